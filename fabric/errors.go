@@ -1,0 +1,48 @@
+package fabric
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinel errors of the contract; compare with errors.Is.
+var (
+	// ErrAgain is flow control, not failure: nothing was accepted. It is
+	// returned bare.
+	ErrAgain = errors.New("fabric: try again")
+	// ErrUnsupported answers an operation that Caps does not offer or that
+	// this peer does not permit.
+	ErrUnsupported = errors.New("fabric: operation not supported")
+	// ErrPeerDown is in every error about a peer that has died or broken the
+	// protocol.
+	ErrPeerDown = errors.New("fabric: peer is down")
+	// ErrClosed answers calls on a closed domain.
+	ErrClosed = errors.New("fabric: domain is closed")
+	// ErrTooLong answers a header or body above the limits in Caps.
+	ErrTooLong = errors.New("fabric: message too long for this transport")
+	// ErrBadRemote answers a Remote that is not inside registered memory.
+	ErrBadRemote = errors.New("fabric: remote memory is not registered or out of range")
+)
+
+// Error says what failed, towards whom, and what the user can do about it.
+type Error struct {
+	Op      string // what was being done: "open segment"
+	Peer    Peer
+	HasPeer bool   // Peer is meaningful
+	Remedy  string // what the user can do; may be empty
+	Err     error
+}
+
+func (e *Error) Error() string {
+	s := e.Op
+	if e.HasPeer {
+		s += fmt.Sprintf(" (rank %d)", e.Peer)
+	}
+	s += ": " + e.Err.Error()
+	if e.Remedy != "" {
+		s += "; " + e.Remedy
+	}
+	return s
+}
+
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,189 @@
+package fabric
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Peer is the rank of a process in the job, 0 to size-1.
+type Peer uint32
+
+// Op names an operation in flight: the engine's slab index and generation. A
+// transport hands it back in Handler.Complete and never looks inside.
+type Op uint64
+
+// Urgent is set in the kind of a message that must not wait until the receiver
+// next enters the engine (a rendezvous request, say). It wakes a receiver
+// that is armed with WakeUrgent.
+const Urgent uint8 = 0x80
+
+// MaxHeader is the header length in bytes that every transport carries with a
+// Send, whatever the length of the body.
+const MaxHeader = 48
+
+// Provider is a kind of transport: shared memory, TCP, verbs.
+type Provider interface {
+	// Name is the word a user selects the transport by: "shm", "mem".
+	Name() string
+	// Available says why the transport can't be used on this machine, with the
+	// remedy, or nil.
+	Available() error
+	// Open makes this rank reachable. It does not block on peers.
+	Open(Config) (Domain, error)
+}
+
+// Config is what a transport needs to know of the job.
+type Config struct {
+	Rank Peer
+	Size int
+	Job  string       // the same on all ranks of the job, and no other's
+	Log  *slog.Logger // never nil
+}
+
+// Caps says what a domain offers and where its protocols break even. It does
+// not change after Open. Sizes are in bytes.
+type Caps struct {
+	MaxShort int // body that costs no more than an empty message
+	MaxEager int // largest body that one Send takes
+
+	// Chunk is the piece to cut a body of more than MaxEager into, so that the
+	// copies in and out overlap.
+	Chunk int
+	// GetMin is the size from which Get beats Send; GetMinMapped the same for
+	// memory that peers have mapped (Region.Mapped).
+	GetMin, GetMinMapped int
+
+	Get, Put, Atomics bool // offered towards peers that permit it
+	SendZ             bool
+}
+
+// Access is the set of things a registered region is used for.
+type Access uint8
+
+const (
+	LocalWrite Access = 1 << iota
+	RemoteRead
+	RemoteWrite
+	RemoteAtomic
+)
+
+// Region is local memory made known to a domain. It is a plain value: copying
+// it does not register anything again.
+type Region struct {
+	Remote
+	Mapped bool   // peers on this machine reach it with plain loads and stores
+	Handle uint64 // the transport's own
+}
+
+// Remote names memory of a peer: what the peer's Region.Remote said, carried
+// in a message. Transports check it before they use it.
+type Remote struct {
+	Addr uint64
+	Len  uint64 // bytes
+	Key  uint64
+}
+
+// Segment is local memory together with its registration.
+type Segment struct {
+	Bytes  []byte
+	Region Region
+}
+
+// AtomicKind is the operation an Atomic carries out.
+type AtomicKind uint8
+
+const (
+	FetchAdd    AtomicKind = iota + 1 // result = *dst; *dst += Operand
+	CompareSwap                       // result = *dst; if result == Compare { *dst = Operand }
+)
+
+// Atomic is a remote atomic operation on 8 aligned bytes in host order.
+type Atomic struct {
+	Kind             AtomicKind
+	Operand, Compare uint64
+	Result           *uint64 // receives the old value before Complete is called
+}
+
+// Wake says what a sleeping rank wants to be woken for.
+type Wake uint8
+
+const (
+	WakeUrgent Wake = iota + 1 // Urgent messages, one-sided notes, a filling queue, a peer's death
+	WakeAll                    // any message
+)
+
+// Domain is one rank's side of an open transport.
+type Domain interface {
+	Caps() Caps
+	// Addr is what peers need to Connect; published through boot.
+	Addr() []byte
+	// Connect returns the endpoint towards a peer, making it on first use. It
+	// does not block: until the connection stands, the endpoint answers
+	// ErrAgain. A connection that fails is reported by Handler.PeerDown.
+	Connect(p Peer, addr []byte) (Endpoint, error)
+
+	// Register makes b usable in one-sided operations until Deregister. The
+	// domain keeps no reference that holds b alive: the caller does. It
+	// neither blocks nor, in a transport that needs no pinning, allocates.
+	Register(b []byte, a Access) (Region, error)
+	Deregister(Region) error
+
+	// Poll hands at most max events to h and returns how many it handed over.
+	// It never blocks and never allocates.
+	Poll(h Handler, max int) int
+
+	// Arm asks peers to ring the doorbell for what w says. The caller polls
+	// once more after Arm and before it sleeps, since what came earlier rings
+	// nothing. Disarm ends it; both are cheap when nothing changes.
+	Arm(w Wake) error
+	Disarm()
+	// Wait blocks until the doorbell rings, Wake is called, the timeout has
+	// passed (0: none) or the domain is closed (ErrClosed). One caller at a
+	// time. It may return early.
+	Wait(timeout time.Duration) error
+	// Wake makes a present or the next Wait return.
+	Wake()
+
+	// Close releases everything the domain holds. Operations that have not
+	// completed never will; the caller holds their buffers no longer.
+	Close() error
+}
+
+// Endpoint is the way to one peer. Messages of one endpoint arrive in the
+// order they were accepted.
+//
+// Every call is local and accepts the operation whole or not at all. ErrAgain
+// means that nothing was accepted: the caller queues the operation behind the
+// peer's earlier ones and tries again after a Poll.
+type Endpoint interface {
+	// Send takes a copy of hdr (at most MaxHeader) and body (at most
+	// MaxEager): both may be reused on return. A Send has no completion.
+	Send(kind uint8, imm uint64, hdr, body []byte) error
+	// SendZ sends body without taking a copy; it is the transport's until
+	// Complete(op).
+	SendZ(kind uint8, imm uint64, hdr []byte, body Segment, op Op) error
+	// Put writes src to the peer's memory; a note other than 0 is given to the
+	// peer's Handler.Notify once the bytes are there. src is the transport's
+	// until Complete(op).
+	Put(src Segment, dst Remote, note uint32, op Op) error
+	// Get reads len(dst.Bytes) bytes of the peer's memory; dst is the
+	// transport's until Complete(op). ErrUnsupported means that this peer's
+	// memory can't be read and the data has to be sent.
+	Get(dst Segment, src Remote, op Op) error
+	// Atomic acts on 8 bytes of the peer's memory.
+	Atomic(a Atomic, dst Remote, op Op) error
+}
+
+// Handler receives what Poll finds. Its methods may call Endpoint methods;
+// they never block and never call Poll.
+type Handler interface {
+	// Deliver hands over one message. hdr and body are borrowed until return.
+	Deliver(from Peer, kind uint8, imm uint64, hdr, body []byte)
+	// Notify reports the note of a Put that has arrived whole.
+	Notify(from Peer, note uint32)
+	// Complete ends an accepted operation, exactly once.
+	Complete(op Op, err error)
+	// PeerDown ends a peer, exactly once, after every Complete of its
+	// operations. Its endpoint answers ErrPeerDown from then on.
+	PeerDown(p Peer, err error)
+}
