@@ -1,0 +1,176 @@
+package shm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// Arena is the memory of this process that local peers map: what mpi.Alloc
+// hands out. It is one memfd that only grows; freed ranges give their pages
+// back to the system. Safe for concurrent use.
+type Arena struct {
+	file   int
+	lo, hi atomic.Uintptr // address range of the memory handed out so far
+
+	mu   sync.Mutex
+	base []byte // address space reserved for the arena; nil before the first Alloc
+	size int    // bytes of the file
+	free []span // sorted, never adjacent
+	live map[int]int
+}
+
+type span struct{ off, n int }
+
+// arenaSpace is the address space an arena may grow into.
+const arenaSpace = 1 << 36
+
+var processArena = sync.OnceValues(func() (*Arena, error) {
+	fd, err := memfdCreate("weft-arena", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err == nil {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL)
+	}
+	if err != nil {
+		return nil, &fabric.Error{Op: "create arena", Err: err,
+			Remedy: "allow memfd_create (a seccomp profile may refuse it) and check the limit on open files"}
+	}
+	return &Arena{file: fd, live: map[int]int{}}, nil
+})
+
+// Alloc returns n zeroed bytes, page-aligned, that transfers between local
+// ranks reach without a system call. They are the caller's until Free; the
+// garbage collector does not know them. It takes whole pages of 4 KB.
+func Alloc(n int) ([]byte, error) {
+	a, err := processArena()
+	if err != nil {
+		return nil, err
+	}
+	return a.alloc(n)
+}
+
+// Free gives memory of Alloc back. b is the slice that Alloc returned.
+func Free(b []byte) error {
+	a, err := processArena()
+	if err != nil {
+		return err
+	}
+	return a.release(b)
+}
+
+// ErrNotArena answers Free of memory that is not, or no longer, Alloc's.
+var ErrNotArena = errors.New("shm: memory is not from Alloc or has been freed")
+
+func (a *Arena) fd() int { return a.file }
+
+func (a *Arena) alloc(n int) ([]byte, error) {
+	if n < 0 || n > arenaSpace {
+		return nil, fmt.Errorf("allocate %d bytes: out of range 0 to %d", n, arenaSpace)
+	}
+	page := os.Getpagesize()
+	size := max((n+page-1)&^(page-1), page)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.base == nil {
+		base, err := unix.Mmap(-1, 0, arenaSpace, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+		if err != nil {
+			return nil, &fabric.Error{Op: "reserve address space for the arena", Err: err,
+				Remedy: "raise the limit on address space (ulimit -v)"}
+		}
+		a.base = base
+	}
+	i := slices.IndexFunc(a.free, func(s span) bool { return s.n >= size })
+	off := a.size
+	if i >= 0 {
+		off = a.free[i].off
+	} else if off+size > arenaSpace {
+		return nil, fmt.Errorf("allocate %d bytes: the arena of %d bytes is full", n, arenaSpace)
+	}
+	if err := reserve(a.file, int64(off), int64(size)); err != nil {
+		return nil, err
+	}
+	if i < 0 {
+		if err := a.mapFile(off, size); err != nil {
+			return nil, fmt.Errorf("map arena: %w", err)
+		}
+		a.size += size
+		a.setBounds()
+	} else if s := &a.free[i]; s.n == size {
+		a.free = slices.Delete(a.free, i, i+1)
+	} else {
+		s.off, s.n = s.off+size, s.n-size
+	}
+	a.live[off] = size
+	return a.base[off : off+n : off+size], nil
+}
+
+func (a *Arena) release(b []byte) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	off64, ok := a.offset(b[:0:cap(b)])
+	off := int(off64)
+	size, live := a.live[off]
+	if !ok || !live {
+		return ErrNotArena
+	}
+	delete(a.live, off)
+	// Giving the pages back can only fail for want of memory: then they stay.
+	unix.Fallocate(a.file, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(off), int64(size))
+	i, _ := slices.BinarySearchFunc(a.free, off, func(s span, off int) int { return s.off - off })
+	a.free = slices.Insert(a.free, i, span{off, size})
+	if i+1 < len(a.free) && a.free[i].off+a.free[i].n == a.free[i+1].off {
+		a.free[i].n += a.free[i+1].n
+		a.free = slices.Delete(a.free, i+1, i+2)
+	}
+	if i > 0 && a.free[i-1].off+a.free[i-1].n == a.free[i].off {
+		a.free[i-1].n += a.free[i].n
+		a.free = slices.Delete(a.free, i, i+1)
+	}
+	return nil
+}
+
+// arenaView is a peer's arena as far as it is mapped here. The owner's.
+type arenaView struct {
+	fd  int
+	mem []byte
+}
+
+// at is the n bytes of the peer's arena at off. The file can't shrink, so what
+// was seen once stays valid.
+func (v *arenaView) at(off, n uint64) ([]byte, error) {
+	end := off + n
+	if end < off || end > arenaSpace {
+		return nil, fabric.ErrBadRemote
+	}
+	if end > uint64(len(v.mem)) {
+		var st unix.Stat_t
+		if err := unix.Fstat(v.fd, &st); err != nil {
+			return nil, fmt.Errorf("stat peer arena: %w", err)
+		}
+		if uint64(st.Size) < end {
+			return nil, fabric.ErrBadRemote
+		}
+		mem, err := unix.Mmap(v.fd, 0, int(min(st.Size, arenaSpace)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		if err != nil {
+			return nil, fmt.Errorf("map peer arena: %w", err)
+		}
+		if v.mem != nil {
+			unix.Munmap(v.mem)
+		}
+		v.mem = mem
+	}
+	return v.mem[off:end:end], nil
+}
+
+func (v *arenaView) close() {
+	if v.mem != nil {
+		unix.Munmap(v.mem)
+	}
+	unix.Close(v.fd)
+}

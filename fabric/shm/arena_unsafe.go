@@ -1,0 +1,34 @@
+package shm
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// offset says where in the arena b lies.
+func (a *Arena) offset(b []byte) (uint64, bool) {
+	p := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	// Pairs with the stores of alloc: who holds memory of the arena sees the
+	// bounds that include it. lo is stored before hi leaves zero.
+	hi := a.hi.Load()
+	lo := a.lo.Load()
+	if p < lo || hi == 0 || p+uintptr(len(b)) > hi {
+		return 0, false
+	}
+	return uint64(p - lo), true
+}
+
+func (a *Arena) setBounds() {
+	lo := uintptr(unsafe.Pointer(unsafe.SliceData(a.base)))
+	a.lo.Store(lo)
+	a.hi.Store(lo + uintptr(a.size))
+}
+
+// mapFile puts a range of the file into the reserved address space.
+func (a *Arena) mapFile(off, n int) error {
+	at := unsafe.Add(unsafe.Pointer(unsafe.SliceData(a.base)), off)
+	_, err := unix.MmapPtr(a.file, int64(off), at, uintptr(n), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED|unix.MAP_FIXED|unix.MAP_POPULATE)
+	return err
+}

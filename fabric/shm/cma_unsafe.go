@@ -1,0 +1,64 @@
+package shm
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// addressOf is where b starts, for a peer's CMA. The caller keeps b alive.
+func addressOf(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
+
+// readPeer copies len(dst) bytes at addr of process pid.
+func readPeer(pid int, dst []byte, addr uint64) error {
+	return moveCMA(unix.SYS_PROCESS_VM_READV, pid, addressOf(dst), addr, len(dst))
+}
+
+// writePeer copies n bytes at our address src to dst of process pid. The
+// kernel checks both addresses.
+func writePeer(pid int, src, dst uint64, n int) error {
+	return moveCMA(unix.SYS_PROCESS_VM_WRITEV, pid, src, dst, n)
+}
+
+// moveCMA is process_vm_readv(2) or process_vm_writev(2) on one range, which
+// may move less than asked where a page is missing.
+func moveCMA(call uintptr, pid int, local, remote uint64, n int) error {
+	for n > 0 {
+		l := [2]uint64{local, uint64(n)}
+		r := [2]uint64{remote, uint64(n)}
+		got, _, errno := unix.Syscall6(call, uintptr(pid),
+			uintptr(unsafe.Pointer(&l)), 1, uintptr(unsafe.Pointer(&r)), 1, 0)
+		switch {
+		case errno == unix.EINTR:
+			continue
+		case errno != 0:
+			return errno
+		case got == 0:
+			return unix.EFAULT
+		}
+		local, remote, n = local+uint64(got), remote+uint64(got), n-int(got)
+	}
+	return nil
+}
+
+// probeAddr is where peers find the value that shows them that CMA works.
+func (d *Domain) probeAddr() uint64 { return uint64(uintptr(unsafe.Pointer(&d.probe[0]))) }
+
+// probeCMA reads the peer's probe value for real: the permission depends on
+// namespaces, capabilities, yama and seccomp, and only the call knows.
+func probeCMA(pid int, addr, value uint64) error {
+	var got [8]byte
+	if err := cmaRead(pid, got[:], addr); err != nil {
+		return fmt.Errorf("read process %d: %w", pid, err)
+	}
+	if v := *(*uint64)(unsafe.Pointer(&got)); v != value {
+		return fmt.Errorf("process %d is another than the peer says", pid)
+	}
+	return nil
+}
+
+// cmaRead is a variable so that tests can refuse CMA as a container does.
+var cmaRead = readPeer
+
+func probeSeed(id [16]byte) uint64 { return *(*uint64)(unsafe.Pointer(&id)) }

@@ -1,0 +1,185 @@
+package shm
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// Cooperative Get. The reader asks the owner of the memory for help with a
+// message in the ring and starts to read from the front. Both claim blocks on
+// one shared counter, in a slot of the ring segment in which the request
+// travels; the helper copies its blocks from the back. Whoever finds the
+// counter used up stops: the helper says then how many blocks it has copied,
+// and the reader, if a claimed block is still missing, waits for that.
+//
+// A slot is used again only after the helper has answered, so that a helper
+// who comes late counts on the right counter.
+const coopSlotCount = 16
+
+// Words of a slot.
+const (
+	coopClaims = 0  // blocks claimed by either side
+	coopAnswer = 8  // the helper's: answered, failed, blocks copied
+	coopStride = 64 //
+)
+
+const (
+	coopAnswered = 1 << 63
+	coopFailed   = 1 << 62
+	coopCopied   = 1<<32 - 1
+)
+
+// Kinds of messages between transports.
+const (
+	internalNote = iota + 1
+	internalHelp
+)
+
+// coopSlots is the reader's side of the slots of its ring.
+type coopSlots struct {
+	busy uint32 // bit i: slot i awaits its helper's answer
+	gets uint32 // bit i: slot i still serves a Get
+}
+
+func slotWord(mem []byte, slot, word int) *uint64 {
+	return word64(mem, offCoop+slot*coopStride+word)
+}
+
+// take finds a free slot, or answers -1.
+func (c *coopSlots) take(tx *producer) int {
+	for i := range coopSlotCount {
+		bit := uint32(1) << i
+		if c.gets&bit != 0 || c.busy&bit != 0 && atomic.LoadUint64(slotWord(tx.mem, i, coopAnswer))&coopAnswered == 0 {
+			continue
+		}
+		atomic.StoreUint64(slotWord(tx.mem, i, coopClaims), 0)
+		atomic.StoreUint64(slotWord(tx.mem, i, coopAnswer), 0)
+		c.busy |= bit
+		c.gets |= bit
+		return i
+	}
+	return -1
+}
+
+// claim takes one block for the caller.
+func (c *coopSlots) claim(tx *producer, slot, blocks int) bool {
+	return atomic.AddUint64(slotWord(tx.mem, slot, coopClaims), 1) <= uint64(blocks)
+}
+
+// askHelp gives the job a slot and tells the peer, if both are to be had.
+func (e *endpoint) askHelp(j *getJob) {
+	if !e.up {
+		return
+	}
+	slot := e.coop.take(&e.tx)
+	if slot < 0 {
+		return
+	}
+	var b [32]byte
+	le := binary.LittleEndian
+	le.PutUint64(b[0:], addressOf(j.local))
+	le.PutUint64(b[8:], j.remote.Addr)
+	le.PutUint64(b[16:], uint64(len(j.local)))
+	le.PutUint64(b[24:], uint64(slot))
+	if e.sendInternal(internalHelp, 0, b[:], 0) {
+		j.coop = slot
+		return
+	}
+	e.coop.busy &^= 1 << slot
+	e.coop.gets &^= 1 << slot
+}
+
+// awaitHelp ends a job whose blocks are all claimed once the helper's are
+// there. A block the helper failed to copy is copied here.
+func (j *getJob) awaitHelp() (over bool, err error) {
+	theirs := j.blocks - j.front
+	if theirs > 0 {
+		// Pairs with the helper's store: its blocks were written before.
+		answer := atomic.LoadUint64(slotWord(j.e.tx.mem, j.coop, coopAnswer))
+		if answer&coopAnswered == 0 {
+			return false, nil
+		}
+		copied := int(answer & coopCopied)
+		if answer&coopFailed == 0 && copied < theirs {
+			return true, &fabric.Error{Op: "cooperative copy", Peer: j.e.peer, HasPeer: true, Err: fabric.ErrPeerDown}
+		}
+		for missing := theirs - copied; missing > 0 && err == nil; missing-- {
+			off := j.front * block
+			err = j.e.move(j, off, min(block, len(j.local)-off))
+			j.front++
+		}
+	}
+	j.e.coop.gets &^= 1 << j.coop
+	return true, err
+}
+
+// helpJob is a peer's Get that we help with. Both addresses are the peer's
+// word: the kernel checks them when it copies.
+type helpJob struct {
+	e        *endpoint
+	mem      []byte // the segment with the slot
+	slot     int
+	dst, src uint64
+	n        uint64
+	copied   uint64
+}
+
+// startHelp takes a peer's request for help.
+func (d *Domain) startHelp(r *inbound, hdr []byte) {
+	if len(hdr) != 32 {
+		return
+	}
+	le := binary.LittleEndian
+	j := &helpJob{e: r.peer, mem: r.mem, dst: le.Uint64(hdr[0:]), src: le.Uint64(hdr[8:]), n: le.Uint64(hdr[16:])}
+	slot := le.Uint64(hdr[24:])
+	if slot >= coopSlotCount || r.peer.info == nil {
+		return
+	}
+	j.slot = int(slot)
+	d.helps = append(d.helps, j)
+}
+
+// help copies one block and reports whether that was all.
+func (d *Domain) help(j *helpJob) (over bool) {
+	blocks := (j.n + block - 1) / block
+	var answer uint64
+	if atomic.AddUint64(slotWord(j.mem, j.slot, coopClaims), 1) <= blocks && j.copied < blocks {
+		i := blocks - 1 - j.copied
+		off := i * block
+		err := writePeer(j.e.info.pid, j.src+off, j.dst+off, int(min(block, j.n-off)))
+		if err == nil {
+			j.copied++
+			return false
+		}
+		answer = coopFailed
+	}
+	atomic.StoreUint64(slotWord(j.mem, j.slot, coopAnswer), coopAnswered|answer|j.copied)
+	return true
+}
+
+// sendInternal sends a message for the peer's transport; hdr is at most 48
+// bytes. It answers false when the ring is full.
+func (e *endpoint) sendInternal(kind uint8, imm uint64, hdr []byte, urgent uint8) bool {
+	if !e.tx.write(control(e.tx.tail, kind, len(hdr), 0)|ctlInternal, imm, hdr, nil) {
+		return false
+	}
+	if loadWake(e.wake) != 0 {
+		e.ring(urgent)
+	}
+	return true
+}
+
+// internal takes a message of a peer's transport. One of a kind we do not know
+// is a peer's mistake and ends it.
+func (d *Domain) internal(h fabric.Handler, r *inbound, kind uint8, imm uint64, hdr []byte) {
+	switch kind {
+	case internalNote:
+		h.Notify(r.peer.peer, uint32(imm))
+	case internalHelp:
+		d.startHelp(r, hdr)
+	default:
+		d.corrupt(r, uint64(kind)<<ctlKindShift|ctlInternal)
+	}
+}

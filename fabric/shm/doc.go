@@ -1,0 +1,21 @@
+// Package shm is the transport between the processes of one machine.
+//
+// Each ordered pair of ranks that talk has one ring in a memfd of the sender's,
+// handed over a Unix socket at first use: 64-byte descriptor lines, whose
+// sequence number is the valid flag, and a payload area beside them. A message
+// of at most 48 bytes lives in its line; a longer one has its body in the
+// payload area. Nothing of it has a name in a file system (the rendezvous
+// sockets are abstract), so nothing is left behind when a rank is killed.
+//
+// Get and Put move large bodies with one copy: through Cross Memory Attach
+// (process_vm_readv), with both ends copying from 128 KB on, or by a plain copy
+// from the arena, memory of mpi.Alloc that peers map. Where the kernel refuses
+// CMA the domain says so once in the log and answers Get with ErrUnsupported.
+//
+// A rank that sleeps publishes what it wants to be woken for in a word that
+// its peers map; a sender that reads it after publishing rings the rank's
+// eventfd. The death of a peer is seen through its pidfd.
+//
+// The package imports fabric, the standard library and golang.org/x/sys/unix.
+// It runs on Linux.
+package shm

@@ -1,0 +1,249 @@
+package shm
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// Domain is one rank's shared memory. See fabric.Domain for who may call what.
+type Domain struct {
+	cfg        fabric.Config
+	caps       fabric.Caps
+	addr       string
+	ctx        context.Context
+	cancel     context.CancelFunc
+	listener   *net.UnixListener
+	wg         sync.WaitGroup
+	membarrier bool
+	arena      *Arena
+	probe      []uint64 // peers read probe[0] to see whether CMA works
+
+	// The doorbell: the control segment holds the wake word that peers read,
+	// the eventfd is what they ring.
+	control   []byte
+	controlFD int
+	bellFD    int
+	bell      *os.File
+	bellConn  syscall.RawConn
+	armed     fabric.Wake
+	deadline  bool // the bell has a read deadline
+
+	// What set-up goroutines hand to the owner: events is guarded by mu,
+	// pending says without a lock that there are some.
+	mu      sync.Mutex
+	events  []event
+	pending atomic.Bool
+	closed  atomic.Bool
+
+	// The owner's.
+	peers   []*endpoint // by rank; nil before first use
+	rx      []*inbound  // rings to poll
+	turn    int         // where in rx the next Poll starts
+	done    []completion
+	jobs    []*getJob  // large Gets in progress
+	helps   []*helpJob // large Gets of peers that we help with
+	hdr     [fabric.MaxHeader]byte
+	cmaOnce sync.Once
+}
+
+// inbound is the ring of a peer that we poll.
+type inbound struct {
+	consumer
+	peer *endpoint
+}
+
+// completion is a call of Handler.Complete or PeerDown that Poll has to make.
+type completion struct {
+	op   fabric.Op
+	err  error
+	peer fabric.Peer
+	down bool
+}
+
+// event is news from a set-up goroutine.
+type event struct {
+	peer   fabric.Peer
+	known  *peerInfo // who the peer is, if a greeting told
+	tx, rx []byte    // a ring made or received
+	fenced bool      // tx: publish with a full fence
+	err    error     // the peer is down
+}
+
+const controlSize = 4096
+
+func open(cfg fabric.Config) (_ *Domain, err error) {
+	if cfg.Size < 1 || int(cfg.Rank) >= cfg.Size {
+		return nil, fmt.Errorf("rank %d in a job of %d ranks", cfg.Rank, cfg.Size)
+	}
+	d := &Domain{cfg: cfg, controlFD: -1, bellFD: -1, peers: make([]*endpoint, cfg.Size)}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			d.release()
+		}
+	}()
+	var id [16]byte
+	rand.Read(id[:])
+	d.addr = fmt.Sprintf("weft-%s-%d", hex.EncodeToString(id[:]), cfg.Rank)
+	d.probe = []uint64{probeSeed(id)}
+	if d.arena, err = processArena(); err != nil {
+		return nil, err
+	}
+	if d.controlFD, d.control, err = newSegment("weft-control", controlSize); err != nil {
+		return nil, err
+	}
+	if d.bellFD, err = newEventFD(); err != nil {
+		return nil, err
+	}
+	d.bell = os.NewFile(uintptr(d.bellFD), "doorbell")
+	if d.bellConn, err = d.bell.SyscallConn(); err != nil {
+		return nil, err
+	}
+	d.membarrier = registerMembarrier()
+	d.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: "@" + d.addr, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("listen for local ranks: %w", err)
+	}
+	d.caps = fabric.Caps{
+		MaxShort: maxInline, MaxEager: maxEager, Chunk: 2 << 10,
+		GetMin: 20 << 10, GetMinMapped: 4 << 10,
+		Get: true, Put: true, Atomics: true,
+	}
+	d.wg.Add(1)
+	go d.accept()
+	return d, nil
+}
+
+// Caps says what shared memory offers. Get and Put towards a peer whose memory
+// can't be reached, and Atomic outside the arena, answer ErrUnsupported.
+func (d *Domain) Caps() fabric.Caps { return d.caps }
+
+// Addr is the name of the rank's rendezvous socket.
+func (d *Domain) Addr() []byte { return []byte(d.addr) }
+
+// post hands an event to the owner and makes sure it looks.
+func (d *Domain) post(ev event) {
+	d.mu.Lock()
+	if d.closed.Load() {
+		d.mu.Unlock()
+		ev.release()
+		return
+	}
+	d.events = append(d.events, ev)
+	d.pending.Store(true)
+	d.mu.Unlock()
+	d.Wake()
+}
+
+func (ev *event) release() {
+	if ev.known != nil {
+		ev.known.close()
+	}
+	for _, mem := range [][]byte{ev.tx, ev.rx} {
+		if mem != nil {
+			unix.Munmap(mem)
+		}
+	}
+}
+
+// Connect returns the endpoint towards p and starts its connection at first
+// use.
+func (d *Domain) Connect(p fabric.Peer, addr []byte) (fabric.Endpoint, error) {
+	if d.closed.Load() {
+		return nil, fabric.ErrClosed
+	}
+	if int(p) >= len(d.peers) {
+		return nil, fmt.Errorf("rank %d in a job of %d ranks", p, len(d.peers))
+	}
+	e := d.endpoint(p)
+	if !e.dialed {
+		e.dialed = true
+		e.addr = string(addr)
+		d.wg.Go(func() { d.dial(e) })
+	}
+	return e, nil
+}
+
+func (d *Domain) endpoint(p fabric.Peer) *endpoint {
+	if d.peers[p] == nil {
+		d.peers[p] = &endpoint{d: d, peer: p}
+	}
+	return d.peers[p]
+}
+
+// Register names b to peers. Memory of the arena is reached by plain loads and
+// stores, any other through CMA; neither needs preparation.
+func (d *Domain) Register(b []byte, _ fabric.Access) (fabric.Region, error) {
+	if d.closed.Load() {
+		return fabric.Region{}, fabric.ErrClosed
+	}
+	if off, ok := d.arena.offset(b); ok {
+		return fabric.Region{Remote: fabric.Remote{Addr: off, Len: uint64(len(b)), Key: keyArena}, Mapped: true}, nil
+	}
+	return fabric.Region{Remote: fabric.Remote{Addr: addressOf(b), Len: uint64(len(b)), Key: keyVirtual}}, nil
+}
+
+// Deregister has nothing to undo.
+func (d *Domain) Deregister(fabric.Region) error { return nil }
+
+// What the key of a Remote says of its address.
+const (
+	keyVirtual = 0 // an address in the peer's address space
+	keyArena   = 1 // an offset in the peer's arena
+)
+
+// Close ends the transport. Peers that are still alive notice nothing until
+// they find this process gone; the engine agrees on the end before it closes.
+func (d *Domain) Close() error {
+	if d.closed.Swap(true) {
+		return nil
+	}
+	d.Wake()
+	d.release()
+	return nil
+}
+
+func (d *Domain) release() {
+	d.cancel()
+	if d.listener != nil {
+		d.listener.Close()
+	}
+	d.mu.Lock()
+	d.closed.Store(true)
+	events := d.events
+	d.events = nil
+	d.mu.Unlock()
+	for i := range events {
+		events[i].release()
+	}
+	for _, e := range d.peers {
+		if e != nil {
+			e.close()
+		}
+	}
+	d.wg.Wait()
+	for _, r := range d.rx {
+		unix.Munmap(r.mem)
+	}
+	d.rx, d.jobs, d.helps = nil, nil, nil
+	if d.bell != nil {
+		d.bell.Close()
+	} else if d.bellFD >= 0 {
+		unix.Close(d.bellFD)
+	}
+	if d.controlFD >= 0 {
+		unix.Munmap(d.control)
+		unix.Close(d.controlFD)
+	}
+}

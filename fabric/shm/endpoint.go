@@ -1,0 +1,88 @@
+package shm
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// endpoint is the way to one peer. It is the owner's, but for the goroutines
+// that dial and watch, which know it by its rank and address only.
+type endpoint struct {
+	d      *Domain
+	peer   fabric.Peer
+	dialed bool
+	up     bool
+	down   error // why it is
+	dying  error // why it will be, once its ring is empty
+	tx     producer
+	wake   *uint32 // the peer's wake word
+	info   *peerInfo
+	addr   string
+	rx     *inbound
+	coop   coopSlots
+}
+
+// Send copies a message into the peer's ring.
+func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
+	if !e.up {
+		return e.notUp()
+	}
+	if len(hdr) > fabric.MaxHeader || len(body) > maxEager {
+		return fabric.ErrTooLong
+	}
+	if !e.tx.put(kind, imm, hdr, body) {
+		return e.full()
+	}
+	// Pairs with Arm: the peer stores its wake word and then sees to it, by
+	// membarrier or because we publish with a fence, that either this load
+	// sees the word or its next Poll sees the message.
+	if loadWake(e.wake) != 0 {
+		e.ring(kind)
+	}
+	return nil
+}
+
+// notUp is why nothing can be sent now.
+func (e *endpoint) notUp() error {
+	if e.d.closed.Load() {
+		return fabric.ErrClosed
+	}
+	if e.down != nil {
+		return e.down
+	}
+	return fabric.ErrAgain
+}
+
+// full is the answer to a message that found no room: for want of it the peer
+// is woken, since a full ring is urgent.
+func (e *endpoint) full() error {
+	if e.tx.scribbled() {
+		e.d.fail(e, &fabric.Error{Op: "send over shared memory", Peer: e.peer, HasPeer: true,
+			Err: fmt.Errorf("%w: it claims to have received more than was sent", fabric.ErrPeerDown)})
+		return e.down
+	}
+	if loadWake(e.wake) != 0 {
+		e.ring(fabric.Urgent)
+	}
+	return fabric.ErrAgain
+}
+
+// SendZ is not offered: Send copies once, Get copies nothing in between.
+func (e *endpoint) SendZ(uint8, uint64, []byte, fabric.Segment, fabric.Op) error {
+	return fabric.ErrUnsupported
+}
+
+func (e *endpoint) close() {
+	e.up = false
+	if e.tx.mem != nil {
+		unix.Munmap(e.tx.mem)
+		e.tx = producer{}
+	}
+	if e.info != nil {
+		e.info.close()
+		e.info = nil
+	}
+}

@@ -1,0 +1,205 @@
+package shm
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+const (
+	// block is the piece of a large transfer that one Poll moves, and the unit
+	// that the two ends of a cooperative Get claim.
+	block = 64 << 10
+	// wholeGet is the largest transfer done at once in the call.
+	wholeGet = 64 << 10
+	// coopMin is the size from which the owner of the memory helps a Get.
+	coopMin = 128 << 10
+)
+
+// getJob is a transfer in progress, moved on by Poll.
+type getJob struct {
+	e       *endpoint
+	op      fabric.Op
+	local   []byte
+	remote  fabric.Remote
+	write   bool // a Put
+	note    uint32
+	front   int // blocks moved by us, in order from the front
+	blocks  int
+	coop    int  // slot, or -1
+	waiting bool // every block is claimed; the helper still copies
+}
+
+// Get copies memory of the peer to dst.Bytes: from its arena by a plain copy,
+// from any other memory through CMA. A large one is moved by Poll, block by
+// block, while the peer's Poll writes blocks from the back.
+func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
+	return e.transfer(getJob{e: e, op: op, local: dst.Bytes, remote: src, coop: -1})
+}
+
+// Put copies src.Bytes to memory of the peer.
+func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
+	return e.transfer(getJob{e: e, op: op, local: src.Bytes, remote: dst, write: true, note: note, coop: -1})
+}
+
+func (e *endpoint) transfer(j getJob) error {
+	if e.down != nil || e.d.closed.Load() {
+		return e.notUp()
+	}
+	if e.info == nil || j.write && !e.up {
+		return fabric.ErrAgain
+	}
+	if uint64(len(j.local)) > j.remote.Len {
+		return fabric.ErrBadRemote
+	}
+	switch {
+	case j.remote.Key > keyArena:
+		return fabric.ErrBadRemote
+	case j.remote.Key == keyVirtual && !e.info.cma:
+		return fabric.ErrUnsupported
+	}
+	if j.write {
+		// The note follows the bytes through the ring, so a Put is a job.
+		j.blocks = (len(j.local) + block - 1) / block
+		e.d.jobs = append(e.d.jobs, &j)
+		return nil
+	}
+	if len(j.local) <= wholeGet {
+		e.d.done = append(e.d.done, completion{op: j.op, err: e.move(&j, 0, len(j.local))})
+		return nil
+	}
+	j.blocks = (len(j.local) + block - 1) / block
+	if len(j.local) >= coopMin && j.remote.Key == keyVirtual {
+		e.askHelp(&j)
+	}
+	e.d.jobs = append(e.d.jobs, &j)
+	return nil
+}
+
+// move copies n bytes at off of a transfer.
+func (e *endpoint) move(j *getJob, off, n int) error {
+	local := j.local[off : off+n]
+	addr := j.remote.Addr + uint64(off)
+	var err error
+	if j.remote.Key == keyArena {
+		var b []byte
+		if b, err = e.info.arena.at(addr, uint64(n)); err == nil {
+			if j.write {
+				copy(b, local)
+			} else {
+				copy(local, b)
+			}
+		}
+	} else if j.write {
+		err = writePeer(e.info.pid, addressOf(local), addr, n)
+	} else {
+		err = readPeer(e.info.pid, local, addr)
+	}
+	if err == nil {
+		return nil
+	}
+	switch {
+	case errors.Is(err, unix.ESRCH):
+		err = fmt.Errorf("%w: process %d has ended", fabric.ErrPeerDown, e.info.pid)
+	case errors.Is(err, unix.EFAULT):
+		err = fabric.ErrBadRemote
+	}
+	return &fabric.Error{Op: "copy memory of a peer", Peer: e.peer, HasPeer: true, Err: err}
+}
+
+// work moves every transfer on by a block.
+func (d *Domain) work() {
+	for i := 0; i < len(d.helps); {
+		if d.help(d.helps[i]) {
+			last := len(d.helps) - 1
+			d.helps[i], d.helps[last] = d.helps[last], nil
+			d.helps = d.helps[:last]
+		} else {
+			i++
+		}
+	}
+	for i := 0; i < len(d.jobs); {
+		if over, err := d.jobs[i].step(); over {
+			d.finish(i, err)
+		} else {
+			i++
+		}
+	}
+}
+
+// step moves one block and reports whether that was the last.
+func (j *getJob) step() (over bool, err error) {
+	if j.waiting {
+		return j.awaitHelp()
+	}
+	if j.coop >= 0 {
+		if !j.e.coop.claim(&j.e.tx, j.coop, j.blocks) {
+			j.waiting = true
+			return j.awaitHelp()
+		}
+	} else if j.front == j.blocks {
+		return j.notify()
+	}
+	off := j.front * block
+	err = j.e.move(j, off, min(block, len(j.local)-off))
+	j.front++
+	if err != nil {
+		return true, err
+	}
+	if j.coop < 0 && j.front == j.blocks {
+		return j.notify()
+	}
+	return false, nil
+}
+
+// notify sends the note of a Put, if it has one.
+func (j *getJob) notify() (over bool, err error) {
+	if j.note == 0 {
+		return true, nil
+	}
+	return j.e.sendInternal(internalNote, uint64(j.note), nil, fabric.Urgent), nil
+}
+
+// finish ends job i.
+func (d *Domain) finish(i int, err error) {
+	j := d.jobs[i]
+	last := len(d.jobs) - 1
+	copy(d.jobs[i:], d.jobs[i+1:])
+	d.jobs[last] = nil
+	d.jobs = d.jobs[:last]
+	d.done = append(d.done, completion{op: j.op, err: err})
+}
+
+// Atomic acts on memory of the peer's arena, which both ends reach with the
+// processor's own atomics.
+func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) error {
+	if e.down != nil || e.d.closed.Load() {
+		return e.notUp()
+	}
+	if e.info == nil {
+		return fabric.ErrAgain
+	}
+	if dst.Key != keyArena {
+		return fabric.ErrUnsupported
+	}
+	if dst.Len < 8 || dst.Addr%8 != 0 {
+		return fabric.ErrBadRemote
+	}
+	b, err := e.info.arena.at(dst.Addr, 8)
+	if err == nil {
+		err = apply(a, word64(b, 0))
+	}
+	e.d.done = append(e.d.done, completion{op: op, err: err})
+	return nil
+}
+
+// noCMA says once why large messages are copied twice.
+func (d *Domain) noCMA(err error) {
+	d.cmaOnce.Do(func() {
+		d.cfg.Log.Info("shm: cross memory attach is refused, large messages are copied through the ring",
+			"err", err, "remedy", "allow process_vm_readv (CAP_SYS_PTRACE, kernel.yama.ptrace_scope=0 or the container's seccomp profile)")
+	})
+}

@@ -1,0 +1,171 @@
+package shm
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// burst is how many messages of one peer are handed over before the next
+// peer's turn.
+const burst = 64
+
+// Poll hands over news of connections, completions and messages, and moves
+// large transfers on by a block.
+func (d *Domain) Poll(h fabric.Handler, max int) int {
+	if d.pending.Load() {
+		d.takeEvents()
+	}
+	n := 0
+	if len(d.jobs)+len(d.helps) > 0 {
+		d.work()
+	}
+	if len(d.done) > 0 {
+		n = d.complete(h, max)
+	}
+	if len(d.rx) == 1 {
+		return n + d.rx[0].poll(d, h, max-n)
+	}
+	for range d.rx {
+		if n >= max {
+			break
+		}
+		if d.turn++; d.turn >= len(d.rx) {
+			d.turn = 0
+		}
+		n += d.rx[d.turn].poll(d, h, min(burst, max-n))
+	}
+	return n
+}
+
+// poll hands over what the ring holds.
+func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
+	n := 0
+	for n < max {
+		line := r.line(r.head)
+		ctl := line.control()
+		if uint32(ctl) != uint32(r.head+1) {
+			if r.peer.dying != nil {
+				d.fail(r.peer, r.peer.dying)
+			}
+			break
+		}
+		hl, bl := int(ctl>>ctlHdrShift&ctlHdrMask), int(ctl>>ctlBodyShift&ctlBodyMask)
+		var body []byte
+		if ctl&ctlPayload == 0 {
+			if hl+bl > maxInline {
+				d.corrupt(r, ctl)
+				break
+			}
+			body = line.data(hl, bl)
+		} else {
+			if hl > maxInline || bl > maxEager {
+				d.corrupt(r, ctl)
+				break
+			}
+			var off uint64
+			off, r.payHead = payloadAt(r.payHead, bl)
+			body = r.payload(off, bl)
+		}
+		// A header is decoded, so it is read once: the peer could change it.
+		hdr := d.hdr[:copy(d.hdr[:hl], line.data(0, hl))]
+		r.head++
+		if ctl&ctlInternal != 0 {
+			d.internal(h, r, uint8(ctl>>ctlKindShift), line.imm(), hdr)
+		} else {
+			h.Deliver(r.peer.peer, uint8(ctl>>ctlKindShift), line.imm(), hdr, body)
+		}
+		r.tell()
+		n++
+	}
+	return n
+}
+
+func (d *Domain) corrupt(r *inbound, ctl uint64) {
+	d.fail(r.peer, &fabric.Error{Op: "receive over shared memory", Peer: r.peer.peer, HasPeer: true,
+		Err: fmt.Errorf("%w: its ring holds the impossible control word %#x", fabric.ErrPeerDown, ctl)})
+}
+
+// takeEvents applies what the set-up goroutines have found.
+func (d *Domain) takeEvents() {
+	d.mu.Lock()
+	events := d.events
+	d.events = nil
+	d.pending.Store(false)
+	d.mu.Unlock()
+	for i := range events {
+		ev := &events[i]
+		e := d.endpoint(ev.peer)
+		if e.down != nil {
+			ev.release()
+			continue
+		}
+		if ev.err != nil {
+			if e.rx != nil {
+				e.dying = ev.err // after what it had sent
+			} else {
+				d.fail(e, ev.err)
+			}
+			continue
+		}
+		if e.info == nil {
+			e.info, e.wake = ev.known, word(ev.known.control, 0)
+			d.watch(ev.peer, ev.known)
+		} else {
+			ev.known.close()
+		}
+		switch {
+		case ev.tx != nil:
+			e.tx = producer{ringMem: newRingMem(ev.tx), fenced: ev.fenced}
+			e.up = true
+		case ev.rx != nil && e.rx == nil:
+			e.rx = &inbound{consumer: consumer{ringMem: newRingMem(ev.rx)}, peer: e}
+			d.rx = append(d.rx, e.rx)
+		default:
+			unix.Munmap(ev.rx)
+		}
+	}
+}
+
+// complete hands over finished operations, oldest first.
+func (d *Domain) complete(h fabric.Handler, max int) int {
+	n := 0
+	for n < len(d.done) && n < max {
+		c := d.done[n]
+		d.done[n] = completion{}
+		n++
+		if c.down {
+			h.PeerDown(c.peer, c.err)
+		} else {
+			h.Complete(c.op, c.err)
+		}
+	}
+	d.done = d.done[:copy(d.done, d.done[n:])]
+	return n
+}
+
+// fail ends a peer: its operations first, then the peer.
+func (d *Domain) fail(e *endpoint, err error) {
+	if e.down != nil {
+		return
+	}
+	e.down, e.dying, e.up = err, nil, false
+	for i := 0; i < len(d.jobs); {
+		if j := d.jobs[i]; j.e == e {
+			d.finish(i, err)
+		} else {
+			i++
+		}
+	}
+	helps := d.helps[:0]
+	for _, j := range d.helps {
+		if j.e != e {
+			helps = append(helps, j)
+		}
+	}
+	clear(d.helps[len(helps):])
+	d.helps = helps
+	d.done = append(d.done, completion{peer: e.peer, err: err, down: true})
+}

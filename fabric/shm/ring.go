@@ -1,0 +1,145 @@
+package shm
+
+// The layout of a ring segment, in bytes. The producer makes it; both sides
+// check it against the handshake.
+//
+//	0       consumed  one line, written by the consumer: descriptors, payload position
+//	64      coop      coopSlots lines, see coop.go
+//	4096    lines     ringLines descriptors of 64 bytes
+//	+       payload   ringPayload bytes
+const (
+	lineSize    = 64
+	ringLines   = 512
+	ringPayload = 64 << 10
+
+	offConsumed = 0
+	offCoop     = 64
+	offLines    = 4096
+	offPayload  = offLines + ringLines*lineSize
+	ringSize    = offPayload + ringPayload
+
+	maxInline = 48 // header and body bytes inside a line
+	maxEager  = 8 << 10
+)
+
+// A descriptor line is 8 bytes of control, 8 of imm and 48 of data. The
+// control word is the publish word: its low half is the line's position plus
+// one, so a line of an earlier lap is never taken for a new one and nothing
+// has to be cleared.
+//
+//	bits  0-31  position + 1
+//	     32-39  kind
+//	     40-45  header length
+//	     46-61  body length
+//	     62     body is in the payload area
+//	     63     for the transport itself, not the handler
+const (
+	ctlKindShift = 32
+	ctlHdrShift  = 40
+	ctlBodyShift = 46
+	ctlHdrMask   = 1<<6 - 1
+	ctlBodyMask  = 1<<16 - 1
+	ctlPayload   = 1 << 62
+	ctlInternal  = 1 << 63
+)
+
+func control(pos uint64, kind uint8, hdr, body int) uint64 {
+	return uint64(uint32(pos+1)) | uint64(kind)<<ctlKindShift | uint64(hdr)<<ctlHdrShift | uint64(body)<<ctlBodyShift
+}
+
+// payloadAt says where the payload area takes n bytes when pos bytes have gone
+// before, and the position after it. A body is never split: what does not fit
+// before the end starts at the beginning. Both sides compute this for
+// themselves, so a peer can't point outside the area.
+func payloadAt(pos uint64, n int) (off, next uint64) {
+	size := uint64(n+lineSize-1) &^ (lineSize - 1)
+	off = pos % ringPayload
+	if off+size > ringPayload {
+		pos += ringPayload - off
+		off = 0
+	}
+	return off, pos + size
+}
+
+// producer is the sender's end of a ring.
+type producer struct {
+	ringMem
+	tail, payTail uint64
+	// What the consumer was last seen to have consumed.
+	seen, paySeen uint64
+	fenced        bool // the peer can't issue membarrier: publish with a full fence
+}
+
+// consumer is the receiver's end of a ring.
+type consumer struct {
+	ringMem
+	head, payHead uint64
+	told, payTold uint64 // what the producer has been told
+}
+
+// room reports whether a line and, if n > 0, n bytes of payload are free. It
+// reads the consumer's line only when what it saw last does not suffice.
+func (p *producer) room(n int) bool {
+	next := p.payTail
+	if n > 0 {
+		_, next = payloadAt(p.payTail, n)
+	}
+	if p.tail-p.seen < ringLines && next-p.paySeen <= ringPayload {
+		return true
+	}
+	p.seen, p.paySeen = p.consumed()
+	return p.tail-p.seen < ringLines && next-p.paySeen <= ringPayload
+}
+
+// scribbled reports that the consumer claims what it can't have consumed.
+func (p *producer) scribbled() bool {
+	return p.tail-p.seen > ringLines || p.payTail-p.paySeen > ringPayload
+}
+
+// halfFull asks the consumer's line, so it is for the slow path.
+func (p *producer) halfFull() bool {
+	p.seen, p.paySeen = p.consumed()
+	return p.tail-p.seen >= ringLines/2 || p.payTail-p.paySeen >= ringPayload/2
+}
+
+// put writes one message and publishes it, or answers false when the ring is
+// full. hdr and body are within their limits.
+func (p *producer) put(kind uint8, imm uint64, hdr, body []byte) bool {
+	return p.write(control(p.tail, kind, len(hdr), len(body)), imm, hdr, body)
+}
+
+func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
+	if len(hdr)+len(body) <= maxInline {
+		if p.tail-p.seen >= ringLines && !p.room(0) {
+			return false
+		}
+		line := p.line(p.tail)
+		line.setImm(imm)
+		copy(line.data(0, len(hdr)), hdr)
+		copy(line.data(len(hdr), len(body)), body)
+		line.publish(ctl, p.fenced)
+		p.tail++
+		return true
+	}
+	if !p.room(len(body)) {
+		return false
+	}
+	off, next := payloadAt(p.payTail, len(body))
+	copy(p.payload(off, len(body)), body)
+	line := p.line(p.tail)
+	line.setImm(imm)
+	copy(line.data(0, len(hdr)), hdr)
+	line.publish(ctl|ctlPayload, p.fenced)
+	p.tail++
+	p.payTail = next
+	return true
+}
+
+// tell publishes what has been consumed once a quarter of the ring has been,
+// so that the consumer's line moves between the cores seldom.
+func (c *consumer) tell() {
+	if c.head-c.told >= ringLines/4 || c.payHead-c.payTold >= ringPayload/4 {
+		c.told, c.payTold = c.head, c.payHead
+		c.setConsumed(c.told, c.payTold)
+	}
+}

@@ -1,0 +1,79 @@
+package shm
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// ringMem is the mapped memory of a ring segment.
+type ringMem struct {
+	lines unsafe.Pointer
+	pay   unsafe.Pointer
+	base  unsafe.Pointer
+	mem   []byte
+}
+
+func newRingMem(mem []byte) ringMem {
+	base := unsafe.Pointer(unsafe.SliceData(mem))
+	return ringMem{
+		base:  base,
+		lines: unsafe.Add(base, offLines),
+		pay:   unsafe.Add(base, offPayload),
+		mem:   mem,
+	}
+}
+
+// line is one descriptor line.
+type line struct{ p unsafe.Pointer }
+
+func (m *ringMem) line(pos uint64) line {
+	return line{unsafe.Add(m.lines, (pos%ringLines)*lineSize)}
+}
+
+// control is the load that sees publish.
+func (l line) control() uint64 { return atomic.LoadUint64((*uint64)(l.p)) }
+
+func (l line) publish(ctl uint64, fenced bool) {
+	if fenced {
+		atomic.StoreUint64((*uint64)(l.p), ctl)
+		return
+	}
+	storeRelease((*uint64)(l.p), ctl)
+}
+
+func (l line) imm() uint64     { return *(*uint64)(unsafe.Add(l.p, 8)) }
+func (l line) setImm(v uint64) { *(*uint64)(unsafe.Add(l.p, 8)) = v }
+
+// data is n bytes of the line's data area from off on; off+n is at most
+// maxInline.
+func (l line) data(off, n int) []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(l.p, 16+off)), n)
+}
+
+// payload is n bytes of the payload area; payloadAt keeps them inside.
+func (m *ringMem) payload(off uint64, n int) []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(m.pay, off)), n)
+}
+
+// consumed pairs with setConsumed: the producer that sees a position may
+// overwrite what lies before it.
+func (m *ringMem) consumed() (lines, payload uint64) {
+	payload = atomic.LoadUint64((*uint64)(unsafe.Add(m.base, offConsumed+8)))
+	lines = atomic.LoadUint64((*uint64)(unsafe.Add(m.base, offConsumed)))
+	return lines, payload
+}
+
+func (m *ringMem) setConsumed(lines, payload uint64) {
+	storeRelease((*uint64)(unsafe.Add(m.base, offConsumed+8)), payload)
+	storeRelease((*uint64)(unsafe.Add(m.base, offConsumed)), lines)
+}
+
+// word is an aligned 32-bit word of a mapping.
+func word(mem []byte, off int) *uint32 {
+	return (*uint32)(unsafe.Pointer(&mem[off : off+4][0]))
+}
+
+// word64 is an aligned 64-bit word of a mapping.
+func word64(mem []byte, off int) *uint64 {
+	return (*uint64)(unsafe.Pointer(&mem[off : off+8][0]))
+}

@@ -1,0 +1,176 @@
+package progress
+
+import (
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// Conn is the way to one peer with the operations that wait for room on it, in
+// the order they were begun.
+type Conn struct {
+	loop *Loop
+	Peer fabric.Peer
+	ep   fabric.Endpoint
+	down error
+
+	head, tail *packet
+}
+
+// packet is an entry of a backlog: a request that resumes, or a control packet
+// on its own.
+type packet struct {
+	next *packet
+	r    *Request
+	imm  uint64
+	kind uint8
+	n    uint8
+	hdr  [fabric.MaxHeader]byte
+}
+
+// Conn returns the way to a peer, connecting on first use.
+func (l *Loop) Conn(p fabric.Peer) *Conn {
+	c := &l.conns[p]
+	if c.ep == nil && c.down == nil {
+		c.connect()
+	}
+	return c
+}
+
+func (c *Conn) connect() {
+	l := c.loop
+	ep, err := l.dom.Connect(c.Peer, l.addrs[c.Peer])
+	if err != nil {
+		l.PeerDown(c.Peer, &fabric.Error{Op: "connect", Peer: c.Peer, HasPeer: true, Err: err})
+		return
+	}
+	c.ep = ep
+}
+
+// Down is why the peer can't be reached any more, or nil.
+func (c *Conn) Down() error { return c.down }
+
+// Endpoint is for operations that need no order: Get, and Put of a rendezvous.
+// It is nil once the peer is down.
+func (c *Conn) Endpoint() fabric.Endpoint { return c.ep }
+
+// Busy reports that operations wait, which a new one may not overtake.
+func (c *Conn) Busy() bool { return c.head != nil }
+
+// Send sends a message unless earlier ones still wait: then, and when the
+// fabric has no room, it answers fabric.ErrAgain and the caller enqueues its
+// request.
+func (c *Conn) Send(kind uint8, imm uint64, hdr, body []byte) error {
+	if c.head != nil {
+		return fabric.ErrAgain
+	}
+	return c.ep.Send(kind, imm, hdr, body)
+}
+
+// Post sends a control packet, now or when its turn comes. Towards a peer that
+// is down it is dropped.
+func (c *Conn) Post(kind uint8, imm uint64, hdr []byte) {
+	if c.down != nil {
+		return
+	}
+	if c.Send(kind, imm, hdr, nil) != fabric.ErrAgain {
+		return // any other failure ends in PeerDown
+	}
+	p := c.loop.packet()
+	p.kind, p.imm, p.n = kind, imm, uint8(copy(p.hdr[:], hdr))
+	c.enqueue(p)
+}
+
+// Enqueue puts a request at the end of the peer's backlog; its sink's Resume
+// is called when its turn comes.
+func (c *Conn) Enqueue(r *Request) {
+	p := c.loop.packet()
+	p.r = r
+	r.queued = true
+	c.enqueue(p)
+}
+
+func (c *Conn) enqueue(p *packet) {
+	if c.head == nil {
+		c.head = p
+		c.loop.backlogged = append(c.loop.backlogged, c)
+	} else {
+		c.tail.next = p
+	}
+	c.tail = p
+}
+
+// Queued reports whether the request waits in a backlog.
+func (r *Request) Queued() bool { return r.queued }
+
+// Withdraw takes a request out of the backlog.
+func (c *Conn) Withdraw(r *Request) {
+	for p := c.head; p != nil; p = p.next {
+		if p.r == r {
+			// It stays as an empty entry, so nothing behind it moves.
+			p.r, p.kind = nil, 0
+			r.queued = false
+			return
+		}
+	}
+}
+
+// flush sends what has room now. A peer whose backlog is empty leaves the list.
+func (l *Loop) flush() {
+	rest := l.backlogged[:0]
+	for _, c := range l.backlogged {
+		if !c.flush() {
+			rest = append(rest, c)
+		}
+	}
+	clear(l.backlogged[len(rest):])
+	l.backlogged = rest
+}
+
+// flush reports whether the backlog is empty.
+func (c *Conn) flush() bool {
+	for p := c.head; p != nil; p = c.head {
+		var err error
+		switch {
+		case p.r != nil:
+			if err = p.r.sink.Resume(p.r); err != fabric.ErrAgain {
+				p.r.queued = false
+			}
+		case p.kind != 0:
+			err = c.ep.Send(p.kind, p.imm, p.hdr[:p.n], nil)
+		}
+		if err == fabric.ErrAgain {
+			return false
+		}
+		if c.head == p { // not dropped meanwhile
+			c.head = p.next
+			c.loop.recycle(p)
+		}
+	}
+	return true
+}
+
+// drop empties the backlog of a peer that is down; the sinks end its requests.
+func (c *Conn) drop() {
+	for p := c.head; p != nil; {
+		next := p.next
+		if p.r != nil {
+			p.r.queued = false
+		}
+		c.loop.recycle(p)
+		p = next
+	}
+	c.head, c.tail = nil, nil
+}
+
+func (l *Loop) packet() *packet {
+	p := l.packets
+	if p == nil {
+		return new(packet)
+	}
+	l.packets, p.next = p.next, nil
+	return p
+}
+
+func (l *Loop) recycle(p *packet) {
+	p.r, p.kind, p.n = nil, 0, 0
+	p.next, l.packets = l.packets, p
+}

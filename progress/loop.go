@@ -1,0 +1,269 @@
+package progress
+
+import (
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// Sink is a protocol: it starts requests and takes the packets of its kinds.
+// Its methods run under ownership of the loop and never block.
+type Sink interface {
+	// Start begins a request that was handed over with Submit or Do.
+	Start(*Request)
+	// Resume goes on with a request at the head of its peer's backlog. It
+	// answers fabric.ErrAgain to stay there; anything else takes it off.
+	Resume(*Request) error
+	// Cancel ends a request that can still be withdrawn, with err, and reports
+	// whether it could.
+	Cancel(*Request, error) bool
+	// Deliver takes a packet; hdr and body are borrowed until return.
+	Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte)
+	// Complete takes the end of a fabric operation of the request.
+	Complete(*Request, error)
+	// PeerDown ends everything that waits for the peer.
+	PeerDown(fabric.Peer, error)
+}
+
+// Config makes a Loop.
+type Config struct {
+	Domain fabric.Domain
+	Addrs  [][]byte // of the peers, by rank
+	Log    *slog.Logger
+
+	Oversubscribed bool // more ranks than cores: give the core away early
+	NoThread       bool // no progress while the application computes
+}
+
+// Loop drives one rank's fabric. See the package comment for ownership.
+type Loop struct {
+	owned atomic.Bool
+	_     [64]byte // owned and queue are written by other goroutines
+	queue queue
+	_     [64]byte
+
+	dom      fabric.Domain
+	conns    []Conn
+	addrs    [][]byte
+	sinks    [256]Sink
+	all      []Sink
+	log      *slog.Logger
+	requests requests
+
+	backlogged []*Conn
+	packets    *packet // free list
+
+	poller *Waiter // polls, or is about to
+	parked waitList
+	woke   bool // a parked waiter was made ready in this pass
+	armed  fabric.Wake
+	passes uint64
+	seen   uint64 // passes at the thread's last look
+	asleep bool   // the thread sleeps until the doorbell rings
+
+	oversubscribed, threaded bool
+	spin                     spinner
+	closed                   atomic.Bool
+	stopped                  chan struct{}
+}
+
+// New makes the loop of a rank and starts its progress thread.
+func New(cfg Config) *Loop {
+	l := &Loop{
+		dom: cfg.Domain, addrs: cfg.Addrs, log: cfg.Log,
+		conns:          make([]Conn, len(cfg.Addrs)),
+		oversubscribed: cfg.Oversubscribed, threaded: !cfg.NoThread,
+		stopped: make(chan struct{}),
+	}
+	for i := range l.conns {
+		l.conns[i].loop, l.conns[i].Peer = l, fabric.Peer(i)
+	}
+	l.parked.init()
+	l.spin.init(cfg.Oversubscribed)
+	go l.thread()
+	return l
+}
+
+// Handle registers the sink of some kinds of packets. It is called before the
+// first packet can come.
+func (l *Loop) Handle(s Sink, kinds ...uint8) {
+	for _, k := range kinds {
+		l.sinks[k] = s
+	}
+	l.all = append(l.all, s)
+}
+
+// Domain is the fabric the loop drives.
+func (l *Loop) Domain() fabric.Domain { return l.dom }
+
+// Enter makes the caller the owner if nobody is, and first does what others
+// have queued, so that one goroutine's operations start in its order.
+func (l *Loop) Enter() bool {
+	if !l.owned.CompareAndSwap(false, true) {
+		return false
+	}
+	if !l.queue.empty() {
+		l.drain()
+	}
+	return true
+}
+
+// Leave ends the ownership. Somebody polls after it whenever somebody waits.
+func (l *Loop) Leave() {
+	if l.poller == nil && l.parked.first() != nil && l.armed != fabric.WakeAll {
+		l.handOver()
+	}
+	l.letGo()
+}
+
+// letGo releases the word and looks again: a node that came while its
+// producer saw an owner must not be stranded. The producer pushes and then
+// tries to own; we release and then look at the queue. Both are sequentially
+// consistent, so one of the two sees the other.
+func (l *Loop) letGo() {
+	l.owned.Store(false)
+	for !l.queue.empty() {
+		if !l.owned.CompareAndSwap(false, true) {
+			return
+		}
+		l.drain()
+		if l.poller == nil && l.parked.first() != nil && l.armed != fabric.WakeAll {
+			l.handOver()
+		}
+		l.owned.Store(false)
+	}
+}
+
+// Submit starts a request now or leaves it to the owner. It never blocks.
+func (l *Loop) Submit(s Sink, r *Request) {
+	if l.Enter() {
+		l.start(s, r)
+		l.Leave()
+		return
+	}
+	r.node.sink, r.node.w = s, nil
+	l.push(&r.node)
+}
+
+// push queues a node and makes sure that somebody takes it.
+func (l *Loop) push(n *node) {
+	l.queue.push(n)
+	if l.Enter() {
+		l.Leave()
+	}
+}
+
+func (l *Loop) start(s Sink, r *Request) {
+	r.sink = s
+	s.Start(r)
+}
+
+// drain does what other goroutines have queued.
+func (l *Loop) drain() {
+	for n := l.queue.takeAll(); n != nil; {
+		next := n.next
+		n.next = nil
+		if n.r != nil {
+			l.start(n.sink, n.r)
+		} else {
+			l.serve(n.w)
+		}
+		n = next
+	}
+}
+
+// pass is one turn of the loop.
+func (l *Loop) pass() int {
+	l.passes++
+	if !l.queue.empty() {
+		l.drain()
+	}
+	if len(l.backlogged) > 0 {
+		l.flush()
+	}
+	return l.dom.Poll(l, 64)
+}
+
+// New returns a request to fill in and start, for the owner.
+func (l *Loop) New() *Request { return l.requests.take(l) }
+
+// NewShared returns a request to fill in and Submit, for anyone.
+func (l *Loop) NewShared() *Request { return l.requests.takeShared(l) }
+
+// Begin starts a request of New in place.
+func (l *Loop) Begin(s Sink, r *Request) { l.start(s, r) }
+
+// Free gives back a request that has ended and that nobody waits for.
+func (l *Loop) Free(r *Request) { l.requests.free(r) }
+
+// Request finds the request of an index, which the caller knows to be in
+// flight.
+func (l *Loop) Request(id uint32) *Request { return l.requests.at(id) }
+
+// Lookup finds the request that a peer named, or nil if there is none.
+func (l *Loop) Lookup(op uint64) *Request { return l.requests.lookup(op) }
+
+// EachRequest visits the requests in flight.
+func (l *Loop) EachRequest(f func(*Request)) { l.requests.each(f) }
+
+// Finish ends a request.
+func (l *Loop) Finish(r *Request, err error) {
+	r.done, r.err = true, err
+	if w := r.waiter; w != nil {
+		r.waiter = nil
+		l.satisfy(w, r)
+	}
+}
+
+// Deliver, Notify, Complete and PeerDown make the loop a fabric.Handler.
+
+func (l *Loop) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
+	if s := l.sinks[kind]; s != nil {
+		s.Deliver(from, kind, imm, hdr, body)
+		return
+	}
+	l.log.Error("a peer sent a packet of an unknown kind; it is ignored", "rank", from, "kind", kind)
+}
+
+func (l *Loop) Notify(from fabric.Peer, note uint32) {
+	l.log.Error("a peer sent a note that nobody expects; it is ignored", "rank", from, "note", note)
+}
+
+func (l *Loop) Complete(op fabric.Op, err error) {
+	if r := l.requests.lookup(uint64(op)); r != nil {
+		r.sink.Complete(r, err)
+	}
+}
+
+func (l *Loop) PeerDown(p fabric.Peer, err error) {
+	c := &l.conns[p]
+	c.down = err
+	c.drop()
+	for _, s := range l.all {
+		s.PeerDown(p, err)
+	}
+}
+
+// Close stops the progress thread and wakes whoever still waits with
+// ErrClosed. The domain is the caller's to close afterwards.
+func (l *Loop) Close() {
+	l.closed.Store(true)
+	for {
+		l.dom.Wake()
+		select {
+		case <-l.stopped:
+		case <-time.After(10 * time.Millisecond):
+			continue
+		}
+		break
+	}
+	l.exclusive(func() {
+		l.requests.each(func(r *Request) {
+			if r.sink != nil {
+				l.Finish(r, fabric.ErrClosed)
+			}
+		})
+	})
+}

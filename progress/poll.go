@@ -1,0 +1,122 @@
+package progress
+
+import (
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+const (
+	// look is how many passes in vain go by between two looks at the clock, the
+	// context and the other goroutines.
+	look = 64
+	// spinDedicated is how long a waiter with a core to itself polls before it
+	// sleeps; spinShared the same where ranks share cores and it gives the core
+	// away at every look.
+	spinDedicated = 100 * time.Microsecond
+	spinShared    = 200 * time.Microsecond
+)
+
+// spinner decides how long polling in vain goes on. Waits that ended asleep
+// make the next spin shorter, one that ended in time makes it whole again.
+type spinner struct {
+	whole  time.Duration
+	misses uint
+}
+
+func (s *spinner) init(shared bool) {
+	s.whole = spinDedicated
+	if shared {
+		s.whole = spinShared
+	}
+}
+
+func (s *spinner) budget() time.Duration { return s.whole >> min(s.misses, 5) }
+
+// poll turns the loop until the waiter's requests have ended, or in vain for
+// so long that it should sleep. The caller is the owner before and after.
+func (l *Loop) poll(w *Waiter) bool {
+	if l.armed != 0 {
+		l.disarm()
+	}
+	idle := 0
+	var start time.Time
+	for w.need > 0 {
+		if l.pass() > 0 {
+			idle = 0
+			if l.woke {
+				l.woke = false
+				l.yield(false)
+			}
+			continue
+		}
+		if idle++; idle%look != 0 {
+			continue
+		}
+		if idle == look {
+			start = time.Now()
+		} else if time.Since(start) > l.spin.budget() {
+			l.spin.misses++
+			return false
+		}
+		if len(w.ctxs) > 0 {
+			l.withdraw(w)
+		}
+		if l.oversubscribed || idle%(4*look) == 0 {
+			l.yield(l.oversubscribed)
+		}
+	}
+	l.spin.misses = 0
+	return true
+}
+
+// yield lets other goroutines, and with core set other processes, have the
+// core for a moment, and the loop with it.
+func (l *Loop) yield(core bool) {
+	l.letGo()
+	if core {
+		yieldCore()
+	}
+	runtime.Gosched()
+	l.reenter()
+}
+
+// reenter makes the poller the owner again. Whoever has the word holds it for
+// one short operation.
+func (l *Loop) reenter() {
+	for i := 1; !l.Enter(); i++ {
+		runtime.Gosched()
+		if i%16 == 0 {
+			yieldCore()
+		}
+	}
+}
+
+// yieldCore is bounded, so it need not tell the scheduler.
+func yieldCore() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
+// arm asks for the doorbell for anything. Where that fails nobody may sleep:
+// the waiter is made to poll by handOver.
+func (l *Loop) arm() bool {
+	if err := l.dom.Arm(fabric.WakeAll); err != nil {
+		l.log.Error("the doorbell can't be armed; waiting burns a core", "err", err)
+		l.armed = 0
+		return false
+	}
+	l.armed = fabric.WakeAll
+	return true
+}
+
+// disarm ends the doorbell because somebody polls. The thread, if it sleeps
+// without a timeout, goes back to looking whether somebody still does.
+func (l *Loop) disarm() {
+	l.armed = 0
+	l.dom.Disarm()
+	if l.asleep {
+		l.asleep = false
+		l.dom.Wake()
+	}
+}

@@ -1,0 +1,209 @@
+package progress
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// Request is an operation in flight. Its fields belong to the owner of the
+// loop from Start until it is freed; before Start they belong to whoever took
+// it. Protocols use the exported fields as their names say.
+type Request struct {
+	Buf  []byte // the user's buffer, reachable from here until the request ends
+	Imm  uint64 // context and tag
+	Peer int32  // destination, or source, or match.AnySource
+	Kind uint8  // the protocol's: what kind of operation
+	Step uint8  // the protocol's: how far it is
+
+	done    bool
+	queued  bool // in its peer's backlog
+	id, gen uint32
+
+	waiter *Waiter
+	loop   *Loop
+	sink   Sink
+	next   *Request // free list or backlog
+	node   node
+
+	Status Status
+	err    error
+
+	Entry  uint64 // its entry in the matching table
+	Offset uint64 // bytes moved so far
+	Remote fabric.Remote
+	Other  uint64 // the peer's request
+	Region fabric.Region
+	Ctx    context.Context // ends the wait; nil for never
+}
+
+// Status is what became of a request: for a receive whose message, with which
+// tag and how long.
+type Status struct {
+	Source int
+	Tag    int
+	Bytes  uint64 // length of the message as sent, also where the buffer was shorter
+	Err    error  // of this request, where a call completes several
+}
+
+// Empty is the status of null requests: any source, any tag, nothing received
+// (MPI-4.0 §3.7.3).
+var Empty = Status{Source: -1, Tag: -1}
+
+// Op names the request to a fabric and to peers.
+func (r *Request) Op() fabric.Op { return fabric.Op(uint64(r.gen)<<32 | uint64(r.id)) }
+
+// Index names the request while it is in flight.
+func (r *Request) Index() uint32 { return r.id }
+
+// Done reports whether the request has ended.
+func (r *Request) Done() bool { return r.done }
+
+// Handle is a user's hold on a request: it stays safe to use, and is told from
+// the slot's next request, after the request has been freed. The zero Handle
+// is the null request.
+type Handle struct {
+	r   *Request
+	gen uint32
+}
+
+// Handle returns the hold on a request just started.
+func (r *Request) Handle() Handle { return Handle{r, r.gen} }
+
+// Null reports whether h holds nothing.
+func (h Handle) Null() bool { return h.r == nil }
+
+const chunkSize = 64
+
+// requests is the slab of a loop's requests. They are allocated in chunks,
+// never given back, and found by index. Two free lists keep the owner off
+// atomics: the owner's own, and a shared one for goroutines that start an
+// operation while somebody else owns the loop.
+type requests struct {
+	own  *Request
+	nOwn int
+
+	// shared is a stack of indices: index plus one in the lower half, a count
+	// in the upper that tells one top from another with the same index.
+	shared atomic.Uint64
+	grow   sync.Mutex // guards growth only
+	chunks atomic.Pointer[[]*[chunkSize]Request]
+	links  atomic.Pointer[[]*[chunkSize]atomic.Uint32]
+}
+
+const maxOwn = 4 * chunkSize
+
+func (s *requests) at(id uint32) *Request {
+	return &(*s.chunks.Load())[id/chunkSize][id%chunkSize]
+}
+
+// lookup finds the request that a peer or a fabric names, or nil.
+func (s *requests) lookup(op uint64) *Request {
+	id := uint32(op)
+	chunks := s.chunks.Load()
+	if chunks == nil || int(id/chunkSize) >= len(*chunks) {
+		return nil
+	}
+	if r := s.at(id); r.gen == uint32(op>>32) && r.sink != nil {
+		return r
+	}
+	return nil
+}
+
+// take is for the owner.
+func (s *requests) take(l *Loop) *Request {
+	r := s.own
+	if r == nil {
+		return s.takeShared(l)
+	}
+	s.own, r.next = r.next, nil
+	s.nOwn--
+	return r
+}
+
+// takeShared is for anyone.
+func (s *requests) takeShared(l *Loop) *Request {
+	for {
+		top := s.shared.Load()
+		if uint32(top) == 0 {
+			s.more(l)
+			continue
+		}
+		id := uint32(top) - 1
+		// The link may be stale when another took the top: then the count has
+		// moved and the swap fails.
+		next := (*s.links.Load())[id/chunkSize][id%chunkSize].Load()
+		if s.shared.CompareAndSwap(top, (top>>32+1)<<32|uint64(next)) {
+			return s.at(id)
+		}
+	}
+}
+
+// free is for the owner.
+func (s *requests) free(r *Request) {
+	r.gen++
+	r.sink, r.Buf, r.Ctx, r.waiter, r.err = nil, nil, nil, nil, nil
+	r.done = false
+	if s.nOwn < maxOwn {
+		r.next, s.own = s.own, r
+		s.nOwn++
+		return
+	}
+	s.share(r.id)
+}
+
+func (s *requests) share(id uint32) {
+	link := &(*s.links.Load())[id/chunkSize][id%chunkSize]
+	for {
+		top := s.shared.Load()
+		link.Store(uint32(top))
+		if s.shared.CompareAndSwap(top, (top>>32+1)<<32|uint64(id+1)) {
+			return
+		}
+	}
+}
+
+// more adds a chunk, all of it shared.
+func (s *requests) more(l *Loop) {
+	s.grow.Lock()
+	defer s.grow.Unlock()
+	if uint32(s.shared.Load()) != 0 {
+		return
+	}
+	var chunks []*[chunkSize]Request
+	var links []*[chunkSize]atomic.Uint32
+	if p := s.chunks.Load(); p != nil {
+		chunks, links = *p, *s.links.Load()
+	}
+	c := new([chunkSize]Request)
+	first := uint32(len(chunks) * chunkSize)
+	for i := range c {
+		r := &c[i]
+		r.id, r.gen, r.loop = first+uint32(i), 1, l
+		r.node.r = r
+	}
+	chunks = append(chunks[:len(chunks):len(chunks)], c)
+	links = append(links[:len(links):len(links)], new([chunkSize]atomic.Uint32))
+	s.links.Store(&links)
+	s.chunks.Store(&chunks)
+	for i := range c {
+		s.share(first + uint32(i))
+	}
+}
+
+// each visits the requests in flight.
+func (s *requests) each(f func(*Request)) {
+	chunks := s.chunks.Load()
+	if chunks == nil {
+		return
+	}
+	for _, c := range *chunks {
+		for i := range c {
+			if r := &c[i]; r.sink != nil && !r.done {
+				f(r)
+			}
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package progress
+
+import (
+	"context"
+	"reflect"
+	"sync"
+)
+
+// Waiter is a goroutine that waits for requests, or that wants the owner to do
+// something for it.
+type Waiter struct {
+	need int               // requests still to end
+	reqs []*Request        // what it waits for, if more than one
+	ctxs []context.Context // that end the wait; the goroutine's own
+
+	// A waiter for one request has its result handed over and the request
+	// freed by whoever ends it.
+	single *Request
+	status Status
+	err    error
+
+	parked     bool
+	turn       bool    // set before the token: it is to poll
+	prev, next *Waiter // in the parked list
+
+	ready chan struct{} // a token when all has ended, it is to poll, or it was served
+	node  node
+	op    serveOp
+	fn    func()
+}
+
+// serveOp is what a waiter in the queue asks of the owner.
+type serveOp uint8
+
+const (
+	opStart serveOp = iota // start the single request and wait for it
+	opDo                   // call fn
+)
+
+var waiters = sync.Pool{New: func() any {
+	w := &Waiter{ready: make(chan struct{}, 1)}
+	w.node.w = w
+	return w
+}}
+
+func newWaiter() *Waiter { return waiters.Get().(*Waiter) }
+
+func (w *Waiter) recycle() {
+	clear(w.reqs)
+	w.reqs = w.reqs[:0]
+	clear(w.ctxs)
+	w.ctxs = w.ctxs[:0]
+	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
+	w.need = 0
+	waiters.Put(w)
+}
+
+// waitList is the ring of parked waiters, oldest first.
+type waitList struct{ root Waiter }
+
+func (q *waitList) init() { q.root.prev, q.root.next = &q.root, &q.root }
+
+func (q *waitList) first() *Waiter {
+	if w := q.root.next; w != &q.root {
+		return w
+	}
+	return nil
+}
+
+func (q *waitList) add(w *Waiter) {
+	w.prev, w.next = q.root.prev, &q.root
+	w.prev.next, q.root.prev = w, w
+	w.parked = true
+}
+
+func (q *waitList) remove(w *Waiter) {
+	w.prev.next, w.next.prev = w.next, w.prev
+	w.prev, w.next = nil, nil
+	w.parked = false
+}
+
+// serve does for a waiter what it could not do itself for want of ownership.
+// The waiter blocks on its channel meanwhile.
+func (l *Loop) serve(w *Waiter) {
+	if w.op == opDo {
+		w.fn()
+		w.ready <- struct{}{}
+		return
+	}
+	w.single.waiter, w.need = w, 1
+	l.parked.add(w) // if it ends at once, satisfy takes it out again
+	l.start(w.node.sink, w.single)
+}
+
+// satisfy counts a request that has ended.
+func (l *Loop) satisfy(w *Waiter, r *Request) {
+	if w.single == r {
+		w.status, w.err = r.Status, r.err
+		l.requests.free(r)
+	}
+	if w.need--; w.need > 0 {
+		return
+	}
+	for _, r := range w.reqs { // the others of a Waitany
+		if r.waiter == w {
+			r.waiter = nil
+		}
+	}
+	if w.parked {
+		l.parked.remove(w)
+		l.woke = true
+		w.ready <- struct{}{}
+	}
+}
+
+// handOver makes the oldest parked waiter the poller.
+func (l *Loop) handOver() {
+	w := l.parked.first()
+	l.parked.remove(w)
+	l.poller, w.turn = w, true
+	w.ready <- struct{}{}
+}
+
+// Do starts a request and waits for it: the blocking form of Submit.
+func (l *Loop) Do(s Sink, r *Request) (Status, error) {
+	if l.Enter() {
+		l.start(s, r)
+		return l.Await(r)
+	}
+	w := newWaiter()
+	w.op, w.single, w.need, w.node.sink = opStart, r, 1, s
+	w.watch(r)
+	l.push(&w.node)
+	return l.end(w, l.sleep(w))
+}
+
+// Await waits for a request that the caller, who owns the loop, has started;
+// it frees the request and ends the ownership.
+func (l *Loop) Await(r *Request) (Status, error) {
+	if r.done {
+		st, err := l.collect(r)
+		l.Leave()
+		return st, err
+	}
+	w := newWaiter()
+	w.single, w.need, r.waiter = r, 1, w
+	w.watch(r)
+	return l.end(w, l.await(w))
+}
+
+func (l *Loop) end(w *Waiter, owner bool) (Status, error) {
+	if owner {
+		l.Leave()
+	}
+	st, err := w.status, w.err
+	w.recycle()
+	return st, err
+}
+
+// collect frees a request that has ended.
+func (l *Loop) collect(r *Request) (Status, error) {
+	st, err := r.Status, r.err
+	l.requests.free(r)
+	return st, err
+}
+
+// await waits, as the owner, until the waiter's requests have ended. It
+// reports whether the caller is the owner still.
+func (l *Loop) await(w *Waiter) (owner bool) {
+	if l.poller == nil || l.poller == w {
+		l.poller = w
+		ended := l.poll(w)
+		l.poller = nil
+		if ended {
+			return true
+		}
+		// In vain: let the doorbell wake us.
+		l.parked.add(w)
+		if l.arm() {
+			for l.pass() > 0 {
+			}
+		}
+	} else {
+		l.parked.add(w)
+	}
+	l.Leave()
+	return l.sleep(w)
+}
+
+// sleep blocks until the waiter's requests have ended, polling when its turn
+// comes. The caller is not the owner; sleep reports whether it is afterwards.
+func (l *Loop) sleep(w *Waiter) (owner bool) {
+	for !w.token() {
+		l.exclusive(func() { l.withdraw(w) })
+	}
+	if !w.turn {
+		return false
+	}
+	w.turn = false
+	l.reenter()
+	return l.await(w)
+}
+
+// watch adds a request's context to those that end the sleep.
+func (w *Waiter) watch(r *Request) {
+	if r.Ctx == nil {
+		return
+	}
+	for _, c := range w.ctxs {
+		if c == r.Ctx {
+			return
+		}
+	}
+	w.ctxs = append(w.ctxs, r.Ctx)
+}
+
+// token waits for a token, or answers false when a context has ended, which
+// is then watched no longer.
+func (w *Waiter) token() bool {
+	switch len(w.ctxs) {
+	case 0:
+		<-w.ready
+		return true
+	case 1:
+		select {
+		case <-w.ready:
+			return true
+		case <-w.ctxs[0].Done():
+			w.ctxs = w.ctxs[:0]
+			return false
+		}
+	}
+	cases := []reflect.SelectCase{{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(w.ready)}}
+	for _, c := range w.ctxs {
+		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(c.Done())})
+	}
+	i, _, _ := reflect.Select(cases)
+	if i > 0 {
+		w.ctxs = append(w.ctxs[:i-1], w.ctxs[i:]...)
+	}
+	return i == 0
+}
+
+// withdraw ends those of the waiter's requests whose context has ended and
+// that can still be taken back.
+func (l *Loop) withdraw(w *Waiter) {
+	if r := w.single; r != nil {
+		l.expire(w, r)
+	}
+	for _, r := range w.reqs {
+		l.expire(w, r)
+	}
+}
+
+func (l *Loop) expire(w *Waiter, r *Request) {
+	if r.waiter == w && r.Ctx != nil && r.Ctx.Err() != nil {
+		r.sink.Cancel(r, context.Cause(r.Ctx))
+	}
+}
+
+// exclusive calls fn under ownership, by whoever has it.
+func (l *Loop) exclusive(fn func()) {
+	if l.Enter() {
+		fn()
+		l.Leave()
+		return
+	}
+	w := newWaiter()
+	w.op, w.fn = opDo, fn
+	l.push(&w.node)
+	<-w.ready
+	w.recycle()
+}

@@ -1,0 +1,101 @@
+package pt2pt
+
+import (
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// maxChunked bounds what a peer may announce as the length of a message that
+// comes in chunks.
+const maxChunked = 1 << 20
+
+// sendChunks sends a message in several packets: the receiver copies one out
+// while the next is copied in. Nothing of another message comes between them,
+// since a send that has begun stays at the head of its peer's backlog.
+func (e *Engine) sendChunks(ep fabric.Endpoint, r *progress.Request) error {
+	for r.Offset < uint64(len(r.Buf)) {
+		piece := r.Buf[r.Offset:min(r.Offset+uint64(e.caps.Chunk), uint64(len(r.Buf)))]
+		var err error
+		if r.Offset == 0 {
+			var hdr [wire.FirstSize]byte
+			err = ep.Send(wire.EagerFirst, r.Imm, wire.MakeFirst(hdr[:], uint64(len(r.Buf))), piece)
+		} else {
+			err = ep.Send(wire.EagerMore, 0, nil, piece)
+		}
+		if err == fabric.ErrAgain {
+			return err
+		}
+		if err != nil {
+			e.finishSend(r, err)
+			return err
+		}
+		r.Offset += uint64(len(piece))
+	}
+	e.finishSend(r, nil)
+	return nil
+}
+
+// inbound is a message that arrives in chunks: towards a receive, or towards
+// an arrival that waits for one.
+type inbound struct {
+	r       *progress.Request
+	arrival uint32
+	total   uint64 // 0: none
+	got     uint64
+}
+
+func (e *Engine) onFirst(from fabric.Peer, imm, total uint64, body []byte) bool {
+	in := &e.peers[from].in
+	if in.total != 0 || total > maxChunked || uint64(len(body)) >= total {
+		return false
+	}
+	cid, tag := wire.Match(imm)
+	in.total, in.got = total, uint64(len(body))
+	if id, ok := e.match.Arrive(cid, int32(from), tag); ok {
+		e.receiveChunks(e.loop.Request(id), from, tag, body)
+		return true
+	}
+	id, a := e.arrivals.take()
+	a.from, a.imm, a.kind = from, imm, wire.EagerFirst
+	a.body = append(e.buffers.take(int(total)), body...)
+	a.total, a.got = total, uint64(len(body))
+	in.r, in.arrival = nil, id
+	e.keep(id, a)
+	return true
+}
+
+// receiveChunks lets the peer's arriving message go on into a receive; body is
+// what has come so far.
+func (e *Engine) receiveChunks(r *progress.Request, from fabric.Peer, tag int32, body []byte) {
+	copy(r.Buf, body)
+	r.Step, r.Peer = stepChunked, int32(from)
+	r.Imm = wire.Imm(uint32(r.Imm>>32), tag)
+	e.peers[from].in.r = r
+}
+
+func (e *Engine) onMore(from fabric.Peer, body []byte) bool {
+	in := &e.peers[from].in
+	if in.total == 0 || uint64(len(body)) > in.total-in.got {
+		return false
+	}
+	if r := in.r; r != nil {
+		if in.got < uint64(len(r.Buf)) {
+			copy(r.Buf[in.got:], body)
+		}
+	} else {
+		a := e.arrivals.at(in.arrival)
+		a.body = append(a.body, body...)
+		a.got += uint64(len(body))
+	}
+	in.got += uint64(len(body))
+	if in.got < in.total {
+		return true
+	}
+	if r := in.r; r != nil {
+		_, tag := wire.Match(r.Imm)
+		e.finishRecv(r, int(from), tag, in.total)
+	}
+	*in = inbound{}
+	return true
+}

@@ -1,0 +1,42 @@
+package pt2pt
+
+import (
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/match"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// PeerDown ends everything that needs the peer: sends to it, receives from it,
+// and its messages that have not come whole. Whole ones can still be received.
+func (e *Engine) PeerDown(p fabric.Peer, err error) {
+	e.loop.EachRequest(func(r *progress.Request) {
+		if r.Peer != int32(p) {
+			return
+		}
+		switch {
+		case r.Kind == kindSend:
+			e.finishSend(r, err)
+		case r.Step == stepPosted:
+			e.match.Withdraw(match.Entry(r.Entry))
+			e.failRecv(r, err)
+		default:
+			e.release(r)
+			e.failRecv(r, err)
+		}
+	})
+	var lost []match.Entry
+	e.match.EachUnexpected(func(entry match.Entry, _ uint32, src, _ int32, id uint32) bool {
+		a := e.arrivals.at(id)
+		if src == int32(p) && (a.kind == wire.RTS || a.got < a.total) {
+			lost = append(lost, entry)
+		}
+		return true
+	})
+	e.peers[p].in = inbound{}
+	for _, entry := range lost {
+		if id, ok := e.match.DropUnexpected(entry); ok {
+			e.drop(id)
+		}
+	}
+}

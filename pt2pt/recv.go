@@ -1,0 +1,76 @@
+package pt2pt
+
+import (
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/match"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// startRecv takes a message that is here already, or posts the receive.
+func (e *Engine) startRecv(r *progress.Request) {
+	cid, tag := wire.Match(r.Imm)
+	if e.match.Unexpected() > 0 {
+		if id, ok := e.match.TakeUnexpected(cid, r.Peer, tag); ok {
+			e.takeArrival(r, id)
+			return
+		}
+	}
+	r.Step = stepPosted
+	r.Entry = uint64(e.match.Post(cid, r.Peer, tag, r.Index()))
+	if r.Peer == match.AnySource || int(r.Peer) == e.rank {
+		return
+	}
+	// Connecting is also what watches over the peer: a receive from one that
+	// dies must fail.
+	if err := e.loop.Conn(fabric.Peer(r.Peer)).Down(); err != nil && !r.Done() {
+		e.match.Withdraw(match.Entry(r.Entry))
+		e.loop.Finish(r, err)
+	}
+}
+
+// finishRecv ends a receive whose bytes are in place. A message longer than
+// the buffer is consumed all the same (MPI-4.0 §3.2.4).
+func (e *Engine) finishRecv(r *progress.Request, source int, tag int32, total uint64) {
+	r.Status = progress.Status{Source: source, Tag: int(tag), Bytes: total}
+	var err error
+	if total > uint64(len(r.Buf)) {
+		err = &TruncateError{Length: total, Room: uint64(len(r.Buf))}
+	}
+	e.loop.Finish(r, err)
+}
+
+// failRecv ends a receive whose message is lost.
+func (e *Engine) failRecv(r *progress.Request, err error) {
+	_, tag := wire.Match(r.Imm)
+	r.Status = progress.Status{Source: int(r.Peer), Tag: int(tag)}
+	e.loop.Finish(r, err)
+}
+
+// Cancel ends a request that nothing has been done for yet, with err.
+func (e *Engine) Cancel(r *progress.Request, err error) bool {
+	switch r.Step {
+	case stepPosted:
+		if _, ok := e.match.Withdraw(match.Entry(r.Entry)); !ok {
+			return false
+		}
+		r.Status = progress.Empty
+		e.loop.Finish(r, err)
+	case stepEager, stepChunks, stepRTS:
+		if !r.Queued() || r.Offset > 0 {
+			return false
+		}
+		e.loop.Conn(fabric.Peer(r.Peer)).Withdraw(r)
+		e.finishSend(r, err)
+	case stepSelf:
+		id, ok := e.match.DropUnexpected(match.Entry(r.Entry))
+		if !ok {
+			return false
+		}
+		e.drop(id)
+		e.finishSend(r, err)
+	default:
+		return false
+	}
+	return true
+}

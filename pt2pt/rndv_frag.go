@@ -1,0 +1,67 @@
+package pt2pt
+
+import (
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// askFrags asks the sender of an announced message for its first n bytes in
+// fragments, because the fabric can't read them.
+func (e *Engine) askFrags(r *progress.Request, n uint64) {
+	e.release(r)
+	r.Step, r.Offset = stepData, 0
+	var hdr [wire.CTSSize]byte
+	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.CTS, r.Other, wire.MakeCTS(hdr[:], uint64(r.Op()), n))
+}
+
+func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
+	r := e.loop.Lookup(op)
+	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) || h.Limit() > uint64(len(r.Buf)) {
+		return false
+	}
+	r.Step, r.Offset = stepFrags, 0
+	r.Other, r.Remote.Len = h.Request(), h.Limit()
+	c := e.loop.Conn(from)
+	if c.Busy() || e.sendFrags(c.Endpoint(), r) == fabric.ErrAgain {
+		c.Enqueue(r)
+	}
+	return true
+}
+
+// sendFrags sends fragments as long as there is room. The last one ends the
+// send: everything is copied.
+func (e *Engine) sendFrags(ep fabric.Endpoint, r *progress.Request) error {
+	for end := r.Remote.Len; r.Offset < end; {
+		piece := r.Buf[r.Offset:min(r.Offset+uint64(e.caps.MaxEager), end)]
+		var hdr [wire.DataSize]byte
+		err := ep.Send(wire.Data, r.Other, wire.MakeData(hdr[:], r.Offset), piece)
+		if err == fabric.ErrAgain {
+			return err
+		}
+		if err != nil {
+			e.finishSend(r, err)
+			return err
+		}
+		r.Offset += uint64(len(piece))
+	}
+	e.finishSend(r, nil)
+	return nil
+}
+
+func (e *Engine) onData(from fabric.Peer, op, offset uint64, body []byte) bool {
+	r := e.loop.Lookup(op)
+	if r == nil || r.Kind != kindRecv || r.Step != stepData || r.Peer != int32(from) {
+		return false
+	}
+	n := min(uint64(len(r.Buf)), r.Remote.Len)
+	if offset != r.Offset || uint64(len(body)) > n-offset || len(body) == 0 {
+		return false
+	}
+	copy(r.Buf[offset:], body)
+	if r.Offset += uint64(len(body)); r.Offset == n {
+		_, tag := wire.Match(r.Imm)
+		e.finishRecv(r, int(from), tag, r.Remote.Len)
+	}
+	return true
+}
