@@ -128,8 +128,10 @@ type Domain interface {
 	Register(b []byte, a Access) (Region, error)
 	Deregister(Region) error
 
-	// Poll hands at most max events to h and returns how many it handed over.
-	// It never blocks and never allocates.
+	// Poll hands at most max events to h and returns how much it did, work of
+	// its own included: 0 says that there is nothing to do until something
+	// comes from outside, which the doorbell would announce. It never blocks
+	// and never allocates.
 	Poll(h Handler, max int) int
 
 	// Arm asks peers to ring the doorbell for what w says. The caller polls

@@ -117,20 +117,16 @@ func WaitAll(hs []Handle, out []Status) error {
 	if !l.Enter() {
 		return waitAllQueued(l, hs, out)
 	}
-	w := newWaiter()
-	owner := true
+	w := l.waiter()
 	if err = l.enlist(w, hs, false); err == nil {
-		if w.need > 0 {
-			owner = l.await(w)
-		}
-		if !owner {
+		if w.need > 0 && !l.await(w) {
 			w.recycle()
 			return collectQueued(l, hs, out)
 		}
 		err = l.collectAll(hs, out)
 	}
+	l.release(w)
 	l.Leave()
-	w.recycle()
 	return err
 }
 
@@ -201,18 +197,18 @@ func WaitAny(hs []Handle) (int, Status, error) {
 	if !l.Enter() {
 		return waitAnyQueued(l, hs)
 	}
-	w := newWaiter()
+	w := l.waiter()
 	if err = l.enlist(w, hs, true); err != nil {
+		l.release(w)
 		l.Leave()
-		w.recycle()
 		return -1, Empty, err
 	}
-	owner := w.need == 0 || l.await(w)
-	w.recycle()
-	if !owner {
+	if w.need > 0 && !l.await(w) {
+		w.recycle()
 		return collectAnyQueued(l, hs)
 	}
 	i, st, err := l.collectAny(hs)
+	l.release(w)
 	l.Leave()
 	return i, st, err
 }

@@ -57,7 +57,8 @@ type Loop struct {
 
 	poller *Waiter // polls, or is about to
 	parked waitList
-	woke   bool // a parked waiter was made ready in this pass
+	spare  *Waiter // free waiters
+	woke   bool    // a parked waiter was made ready in this pass
 	armed  fabric.Wake
 	passes uint64
 	seen   uint64 // passes at the thread's last look
@@ -239,11 +240,19 @@ func (l *Loop) Complete(op fabric.Op, err error) {
 
 func (l *Loop) PeerDown(p fabric.Peer, err error) {
 	c := &l.conns[p]
+	if c.down != nil {
+		return
+	}
 	c.down = err
 	c.drop()
 	for _, s := range l.all {
 		s.PeerDown(p, err)
 	}
+}
+
+// Fail ends a peer for a reason that the fabric does not know. For anyone.
+func (l *Loop) Fail(p fabric.Peer, err error) {
+	l.exclusive(func() { l.PeerDown(p, err) })
 }
 
 // Close stops the progress thread and wakes whoever still waits with

@@ -46,13 +46,32 @@ var waiters = sync.Pool{New: func() any {
 func newWaiter() *Waiter { return waiters.Get().(*Waiter) }
 
 func (w *Waiter) recycle() {
+	w.reset()
+	waiters.Put(w)
+}
+
+func (w *Waiter) reset() {
 	clear(w.reqs)
 	w.reqs = w.reqs[:0]
 	clear(w.ctxs)
 	w.ctxs = w.ctxs[:0]
 	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
 	w.need = 0
-	waiters.Put(w)
+}
+
+// waiter and release are newWaiter and recycle for the owner.
+func (l *Loop) waiter() *Waiter {
+	w := l.spare
+	if w == nil {
+		return newWaiter()
+	}
+	l.spare, w.next = w.next, nil
+	return w
+}
+
+func (l *Loop) release(w *Waiter) {
+	w.reset()
+	w.next, l.spare = l.spare, w
 }
 
 // waitList is the ring of parked waiters, oldest first.
@@ -142,18 +161,22 @@ func (l *Loop) Await(r *Request) (Status, error) {
 		l.Leave()
 		return st, err
 	}
-	w := newWaiter()
+	w := l.waiter()
 	w.single, w.need, r.waiter = r, 1, w
-	w.watch(r)
+	if r.Ctx != nil {
+		w.watch(r)
+	}
 	return l.end(w, l.await(w))
 }
 
 func (l *Loop) end(w *Waiter, owner bool) (Status, error) {
-	if owner {
-		l.Leave()
-	}
 	st, err := w.status, w.err
-	w.recycle()
+	if !owner {
+		w.recycle()
+		return st, err
+	}
+	l.release(w)
+	l.Leave()
 	return st, err
 }
 

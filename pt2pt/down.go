@@ -17,6 +17,8 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 		switch {
 		case r.Kind == kindSend:
 			e.finishSend(r, err)
+		case r.Step == stepGetting:
+			// The fabric may still write into the buffer; it says when it is done.
 		case r.Step == stepPosted:
 			e.match.Withdraw(match.Entry(r.Entry))
 			e.failRecv(r, err)

@@ -155,7 +155,11 @@ func (d *Domain) help(j *helpJob) (over bool) {
 		}
 		answer = coopFailed
 	}
+	// Pairs with the load in awaitHelp, and with Arm as any message does.
 	atomic.StoreUint64(slotWord(j.mem, j.slot, coopAnswer), coopAnswered|answer|j.copied)
+	if loadWake(j.e.wake) != 0 {
+		j.e.ring(fabric.Urgent)
+	}
 	return true
 }
 

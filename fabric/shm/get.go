@@ -110,8 +110,10 @@ func (e *endpoint) move(j *getJob, off, n int) error {
 	return &fabric.Error{Op: "copy memory of a peer", Peer: e.peer, HasPeer: true, Err: err}
 }
 
-// work moves every transfer on by a block.
-func (d *Domain) work() {
+// work moves every transfer on by a block. It reports false if all of them
+// wait for their helpers, who ring when they have done.
+func (d *Domain) work() bool {
+	busy := len(d.helps) > 0
 	for i := 0; i < len(d.helps); {
 		if d.help(d.helps[i]) {
 			last := len(d.helps) - 1
@@ -122,12 +124,16 @@ func (d *Domain) work() {
 		}
 	}
 	for i := 0; i < len(d.jobs); {
-		if over, err := d.jobs[i].step(); over {
+		over, err := d.jobs[i].step()
+		if over {
 			d.finish(i, err)
-		} else {
-			i++
+			busy = true
+			continue
 		}
+		busy = busy || !d.jobs[i].waiting
+		i++
 	}
+	return busy
 }
 
 // step moves one block and reports whether that was the last.

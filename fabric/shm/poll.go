@@ -15,18 +15,20 @@ const burst = 64
 // Poll hands over news of connections, completions and messages, and moves
 // large transfers on by a block.
 func (d *Domain) Poll(h fabric.Handler, max int) int {
+	own := 0
 	if d.pending.Load() {
 		d.takeEvents()
+		own++
+	}
+	if len(d.jobs)+len(d.helps) > 0 && d.work() {
+		own++
 	}
 	n := 0
-	if len(d.jobs)+len(d.helps) > 0 {
-		d.work()
-	}
 	if len(d.done) > 0 {
 		n = d.complete(h, max)
 	}
 	if len(d.rx) == 1 {
-		return n + d.rx[0].poll(d, h, max-n)
+		return own + n + d.rx[0].poll(d, h, max-n)
 	}
 	for range d.rx {
 		if n >= max {
@@ -37,7 +39,7 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 		}
 		n += d.rx[d.turn].poll(d, h, min(burst, max-n))
 	}
-	return n
+	return own + n
 }
 
 // poll hands over what the ring holds.

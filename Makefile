@@ -1,0 +1,44 @@
+GO ?= go
+
+.PHONY: all test setup lint race stress bench peers compare clean
+
+all:
+	CGO_ENABLED=0 $(GO) build ./...
+
+# Everything that can be tested on this machine.
+test: setup
+	CGO_ENABLED=0 $(GO) build ./...
+	$(GO) test -timeout 10m ./...
+
+setup:
+	scripts/setup
+
+lint:
+	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+race: setup
+	CGO_ENABLED=1 $(GO) test -race -timeout 10m ./...
+
+# The engine with the garbage collector and the scheduler against it.
+stress:
+	GOGC=1 GODEBUG=clobberfree=1 $(GO) test -count=1 -timeout 5m ./mpi ./pt2pt ./progress ./fabric/...
+	GOMAXPROCS=1 $(GO) test -count=1 -timeout 5m ./mpi ./pt2pt ./progress ./match ./fabric/...
+	GOMAXPROCS=8 $(GO) test -count=1 -timeout 5m ./mpi ./pt2pt ./progress ./match ./fabric/...
+
+# Every Go benchmark once: they compile and run.
+bench:
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+
+# The C programs that measure the C MPIs.
+peers:
+	$(MAKE) -C bench/peers
+
+# The standard comparison; writes bench/results.
+compare: peers
+	scripts/compare
+
+clean:
+	rm -rf bin .cache
+	$(MAKE) -C bench/peers clean

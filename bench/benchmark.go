@@ -1,0 +1,137 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/weft-mpi/weft/bench/osufmt"
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// Benchmark is one measurement, known by its name. The values that All and
+// Lookup return are shared and must not be changed; they are safe for
+// concurrent use.
+type Benchmark struct {
+	Name    string // "latency"
+	Title   string // as OSU prints it: "OSU MPI Latency Test"
+	Summary string // one line for a list
+	Flags   string // the option letters that it takes; B is matching's budget
+
+	MinRanks, MaxRanks int // MaxRanks 0: no limit
+	EvenRanks          bool
+	Defaults           Options
+
+	run func(*job) error
+}
+
+// flagsPt2pt are the options of every point-to-point benchmark.
+const flagsPt2pt = "mixcuTzb"
+
+// benchmarks are in the order of a list for people.
+var benchmarks = []*Benchmark{
+	{
+		Name: "latency", Title: "OSU MPI Latency Test", Flags: flagsPt2pt + "f",
+		Summary:  "half round trip of a blocking ping-pong",
+		MinRanks: 2, MaxRanks: 2, Defaults: latencyDefaults, run: runLatency,
+	},
+	{
+		Name: "bw", Title: "OSU MPI Bandwidth Test", Flags: flagsPt2pt + "W",
+		Summary:  "a window of non-blocking sends, then one acknowledgement",
+		MinRanks: 2, MaxRanks: 2, Defaults: bandwidthDefaults, run: runBandwidth,
+	},
+	{
+		Name: "bibw", Title: "OSU MPI Bi-Directional Bandwidth Test", Flags: flagsPt2pt + "W",
+		Summary:  "a window of non-blocking sends in both directions at once",
+		MinRanks: 2, MaxRanks: 2, Defaults: bandwidthDefaults, run: runBidirectional,
+	},
+	{
+		Name: "mbw_mr", Title: "OSU MPI Multiple Bandwidth / Message Rate Test", Flags: flagsPt2pt + "WR",
+		Summary:  "bandwidth and message rate of all pairs of ranks together",
+		MinRanks: 2, Defaults: messageRateDefaults, run: runMessageRate,
+	},
+	{
+		Name: "multi_lat", Title: "OSU MPI Multi Latency Test", Flags: flagsPt2pt + "f",
+		Summary:  "ping-pong of all pairs of ranks at once",
+		MinRanks: 2, EvenRanks: true, Defaults: latencyDefaults, run: runMultiLatency,
+	},
+	{
+		Name: "latency_mt", Title: "OSU MPI Multi-threaded Latency Test", Flags: "mixtcuTzf",
+		Summary:  "ping-pong of many goroutines in each rank",
+		MinRanks: 2, MaxRanks: 2, Defaults: threadedDefaults, run: runThreaded,
+	},
+	{
+		Name: "barrier", Title: "OSU MPI Barrier Latency Test", Flags: "fixz",
+		Summary:  "a barrier of all ranks",
+		MinRanks: 2, Defaults: barrierDefaults, run: runBarrier,
+	},
+	{
+		Name: "matching", Title: "Weft MPI Matching Test", Flags: "mixqB",
+		Summary:  "finding one message in a queue of -m others",
+		MinRanks: 2, MaxRanks: 2, Defaults: matchingDefaults, run: runMatching,
+	},
+	{
+		Name: "cpu", Title: "Weft MPI Idle CPU Test", Flags: "s",
+		Summary:  "share of a core that a rank uses while it waits in Recv",
+		MinRanks: 2, MaxRanks: 2, Defaults: cpuDefaults, run: runCPU,
+	},
+}
+
+// All returns the benchmarks in the order of a list for people.
+func All() []*Benchmark { return slices.Clone(benchmarks) }
+
+// Lookup returns the benchmark of that name.
+func Lookup(name string) (*Benchmark, bool) {
+	i := slices.IndexFunc(benchmarks, func(b *Benchmark) bool { return b.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return benchmarks[i], true
+}
+
+// CheckRanks says whether the benchmark runs on n ranks, and if not, on how
+// many it does.
+func (b *Benchmark) CheckRanks(n int) error {
+	switch {
+	case b.MinRanks == b.MaxRanks && n != b.MinRanks:
+		return fmt.Errorf("%s runs on exactly %d ranks, not %d", b.Name, b.MinRanks, n)
+	case n < b.MinRanks:
+		return fmt.Errorf("%s needs at least %d ranks, not %d", b.Name, b.MinRanks, n)
+	case b.EvenRanks && n%2 != 0:
+		return fmt.Errorf("%s runs pairs of ranks: %d is odd", b.Name, n)
+	}
+	return nil
+}
+
+// Sink takes the results of a benchmark, on rank 0, in the order of the calls
+// below: Title once, then for each datatype Section and its Rows. Line is for
+// what belongs to no table. *osufmt.Writer and *osufmt.Collector are Sinks.
+type Sink interface {
+	Title(osufmt.Title) error
+	Section(osufmt.Section) error
+	Row(osufmt.Row) error
+	Line(string) error
+}
+
+// Progress is told on rank 0 which size is about to be measured, as step of
+// steps counted from 0. It is called outside of the measured time.
+type Progress func(size, step, steps int)
+
+// Run measures b over c. Every rank of c calls it with the same options; sink
+// and progress are used on rank 0 only, and progress may be nil. It blocks
+// until this rank's part is done, and returns the first error of this rank or,
+// after a failed validation, ErrValidation on every rank.
+func (b *Benchmark) Run(c *mpi.Comm, o Options, sink Sink, progress Progress) error {
+	if err := b.CheckRanks(c.Size()); err != nil {
+		return err
+	}
+	if err := o.Check(); err != nil {
+		return err
+	}
+	if !o.Validate {
+		o.ValidationWarmup = 0
+	}
+	if progress == nil {
+		progress = func(int, int, int) {}
+	}
+	return b.run(&job{Benchmark: b, o: o, c: c, sink: sink, progress: progress})
+}

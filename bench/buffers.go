@@ -1,0 +1,126 @@
+package bench
+
+import (
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// element is the constraint of the datatypes: what a Go program would use for
+// MPI_CHAR, MPI_INT and MPI_FLOAT.
+type element interface{ byte | int32 | float32 }
+
+// buffers holds the send and receive buffers of one goroutine for a run over
+// one datatype. Not safe for concurrent use.
+type buffers[T element] struct {
+	o          *Options
+	send, recv [][]T
+	held       [][]T // from mpi.Alloc, to be freed
+}
+
+// take returns count send and receive buffers of n elements, filled as OSU
+// fills them. With single buffers (-b single) all of them are the same one,
+// large enough for the whole run. They are valid until the next take or free.
+func (b *buffers[T]) take(count, n int) (send, recv [][]T, err error) {
+	switch {
+	case b.o.Multiple:
+		if err := b.free(); err != nil {
+			return nil, nil, err
+		}
+		for range count {
+			if err := b.grow(n); err != nil {
+				return nil, nil, err
+			}
+		}
+	case b.send == nil:
+		if err := b.grow(max(n, b.o.MaxSize/width[T]())); err != nil {
+			return nil, nil, err
+		}
+	}
+	send, recv = make([][]T, count), make([][]T, count)
+	for i := range b.send {
+		set(b.send[i][:n], 'a')
+		set(b.recv[i][:n], 'b')
+	}
+	for i := range count {
+		k := min(i, len(b.send)-1)
+		send[i], recv[i] = b.send[k][:n], b.recv[k][:n]
+	}
+	return send, recv, nil
+}
+
+// grow adds a pair of buffers.
+func (b *buffers[T]) grow(n int) error {
+	s, err := b.make(n)
+	if err != nil {
+		return err
+	}
+	r, err := b.make(n)
+	if err != nil {
+		return err
+	}
+	b.send, b.recv = append(b.send, s), append(b.recv, r)
+	return nil
+}
+
+func (b *buffers[T]) make(n int) ([]T, error) {
+	if !b.o.Alloc {
+		return make([]T, n), nil
+	}
+	buf, err := mpi.Alloc[T](n)
+	if err == nil {
+		b.held = append(b.held, buf)
+	}
+	return buf, err
+}
+
+// free gives the buffers back.
+func (b *buffers[T]) free() error {
+	var first error
+	for _, h := range b.held {
+		if err := mpi.Free(h); err != nil && first == nil {
+			first = err
+		}
+	}
+	b.send, b.recv, b.held = nil, nil, nil
+	return first
+}
+
+func set[T element](b []T, v T) {
+	for i := range b {
+		b[i] = v
+	}
+}
+
+// width is the length of an element in bytes.
+func width[T element]() int {
+	var z T
+	if _, ok := any(z).(byte); ok {
+		return 1
+	}
+	return 4
+}
+
+// pattern is the value that element i of a message of size bytes has in
+// iteration iter: OSU's set_buffer_validation.
+func pattern[T element](i, size, iter int) T {
+	v := int32(7*(i+1) + size + iter)
+	return T(v)
+}
+
+// arm writes the pattern of an iteration to send and erases recv.
+func arm[T element](send, recv []T, size, iter int) {
+	for i := range send {
+		send[i] = pattern[T](i, size, iter)
+	}
+	clear(recv)
+}
+
+// wrong counts the elements of recv that do not have the pattern.
+func wrong[T element](recv []T, size, iter int) int {
+	n := 0
+	for i, v := range recv {
+		if v != pattern[T](i, size, iter) {
+			n++
+		}
+	}
+	return n
+}

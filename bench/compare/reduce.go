@@ -1,0 +1,263 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/weft-mpi/weft/bench/floor"
+	"github.com/weft-mpi/weft/bench/osufmt"
+	"github.com/weft-mpi/weft/bench/spread"
+)
+
+// Result is the outcome of a comparison.
+type Result struct {
+	Benchmark string       `json:"benchmark"`
+	Rounds    int          `json:"rounds"`
+	Ours      string       `json:"ours"` // command lines
+	Theirs    string       `json:"theirs"`
+	Floor     *floor.Floor `json:"floor,omitempty"` // over all rounds
+	Metrics   []Metric     `json:"metrics"`
+	Notes     []string     `json:"notes,omitempty"` // what could not be compared, and why
+
+	names [2]string
+}
+
+// Metric is the comparison of one column.
+type Metric struct {
+	Name   string  `json:"name"` // as ours prints it: "Avg Latency(us)"
+	Key    string  `json:"key"`
+	Better string  `json:"better"` // "lower is better" or "higher is better"
+	First  string  `json:"-"`      // header of the sizes; empty if there are none
+	Points []Point `json:"points"`
+
+	lower  bool
+	coarse float64 // largest share of a value that theirs' rounding can hide
+}
+
+// Point is the comparison of one row.
+type Point struct {
+	Datatype string        `json:"datatype,omitempty"`
+	Size     int           `json:"size"`
+	Ours     spread.Spread `json:"ours"`
+	Theirs   spread.Spread `json:"theirs"`
+	Ratio    spread.Spread `json:"ratio"`           // of ours to theirs in the same round
+	Floor    float64       `json:"floor,omitempty"` // in the column's unit; 0: none is known
+}
+
+// ErrNothingInCommon answers two programs that measured nothing that both did.
+var ErrNothingInCommon = errors.New("the two programs have no column and size in common")
+
+// place is where a value stands in a table.
+type place struct {
+	datatype string
+	size     int
+}
+
+// values are those of one column in one table; order is that of the table.
+type values struct {
+	col   osufmt.Column
+	first string
+	order []place
+	at    map[place]float64
+}
+
+// reduce pairs the tables of each round.
+func reduce(c Config, ours, theirs []*osufmt.Table, floors []floor.Floor) (*Result, error) {
+	r := &Result{
+		Benchmark: c.Benchmark,
+		Rounds:    len(ours),
+		Ours:      strings.Join(c.Ours.Argv, " "),
+		Theirs:    strings.Join(c.Theirs.Argv, " "),
+		names:     [2]string{c.Ours.Name, c.Theirs.Name},
+	}
+	if len(floors) > 0 {
+		f := floor.Merge(floors)
+		r.Floor = &f
+	}
+	a, b := collect(ours), collect(theirs)
+	for _, id := range a.ids {
+		if b.by[id] == nil {
+			r.note("%s prints no column %q", c.Theirs.Name, a.by[id][0].col.Name)
+			continue
+		}
+		if m := r.metric(c, a.by[id], b.by[id]); len(m.Points) > 0 {
+			r.Metrics = append(r.Metrics, m)
+		}
+	}
+	if len(r.Metrics) == 0 {
+		return nil, fmt.Errorf("compare: %w: ours has %s, theirs has %s", ErrNothingInCommon, a, b)
+	}
+	return r, nil
+}
+
+func (r *Result) note(format string, a ...any) {
+	n := fmt.Sprintf(format, a...)
+	if !slices.Contains(r.Notes, n) {
+		r.Notes = append(r.Notes, n)
+	}
+}
+
+// columns are the measured columns of one side: the tables of all rounds.
+type columns struct {
+	ids []string
+	by  map[string][]values // for each round
+}
+
+func (c columns) String() string {
+	var s []string
+	for _, id := range c.ids {
+		v := c.by[id][0]
+		s = append(s, fmt.Sprintf("%q at %d sizes", v.col.Name, len(v.order)))
+	}
+	if len(s) == 0 {
+		return "no measured column"
+	}
+	return strings.Join(s, ", ")
+}
+
+func collect(tabs []*osufmt.Table) columns {
+	c := columns{by: map[string][]values{}}
+	for round, t := range tabs {
+		for id, v := range measured(t) {
+			if len(c.by[id]) == round { // a column that one round lacks is dropped
+				c.by[id] = append(c.by[id], v)
+			}
+		}
+	}
+	for _, s := range tabs[0].Sections {
+		for _, col := range s.Columns {
+			id := identity(col)
+			switch {
+			case len(c.by[id]) == len(tabs):
+				if !slices.Contains(c.ids, id) {
+					c.ids = append(c.ids, id)
+				}
+			default:
+				delete(c.by, id)
+			}
+		}
+	}
+	return c
+}
+
+// measured splits a table into its columns that have a good direction.
+func measured(t *osufmt.Table) map[string]values {
+	out := map[string]values{}
+	for _, s := range t.Sections {
+		for i, col := range s.Columns {
+			if col.Better == osufmt.Neither {
+				continue
+			}
+			id := identity(col)
+			v, ok := out[id]
+			if !ok {
+				v = values{col: col, at: map[place]float64{}}
+				if !s.NoSize {
+					v.first = s.FirstName()
+				}
+			}
+			v.col.Decimals = max(v.col.Decimals, col.Decimals)
+			for _, row := range s.Rows {
+				p := place{s.Datatype, row.Size}
+				if _, twice := v.at[p]; !twice {
+					v.order = append(v.order, p)
+				}
+				v.at[p] = row.Values[i]
+			}
+			out[id] = v
+		}
+	}
+	return out
+}
+
+// identity is the same for a column in the versions of OSU: 7.1 says "Latency
+// (us)" where 7.4 says "Avg Latency(us)".
+func identity(c osufmt.Column) string {
+	return strings.TrimPrefix(strings.ReplaceAll(c.Key, "_", ""), "avg")
+}
+
+// metric compares one column, whose values are given for each round.
+func (r *Result) metric(c Config, ours, theirs []values) Metric {
+	m := Metric{
+		Name:   ours[0].col.Name,
+		Key:    ours[0].col.Key,
+		Better: ours[0].col.Better.String(),
+		First:  ours[0].first,
+		lower:  ours[0].col.Better == osufmt.Lower,
+	}
+	var absent, zero []string
+	for _, p := range ours[0].order {
+		var a, b, ratio []float64
+		for i := range ours {
+			x, okx := ours[i].at[p]
+			y, oky := theirs[i].at[p]
+			if !okx || !oky {
+				break
+			}
+			a, b = append(a, x), append(b, y)
+			if y != 0 {
+				ratio = append(ratio, x/y)
+			}
+		}
+		switch {
+		case len(a) < len(ours):
+			absent = append(absent, p.of(m.First))
+			continue
+		case len(ratio) < len(ours):
+			zero = append(zero, p.of(m.First))
+			continue
+		}
+		pt := Point{Datatype: p.datatype, Size: p.size, Ours: spread.Of(a), Theirs: spread.Of(b), Ratio: spread.Of(ratio)}
+		if r.Floor != nil {
+			pt.Floor = limit(*r.Floor, c, m, p.size)
+		}
+		m.coarse = max(m.coarse, rounding(theirs[0].col.Decimals)/pt.Theirs.Median)
+		m.Points = append(m.Points, pt)
+	}
+	if len(absent) > 0 {
+		r.note("not in every output, so not compared: %s of %s", m.Name, strings.Join(absent, ", "))
+	}
+	if len(zero) > 0 {
+		r.note("%s printed 0, so not compared: %s of %s", c.Theirs.Name, m.Name, strings.Join(zero, ", "))
+	}
+	return m
+}
+
+// of names the place for people: "size 8".
+func (p place) of(first string) string {
+	if first == "" {
+		return "the run"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s %d", p.datatype, strings.ToLower(first), p.size))
+}
+
+// rounding is the most that printing to so many decimals changes a value.
+func rounding(decimals int) float64 {
+	r := 0.5
+	for range decimals {
+		r /= 10
+	}
+	return r
+}
+
+// minCopied is the size from which the copy bounds the bandwidth. Below it the
+// cost of each message does.
+const minCopied = 4096
+
+// limit is the floor of a metric, or 0 where none is known.
+func limit(f floor.Floor, c Config, m Metric, size int) float64 {
+	switch {
+	case strings.HasSuffix(m.Name, "(us)") && strings.Contains(strings.ToLower(m.Name), "lat"):
+		if m.First == "" {
+			size = 0
+		}
+		return f.Latency(size)
+	case strings.HasSuffix(m.Name, "MB/s") || strings.HasSuffix(m.Name, "(MB/s)"):
+		if c.Ranks == 2 && c.Benchmark != "bibw" && size >= minCopied {
+			return f.Bandwidth(size)
+		}
+	}
+	return 0
+}

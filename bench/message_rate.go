@@ -1,0 +1,100 @@
+package bench
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weft-mpi/weft/bench/osufmt"
+)
+
+// runMessageRate is osu_mbw_mr: each rank of the first half sends windows to
+// its partner in the second half, a barrier before every window. With an odd
+// number of ranks the last one only takes part in the barriers.
+func runMessageRate(j *job) error {
+	b, i, f := newWindow[byte](j), newWindow[int32](j), newWindow[float32](j)
+	defer func() { b.free(); i.free(); f.free() }()
+	title := osufmt.Title{
+		Tight: true,
+		After: []string{fmt.Sprintf("[ pairs: %d ] [ window size: %d ]", j.c.Size()/2, j.o.Window)},
+	}
+	lead := []osufmt.Column{osufmt.MBs}
+	if j.o.PrintRate {
+		lead = append(lead, osufmt.MessagesS)
+	}
+	return j.sweep(title, lead, func(t Datatype, size int) (result, error) {
+		switch t {
+		case Int:
+			return messageRate(j, i, size)
+		case Float:
+			return messageRate(j, f, size)
+		}
+		return messageRate(j, b, size)
+	})
+}
+
+func messageRate[T element](j *job, w *window[T], size int) (result, error) {
+	if err := w.resize(size); err != nil {
+		return result{}, err
+	}
+	c, rank, pairs := j.c, j.c.Rank(), j.c.Size()/2
+	var peer int
+	var step func(peer int) error
+	switch {
+	case rank < pairs:
+		peer, step = rank+pairs, w.push
+	case rank < 2*pairs:
+		peer, step = rank-pairs, w.pull
+	default:
+		step = func(int) error { return nil }
+	}
+	iterations, warmup := j.o.counts(size)
+	last := j.o.ValidationWarmup
+	r := result{samples: j.samples(iterations)}
+	megabytes := float64(size) / 1e6 * float64(j.o.Window*pairs)
+	var total time.Duration
+	errors := 0
+
+	if err := c.Barrier(); err != nil {
+		return r, err
+	}
+	for i := range warmup + iterations {
+		if j.o.Validate {
+			w.arm(size, i)
+		}
+		for k := 0; k <= last; k++ {
+			if err := c.Barrier(); err != nil {
+				return r, err
+			}
+			start := now()
+			if err := step(peer); err != nil {
+				return r, err
+			}
+			if i >= warmup && k == last {
+				d := now() - start
+				total += d
+				if r.samples != nil {
+					r.samples = append(r.samples, megabytes/d.Seconds())
+				}
+			}
+		}
+		if j.o.Validate && rank >= pairs && rank < 2*pairs {
+			errors += w.wrong(size, i)
+		}
+	}
+
+	// The senders' mean time stands for the run.
+	all, err := j.gather([]float64{total.Seconds(), float64(errors)}, ranks(c.Size()))
+	if err != nil || rank != 0 {
+		return r, err
+	}
+	seconds := mean(all[:pairs])[0]
+	bandwidth := megabytes * float64(iterations) / seconds
+	r.values = []float64{bandwidth}
+	if j.o.PrintRate {
+		r.values = append(r.values, 1e6*bandwidth/float64(size))
+	}
+	for _, v := range all {
+		r.errors += int(v[1])
+	}
+	return r, nil
+}

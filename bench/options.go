@@ -1,0 +1,170 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Datatype is an MPI datatype that the benchmarks can send.
+type Datatype uint8
+
+// The datatypes of OSU 7.4.
+const (
+	Char  Datatype = iota // MPI_CHAR
+	Int                   // MPI_INT
+	Float                 // MPI_FLOAT
+)
+
+func (t Datatype) String() string {
+	return [...]string{"MPI_CHAR", "MPI_INT", "MPI_FLOAT"}[t]
+}
+
+// Size is the length of an element in bytes.
+func (t Datatype) Size() int { return [...]int{1, 4, 4}[t] }
+
+// Queue is the queue that the matching benchmark fills.
+type Queue uint8
+
+// The two queues of MPI matching.
+const (
+	Posted     Queue = iota // receives wait for messages
+	Unexpected              // messages wait for receives
+)
+
+func (q Queue) String() string { return [...]string{"posted", "unexpected"}[q] }
+
+// Limits of the options, as in OSU 7.4 unless said otherwise.
+const (
+	MaxSize             = 1 << 30 // ours: OSU has none
+	MaxWindow           = 1 << 16 // ours: OSU overruns its arrays above 1000
+	MaxThreads          = 127
+	MaxPercentiles      = 5
+	MaxValidationWarmup = 10
+	MaxDepth            = 1 << 20 // ours
+
+	// LargeSize is the size in bytes above which the Large counts hold.
+	LargeSize = 8192
+)
+
+// Options are the settings of a run. Defaults come with each Benchmark. It is
+// a plain value.
+type Options struct {
+	MinSize, MaxSize int // bytes; powers of two from MinSize; matching: depth
+
+	Iterations, Warmup           int
+	IterationsLarge, WarmupLarge int // for sizes above LargeSize
+
+	Window    int  // messages before synchronisation
+	Multiple  bool // a buffer for each message of the window
+	Alloc     bool // buffers from mpi.Alloc and not from the Go heap
+	PrintRate bool // mbw_mr: messages a second too
+
+	Validate         bool
+	ValidationWarmup int // exchanges before the timed one when validating
+
+	Full        bool  // minimum, maximum and iterations too
+	Percentiles []int // 1 to 100
+	Types       []Datatype
+
+	Senders, Receivers int // latency_mt: goroutines of rank 0 and of rank 1
+
+	Queue   Queue         // matching
+	Batches bool          // matching: Iterations batches, and not as many as Budget allows
+	Budget  time.Duration // matching: wall time for a depth
+	Wait    time.Duration // cpu: how long rank 1 waits
+}
+
+// Defaults of OSU 7.4 (util/osu_util.h and process_options).
+var (
+	latencyDefaults = Options{
+		MinSize: 1, MaxSize: 4 << 20,
+		Iterations: 10000, Warmup: 100, IterationsLarge: 1000, WarmupLarge: 10,
+		ValidationWarmup: 5, Types: []Datatype{Char},
+	}
+	bandwidthDefaults = Options{
+		MinSize: 1, MaxSize: 4 << 20,
+		Iterations: 100, Warmup: 10, IterationsLarge: 20, WarmupLarge: 2,
+		Window: 64, ValidationWarmup: 5, Types: []Datatype{Char},
+	}
+	// osu_mbw_mr does not go over to the counts for large sizes.
+	messageRateDefaults = Options{
+		MinSize: 1, MaxSize: 4 << 20,
+		Iterations: 100, Warmup: 10, IterationsLarge: 100, WarmupLarge: 10,
+		Window: 64, PrintRate: true, ValidationWarmup: 5, Types: []Datatype{Char},
+	}
+	threadedDefaults = Options{
+		MinSize: 1, MaxSize: 4 << 20,
+		Iterations: 10000, Warmup: 100, IterationsLarge: 1000, WarmupLarge: 10,
+		ValidationWarmup: 5, Types: []Datatype{Char},
+		Senders: 1, Receivers: 2,
+	}
+	barrierDefaults = Options{
+		Iterations: 1000, Warmup: 100, IterationsLarge: 1000, WarmupLarge: 100,
+	}
+)
+
+// Defaults of our own benchmarks, and of their twins in bench/peers.
+var (
+	matchingDefaults = Options{
+		MinSize: 1, MaxSize: 65536,
+		Iterations: 1, Warmup: 1, IterationsLarge: 1, WarmupLarge: 1,
+		Budget: 500 * time.Millisecond,
+	}
+	cpuDefaults = Options{Iterations: 1, IterationsLarge: 1, Wait: 5 * time.Second}
+)
+
+// Check says what is wrong with o, whatever the benchmark.
+func (o *Options) Check() error {
+	switch {
+	case o.MinSize < 0 || o.MaxSize < 0:
+		return errors.New("sizes (-m) must not be negative")
+	case o.MinSize > o.MaxSize:
+		return fmt.Errorf("no sizes (-m): the smallest, %d, is above the largest, %d", o.MinSize, o.MaxSize)
+	case o.MaxSize > MaxSize:
+		return fmt.Errorf("size (-m) %d is above %d bytes", o.MaxSize, MaxSize)
+	case o.Iterations < 1 || o.IterationsLarge < 1:
+		return errors.New("iterations (-i) must be at least 1")
+	case o.Warmup < 0 || o.WarmupLarge < 0:
+		return errors.New("warm-up iterations (-x) must not be negative")
+	case o.Window < 0 || o.Window > MaxWindow:
+		return fmt.Errorf("window (-W) %d is not between 1 and %d", o.Window, MaxWindow)
+	case o.ValidationWarmup < 0 || o.ValidationWarmup > MaxValidationWarmup:
+		return fmt.Errorf("validation warm-up (-u) %d is not between 0 and %d", o.ValidationWarmup, MaxValidationWarmup)
+	case len(o.Percentiles) > MaxPercentiles:
+		return fmt.Errorf("%d percentiles (-z), the most is %d", len(o.Percentiles), MaxPercentiles)
+	case o.Senders < 0 || o.Senders > MaxThreads || o.Receivers < 0 || o.Receivers > MaxThreads:
+		return fmt.Errorf("threads (-t) must be between 1 and %d", MaxThreads)
+	case o.Validate && o.Senders != o.Receivers:
+		return errors.New("validation (-c) needs as many receiving threads as sending ones: -t N:N")
+	case o.Budget < 0:
+		return errors.New("budget (-b) must not be negative")
+	case o.Wait < 0:
+		return errors.New("seconds (-s) must not be negative")
+	}
+	for _, p := range o.Percentiles {
+		if p < 1 || p > 100 {
+			return fmt.Errorf("percentile (-z) %d is not between 1 and 100", p)
+		}
+	}
+	return nil
+}
+
+// counts are the iterations to time and those to throw away first.
+func (o *Options) counts(size int) (iterations, warmup int) {
+	if size > LargeSize {
+		return o.IterationsLarge, o.WarmupLarge
+	}
+	return o.Iterations, o.Warmup
+}
+
+// sizes are the sizes in bytes to measure with elements of t.
+func (o *Options) sizes(t Datatype) []int {
+	var out []int
+	for n := o.MinSize; n <= o.MaxSize; n = max(2*n, 1) {
+		if n >= t.Size() {
+			out = append(out, n)
+		}
+	}
+	return out
+}

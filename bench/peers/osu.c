@@ -1,0 +1,224 @@
+#include "osu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME_WIDTH 10
+#define FIELD_WIDTH 18
+#define PRECISION 2
+#define MAX_THREADS 128
+
+struct osu_options osu;
+int osu_rank, osu_size;
+
+static void defaults(enum osu_kind kind)
+{
+	osu = (struct osu_options){
+		.min = 1, .max = 1 << 22, .window = 64,
+		.senders = 1, .receivers = 2, .seconds = 5, .budget = 0.5,
+	};
+	switch (kind) {
+	case OSU_LAT:
+		osu.iters = 10000, osu.skip = 100;
+		osu.iters_large = 1000, osu.skip_large = 10;
+		break;
+	case OSU_BW:
+		osu.iters = 100, osu.skip = 10;
+		osu.iters_large = 20, osu.skip_large = 2;
+		break;
+	case OSU_COLL:
+		osu.iters = 1000, osu.skip = 100;
+		osu.iters_large = 100, osu.skip_large = 10;
+		break;
+	case OSU_OWN:
+		osu.max = 65536;
+		osu.skip = osu.skip_large = 1;
+		break;
+	}
+}
+
+_Noreturn void osu_fail(const char *why)
+{
+	if (osu_rank == 0 && why)
+		fprintf(stderr, "%s\n", why);
+	MPI_Finalize();
+	exit(why ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
+static _Noreturn void usage(const char *name, const char *accepts)
+{
+	static const struct { char opt; const char *text; } help[] = {
+		{'m', "-m [MIN:]MAX  first and last message size (matching: depth), doubling"},
+		{'i', "-i N          iterations (matching: batches, instead of a time budget)"},
+		{'x', "-x N          warm-up iterations (matching: batches)"},
+		{'W', "-W N          messages in a window"},
+		{'t', "-t [S:]R      sender threads in rank 0, receiver threads in rank 1"},
+		{'q', "-q QUEUE      posted or unexpected"},
+		{'b', "-b MS         time budget for a depth, in milliseconds"},
+		{'s', "-s SECONDS    how long rank 1 waits"},
+	};
+	if (osu_rank == 0) {
+		printf("Usage: %s [options]\n", name);
+		for (size_t k = 0; k < sizeof help / sizeof *help; k++)
+			if (strchr(accepts, help[k].opt))
+				printf("  %s\n", help[k].text);
+		printf("  -h            this help\n");
+	}
+	osu_fail(NULL);
+}
+
+/* A whole number of at least `least`, or the end of the job. */
+static long number(const char *text, long least, const char *why)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+	if (end == text || *end || n < least)
+		osu_fail(why);
+	return n;
+}
+
+/* Reads MAX, MIN:MAX, MIN: or :MAX. */
+static void range(char *text)
+{
+	const char *why = "Invalid Message Size";
+	char *colon = strchr(text, ':');
+	if (!colon) {
+		osu.max = number(text, 1, why);
+		return;
+	}
+	*colon = 0;
+	if (*text)
+		osu.min = number(text, 1, why);
+	if (colon[1])
+		osu.max = number(colon + 1, 1, why);
+}
+
+static void threads_of(char *text)
+{
+	const char *why = "Invalid Number of Threads";
+	char *colon = strchr(text, ':');
+	if (colon) {
+		*colon = 0;
+		osu.senders = number(text, 1, why);
+		text = colon + 1;
+	}
+	osu.receivers = number(text, 1, why);
+	if (osu.senders >= MAX_THREADS || osu.receivers >= MAX_THREADS)
+		osu_fail(why);
+}
+
+static void parse(int argc, char **argv, const char *accepts)
+{
+	char optstring[64];
+	int c;
+	snprintf(optstring, sizeof optstring, "%sh", accepts);
+	opterr = 0;
+	while ((c = getopt(argc, argv, optstring)) != -1) {
+		switch (c) {
+		case 'm': range(optarg); break;
+		case 'i':
+			osu.iters = osu.iters_large = number(optarg, 1, "Invalid Number of Iterations");
+			osu.iters_set = 1;
+			break;
+		case 'x':
+			osu.skip = osu.skip_large = number(optarg, 0, "Invalid Number of Warmup Iterations");
+			break;
+		case 'W': osu.window = number(optarg, 1, "Invalid Window Size"); break;
+		case 't': threads_of(optarg); break;
+		case 'b': osu.budget = number(optarg, 1, "Invalid Budget") / 1e3; break;
+		case 's':
+			osu.seconds = atof(optarg);
+			if (osu.seconds <= 0)
+				osu_fail("Invalid Number of Seconds");
+			break;
+		case 'q':
+			osu.unexpected = !strcmp(optarg, "unexpected");
+			if (!osu.unexpected && strcmp(optarg, "posted"))
+				osu_fail("Please use 'posted' or 'unexpected' for the queue");
+			break;
+		case 'h': usage(argv[0], accepts);
+		default: osu_fail("Invalid option (-h lists them)");
+		}
+	}
+	if (optind != argc)
+		osu_fail("Invalid argument (-h lists the options)");
+}
+
+void osu_start(int argc, char **argv, enum osu_kind kind, const char *accepts,
+               int threads, int ranks)
+{
+	int provided = threads;
+	if (threads == MPI_THREAD_SINGLE)
+		MPI_Init(&argc, &argv);
+	else
+		MPI_Init_thread(&argc, &argv, threads, &provided);
+	MPI_Comm_rank(MPI_COMM_WORLD, &osu_rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &osu_size);
+	defaults(kind);
+	parse(argc, argv, accepts);
+	if (provided < threads)
+		osu_fail("MPI_Init_thread must return MPI_THREAD_MULTIPLE!");
+	if (ranks > 0 && osu_size != ranks)
+		osu_fail("This test requires exactly two processes");
+	if (osu_size < 2)
+		osu_fail("This test requires at least two processes");
+	if (ranks == 0 && osu_size % 2)
+		osu_fail("This test requires an even number of processes");
+}
+
+void osu_finish(void)
+{
+	MPI_Finalize();
+}
+
+void osu_counts(size_t size, int *iters, int *skip)
+{
+	*iters = size > OSU_LARGE ? osu.iters_large : osu.iters;
+	*skip = size > OSU_LARGE ? osu.skip_large : osu.skip;
+}
+
+char *osu_buffer(size_t size, char fill)
+{
+	void *p;
+	if (posix_memalign(&p, sysconf(_SC_PAGESIZE), size < 64 ? 64 : size))
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	return memset(p, fill, size < 64 ? 64 : size);
+}
+
+void osu_preamble(const char *name)
+{
+	if (osu_rank == 0)
+		printf("\n# OSU MPI %s Test v7.4\n", name), fflush(stdout);
+}
+
+void osu_datatype(void)
+{
+	if (osu_rank == 0)
+		printf("# Datatype: MPI_CHAR.\n"), fflush(stdout);
+}
+
+void osu_heads(const char *first, const char *second, const char *third)
+{
+	if (osu_rank != 0)
+		return;
+	printf("%-*s%*s", NAME_WIDTH, first, FIELD_WIDTH, second);
+	if (third)
+		printf("%*s", FIELD_WIDTH, third);
+	printf("\n");
+	fflush(stdout);
+}
+
+void osu_row(size_t first, double second)
+{
+	if (osu_rank == 0)
+		printf("%-*zu%*.*f\n", NAME_WIDTH, first, FIELD_WIDTH, PRECISION, second), fflush(stdout);
+}
+
+void osu_row2(size_t first, double second, double third)
+{
+	if (osu_rank == 0)
+		printf("%-*zu%*.*f%*.*f\n", NAME_WIDTH, first, FIELD_WIDTH, PRECISION, second,
+		       FIELD_WIDTH, PRECISION, third), fflush(stdout);
+}

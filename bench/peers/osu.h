@@ -1,0 +1,51 @@
+/* Shared by the peer benchmarks: options, buffers, and the tables that the OSU
+ * micro-benchmarks 7.4 print. See README.md for the methods. */
+#ifndef PEERS_OSU_H
+#define PEERS_OSU_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#define OSU_LARGE 8192 /* above this size a size-driven test runs the "large" counts */
+
+/* Which set of defaults a program starts from. */
+enum osu_kind { OSU_LAT, OSU_BW, OSU_COLL, OSU_OWN };
+
+struct osu_options {
+	size_t min, max;             /* -m: message sizes, or queue depths */
+	int iters, iters_large;      /* -i */
+	int skip, skip_large;        /* -x */
+	int iters_set;               /* -i was given */
+	int window;                  /* -W */
+	int senders, receivers;      /* -t */
+	int unexpected;              /* -q */
+	double seconds;              /* -s */
+	double budget;               /* -b, in seconds */
+};
+
+extern struct osu_options osu;
+extern int osu_rank, osu_size;
+
+/* Starts MPI (asking for `threads`), reads the options named in `accepts` (a
+ * getopt string, 'h' is always accepted) over the defaults of `kind`, and ends
+ * the job with a message if they make no sense or if the number of ranks is not
+ * `ranks` (0: an even number, -1: two or more). */
+void osu_start(int argc, char **argv, enum osu_kind kind, const char *accepts,
+               int threads, int ranks);
+void osu_finish(void);
+_Noreturn void osu_fail(const char *why);
+
+/* Sets *iters and *skip for a message size. */
+void osu_counts(size_t size, int *iters, int *skip);
+/* A page-aligned buffer of at least `size` bytes, filled with `fill`. */
+char *osu_buffer(size_t size, char fill);
+
+/* What rank 0 prints: `# OSU MPI <name> Test v7.4` after an empty line, the
+ * datatype line, the column heads, and the rows. */
+void osu_preamble(const char *name);
+void osu_datatype(void);
+void osu_heads(const char *first, const char *second, const char *third);
+void osu_row(size_t first, double second);
+void osu_row2(size_t first, double second, double third);
+
+#endif

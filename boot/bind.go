@@ -1,0 +1,65 @@
+package boot
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bind says which cores the ranks of a Launch may run on.
+type Bind uint8
+
+const (
+	// BindAuto binds rank i to the i-th core that the launcher itself may run
+	// on, if there is a core for every rank; otherwise it is BindNone. Two
+	// jobs started side by side would share their first cores: give each
+	// launcher its own cores (taskset), or use BindNone.
+	BindAuto Bind = iota
+	// BindNone lets every rank run wherever the launcher may.
+	BindNone
+)
+
+// boundMaxProcs is the GOMAXPROCS of a rank that has one core to itself. More
+// would have the Go scheduler spread goroutines over threads that can only
+// take turns.
+const boundMaxProcs = 1
+
+// maxProcs is the GOMAXPROCS that a rank gets when the user has set none, or 0
+// to leave it to the Go runtime, which goes by the affinity mask and by the
+// cgroup's quota.
+func maxProcs(bound bool) int {
+	if bound {
+		return boundMaxProcs
+	}
+	return 0
+}
+
+// maxCPUs is more than any kernel is built for (CONFIG_NR_CPUS ≤ 8192).
+const maxCPUs = 8192
+
+// allowedCores lists the cores that this process may run on, in ascending
+// order: those of its main thread, which no locked goroutine has changed.
+func allowedCores() ([]int, error) {
+	set := unix.NewCPUSet(maxCPUs)
+	if err := unix.SchedGetaffinityDynamic(os.Getpid(), set); err != nil {
+		return nil, fmt.Errorf("boot: read the CPU affinity: %w", err)
+	}
+	var cores []int
+	for i := range maxCPUs {
+		if set.IsSet(i) {
+			cores = append(cores, i)
+		}
+	}
+	return cores, nil
+}
+
+// bindThread makes the calling thread, and processes started from it, run on
+// the given cores only. Precondition: the goroutine is locked to its thread.
+func bindThread(cores ...int) error {
+	set := unix.NewCPUSet(maxCPUs)
+	for _, c := range cores {
+		set.Set(c)
+	}
+	return unix.SchedSetaffinityDynamic(0, set)
+}

@@ -1,0 +1,182 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// leaveTimeout bounds Job.Close against a launcher that does not answer.
+const leaveTimeout = 5 * time.Second
+
+// consumed is set once Discover has taken the process's way into a job out of
+// the environment: from then on an empty environment does not mean that the
+// process is alone.
+var consumed struct {
+	sync.Mutex
+	yes bool
+}
+
+// Discover finds the job that this process is a rank of; doc.go says where it
+// looks. It blocks until the launcher has answered or ctx ends, and under
+// PMI-1 until every rank has called it: there it is collective.
+//
+// What Discover uses it takes away: the launcher's socket becomes
+// close-on-exec and its variables leave the environment, so that programs
+// started by a rank do not take themselves for that rank. A process in a
+// launched job can therefore call it once; later calls return ErrDiscovered.
+// Errors about the environment are *EnvError.
+func Discover(ctx context.Context) (*Job, error) {
+	consumed.Lock()
+	defer consumed.Unlock()
+	if consumed.yes {
+		return nil, ErrDiscovered
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("boot: discover: %w", ended(ctx))
+	}
+	get := lookup(os.LookupEnv)
+	if v, ok := get(envBoot); ok && v != "" {
+		if v != "none" {
+			return nil, &EnvError{Var: envBoot, Value: v, Err: errors.New("unknown value"), Remedy: `the only one is "none"`}
+		}
+		return worldOfOne()
+	}
+	if _, ok := get("PMI_FD"); ok {
+		return discoverPMIFD(ctx, get)
+	}
+	if addr, ok := get("PMI_PORT"); ok {
+		return discoverPMIPort(ctx, get, addr)
+	}
+	if _, ok := get(envFD); ok {
+		if err := foreignRanks(get); err != nil {
+			return nil, err
+		}
+		return discoverWeft(ctx, get)
+	}
+	if err := severalRanks(get); err != nil {
+		return nil, err
+	}
+	return worldOfOne()
+}
+
+// consume takes the variables of a launcher out of the environment.
+func consume(names ...string) {
+	consumed.yes = true
+	for _, n := range names {
+		os.Unsetenv(n) // fails only for names that are no names
+	}
+}
+
+func discoverWeft(ctx context.Context, get lookup) (*Job, error) {
+	rank, err := number(get, envRank, 0)
+	if err != nil {
+		return nil, err
+	}
+	size, err := number(get, envSize, 1)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := inheritedConn(get, envFD)
+	if err != nil {
+		return nil, err
+	}
+	consume(envFD, envRank, envSize)
+	j, err := joinLauncher(ctx, conn, rank, size)
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("boot: join the launcher of rank %d: %w", rank, err)
+	}
+	return j, nil
+}
+
+func discoverPMIFD(ctx context.Context, get lookup) (*Job, error) {
+	rank, err := number(get, "PMI_RANK", 0)
+	if err != nil {
+		return nil, err
+	}
+	size, err := number(get, "PMI_SIZE", 1)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := inheritedConn(get, "PMI_FD")
+	if err != nil {
+		return nil, err
+	}
+	consume(pmiVars...)
+	return joinPMI(ctx, newPMIClient(conn), rank, size)
+}
+
+func discoverPMIPort(ctx context.Context, get lookup, addr string) (*Job, error) {
+	id, err := number(get, "PMI_ID", 0)
+	if err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, &EnvError{Var: "PMI_PORT", Value: addr, Err: err, Remedy: anyRemedy}
+	}
+	consume(pmiVars...)
+	c := newPMIClient(conn)
+	rank, size, err := c.initack(ctx, id)
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("boot: join over PMI_PORT: %w", err)
+	}
+	return joinPMI(ctx, c, rank, size)
+}
+
+// inheritedConn turns the socket whose number a variable holds into a
+// connection that no child inherits. The number is free for reuse afterwards.
+func inheritedConn(get lookup, name string) (net.Conn, error) {
+	v, _ := get(name)
+	bad := func(err error) error {
+		return &EnvError{Var: name, Value: v, Err: err,
+			Remedy: "a wrapper between launcher and rank may have closed the socket; " + anyRemedy}
+	}
+	fd, err := strconv.Atoi(v)
+	if err != nil || fd < 3 {
+		return nil, bad(errors.New("not a file descriptor above 2"))
+	}
+	if _, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE); err != nil {
+		return nil, bad(fmt.Errorf("file descriptor %d is no socket: %w", fd, err))
+	}
+	unix.CloseOnExec(fd)
+	f := os.NewFile(uintptr(fd), name)
+	defer f.Close()
+	conn, err := net.FileConn(f) // a duplicate, close-on-exec from birth
+	if err != nil {
+		return nil, bad(err)
+	}
+	return conn, nil
+}
+
+// within runs f, whose reads and writes on c fail once ctx ends. A connection
+// that was interrupted that way may be out of step with its peer.
+func within(ctx context.Context, c net.Conn, f func() error) error {
+	if ctx.Err() != nil {
+		return ended(ctx)
+	}
+	fired := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		c.SetDeadline(time.Unix(1, 0))
+		close(fired)
+	})
+	err := f()
+	if !stop() {
+		<-fired
+		c.SetDeadline(time.Time{})
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = ended(ctx)
+		}
+	}
+	return err
+}

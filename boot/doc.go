@@ -1,0 +1,34 @@
+// Package boot is how a rank finds its job, and the launcher that starts a job
+// on this machine.
+//
+// It is for two callers. Package mpi, inside a rank, calls Discover once at
+// MPI_Init, Job.Exchange to trade fabric addresses, and Job.Close at
+// MPI_Finalize. The tools weft and osu-go fill in a Launch and call Run. boot
+// is set-up code only: nothing in it is on the path of a message. It imports
+// nothing of Weft.
+//
+// # Ways into a job
+//
+// Discover takes the first of these that the environment names:
+//
+//   - WEFT_BOOT=none: a world of one, by the user's explicit wish.
+//   - PMI_FD or PMI_PORT: PMI-1, as spoken by Hydra's mpiexec, Slurm's
+//     --mpi=pmi2 and Flux (pmi1.go, pmi1_client.go).
+//   - WEFT_FD: the local launcher of this package, over an inherited socket
+//     (frame.go, client.go; the launcher's side is serve.go, rendezvous.go).
+//   - nothing that speaks of ranks: a world of one.
+//
+// An environment that speaks of several ranks and offers none of these is an
+// EnvError: a job never falls apart silently into N worlds of one. A launcher
+// within a launcher belongs to the inner one; Launch therefore removes the
+// variables of outer launchers from what its ranks see.
+//
+// # The local launcher
+//
+// Every rank gets one end of a socket pair as file descriptor WEFT_FD, and
+// WEFT_RANK and WEFT_SIZE. The job's id and key travel over that socket only:
+// they are on no command line and in no environment. One collective operation
+// is served, Exchange, which is the put, fence and get of PMI in one: N
+// requests in place of N². The ranks die with the launcher, are stopped in
+// steps when one of them fails, and leave no process behind (stop.go).
+package boot

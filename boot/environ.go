@@ -1,0 +1,180 @@
+package boot
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Environment variables between Launch and Discover, and for the user.
+const (
+	envFD   = "WEFT_FD"   // number of the inherited socket
+	envRank = "WEFT_RANK" // this rank
+	envSize = "WEFT_SIZE" // ranks in the job
+	envBoot = "WEFT_BOOT" // "none": be a world of one, whatever else is said
+)
+
+// pmiVars are taken out of the environment once PMI-1 has been joined: they
+// speak of this process and not of the programs that it starts.
+var pmiVars = []string{
+	"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", "PMI_SPAWNED",
+	"MPI_LOCALNRANKS", "MPI_LOCALRANKID",
+}
+
+const anyRemedy = "start the job with weft run -n N or mpiexec.hydra -n N (or set WEFT_BOOT=none if every process is to be a world of its own)"
+
+// sign is a pair of variables by which a launcher shows itself. Either name
+// may be empty.
+type sign struct {
+	size, rank string
+	remedy     string
+}
+
+// signs are those of launchers whose variables reach ranks only: where one
+// speaks of several ranks, this process is one of them.
+var signs = []sign{
+	{"PMI_SIZE", "PMI_RANK", "the process manager has set no PMI_FD or PMI_PORT; " + anyRemedy},
+	{"MPI_LOCALNRANKS", "MPI_LOCALRANKID", "Hydra has set no PMI_FD or PMI_PORT; " + anyRemedy},
+	{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpirun offers PMIx only, which Weft does not speak; " + anyRemedy},
+	{"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", anyRemedy},
+	{"JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", anyRemedy},
+	{"FLUX_JOB_SIZE", "FLUX_TASK_RANK", "start with flux run -o pmi=simple; or " + anyRemedy},
+	{"", "PALS_RANKID", anyRemedy},
+	{envSize, envRank, "WEFT_FD is missing: the launcher's socket was not passed on to this process; " + anyRemedy},
+}
+
+// slurmSign comes after pmixSign in reports because both are set by
+// srun --mpi=pmix, and Slurm's variable tells the user more.
+var (
+	slurmRemedy = "start with srun --mpi=pmi2, or " + anyRemedy
+	pmixSign    = sign{"", "PMIX_RANK", "PMIx is a protocol that Weft does not speak; " + anyRemedy}
+)
+
+// lookup is os.LookupEnv or a stand-in for it.
+type lookup func(string) (string, bool)
+
+// severalRanks looks for a sign that this process is one of several ranks,
+// and returns an *EnvError about the first. Precondition: no bootstrap that
+// would account for the sign has been found.
+func severalRanks(get lookup) error {
+	for _, s := range signs {
+		if err := s.check(get); err != nil {
+			return err
+		}
+	}
+	if err := slurmStep(get); err != nil {
+		return err
+	}
+	return pmixSign.check(get)
+}
+
+// foreignRanks is severalRanks without the signs of our own launcher and of
+// Slurm, whose variables Launch leaves in place for the user's scripts.
+func foreignRanks(get lookup) error {
+	for _, s := range append(signs[:len(signs):len(signs)], pmixSign) {
+		if s.size == envSize {
+			continue
+		}
+		if err := s.check(get); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s sign) check(get lookup) error {
+	if err := above(get, s.size, 1, s.remedy); err != nil {
+		return err
+	}
+	// A rank above zero proves that there are others; rank zero proves nothing.
+	return above(get, s.rank, 0, s.remedy)
+}
+
+// above returns an *EnvError if the variable holds a number above limit, or
+// something that is no number.
+func above(get lookup, name string, limit int, remedy string) error {
+	if name == "" {
+		return nil
+	}
+	v, ok := get(name)
+	if !ok || v == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		return &EnvError{Var: name, Value: v, Err: fmt.Errorf("not a number: %w", ErrNoBootstrap), Remedy: remedy}
+	}
+	if n > limit {
+		return &EnvError{Var: name, Value: v, Err: ErrNoBootstrap, Remedy: remedy}
+	}
+	return nil
+}
+
+// slurmStep looks at Slurm's variables. Batch scripts and interactive shells
+// see SLURM_NTASKS too but are one process: only a job step, started by srun,
+// has an id below slurmMaxStep.
+func slurmStep(get lookup) error {
+	const slurmMaxStep = 0xfffffff0 // slurm.h: SLURM_MAX_NORMAL_STEP_ID; batch, extern and interactive steps lie above
+	step, ok := get("SLURM_STEP_ID")
+	if !ok {
+		step, ok = get("SLURM_STEPID") // before Slurm 14
+	}
+	if !ok {
+		return nil
+	}
+	if id, err := strconv.ParseUint(step, 10, 32); err == nil && id > slurmMaxStep {
+		return nil
+	}
+	size := "SLURM_STEP_NUM_TASKS"
+	if _, ok := get(size); !ok {
+		size = "SLURM_NTASKS"
+	}
+	return sign{size, "SLURM_PROCID", slurmRemedy}.check(get)
+}
+
+// number reads a variable that has to hold a number of at least least.
+func number(get lookup, name string, least int) (int, error) {
+	v, ok := get(name)
+	if !ok {
+		return 0, &EnvError{Var: name, Err: fmt.Errorf("not set"), Remedy: anyRemedy}
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < least {
+		return 0, &EnvError{Var: name, Value: v, Err: fmt.Errorf("not a number of at least %d", least), Remedy: anyRemedy}
+	}
+	return n, nil
+}
+
+// rankEnv is env as a rank of this launcher is to see it: without what other
+// launchers have said about the launcher itself. Of several values of a name
+// the last counts, as in os/exec: left to the ranks it would be the first for
+// some programs and the last for others.
+func rankEnv(env []string) []string {
+	seen := map[string]bool{envFD: true, envRank: true, envSize: true, envBoot: true}
+	for _, v := range pmiVars {
+		seen[v] = true
+	}
+	for _, s := range append(signs[:len(signs):len(signs)], pmixSign) {
+		seen[s.size], seen[s.rank] = true, true
+	}
+	var out []string
+	for _, kv := range slices.Backward(env) {
+		if name, _, ok := strings.Cut(kv, "="); ok && !seen[name] {
+			seen[name] = true
+			out = append(out, kv)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// has reports whether env sets name to something.
+func has(env []string, name string) bool {
+	for _, kv := range env {
+		if n, v, ok := strings.Cut(kv, "="); ok && n == name && v != "" {
+			return true
+		}
+	}
+	return false
+}

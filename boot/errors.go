@@ -1,0 +1,113 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// Sentinel errors; compare with errors.Is.
+var (
+	// ErrNoBootstrap is in the EnvError about an environment that describes
+	// several ranks but no way for them to find each other.
+	ErrNoBootstrap = errors.New("the environment speaks of several ranks but offers no bootstrap that works")
+	// ErrDiscovered answers a second Discover in a process that has already
+	// taken, or failed to take, its place in a launched job.
+	ErrDiscovered = errors.New("boot: this process has already used up its way into the job; call Discover once")
+	// ErrProtocol is in every error about bytes that break a bootstrap protocol.
+	ErrProtocol = errors.New("bootstrap protocol broken")
+	// ErrClosed answers Exchange on a closed Job.
+	ErrClosed = errors.New("boot: job is closed")
+	// ErrTooLong answers an Exchange of more than MaxExchange bytes.
+	ErrTooLong = fmt.Errorf("boot: exchange of more than %d bytes by one rank", MaxExchange)
+	// ErrNotFinalized is in the ExitError of a rank that joined the job and
+	// exited with code 0 without Job.Close (MPI-4.0 §11.2.2: a process calls
+	// MPI_Finalize before it exits).
+	ErrNotFinalized = errors.New("exited without MPI_Finalize")
+)
+
+// EnvError says which environment variable keeps this process from its job.
+type EnvError struct {
+	Var, Value string
+	Err        error  // the cause; ErrNoBootstrap when several ranks have no bootstrap
+	Remedy     string // what the user can do; may be empty
+}
+
+func (e *EnvError) Error() string {
+	s := fmt.Sprintf("boot: %s=%q: %v", e.Var, e.Value, e.Err)
+	if e.Remedy != "" {
+		s += "; " + e.Remedy
+	}
+	return s
+}
+
+func (e *EnvError) Unwrap() error { return e.Err }
+
+// LostError says that an exchange cannot complete because a rank has left.
+type LostError struct {
+	Rank   int
+	Reason string // "exited with code 3"
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("boot: exchange: rank %d is gone: %s", e.Rank, e.Reason)
+}
+
+// LimitError says that a Launch asks for a number of ranks that cannot be had.
+type LimitError struct {
+	N     int
+	Limit uint64
+	What  string // where the limit comes from
+}
+
+func (e *LimitError) Error() string {
+	if e.N < 1 {
+		return fmt.Sprintf("boot: launch %d ranks: the least is %d (%s)", e.N, e.Limit, e.What)
+	}
+	return fmt.Sprintf("boot: launch %d ranks: the limit is %d (%s)", e.N, e.Limit, e.What)
+}
+
+// ExitError names the first rank of a launched job that failed, and how.
+type ExitError struct {
+	Rank   int
+	Code   int            // exit code; -1 if a signal ended the rank, or if it still ran
+	Signal syscall.Signal // the signal that ended it, or 0
+	Err    error          // what else was wrong: ErrNotFinalized, ErrProtocol, or nil
+}
+
+func (e *ExitError) Error() string { return fmt.Sprintf("boot: rank %d %s", e.Rank, e.how()) }
+
+func (e *ExitError) how() string {
+	s := "failed"
+	switch {
+	case e.Signal != 0:
+		s = fmt.Sprintf("was killed by signal %d (%v)", int(e.Signal), e.Signal)
+	case e.Code >= 0:
+		s = fmt.Sprintf("exited with code %d", e.Code)
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// Interrupted is the cause of a context cancelled by a signal; see WithSignals.
+type Interrupted struct{ Signal syscall.Signal }
+
+func (e *Interrupted) Error() string { return fmt.Sprintf("stopped by signal: %v", e.Signal) }
+
+// Is makes an Interrupted a context.Canceled for errors.Is.
+func (e *Interrupted) Is(target error) bool { return target == context.Canceled }
+
+// ended is the error of a context that has ended: its Err and, where it says
+// more, its Cause.
+func ended(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}

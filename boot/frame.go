@@ -1,0 +1,226 @@
+package boot
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// The protocol between a rank and the local launcher is a stream of frames:
+//
+//	0  magic    2 bytes  0xb0 0x07
+//	2  version  1 byte   frameVersion
+//	3  kind     1 byte
+//	4  length   4 bytes  of the payload
+//	8  payload
+//
+// Integers are little-endian. A rank opens with hello and is answered by
+// welcome; each offer is answered by one table or by fail; bye ends the
+// stream. Every frame carries magic and version, so that garbage and a
+// launcher of another release are named as such at the first frame.
+const (
+	frameMagic0, frameMagic1 = 0xb0, 0x07
+	frameVersion             = 1
+	frameHeader              = 8
+)
+
+type frameKind byte
+
+const (
+	kindHello   frameKind = 1 // rank: u32 rank, u32 size
+	kindWelcome frameKind = 2 // launcher: u32 rank, u32 size, u32 cores, id, key
+	kindOffer   frameKind = 3 // rank: u64 round, bytes
+	kindTable   frameKind = 4 // launcher: u64 round, u32 count, count × (u32 length, bytes)
+	kindFail    frameKind = 5 // launcher: u32 lost rank or noRank, text
+	kindBye     frameKind = 6 // rank: nothing
+)
+
+const (
+	helloLen    = 8
+	welcomeLen  = 12 + 16 + 32
+	maxFailText = 1 << 10
+	noRank      = 1<<32 - 1
+)
+
+// maxPayload is the most that a frame of this kind may carry in a job of size
+// ranks, or -1 for kinds that do not exist.
+func maxPayload(kind frameKind, size int) int {
+	switch kind {
+	case kindHello:
+		return helloLen
+	case kindWelcome:
+		return welcomeLen
+	case kindOffer:
+		return 8 + MaxExchange
+	case kindTable:
+		return 12 + size*(4+MaxExchange)
+	case kindFail:
+		return 4 + maxFailText
+	case kindBye:
+		return 0
+	}
+	return -1
+}
+
+func protocolError(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrProtocol, fmt.Sprintf(format, args...))
+}
+
+// appendFrame appends a whole frame to b.
+func appendFrame(b []byte, kind frameKind, payload []byte) []byte {
+	b = append(b, frameMagic0, frameMagic1, frameVersion, byte(kind))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
+	return append(b, payload...)
+}
+
+// readFrame reads one frame in a job of size ranks. The error is io.EOF if the
+// stream ended between frames. A length that lies costs no memory: the payload
+// grows as it comes. The payload belongs to the caller.
+func readFrame(r io.Reader, size int) (frameKind, []byte, error) {
+	var h [frameHeader]byte
+	if n, err := io.ReadFull(r, h[:]); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = protocolError("stream ended inside a frame, after %q", h[:n])
+		}
+		return 0, nil, err
+	}
+	if h[0] != frameMagic0 || h[1] != frameMagic1 {
+		return 0, nil, protocolError("not a frame of Weft's launcher: it starts with %q", h[:])
+	}
+	if h[2] != frameVersion {
+		return 0, nil, protocolError("the peer speaks version %d of the launcher protocol, this program version %d; build ranks and launcher from one release of Weft", h[2], frameVersion)
+	}
+	kind, length := frameKind(h[3]), binary.LittleEndian.Uint32(h[4:])
+	limit := maxPayload(kind, size)
+	if limit < 0 {
+		return 0, nil, protocolError("unknown kind of frame %d", kind)
+	}
+	if uint64(length) > uint64(limit) {
+		return 0, nil, protocolError("frame of kind %d with %d bytes, the limit is %d", kind, length, limit)
+	}
+	var body bytes.Buffer
+	if n, err := io.CopyN(&body, r, int64(length)); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = protocolError("stream ended inside a frame of kind %d, %d bytes into %d", kind, n, length)
+		}
+		return 0, nil, err
+	}
+	return kind, body.Bytes(), nil
+}
+
+type hello struct{ rank, size uint32 }
+
+func (h hello) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, h.rank)
+	return binary.LittleEndian.AppendUint32(b, h.size)
+}
+
+func parseHello(p []byte) (hello, error) {
+	if len(p) != helloLen {
+		return hello{}, protocolError("hello of %d bytes, want %d", len(p), helloLen)
+	}
+	return hello{binary.LittleEndian.Uint32(p), binary.LittleEndian.Uint32(p[4:])}, nil
+}
+
+type welcome struct {
+	rank, size, cores uint32
+	id                [16]byte
+	key               Key
+}
+
+func (w welcome) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, w.rank)
+	b = binary.LittleEndian.AppendUint32(b, w.size)
+	b = binary.LittleEndian.AppendUint32(b, w.cores)
+	b = append(b, w.id[:]...)
+	return append(b, w.key[:]...)
+}
+
+func parseWelcome(p []byte) (w welcome, err error) {
+	if len(p) != welcomeLen {
+		return w, protocolError("welcome of %d bytes, want %d", len(p), welcomeLen)
+	}
+	w.rank = binary.LittleEndian.Uint32(p)
+	w.size = binary.LittleEndian.Uint32(p[4:])
+	w.cores = binary.LittleEndian.Uint32(p[8:])
+	copy(w.id[:], p[12:])
+	copy(w.key[:], p[28:])
+	return w, nil
+}
+
+func appendOffer(b []byte, round uint64, mine []byte) []byte {
+	return append(binary.LittleEndian.AppendUint64(b, round), mine...)
+}
+
+// parseOffer returns a slice of p.
+func parseOffer(p []byte) (round uint64, theirs []byte, err error) {
+	if len(p) < 8 {
+		return 0, nil, protocolError("offer of %d bytes, want at least 8", len(p))
+	}
+	return binary.LittleEndian.Uint64(p), p[8:], nil
+}
+
+func appendTable(b []byte, round uint64, parts [][]byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, round)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(parts)))
+	for _, p := range parts {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(p)))
+		b = append(b, p...)
+	}
+	return b
+}
+
+// parseTable returns slices of p, size of them and none nil.
+func parseTable(p []byte, size int) (round uint64, parts [][]byte, err error) {
+	if len(p) < 12 {
+		return 0, nil, protocolError("table of %d bytes, want at least 12", len(p))
+	}
+	round = binary.LittleEndian.Uint64(p)
+	if n := binary.LittleEndian.Uint32(p[8:]); uint64(n) != uint64(size) {
+		return 0, nil, protocolError("table of %d ranks in a job of %d", n, size)
+	}
+	p = p[12:]
+	parts = make([][]byte, size)
+	for i := range parts {
+		if len(p) < 4 {
+			return 0, nil, protocolError("table ends before rank %d", i)
+		}
+		n := binary.LittleEndian.Uint32(p)
+		p = p[4:]
+		if n > MaxExchange || uint64(n) > uint64(len(p)) {
+			return 0, nil, protocolError("table gives rank %d %d bytes, %d remain and the limit is %d", i, n, len(p), MaxExchange)
+		}
+		parts[i], p = p[:n:n], p[n:]
+	}
+	if len(p) != 0 {
+		return 0, nil, protocolError("table has %d bytes after its last rank", len(p))
+	}
+	return round, parts, nil
+}
+
+// appendFail says why the peer's request has failed.
+func appendFail(b []byte, why error) []byte {
+	rank, text := uint32(noRank), why.Error()
+	if lost, ok := errors.AsType[*LostError](why); ok {
+		rank, text = uint32(lost.Rank), lost.Reason
+	}
+	b = binary.LittleEndian.AppendUint32(b, rank)
+	return append(b, text[:min(len(text), maxFailText)]...)
+}
+
+// parseFail returns the error that a fail frame carries, or one about it.
+func parseFail(p []byte, size int) error {
+	if len(p) < 4 {
+		return protocolError("fail of %d bytes, want at least 4", len(p))
+	}
+	rank, text := binary.LittleEndian.Uint32(p), string(p[4:])
+	switch {
+	case rank == noRank:
+		return fmt.Errorf("the launcher refuses: %q", text)
+	case uint64(rank) >= uint64(size):
+		return protocolError("fail about rank %d in a job of %d", rank, size)
+	}
+	return &LostError{Rank: int(rank), Reason: text}
+}

@@ -1,0 +1,169 @@
+package boot
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestFramesHaveGoldenBytes(t *testing.T) {
+	w := welcome{rank: 1, size: 2, cores: 3}
+	w.id[0], w.key[31] = 0xaa, 0xbb
+	for _, c := range []struct {
+		name    string
+		kind    frameKind
+		payload []byte
+		want    string
+	}{
+		{"hello", kindHello, hello{1, 2}.append(nil), "b0070101 08000000 01000000 02000000"},
+		{"welcome", kindWelcome, w.append(nil), "b0070102 3c000000 01000000 02000000 03000000 aa" + strings.Repeat("00", 15+31) + "bb"},
+		{"offer", kindOffer, appendOffer(nil, 5, []byte("ab")), "b0070103 0a000000 0500000000000000 6162"},
+		{"table", kindTable, appendTable(nil, 5, [][]byte{nil, []byte("b")}), "b0070104 15000000 0500000000000000 02000000 00000000 01000000 62"},
+		{"fail", kindFail, appendFail(nil, &LostError{1, "x"}), "b0070105 05000000 01000000 78"},
+		{"fail about nobody", kindFail, appendFail(nil, io.EOF), "b0070105 07000000 ffffffff 454f46"},
+		{"bye", kindBye, nil, "b0070106 00000000"},
+	} {
+		b := appendFrame(nil, c.kind, c.payload)
+		if got := hex.EncodeToString(b); got != strings.ReplaceAll(c.want, " ", "") {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+		kind, p, err := readFrame(iotest.OneByteReader(bytes.NewReader(b)), 2)
+		if kind != c.kind || !bytes.Equal(p, c.payload) || err != nil {
+			t.Errorf("%s comes back as %d %x, %v", c.name, kind, p, err)
+		}
+	}
+	if got, err := parseWelcome(w.append(nil)); got != w || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestGarbageIsNamed(t *testing.T) {
+	for _, c := range []struct{ name, bytes, says string }{
+		{"text", "GET / HTTP/1.1\r\n", "not a frame of Weft's launcher"},
+		{"other version", "\xb0\x07\x02\x01\x08\x00\x00\x00", "version 2 of the launcher protocol, this program version 1"},
+		{"unknown kind", "\xb0\x07\x01\x63\x00\x00\x00\x00", "unknown kind of frame 99"},
+		{"kind zero", "\xb0\x07\x01\x00\x00\x00\x00\x00", "unknown kind of frame 0"},
+		{"too long", "\xb0\x07\x01\x06\x01\x00\x00\x00x", "with 1 bytes, the limit is 0"},
+		{"far too long", "\xb0\x07\x01\x03\xff\xff\xff\xffx", "with 4294967295 bytes"},
+		{"cut in the header", "\xb0\x07\x01", "ended inside a frame"},
+		{"cut in the payload", "\xb0\x07\x01\x01\x08\x00\x00\x00xyz", "3 bytes into 8"},
+	} {
+		_, _, err := readFrame(strings.NewReader(c.bytes), 4)
+		if !errors.Is(err, ErrProtocol) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.says)
+		}
+	}
+	if _, _, err := readFrame(strings.NewReader(""), 4); err != io.EOF {
+		t.Errorf("empty stream: %v", err)
+	}
+}
+
+func TestTablesThatLieAreRefused(t *testing.T) {
+	good := appendTable(nil, 1, [][]byte{[]byte("ab"), nil})
+	for name, p := range map[string][]byte{
+		"short":               good[:11],
+		"wrong count":         appendTable(nil, 1, [][]byte{nil}),
+		"ends before a rank":  good[:len(good)-4],
+		"bytes after the end": append(good[:len(good):len(good)], 0),
+		"part beyond the end": append(appendTable(nil, 1, [][]byte{nil, nil})[:12], 9, 0, 0, 0, 0, 0, 0, 0),
+		"part over the limit": appendTable(nil, 1, [][]byte{make([]byte, MaxExchange+1), nil}),
+	} {
+		if _, _, err := parseTable(p, 2); !errors.Is(err, ErrProtocol) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzFrame(f *testing.F) {
+	f.Add([]byte("cmd=init"))
+	for _, b := range [][]byte{
+		appendFrame(nil, kindHello, hello{1, 2}.append(nil)),
+		appendFrame(nil, kindWelcome, welcome{rank: 1}.append(nil)),
+		appendFrame(nil, kindOffer, appendOffer(nil, 5, []byte("ab"))),
+		appendFrame(nil, kindTable, appendTable(nil, 5, [][]byte{nil, []byte("b"), nil})),
+		appendFrame(nil, kindFail, appendFail(nil, &LostError{1, "x"})),
+		appendFrame(nil, kindBye, nil),
+	} {
+		f.Add(b)
+	}
+	const size = 3
+	f.Fuzz(func(t *testing.T, b []byte) {
+		kind, p, err := readFrame(bytes.NewReader(b), size)
+		if err != nil {
+			return
+		}
+		if again := appendFrame(nil, kind, p); !bytes.HasPrefix(b, again) {
+			t.Fatalf("%x was read as %x", b, again)
+		}
+		var back []byte
+		switch kind {
+		case kindHello:
+			h, err := parseHello(p)
+			if err != nil {
+				return
+			}
+			back = h.append(nil)
+		case kindWelcome:
+			w, err := parseWelcome(p)
+			if err != nil {
+				return
+			}
+			back = w.append(nil)
+		case kindOffer:
+			n, part, err := parseOffer(p)
+			if err != nil {
+				return
+			}
+			back = appendOffer(nil, n, part)
+		case kindTable:
+			n, parts, err := parseTable(p, size)
+			if err != nil {
+				return
+			}
+			back = appendTable(nil, n, parts)
+		case kindFail:
+			if parseFail(p, size) == nil {
+				t.Fatal("a failure became none")
+			}
+			return
+		}
+		if !bytes.Equal(back, p) {
+			t.Fatalf("payload %x comes back as %x", p, back)
+		}
+	})
+}
+
+func TestCardsComeBack(t *testing.T) {
+	for rank := range 2 {
+		c, err := newCard(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := parseCard(c.append(nil))
+		if err != nil || !reflect.DeepEqual(got, c) {
+			t.Errorf("rank %d: %+v comes back as %+v, %v", rank, c, got, err)
+		}
+	}
+}
+
+func FuzzCard(f *testing.F) {
+	f.Add(card{cores: []byte{3}}.append(nil))
+	f.Add(card{cores: []byte{3, 1}, leads: true}.append(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := parseCard(b)
+		if err != nil {
+			if !errors.Is(err, ErrProtocol) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if back := c.append(nil); !bytes.Equal(back, b) {
+			t.Fatalf("card %x comes back as %x", b, back)
+		}
+	})
+}

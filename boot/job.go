@@ -1,0 +1,141 @@
+package boot
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// MaxExchange is the most bytes that one rank may bring to one Exchange.
+const MaxExchange = 64 << 10
+
+// Values of Job.Launcher.
+const (
+	LauncherWeft = "weft" // Launch, on this machine
+	LauncherPMI1 = "pmi1" // a process manager that speaks PMI-1
+	LauncherNone = "none" // no launcher: a world of one
+)
+
+// Key is a secret of 256 random bits, the same on all ranks of a job, with
+// which transports authenticate one another. It prints as "redacted".
+type Key [32]byte
+
+// Format implements fmt.Formatter: no verb prints the key.
+func (Key) Format(s fmt.State, _ rune) { s.Write([]byte("redacted")) }
+
+// MarshalText implements encoding.TextMarshaler, so that logs stay clean too.
+func (Key) MarshalText() ([]byte, error) { return []byte("redacted"), nil }
+
+// Job is this process's place in its job. The fields are set by Discover and
+// do not change; the methods are safe for concurrent use.
+type Job struct {
+	Rank, Size int
+	ID         string // 128 random bits in hex: the same on all ranks of the job and on no other's
+	Key        Key
+	LocalRanks []int  // ranks on this host, this one included, in ascending order
+	Cores      int    // cores that the local ranks may run on, all together
+	Launcher   string // LauncherWeft, LauncherPMI1 or LauncherNone
+
+	mu     sync.Mutex
+	boot   bootstrap
+	broken error // why the bootstrap can no longer be used
+	closed bool
+}
+
+// bootstrap is one way into a job, after it has been joined. Calls come one at
+// a time.
+type bootstrap interface {
+	// exchange borrows mine until it returns. An error that leaves the
+	// connection out of step with the launcher is final.
+	exchange(ctx context.Context, mine []byte) ([][]byte, error)
+	// leave tells the launcher that this rank ended in order. inStep is false
+	// after an exchange that failed.
+	leave(inStep bool) error
+}
+
+// Oversubscribed reports whether this host has more ranks than cores for them.
+func (j *Job) Oversubscribed() bool { return len(j.LocalRanks) > j.Cores }
+
+// Exchange gives every rank the bytes of every rank, indexed by rank. It is
+// collective: all ranks call it the same number of times. It blocks until all
+// have come, until ctx ends, or until a rank has left without coming (a
+// *LostError under the local launcher; a PMI-1 process manager kills the job).
+// After an error the job cannot exchange any more. mine is at most MaxExchange
+// bytes and is borrowed until the return; the result belongs to the caller.
+func (j *Job) Exchange(ctx context.Context, mine []byte) ([][]byte, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.closed:
+		return nil, ErrClosed
+	case j.broken != nil:
+		return nil, fmt.Errorf("boot: exchange after one that failed: %w", j.broken)
+	case len(mine) > MaxExchange:
+		return nil, ErrTooLong
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("boot: exchange: %w", ended(ctx))
+	}
+	all, err := j.boot.exchange(ctx, mine)
+	if err != nil {
+		if lost, ok := errors.AsType[*LostError](err); ok {
+			err = lost
+		} else {
+			err = fmt.Errorf("boot: exchange: %w", err)
+		}
+		j.broken = err
+		return nil, err
+	}
+	return all, nil
+}
+
+// Close tells the launcher that this rank ended in order. It waits for an
+// Exchange in progress, then blocks for a few seconds at most. Later calls do
+// nothing.
+func (j *Job) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return nil
+	}
+	j.closed = true
+	if err := j.boot.leave(j.broken == nil); err != nil {
+		return fmt.Errorf("boot: leave the job: %w", err)
+	}
+	return nil
+}
+
+// newIdentity makes the id and the key of a new job.
+func newIdentity() (id [16]byte, key Key) {
+	rand.Read(id[:]) // crypto/rand.Read never fails
+	rand.Read(key[:])
+	return id, key
+}
+
+// worldOfOne is the job of a process that nothing launched.
+func worldOfOne() (*Job, error) {
+	cores, err := allowedCores()
+	if err != nil {
+		return nil, err
+	}
+	id, key := newIdentity()
+	return &Job{
+		Rank: 0, Size: 1,
+		ID: hex.EncodeToString(id[:]), Key: key,
+		LocalRanks: []int{0},
+		Cores:      len(cores),
+		Launcher:   LauncherNone,
+		boot:       alone{},
+	}, nil
+}
+
+// alone is the bootstrap of a world of one.
+type alone struct{}
+
+func (alone) exchange(_ context.Context, mine []byte) ([][]byte, error) {
+	return [][]byte{append([]byte{}, mine...)}, nil
+}
+
+func (alone) leave(bool) error { return nil }

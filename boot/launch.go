@@ -1,0 +1,180 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// DefaultKillGrace is the KillGrace of a Launch that sets none: the second
+// within which ranks see that another has failed, and one to end in.
+const DefaultKillGrace = 2 * time.Second
+
+// Launch describes a job on this machine. It is read by Run and not changed;
+// a Launch may be run any number of times, also concurrently if its readers
+// and writers permit.
+type Launch struct {
+	N    int      // ranks, 1 to MaxRanks
+	Path string   // the program of every rank; looked up in PATH if it has no slash
+	Args []string // arguments after the program's name
+	Env  []string // "name=value"; nil means the launcher's own environment
+	Bind Bind
+
+	// Stdin is read by rank 0; nil, and for the other ranks always, it is the
+	// null device. If it blocks in Read when the job ends, that Read outlives
+	// Run.
+	Stdin io.Reader
+	// Stdout and Stderr take the output of all ranks; nil is the null device.
+	// An *os.File is handed to the ranks. Any other writer gets whole lines of
+	// up to 64 KiB, in one Write each and never two at a time, even if both
+	// are the same.
+	Stdout, Stderr io.Writer
+
+	// KillGrace is the time between the steps that stop a job; 0 means
+	// DefaultKillGrace. When a rank fails, ranks that wait in Exchange get a
+	// LostError at once; those that still run a KillGrace later get SIGTERM,
+	// and one more later SIGKILL.
+	KillGrace time.Duration
+}
+
+// Run starts the ranks and blocks until all have ended. It returns nil if all
+// exited with code 0, in order. Otherwise the error is
+//   - *ExitError for the first rank that failed;
+//   - the cause of ctx if it ended first: the ranks then get SIGTERM, or the
+//     signal of an *Interrupted, and SIGKILL a KillGrace later;
+//   - *LimitError, or what kept a rank from starting: none is left running;
+//   - the error of Stdout or Stderr.
+//
+// Every rank leads a process group of its own. What is left of the group is
+// killed when the rank ends, and the rank itself when the launcher dies.
+func (l *Launch) Run(ctx context.Context) (err error) {
+	if err := readLimits().check(l.N); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("boot: launch: %w", ended(ctx))
+	}
+	c, err := l.prepare()
+	if err != nil {
+		return err
+	}
+	started, release := make(chan error), make(chan struct{})
+	var spawner sync.WaitGroup
+	spawner.Go(func() { c.spawn(ctx, started, release) })
+	err = <-started
+	if err == nil {
+		err = c.attend(ctx)
+	} else {
+		c.abandon()
+	}
+	close(release)
+	spawner.Wait()
+	c.in.stop()
+	return errors.Join(append([]error{err}, c.close()...)...)
+}
+
+// WithSignals returns a context that ends when the process receives SIGINT or
+// SIGTERM, with an *Interrupted as its cause, so that Run passes the signal on
+// to the ranks. stop undoes it.
+func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	got := make(chan os.Signal, 1)
+	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-got:
+			cancel(&Interrupted{s.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(got)
+		cancel(nil)
+	}
+}
+
+// crew is a job while it runs.
+type crew struct {
+	path  string
+	argv  []string
+	env   []string // without what differs by rank
+	cores []int
+	bound bool
+	grace time.Duration
+	greet welcome // without the rank
+	meet  *rendezvous
+
+	null     *os.File
+	in       *input
+	out, err sink
+	ranks    []*child // those that were started
+	size     int
+}
+
+// prepare does what can fail before the first rank starts.
+func (l *Launch) prepare() (*crew, error) {
+	path, err := exec.LookPath(l.Path)
+	if err != nil {
+		return nil, fmt.Errorf("boot: launch: %w", err)
+	}
+	cores, err := allowedCores()
+	if err != nil {
+		return nil, err
+	}
+	c := &crew{
+		path:  path,
+		argv:  append([]string{l.Path}, l.Args...),
+		cores: cores,
+		bound: l.Bind == BindAuto && l.N <= len(cores),
+		grace: l.KillGrace,
+		meet:  newRendezvous(l.N),
+		size:  l.N,
+	}
+	if c.grace <= 0 {
+		c.grace = DefaultKillGrace
+	}
+	env := l.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	c.env = rankEnv(env)
+	if n := maxProcs(c.bound); n > 0 && !has(c.env, "GOMAXPROCS") {
+		c.env = append(c.env, "GOMAXPROCS="+strconv.Itoa(n))
+	}
+	c.greet.size = uint32(l.N)
+	c.greet.cores = uint32(len(cores))
+	if c.bound {
+		c.greet.cores = uint32(l.N)
+	}
+	c.greet.id, c.greet.key = newIdentity()
+	if c.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
+		return nil, fmt.Errorf("boot: launch: %w", err)
+	}
+	if c.in, err = newInput(l.Stdin, c.null); err != nil {
+		c.null.Close()
+		return nil, err
+	}
+	var lock sync.Mutex
+	c.out = newSink(l.Stdout, c.null, &lock, l.N)
+	c.err = newSink(l.Stderr, c.null, &lock, l.N)
+	return c, nil
+}
+
+// close frees what the job held. Precondition: all ranks have ended.
+func (c *crew) close() []error {
+	errs := []error{c.out.drain(c.grace), c.err.drain(c.grace)}
+	c.null.Close()
+	for _, r := range c.ranks {
+		r.session.conn.Close()
+		r.pidfd.Close()
+	}
+	return errs
+}

@@ -1,0 +1,411 @@
+package boot
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"sort"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// greetings parses the lines of playGreet, sorted by rank.
+func greetings(t *testing.T, out string) []map[string]string {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	sort.Strings(lines)
+	var all []map[string]string
+	for _, line := range lines {
+		m := map[string]string{}
+		for _, f := range strings.Fields(line) {
+			k, v, _ := strings.Cut(f, "=")
+			m[k] = v
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func checkGreetings(t *testing.T, out string, n int, launcher string) []map[string]string {
+	t.Helper()
+	all := greetings(t, out)
+	if len(all) != n {
+		t.Fatalf("%d ranks of %d spoke:\n%s", len(all), n, out)
+	}
+	local := make([]int, n)
+	for i := range local {
+		local[i] = i
+	}
+	for i, m := range all {
+		if m["rank"] != fmt.Sprint(i) || m["size"] != fmt.Sprint(n) || m["launcher"] != launcher ||
+			len(m["id"]) != 32 || m["id"] != all[0]["id"] || m["key"] != all[0]["key"] ||
+			m["local"] != strings.ReplaceAll(fmt.Sprint(local), " ", ",") {
+			t.Errorf("rank %d does not fit into the job: %v, rank 0: %v", i, m, all[0])
+		}
+	}
+	return all
+}
+
+func TestRanksExchangeInEveryRound(t *testing.T) {
+	ids := map[string]bool{}
+	for _, n := range []int{1, 2, 5} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			out, err := launch(t, n, "greet")
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			id := checkGreetings(t, out, n, LauncherWeft)[0]["id"]
+			if ids[id] {
+				t.Errorf("two jobs have id %s", id)
+			}
+			ids[id] = true
+		})
+	}
+}
+
+func TestRanksAreBoundWhileThereAreCoresForAll(t *testing.T) {
+	cores, err := allowedCores()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := affinity()
+	free := fmt.Sprint(len(cores))
+	for _, c := range []struct {
+		name  string
+		n     int
+		bind  Bind
+		env   string
+		bound bool
+		procs string
+	}{
+		{"one core a rank", len(cores), BindAuto, "", true, "1"},
+		{"the user's GOMAXPROCS stays", 1, BindAuto, "GOMAXPROCS=3", true, "3"},
+		{"more ranks than cores", len(cores) + 1, BindAuto, "", false, free},
+		{"BindNone", 1, BindNone, "", false, free},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.n > 8 {
+				t.Skip("too many cores to fill in a test")
+			}
+			out, err := launch(t, c.n, "greet", func(l *Launch) {
+				l.Bind = c.bind
+				if c.env != "" {
+					l.Env = append(l.Env, c.env)
+				}
+			})
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			for i, m := range checkGreetings(t, out, c.n, LauncherWeft) {
+				want, total := own, len(cores)
+				if c.bound {
+					want, total = fmt.Sprintf("[%d]", cores[i]), c.n
+				}
+				if m["affinity"] != want || m["cores"] != fmt.Sprint(total) {
+					t.Errorf("rank %d has affinity %s of %s cores, want %s of %d", i, m["affinity"], m["cores"], want, total)
+				}
+				if m["over"] != fmt.Sprint(c.n > len(cores)) {
+					t.Errorf("rank %d: oversubscribed %s", i, m["over"])
+				}
+				if m["procs"] != c.procs && os.Getenv("GOMAXPROCS") == "" {
+					t.Errorf("rank %d has GOMAXPROCS %s, want %s", i, m["procs"], c.procs)
+				}
+			}
+			noThreadBound(t, len(cores))
+		})
+	}
+}
+
+// noThreadBound checks that every thread of this process has all its cores.
+func noThreadBound(t *testing.T, cores int) {
+	t.Helper()
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, thread := range threads {
+		tid, err := strconv.Atoi(thread.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := unix.NewCPUSet(maxCPUs)
+		err = unix.SchedGetaffinityDynamic(tid, set)
+		if err == nil && set.Count() != cores {
+			t.Errorf("thread %d has %d cores, want %d", tid, set.Count(), cores)
+		} else if err != nil && !errors.Is(err, syscall.ESRCH) { // it may have ended
+			t.Error(err)
+		}
+	}
+}
+
+func TestRunNamesTheFirstRankThatFailed(t *testing.T) {
+	for _, c := range []struct {
+		role string
+		n    int
+		want ExitError
+		is   error
+		says string // in the output
+	}{
+		{role: "killed", n: 3, want: ExitError{Rank: 1, Code: -1, Signal: syscall.SIGKILL}},
+		{role: "stubborn", n: 3, want: ExitError{Rank: 0, Code: 4}},
+		{role: "deserter", n: 1, want: ExitError{Rank: 0, Code: 0}, is: ErrNotFinalized},
+		{role: "garbage", n: 2, want: ExitError{Rank: 1, Code: -1}, is: ErrProtocol, says: `not a frame of Weft's launcher`},
+		{role: "version", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "version 77 of the launcher protocol, this program version 1"},
+		{role: "twins", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "two processes take themselves for rank 0"},
+		{role: "impostor", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "hello from rank 5 of 9"},
+		{role: "late", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "offer for round 3 while round 0 is on"},
+	} {
+		t.Run(c.role, func(t *testing.T) {
+			out, err := launch(t, c.n, c.role, func(l *Launch) { l.KillGrace = 300 * time.Millisecond })
+			got, ok := errors.AsType[*ExitError](err)
+			if !ok {
+				t.Fatalf("got %v\n%s", err, out)
+			}
+			if got.Rank != c.want.Rank || got.Code != c.want.Code || got.Signal != c.want.Signal || !errors.Is(got.Err, c.is) {
+				t.Errorf("got %v, want %v with %v\n%s", err, &c.want, c.is, out)
+			}
+			if !strings.Contains(out, c.says) {
+				t.Errorf("the rank was not told %q:\n%s", c.says, out)
+			}
+			noneLeft(t, out)
+		})
+	}
+}
+
+func TestRanksInExchangeHearOfOneThatWillNotCome(t *testing.T) {
+	for _, c := range []struct {
+		role string
+		n    int
+		fail bool
+	}{
+		{"early", 3, false},
+		{"closed", 3, false},
+		{"failed", 3, true},
+	} {
+		t.Run(c.role, func(t *testing.T) {
+			out, err := launch(t, c.n, c.role)
+			if (err != nil) != c.fail {
+				t.Errorf("Run: %v\n%s", err, out)
+			}
+			if n := strings.Count(out, "told\n"); n != c.n-1 {
+				t.Errorf("%d ranks were told, want %d:\n%s", n, c.n-1, out)
+			}
+		})
+	}
+}
+
+// noneLeft looks for processes that have said "hanging <pid>".
+func noneLeft(t *testing.T, out string) {
+	t.Helper()
+	for line := range strings.Lines(out) {
+		var pid int
+		if _, err := fmt.Sscanf(line, "hanging %d", &pid); err != nil {
+			continue
+		}
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("process %d is still there: %v", pid, err)
+		}
+	}
+}
+
+func TestCancelStopsTheRanksWithTheSignalOfItsCause(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		cause error
+	}{
+		{"no cause", nil},
+		{"interrupt", &Interrupted{syscall.SIGINT}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(deadline(t))
+			defer cancel(nil)
+			r, w := io.Pipe()
+			l := Launch{N: 2, Path: os.Args[0], Env: roleEnv("hang"), Stdout: w, KillGrace: time.Minute}
+			done := make(chan error, 1)
+			go func() {
+				done <- l.Run(ctx)
+				w.Close()
+			}()
+			in := bufio.NewReader(r)
+			var out string
+			for range l.N { // both run
+				line, err := in.ReadString('\n')
+				if err != nil {
+					t.Fatal(err)
+				}
+				out += line
+			}
+			cancel(c.cause)
+			err := <-done
+			if !errors.Is(err, context.Canceled) || c.cause != nil && !errors.Is(err, c.cause) {
+				t.Errorf("Run: %v", err)
+			}
+			noneLeft(t, out)
+		})
+	}
+}
+
+func TestContextThatHasEndedStartsNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err := (&Launch{N: 1, Path: os.Args[0], Env: roleEnv("hang")}).Run(ctx)
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestSignalsEndTheirContextWithTheSignalAsCause(t *testing.T) {
+	ctx, stop := WithSignals(deadline(t))
+	defer stop()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	<-ctx.Done()
+	by, ok := errors.AsType[*Interrupted](context.Cause(ctx))
+	if !ok || by.Signal != syscall.SIGINT {
+		t.Error(context.Cause(ctx))
+	}
+}
+
+// The ranks hold the pipe open that they write to: its end is theirs.
+func TestRanksDieWithTheirLauncher(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = roleEnv("launcher")
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	in := bufio.NewReader(r)
+	for range 3 {
+		if _, err := in.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	r.SetReadDeadline(time.Now().Add(time.Minute))
+	if rest, err := io.ReadAll(in); err != nil || len(rest) > 0 {
+		t.Errorf("ranks outlive their launcher: %q, %v", rest, err)
+	}
+	cmd.Wait()
+}
+
+// What is left behind holds the rank's output open, and Run waits for its end
+// for as long as KillGrace: only a process that was killed lets it return.
+func TestProcessesThatARankLeavesBehindAreKilled(t *testing.T) {
+	out, err := launch(t, 2, "parent", func(l *Launch) { l.KillGrace = time.Hour })
+	if err != nil || strings.Count(out, "hanging") != 2 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestProgramsStartedByARankDoNotTakeThemselvesForIt(t *testing.T) {
+	out, err := launch(t, 1, "family")
+	if want := "socket 3\nchild: \"\"\n"; err != nil || out != want {
+		t.Errorf("got %q, %v, want %q", out, err, want)
+	}
+}
+
+func TestRunLeavesNoDescriptorAndNoGoroutine(t *testing.T) {
+	files := func() int {
+		d, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(d)
+	}
+	run := func() {
+		if out, err := launch(t, 3, "greet", func(l *Launch) { l.Stdin = strings.NewReader("x") }); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		launch(t, 3, "failed", quick)
+		launch(t, 1, "greet", func(l *Launch) { l.Path = "/dev/null" })
+	}
+	run() // the runtime opens its own
+	fds, gos := files(), runtime.NumGoroutine()
+	run()
+	if n := files(); n != fds {
+		t.Errorf("%d descriptors, %d before", n, fds)
+	}
+	// Goroutines that have done their work may yet have to return.
+	ctx := deadline(t)
+	for runtime.NumGoroutine() > gos+1 && ctx.Err() == nil { // one for ctx itself
+		runtime.Gosched()
+	}
+	if ctx.Err() != nil {
+		t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), gos)
+	}
+}
+
+func TestLaunchThatCannotStartSaysWhy(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		set  func(*Launch)
+		want error
+	}{
+		{"program is missing", func(l *Launch) { l.Path = "/no/such/program" }, os.ErrNotExist},
+		{"program is no program", func(l *Launch) { l.Path = os.DevNull }, os.ErrPermission},
+		{"exec fails", func(l *Launch) { l.Path = notExecutable(t) }, syscall.ENOEXEC},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := launch(t, 2, "greet", c.set); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+func notExecutable(t *testing.T) string {
+	name := t.TempDir() + "/program"
+	if err := os.WriteFile(name, []byte("\x00not a program"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestNumberOfRanksHasTypedLimits(t *testing.T) {
+	wide := limits{1 << 40, 1 << 40}
+	for _, c := range []struct {
+		n     int
+		l     limits
+		limit uint64 // 0: accepted
+	}{
+		{-1, wide, 1}, {0, wide, 1}, {1, wide, 0},
+		{MaxRanks, wide, 0}, {MaxRanks + 1, wide, MaxRanks},
+		{10, limits{9, 1 << 40}, 9}, {9, limits{9, 1 << 40}, 0},
+		{10, limits{1 << 40, fdsSpare + 9*fdsPerRank}, 9}, {9, limits{1 << 40, fdsSpare + 9*fdsPerRank}, 0},
+		{1, limits{1 << 40, 3}, 0 + 1<<63},
+	} {
+		err := c.l.check(c.n)
+		if c.limit == 0 {
+			if err != nil {
+				t.Errorf("%d ranks in %v: %v", c.n, c.l, err)
+			}
+			continue
+		}
+		e, ok := errors.AsType[*LimitError](err)
+		if !ok || e.N != c.n || e.Limit != c.limit&^(1<<63) || !strings.Contains(e.Error(), fmt.Sprint(e.Limit)) {
+			t.Errorf("%d ranks in %v: %v, want limit %d", c.n, c.l, err, c.limit)
+		}
+	}
+	if _, err := launch(t, MaxRanks+1, "greet"); !errors.As(err, new(*LimitError)) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,152 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// rankFD is the number of a rank's socket: the first after standard error.
+const rankFD = 3
+
+// child is one started rank, from its launcher's side.
+type child struct {
+	rank    int
+	pid     int
+	pidfd   *os.File // non-blocking, so that waiting takes no thread
+	session *session
+	exited  chan struct{} // closed once the process has been reaped
+	served  chan struct{} // closed once the session has ended
+
+	mu     sync.Mutex
+	reaped bool // pid may be another process's by now
+}
+
+// spawn starts the ranks, says so, and waits for release, which comes when
+// all have ended. It keeps one thread throughout: the kernel ties
+// PR_SET_PDEATHSIG to the thread that forked (prctl(2)), and the affinity that
+// a rank inherits is that of this thread.
+func (c *crew) spawn(ctx context.Context, started chan<- error, release <-chan struct{}) {
+	runtime.LockOSThread()
+	own := unix.NewCPUSet(maxCPUs)
+	err := unix.SchedGetaffinityDynamic(0, own)
+	if err != nil {
+		err = fmt.Errorf("boot: read the CPU affinity: %w", err)
+	}
+	for rank := 0; rank < c.size && err == nil; rank++ {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("boot: launch: %w", ended(ctx))
+			break
+		}
+		if err = c.start(rank); err != nil {
+			err = fmt.Errorf("boot: start rank %d (%s): %w", rank, c.path, err)
+		}
+	}
+	c.in.started()
+	restored := !c.bound || unix.SchedSetaffinityDynamic(0, own) == nil
+	started <- err
+	<-release
+	if restored {
+		runtime.UnlockOSThread()
+	} // else the thread, bound to one core, ends with its goroutine
+}
+
+// start starts one rank on the calling thread.
+func (c *crew) start(rank int) error {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open its socket: %w", err)
+	}
+	defer unix.Close(pair[1])
+	conn, err := launcherConn(pair[0])
+	if err != nil {
+		return fmt.Errorf("open its socket: %w", err)
+	}
+	pid, pidfd, err := c.fork(rank, pair[1])
+	if err != nil {
+		conn.Close()
+		return err
+	}
+	greet := c.greet
+	greet.rank = uint32(rank)
+	exited := make(chan struct{})
+	c.ranks = append(c.ranks, &child{
+		rank: rank, pid: pid, pidfd: pidfd,
+		session: &session{rank: rank, conn: conn, meet: c.meet, greet: greet, exited: exited},
+		exited:  exited,
+		served:  make(chan struct{}),
+	})
+	return nil
+}
+
+// launcherConn takes over fd.
+func launcherConn(fd int) (*net.UnixConn, error) {
+	f := os.NewFile(uintptr(fd), "rank")
+	defer f.Close()
+	conn, err := net.FileConn(f)
+	if err != nil {
+		return nil, err
+	}
+	return conn.(*net.UnixConn), nil
+}
+
+// fork starts the program of one rank with sock as its descriptor rankFD.
+func (c *crew) fork(rank, sock int) (pid int, pidfd *os.File, err error) {
+	files := []uintptr{c.null.Fd(), 0, 0, uintptr(sock)}
+	if rank == 0 {
+		files[0] = uintptr(c.in.fd)
+	}
+	for i, s := range []sink{c.out, c.err} {
+		fd, owned, err := s.attach()
+		if err != nil {
+			return 0, nil, err
+		}
+		if owned {
+			defer unix.Close(fd)
+		}
+		files[1+i] = uintptr(fd)
+	}
+	if c.bound {
+		if err := bindThread(c.cores[rank]); err != nil {
+			return 0, nil, fmt.Errorf("bind to core %d: %w", c.cores[rank], err)
+		}
+	}
+	raw := -1
+	pid, _, err = syscall.StartProcess(c.path, c.argv, &syscall.ProcAttr{
+		Env: append(c.env[:len(c.env):len(c.env)],
+			envFD+"="+strconv.Itoa(rankFD),
+			envRank+"="+strconv.Itoa(rank),
+			envSize+"="+strconv.Itoa(c.size)),
+		Files: files,
+		Sys: &syscall.SysProcAttr{
+			Pdeathsig: syscall.SIGKILL,
+			Setpgid:   true,
+			PidFD:     &raw,
+		},
+	})
+	if errors.Is(err, syscall.EAGAIN) {
+		err = fmt.Errorf("%w: the limit on processes is reached (ulimit -u, or pids.max of the cgroup)", err)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	if raw >= 0 {
+		err = unix.SetNonblock(raw, true)
+	} else {
+		err = errors.New("this kernel has no pidfd, Weft needs Linux 5.4")
+	}
+	if err != nil {
+		unix.Kill(-pid, unix.SIGKILL)
+		unix.Wait4(pid, nil, 0, nil)
+		return 0, nil, err
+	}
+	return pid, os.NewFile(uintptr(raw), "pidfd"), nil
+}

@@ -1,0 +1,183 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// report is what the launcher learns about a rank. A rank that breaks the
+// protocol is reported twice: then, and when it has ended.
+type report struct {
+	err   error // nil if the rank ended in order
+	ended bool
+}
+
+// attend serves the ranks until all have ended, stopping them in steps once
+// one has failed or ctx has ended. The error is the first.
+func (c *crew) attend(ctx context.Context) (first error) {
+	reports := make(chan report, 2*len(c.ranks))
+	for _, r := range c.ranks {
+		go r.serve(reports)
+		go r.reap(reports)
+	}
+	var (
+		step  func() // what to do when the grace is over
+		grace = time.NewTimer(0)
+		done  = ctx.Done()
+	)
+	grace.Stop()
+	defer grace.Stop()
+	kill := func() { c.signal(unix.SIGKILL) }
+	term := func() {
+		c.signal(unix.SIGTERM)
+		step = kill
+		grace.Reset(c.grace)
+	}
+	for live := len(c.ranks); live > 0; {
+		select {
+		case r := <-reports:
+			if r.ended {
+				live--
+			}
+			if r.err != nil && first == nil {
+				first = r.err
+				step = term
+				grace.Reset(c.grace)
+			}
+		case <-done:
+			done = nil
+			if first == nil {
+				first = fmt.Errorf("boot: job stopped: %w", ended(ctx))
+			}
+			sig := unix.SIGTERM
+			if by, ok := errors.AsType[*Interrupted](context.Cause(ctx)); ok {
+				sig = by.Signal
+			}
+			c.signal(sig)
+			step = kill
+			grace.Reset(c.grace)
+		case <-grace.C:
+			step()
+		}
+	}
+	return first
+}
+
+// abandon ends the ranks of a job that could not be started whole.
+func (c *crew) abandon() {
+	c.signal(unix.SIGKILL)
+	for _, r := range c.ranks {
+		r.await() // its exit code tells nothing
+	}
+}
+
+// signal sends sig to all ranks that have not ended.
+func (c *crew) signal(sig unix.Signal) {
+	for _, r := range c.ranks {
+		r.signal(sig)
+	}
+}
+
+// signal sends sig to the rank's process group, or to the rank if that has
+// moved to another group. A rank that has ended meanwhile is no error.
+func (r *child) signal(sig unix.Signal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.reaped {
+		return
+	}
+	if unix.Kill(-r.pid, sig) != nil {
+		unix.Kill(r.pid, sig)
+	}
+}
+
+func (r *child) serve(reports chan<- report) {
+	r.session.serve()
+	if err := r.session.broken; err != nil {
+		reports <- report{err: &ExitError{Rank: r.rank, Code: -1, Err: err}}
+	}
+	close(r.served)
+}
+
+// reap waits for the rank's end, and for the end of its session, and reports.
+func (r *child) reap(reports chan<- report) {
+	status, err := r.await()
+	close(r.exited)
+	// What the rank has sent before its end can still be read, up to an end
+	// of file even if some other process holds its socket open.
+	r.session.conn.CloseRead()
+	r.session.conn.SetWriteDeadline(time.Unix(1, 0))
+	<-r.served
+	if err != nil {
+		err = &ExitError{Rank: r.rank, Code: -1, Err: err}
+	} else {
+		err = verdict(r.rank, status, r.session.hello && !r.session.bye)
+	}
+	reason := "exited with code 0"
+	if e, ok := errors.AsType[*ExitError](err); ok {
+		reason = e.how()
+	}
+	r.session.meet.leave(r.rank, reason)
+	reports <- report{err: err, ended: true}
+}
+
+// verdict turns a wait status into nil or an *ExitError. deserted says that
+// the rank had joined the job and did not leave it.
+func verdict(rank int, s unix.WaitStatus, deserted bool) error {
+	switch {
+	case s.Signaled():
+		return &ExitError{Rank: rank, Code: -1, Signal: s.Signal()}
+	case s.ExitStatus() != 0:
+		return &ExitError{Rank: rank, Code: s.ExitStatus()}
+	case deserted:
+		return &ExitError{Rank: rank, Code: 0, Err: ErrNotFinalized}
+	}
+	return nil
+}
+
+// await blocks until the process has ended, kills what is left of its group,
+// and reaps it. The process is a zombie in between, so that its number, which
+// is that of the group, cannot be another's when the signal is sent.
+func (r *child) await() (unix.WaitStatus, error) {
+	rc, err := r.pidfd.SyscallConn()
+	if err != nil {
+		return 0, fmt.Errorf("wait: %w", err)
+	}
+	var failed error
+	err = rc.Read(func(uintptr) bool {
+		var info unix.Siginfo
+		failed = retry(func() error {
+			return unix.Waitid(unix.P_PID, r.pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+		})
+		return failed != nil || info.Signo != 0
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return 0, fmt.Errorf("wait: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	unix.Kill(-r.pid, unix.SIGKILL) // ESRCH if it had moved to another group
+	var status unix.WaitStatus
+	err = retry(func() error {
+		_, err := unix.Wait4(r.pid, &status, 0, nil)
+		return err
+	})
+	r.reaped = true
+	if err != nil {
+		return 0, fmt.Errorf("wait: %w", err)
+	}
+	return status, nil
+}
+
+func retry(f func() error) error {
+	for {
+		if err := f(); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}

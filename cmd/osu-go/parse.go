@@ -1,0 +1,201 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/weft-mpi/weft/bench"
+	"github.com/weft-mpi/weft/boot"
+)
+
+// ranksPerCore bounds -n: more would measure nothing but the scheduler.
+const ranksPerCore = 32
+
+// commands are the words that may stand first, besides the benchmarks.
+var commands = []string{"list", "floor", "compare", "help"}
+
+// lookup finds a benchmark, or says which one is meant.
+func lookup(name string, also ...string) (*bench.Benchmark, error) {
+	if b, ok := bench.Lookup(name); ok {
+		return b, nil
+	}
+	words := also
+	for _, b := range bench.All() {
+		words = append(words, b.Name)
+	}
+	return nil, usagef("there is no benchmark %q: did you mean %s? (osu-go list tells them all)", name, nearest(name, words))
+}
+
+// newSettings are the defaults of a benchmark.
+func newSettings(b *bench.Benchmark) *settings {
+	return &settings{bench: b, o: b.Defaults, ranks: max(2, b.MinRanks), fabric: "auto", decimals: 2}
+}
+
+// setting is the pflag.Value of an option.
+type setting struct {
+	s    *settings
+	o    *option
+	text string
+}
+
+func (v *setting) String() string { return v.text }
+func (v *setting) Type() string {
+	if v.o.arg == "" {
+		return "bool"
+	}
+	return v.o.arg
+}
+func (v *setting) Set(text string) error {
+	v.text = text
+	return v.o.set(v.s, text)
+}
+
+// flagSet makes the flags of s.bench.
+func flagSet(s *settings) *pflag.FlagSet {
+	fs := pflag.NewFlagSet(s.bench.Name, pflag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
+	fs.SortFlags = false
+	for i := range options {
+		o := &options[i]
+		if !strings.Contains(s.bench.Flags, o.letter) {
+			continue
+		}
+		f := fs.VarPF(&setting{s: s, o: o}, o.long, o.short, o.usage)
+		switch {
+		case o.arg == "":
+			f.NoOptDefVal = "true"
+		case o.optional != "":
+			f.NoOptDefVal = o.optional
+		}
+	}
+	return fs
+}
+
+// parseRun reads the command line of a benchmark.
+func parseRun(name string, args []string) (*settings, error) {
+	b, err := lookup(name, slices.Clone(commands)...)
+	if err != nil {
+		return nil, err
+	}
+	s := newSettings(b)
+	fs := flagSet(s)
+	if err := parseFlags(b.Name, fs, args); err != nil {
+		return nil, err
+	}
+	if s.help || s.version {
+		return s, nil
+	}
+	if fs.NArg() > 0 {
+		return nil, usagef("%s takes flags only, what is %q?", b.Name, fs.Arg(0))
+	}
+	return s, s.check(fs)
+}
+
+// check looks at the settings together, after fs has been parsed into them.
+func (s *settings) check(fs *pflag.FlagSet) error {
+	_, cores := processors()
+	if most := min(ranksPerCore*cores, boot.MaxRanks); s.ranks > most {
+		return usagef("-n %d: %d cores can sensibly run at most %d ranks (%d a core)", s.ranks, cores, most, ranksPerCore)
+	}
+	if err := s.bench.CheckRanks(s.ranks); err != nil {
+		return usageError{err}
+	}
+	if err := s.o.Check(); err != nil {
+		return usageError{err}
+	}
+	fs.Visit(func(f *pflag.Flag) {
+		if v, ok := f.Value.(*setting); ok && !v.o.private {
+			s.forward = append(s.forward, "--"+f.Name+"="+f.Value.String())
+		}
+	})
+	return nil
+}
+
+// parseFlags parses args, with the nearest name in the error about a flag that
+// does not exist.
+func parseFlags(name string, fs *pflag.FlagSet, args []string) error {
+	err := fs.Parse(glueOptional(fs, args))
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		if err != nil {
+			return usageError{fmt.Errorf("%s: %w", name, err)}
+		}
+		return nil
+	}
+	if unknown.GetSpecifiedShortnames() != "" {
+		letter := unknown.GetSpecifiedName()
+		return usagef("%s has no flag -%s%s", name, letter, meant(fs, letter))
+	}
+	long := unknown.GetSpecifiedName()
+	var names []string
+	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return usagef("%s has no flag --%s: did you mean --%s?", name, long, nearest(long, names))
+}
+
+// meant says what a letter that is no flag may stand for.
+func meant(fs *pflag.FlagSet, letter string) string {
+	for _, l := range []string{strings.ToLower(letter), strings.ToUpper(letter)} {
+		if f := fs.ShorthandLookup(l); f != nil {
+			return fmt.Sprintf(": did you mean -%s, --%s?", l, f.Name)
+		}
+	}
+	var others []string
+	for _, o := range options {
+		for _, b := range bench.All() {
+			if o.short == letter && strings.Contains(b.Flags, o.letter) {
+				others = append(others, b.Name)
+			}
+		}
+	}
+	if len(others) > 0 {
+		return ", only " + strings.Join(others, ", ")
+	}
+	var letters []string
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Shorthand != "" {
+			letters = append(letters, "-"+f.Shorthand)
+		}
+	})
+	return ": it has " + strings.Join(letters, " ")
+}
+
+// glueOptional writes "-z50,99" as "-z=50,99", also in the midst of a cluster.
+// getopt, and so OSU, takes what is glued to an option whose argument may be
+// left out for that argument; pflag takes it for more switches.
+func glueOptional(fs *pflag.FlagSet, args []string) []string {
+	out := slices.Clone(args)
+	for i := 0; i < len(out) && out[i] != "--"; i++ {
+		a := out[i]
+		if len(a) < 2 || a[0] != '-' || a[1] == '-' {
+			continue
+		}
+	cluster:
+		for at := 1; at < len(a); at++ {
+			f := fs.ShorthandLookup(a[at : at+1])
+			if f == nil {
+				break
+			}
+			v, _ := f.Value.(*setting)
+			rest := a[at+1:]
+			switch {
+			case f.NoOptDefVal == "": // takes the rest, or else the next argument
+				if rest == "" {
+					i++
+				}
+				break cluster
+			case v != nil && v.o.optional != "":
+				if rest != "" && rest[0] != '=' {
+					out[i] = a[:at+1] + "=" + rest
+				}
+				break cluster
+			}
+		}
+	}
+	return out
+}

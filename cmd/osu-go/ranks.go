@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/weft-mpi/weft/bench"
+	"github.com/weft-mpi/weft/bench/osufmt"
+	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// measure runs the benchmark of s: on goroutines of this process, as one rank
+// of a launcher's job, or on ranks that it starts itself.
+func measure(s *settings, stdout, stderr io.Writer) error {
+	switch {
+	case s.help:
+		return writeHelp(stdout, s)
+	case s.version:
+		_, err := fmt.Fprintf(stdout, "# %s v%s\n", s.bench.Title, osufmt.Version)
+		return err
+	case s.fabric == "mem":
+		return goroutines(s, stdout, stderr)
+	}
+	launched, err := underLauncher()
+	switch {
+	case err != nil:
+		return err
+	case launched:
+		return rank(s, stdout, stderr)
+	}
+	return launch(s, stdout, stderr)
+}
+
+// underLauncher tells whether a launcher has started this process. It leaves
+// the way into the job untouched for mpi.Init.
+func underLauncher() (bool, error) {
+	if os.Getenv("WEFT_BOOT") == "" {
+		for _, v := range []string{"PMI_FD", "PMI_PORT", "WEFT_FD"} {
+			if os.Getenv(v) != "" {
+				return true, nil
+			}
+		}
+	}
+	// Without one of those Discover takes nothing away, and it knows the signs
+	// of launchers that it cannot speak to.
+	job, err := boot.Discover(context.Background())
+	if err != nil {
+		return false, err
+	}
+	return job.Launcher != boot.LauncherNone, job.Close()
+}
+
+// launch starts this program again as the ranks of a job on this machine.
+func launch(s *settings, stdout, stderr io.Writer) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program to start its ranks: %w", err)
+	}
+	ctx, stop := boot.WithSignals(context.Background())
+	defer stop()
+	l := boot.Launch{
+		N: s.ranks, Path: self, Args: append([]string{s.bench.Name}, rankArgs(s)...),
+		Stdout: stdout, Stderr: stderr,
+	}
+	if s.unbound {
+		l.Bind = boot.BindNone
+	}
+	err = l.Run(ctx)
+	var exit *boot.ExitError
+	if errors.As(err, &exit) && exit.Code == exitFailed && exit.Err == nil {
+		return errSilent // the rank has said why
+	}
+	return err
+}
+
+// rankArgs are the flags of a rank.
+func rankArgs(s *settings) []string {
+	args := append([]string{}, s.forward...)
+	if s.json {
+		args = append(args, "--json")
+	}
+	return append(args, fmt.Sprintf("--decimals=%d", s.decimals))
+}
+
+// rank is this process as one rank of a job.
+func rank(s *settings, stdout, stderr io.Writer) error {
+	w, err := mpi.Init(context.Background(), mpi.WithFabric(s.fabric))
+	if err != nil {
+		return err
+	}
+	me := w.Comm().Rank()
+	err = onRank(w, s, stdout, stderr)
+	if err == nil {
+		err = w.Finalize()
+	}
+	switch {
+	case err == nil:
+		return nil
+	case me != 0 && (errors.Is(err, bench.ErrValidation) || isUsage(err)):
+		return errSilent // rank 0 says so
+	case isUsage(err):
+		return err
+	}
+	// Without Finalize: the others may not get there.
+	return fmt.Errorf("rank %d: %w", me, err)
+}
+
+func isUsage(err error) bool {
+	var u usageError
+	return errors.As(err, &u)
+}
+
+// goroutines runs all ranks in this process.
+func goroutines(s *settings, stdout, stderr io.Writer) error {
+	return mpi.Run(s.ranks, func(w *mpi.World) error {
+		return onRank(w, s, stdout, stderr)
+	}, mpi.WithFabric("mem"))
+}
+
+// onRank is the run on one rank; only rank 0 prints.
+func onRank(w *mpi.World, s *settings, stdout, stderr io.Writer) error {
+	c := w.Comm()
+	if s.ranksSet && s.ranks != c.Size() {
+		return usagef("-n %d, but the launcher has started %d ranks", s.ranks, c.Size())
+	}
+	if err := s.bench.CheckRanks(c.Size()); err != nil {
+		return usageError{err}
+	}
+	if c.Rank() != 0 {
+		return s.bench.Run(c, s.o, nil, nil)
+	}
+	p := newProgress(s.bench.Name, stderr)
+	defer p.clear()
+	if s.json {
+		doc := &osufmt.Collector{}
+		if err := s.bench.Run(c, s.o, p.wrap(doc), p.step); err != nil {
+			return err
+		}
+		return writeJSON(stdout, runDoc{
+			Benchmark: s.bench.Name, Ranks: c.Size(), Fabric: w.Fabric(),
+			OSU: osufmt.Version, Version: version(), Machine: machine(), Rows: doc.Objects(),
+		})
+	}
+	table := osufmt.NewWriter(stdout)
+	table.Decimals = s.decimals
+	return s.bench.Run(c, s.o, p.wrap(table), p.step)
+}

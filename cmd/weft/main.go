@@ -1,0 +1,78 @@
+// Command weft starts the ranks of a program on this machine.
+//
+//	weft run -n 4 ./program arguments
+//
+// It exits with the code of the first rank that failed, 1 if the ranks could
+// not be started, and 2 on a wrong command line.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/weft-mpi/weft/boot"
+)
+
+const usage = `weft starts the ranks of a program on this machine.
+
+usage: weft run [-n RANKS] [--bind auto|none] PROGRAM [ARGUMENTS...]
+
+`
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	flags := pflag.NewFlagSet("weft", pflag.ContinueOnError)
+	flags.SetInterspersed(false)
+	n := flags.IntP("n", "n", 1, "ranks to start")
+	bind := flags.String("bind", "auto", "auto: a core for each rank if there are enough; none: leave it to the system")
+	flags.Usage = func() { fmt.Fprint(os.Stderr, usage, flags.FlagUsages()) }
+	if len(args) == 0 || args[0] != "run" {
+		flags.Usage()
+		if len(args) > 0 && (args[0] == "-h" || args[0] == "--help" || args[0] == "help") {
+			return 0
+		}
+		return 2
+	}
+	if err := flags.Parse(args[1:]); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			return 0
+		}
+		return wrong(err)
+	}
+	binds := map[string]boot.Bind{"auto": boot.BindAuto, "none": boot.BindNone}
+	how, ok := binds[*bind]
+	switch {
+	case !ok:
+		return wrong(fmt.Errorf("unknown --bind %q: use auto or none", *bind))
+	case flags.NArg() == 0:
+		return wrong(errors.New("no program to run"))
+	}
+	ctx, stop := boot.WithSignals(context.Background())
+	defer stop()
+	l := boot.Launch{N: *n, Path: flags.Arg(0), Args: flags.Args()[1:], Bind: how,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	err := l.Run(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "weft:", err)
+	var exit *boot.ExitError
+	if errors.As(err, &exit) && exit.Code > 0 {
+		return exit.Code
+	}
+	var limit *boot.LimitError
+	if errors.As(err, &limit) {
+		return 2
+	}
+	return 1
+}
+
+func wrong(err error) int {
+	fmt.Fprintln(os.Stderr, "weft:", err)
+	return 2
+}

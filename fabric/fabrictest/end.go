@@ -1,0 +1,263 @@
+package fabrictest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+func closeWakes(t *testing.T, h Harness) {
+	for range 20 {
+		r := openOnly(t, h, 1)
+		d := r.nodes[0].d
+		if err := d.Arm(fabric.WakeAll); err != nil {
+			t.Fatalf("Arm: %v", err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- d.Close() }()
+		err := within(t, "Wait during Close", func() error {
+			for {
+				if err := d.Wait(0); err != nil {
+					return err
+				}
+			}
+		})
+		if !errors.Is(err, fabric.ErrClosed) {
+			t.Errorf("Wait during Close: %v, want ErrClosed", err)
+		}
+		if err := <-done; err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}
+}
+
+func afterClose(t *testing.T, h Harness) {
+	r := open(t, h, 3)
+	a := r.nodes[0]
+	caps := a.d.Caps()
+	reg, err := a.d.Register(make([]byte, 64), fabric.LocalWrite)
+	if err != nil {
+		t.Fatalf("Register: %v", err)
+	}
+	seg := fabric.Segment{Bytes: make([]byte, 64), Region: reg}
+	remote := r.nodes[1].region(make([]byte, 64), fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic).Region.Remote
+	addr := r.nodes[1].d.Addr()
+	if err := a.d.Close(); err != nil {
+		t.Fatalf("Close: %v", err)
+	}
+	var result uint64
+	for _, c := range []struct {
+		name    string
+		offered bool
+		call    func() error
+	}{
+		{"Connect", true, func() error { _, err := a.d.Connect(1, addr); return err }},
+		{"Register", true, func() error { _, err := a.d.Register(make([]byte, 64), 0); return err }},
+		{"Arm", true, func() error { return a.d.Arm(fabric.WakeAll) }},
+		{"Wait", true, func() error { return a.d.Wait(0) }},
+		{"Wait with a timeout", true, func() error { return a.d.Wait(time.Hour) }},
+		{"Send", true, func() error { return a.eps[1].Send(1, 0, nil, nil) }},
+		{"SendZ", caps.SendZ, func() error { return a.eps[1].SendZ(1, 0, nil, seg, 1) }},
+		{"Put", caps.Put, func() error { return a.eps[1].Put(seg, remote, 0, 1) }},
+		{"Get", caps.Get, func() error { return a.eps[1].Get(seg, remote, 1) }},
+		{"Atomic", caps.Atomics, func() error {
+			return a.eps[1].Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Result: &result}, remote, 1)
+		}},
+	} {
+		if !c.offered {
+			continue
+		}
+		if err := within(t, c.name+" after Close", c.call); !errors.Is(err, fabric.ErrClosed) {
+			t.Errorf("%s after Close: %v, want ErrClosed", c.name, err)
+		}
+	}
+	a.d.Wake()
+	a.d.Disarm()
+	if n := a.poll(); n != 0 {
+		t.Errorf("Poll after Close: %d events, want 0", n)
+	}
+
+	// The others go on. Whether they hear of the closed one is the transport's.
+	got := 0
+	for _, n := range r.nodes[1:] {
+		n.onDown = func(p fabric.Peer, err error) {
+			if p != 0 {
+				t.Errorf("rank %d: PeerDown(%d, %v)", n.rank, p, err)
+			}
+		}
+		n.onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) { got++ }
+	}
+	for range 100 {
+		r.nodes[1].send(2, 1, 0, nil, content(1, 16))
+		r.nodes[2].send(1, 1, 0, nil, content(1, 16))
+	}
+	r.wait("messages between ranks that are not closed", func() bool { return got == 200 })
+}
+
+// closeInFlight closes a domain whose buffers are lent and whose peers are
+// busy with it. The race detector and the nodes are the judges.
+func closeInFlight(t *testing.T, h Harness) {
+	for range 5 {
+		r := open(t, h, 2)
+		a, b := r.nodes[0], r.nodes[1]
+		caps := a.d.Caps()
+		buf := make([]byte, min(1024, caps.MaxEager))
+		seg := a.region(buf, fabric.LocalWrite|fabric.RemoteRead)
+		closing := newSignal()
+		r.together(func(n *node) {
+			n.onDown = func(fabric.Peer, error) {}
+			n.onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) {}
+			if n == a {
+				for range 20 {
+					if caps.SendZ {
+						a.start(func(op fabric.Op) error { return a.eps[1].SendZ(1, 0, nil, seg, op) })
+					} else {
+						a.send(1, 1, 0, nil, buf)
+					}
+				}
+				a.say(closing)
+				if err := a.d.Close(); err != nil {
+					n.fail("Close: %v", err)
+				}
+				for i := range buf { // the caller's again
+					buf[i]++
+				}
+				return
+			}
+			b.hear(closing)
+			mine := b.region(make([]byte, len(buf)), fabric.LocalWrite)
+			for range 50 {
+				if caps.Get {
+					// Whatever the answer, nothing of it may disturb.
+					n.ops++
+					op := fabric.Op(n.ops)
+					n.pending[op] = true
+					if err := n.eps[0].Get(mine, seg.Region.Remote, op); err != nil {
+						delete(n.pending, op)
+					}
+				}
+				n.poll()
+			}
+		})
+	}
+}
+
+func peerDown(t *testing.T, h Harness) {
+	if h.Kill == nil {
+		t.Skip("the transport can't kill a rank of this process")
+	}
+	r := open(t, h, 3)
+	caps := r.nodes[0].d.Caps()
+	const dead = 2
+	target := r.nodes[dead].region(make([]byte, 4096), fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic).Region.Remote
+	downs := make([]int, 2)
+	var segs []fabric.Segment
+	for i, n := range r.nodes[:2] {
+		n.onDown = func(p fabric.Peer, err error) {
+			downs[i]++
+			if p != dead || !errors.Is(err, fabric.ErrPeerDown) {
+				t.Errorf("rank %d: PeerDown(%d, %v), want rank %d and ErrPeerDown", i, p, err, dead)
+			}
+			if len(n.pending) > 0 {
+				t.Errorf("rank %d: PeerDown while %d operations are in flight", i, len(n.pending))
+			}
+		}
+		seg := n.region(make([]byte, min(512, caps.MaxEager)), fabric.LocalWrite)
+		segs = append(segs, seg)
+		// As much as the peer, which does not poll, has room for.
+		e := n.eps[dead]
+		result := new(uint64)
+		short := fabric.Remote{Addr: target.Addr, Len: uint64(len(seg.Bytes)), Key: target.Key}
+		for range 5 {
+			for _, c := range []struct {
+				offered bool
+				call    func(op fabric.Op) error
+			}{
+				{caps.SendZ, func(op fabric.Op) error { return e.SendZ(1, 0, nil, seg, op) }},
+				{caps.Get, func(op fabric.Op) error { return e.Get(seg, short, op) }},
+				{caps.Put, func(op fabric.Op) error { return e.Put(seg, short, 1, op) }},
+				{caps.Atomics, func(op fabric.Op) error {
+					return e.Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 1, Result: result}, target, op)
+				}},
+			} {
+				if c.offered {
+					full(n, func() bool { _, err := n.tryOnce(c.call); return err == nil })
+				}
+			}
+			full(n, func() bool { return e.Send(1, 0, nil, nil) == nil })
+		}
+	}
+	h.Kill(t, dead)
+	poll := func() { r.nodes[0].poll(); r.nodes[1].poll() }
+	got := make([]int, 2)
+	for i, n := range r.nodes[:2] {
+		n.idle = poll
+		n.onDeliver = func(from fabric.Peer, _ uint8, _ uint64, _, _ []byte) {
+			if from == dead {
+				t.Errorf("rank %d: a message from a rank that sent none", i)
+			}
+			got[i]++
+		}
+	}
+	r.wait("PeerDown at both survivors", func() bool { return downs[0] > 0 && downs[1] > 0 })
+	for i, n := range r.nodes[:2] {
+		for op, err := range n.done {
+			if err != nil && !errors.Is(err, fabric.ErrPeerDown) {
+				t.Errorf("rank %d: Complete(%#x, %v), want nil or ErrPeerDown", i, op, err)
+			}
+		}
+		e := n.eps[dead]
+		var result uint64
+		for name, err := range map[string]error{
+			"Send":   e.Send(1, 0, nil, nil),
+			"Get":    given(caps.Get, func() error { return e.Get(segs[i], target, 1) }),
+			"Put":    given(caps.Put, func() error { return e.Put(segs[i], target, 0, 1) }),
+			"SendZ":  given(caps.SendZ, func() error { return e.SendZ(1, 0, nil, segs[i], 1) }),
+			"Atomic": given(caps.Atomics, func() error { return e.Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Result: &result}, target, 1) }),
+		} {
+			if !errors.Is(err, fabric.ErrPeerDown) {
+				t.Errorf("rank %d: %s after PeerDown: %v, want ErrPeerDown", i, name, err)
+			}
+		}
+	}
+	for range 100 {
+		r.nodes[0].send(1, 1, 0, nil, content(1, 16))
+		r.nodes[1].send(0, 1, 0, nil, content(1, 16))
+	}
+	r.wait("messages between survivors", func() bool { return got[0] == 100 && got[1] == 100 })
+	for range 200 {
+		poll()
+	}
+	if downs[0] != 1 || downs[1] != 1 {
+		t.Errorf("PeerDown was called %v times, want once at each", downs)
+	}
+}
+
+// given is the answer of an operation that is offered, else the error that the
+// case wants.
+func given(offered bool, call func() error) error {
+	if !offered {
+		return fabric.ErrPeerDown
+	}
+	return call()
+}
+
+func peerDownWakes(t *testing.T, h Harness) {
+	if h.Kill == nil {
+		t.Skip("the transport can't kill a rank of this process")
+	}
+	r := open(t, h, 2)
+	n := r.nodes[0]
+	down := 0
+	n.onDown = func(fabric.Peer, error) { down++ }
+	if err := n.d.Arm(fabric.WakeUrgent); err != nil {
+		t.Fatalf("Arm: %v", err)
+	}
+	n.pollDry()
+	killed := make(chan struct{})
+	go func() { h.Kill(t, 1); close(killed) }()
+	n.sleepUntil(fabric.WakeUrgent, "the death of a peer", func() bool { return down == 1 })
+	<-killed
+}

@@ -1,0 +1,291 @@
+package fabrictest
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// lengths of one-sided transfers: around words, lines, pages and the blocks
+// that a transport may cut at.
+var lengths = []int{1, 3, 7, 8, 9, 63, 64, 65, 100, 1023, 4095, 4096, 4097, 8191, 65535, 65536, 65537, 1 << 20, 4<<20 + 3}
+
+// margin is how many bytes on either side of a target are watched.
+const margin = 128
+
+// framed makes n bytes of room with a watched margin on either side.
+func framed(n int) (all, inner []byte) {
+	all = make([]byte, n+2*margin)
+	for i := range all {
+		all[i] = 0xc5
+	}
+	return all, all[margin : margin+n : margin+n]
+}
+
+// marginsIntact says whether the margins of framed are as they were made.
+func marginsIntact(all []byte) bool {
+	for i := range margin {
+		if all[i] != 0xc5 || all[len(all)-1-i] != 0xc5 {
+			return false
+		}
+	}
+	return true
+}
+
+// part names the n bytes of a region from off on.
+func part(r fabric.Region, off, n int) fabric.Remote {
+	return fabric.Remote{Addr: r.Addr + uint64(off), Len: uint64(n), Key: r.Key}
+}
+
+func sendZ(t *testing.T, h Harness) {
+	r := open(t, h, 2)
+	a, b := r.nodes[0], r.nodes[1]
+	caps := a.d.Caps()
+	if !caps.SendZ {
+		t.Skip("not offered; see the case for what Caps does not offer")
+	}
+	const count = 1000
+	var got uint64
+	b.onDeliver = func(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
+		if p := mixed(got, caps.MaxEager); from != 0 || !p.equal(kind, imm, hdr, body) {
+			t.Errorf("message %d is changed or out of order", got)
+		}
+		got++
+	}
+	type loan struct {
+		op  fabric.Op
+		seg fabric.Segment
+		p   parcel
+	}
+	var out []loan
+	var free []fabric.Segment
+	for range 32 {
+		free = append(free, a.region(make([]byte, caps.MaxEager), 0))
+	}
+	back := func() bool {
+		out = slices.DeleteFunc(out, func(l loan) bool {
+			if a.pending[l.op] {
+				return false
+			}
+			if !bytes.Equal(l.seg.Bytes[:len(l.p.body)], l.p.body) {
+				t.Error("SendZ changed the buffer it was lent")
+			}
+			clear(l.seg.Bytes) // ours again: what is under way must not change
+			free = append(free, l.seg)
+			return true
+		})
+		return len(free) > 0
+	}
+	for id := range uint64(count) {
+		p := mixed(id, caps.MaxEager)
+		if id%3 == 0 {
+			a.send(1, p.kind, p.imm, p.hdr, p.body)
+			continue
+		}
+		r.wait("a SendZ to complete", back)
+		seg := free[len(free)-1]
+		free = free[:len(free)-1]
+		copy(seg.Bytes, p.body)
+		lent := fabric.Segment{Bytes: seg.Bytes[:len(p.body)], Region: seg.Region}
+		op := a.start(func(op fabric.Op) error { return a.eps[1].SendZ(p.kind, p.imm, p.hdr, lent, op) })
+		out = append(out, loan{op, seg, p})
+	}
+	a.finish()
+	back()
+	r.wait("all messages", func() bool { return got == count })
+	r.settle()
+}
+
+func unsupported(t *testing.T, h Harness) {
+	r := open(t, h, 2)
+	a, b := r.nodes[0], r.nodes[1]
+	caps := a.d.Caps()
+	buf := make([]byte, 64)
+	local := a.region(buf, fabric.LocalWrite)
+	remote := b.region(make([]byte, 64), fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic).Region.Remote
+	var result uint64
+	for _, c := range []struct {
+		name    string
+		offered bool
+		call    func(op fabric.Op) error
+	}{
+		{"Get", caps.Get, func(op fabric.Op) error { return a.eps[1].Get(local, remote, op) }},
+		{"Put", caps.Put, func(op fabric.Op) error { return a.eps[1].Put(local, remote, 0, op) }},
+		{"Atomic", caps.Atomics, func(op fabric.Op) error {
+			return a.eps[1].Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Result: &result}, remote, op)
+		}},
+		{"SendZ", caps.SendZ, func(op fabric.Op) error { return a.eps[1].SendZ(1, 0, nil, local, op) }},
+	} {
+		b.onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) {}
+		_, err := a.try(c.call)
+		switch {
+		case c.offered && err != nil:
+			t.Errorf("%s is offered and answers %v", c.name, err)
+		case !c.offered && !errors.Is(err, fabric.ErrUnsupported):
+			t.Errorf("%s is not offered and answers %v, want ErrUnsupported", c.name, err)
+		}
+		a.finish()
+	}
+}
+
+func getExact(t *testing.T, h Harness) {
+	r := open(t, h, 2)
+	a, b := r.nodes[0], r.nodes[1]
+	if !a.d.Caps().Get {
+		t.Skip("not offered; see the case for what Caps does not offer")
+	}
+	src := bytes.Clone(noise)
+	remote := b.region(src, fabric.RemoteRead).Region
+	for i, n := range lengths {
+		all, inner := framed(n)
+		whole := a.region(all, fabric.LocalWrite)
+		off := (i * 4099) % (len(src) - n)
+		dst := fabric.Segment{Bytes: inner, Region: whole.Region}
+		a.start(func(op fabric.Op) error { return a.eps[1].Get(dst, part(remote, off, n), op) })
+		a.finish()
+		if !bytes.Equal(inner, noise[off:off+n]) {
+			t.Errorf("Get of %d bytes from offset %d: wrong bytes", n, off)
+		}
+		if !marginsIntact(all) {
+			t.Errorf("Get of %d bytes wrote beside its target", n)
+		}
+	}
+	if !bytes.Equal(src, noise) {
+		t.Error("Get changed its source")
+	}
+}
+
+func putExact(t *testing.T, h Harness) {
+	r := open(t, h, 2)
+	a, b := r.nodes[0], r.nodes[1]
+	if !a.d.Caps().Put {
+		t.Skip("not offered; see the case for what Caps does not offer")
+	}
+	src := a.region(bytes.Clone(noise), 0)
+	var noted uint32
+	b.onNotify = func(from fabric.Peer, note uint32) { noted = note }
+	for i, n := range lengths {
+		all, inner := framed(n)
+		whole := b.region(all, fabric.LocalWrite|fabric.RemoteWrite)
+		off := (i * 4099) % (len(noise) - n)
+		from := fabric.Segment{Bytes: src.Bytes[off : off+n], Region: src.Region}
+		// The first Put has no note; that it is complete does not say that the
+		// peer may look. The second, after it, does.
+		a.start(func(op fabric.Op) error { return a.eps[1].Put(from, part(whole.Region, margin, n), 0, op) })
+		a.finish()
+		note := uint32(i) + 1
+		a.start(func(op fabric.Op) error { return a.eps[1].Put(from, part(whole.Region, margin, n), note, op) })
+		a.finish()
+		r.wait("the note of a Put", func() bool { return noted == note })
+		if !bytes.Equal(inner, noise[off:off+n]) {
+			t.Errorf("Put of %d bytes: wrong bytes", n)
+		}
+		if !marginsIntact(all) {
+			t.Errorf("Put of %d bytes wrote beside its target", n)
+		}
+	}
+	if !bytes.Equal(src.Bytes, noise) {
+		t.Error("Put changed its source")
+	}
+}
+
+func noteAfterBytes(t *testing.T, h Harness) {
+	r := open(t, h, 2)
+	if !r.nodes[0].d.Caps().Put {
+		t.Skip("not offered; see the case for what Caps does not offer")
+	}
+	const rounds = 2000
+	sizes := []int{1, 8, 64, 300, 5000, 70000}
+	target := r.nodes[1].region(make([]byte, 70000), fabric.LocalWrite|fabric.RemoteWrite)
+	source := r.nodes[0].region(make([]byte, 70000), 0)
+	pick := func(round uint64) []byte {
+		return content(round, sizes[int(mix(round)%uint64(len(sizes)))])
+	}
+	top := uint32(1 << 31) // so that all bits of a note are in use
+	r.together(func(n *node) {
+		seen := uint64(0)
+		if n.rank == 1 {
+			n.onNotify = func(from fabric.Peer, note uint32) {
+				seen++
+				if want := uint32(seen) | top; from != 0 || note != want {
+					n.t.Errorf("note %#x from %d, want %#x from 0", note, from, want)
+				}
+				if b := pick(seen); !bytes.Equal(target.Bytes[:len(b)], b) {
+					n.t.Errorf("note of round %d came before its %d bytes", seen, len(b))
+				}
+			}
+			for round := range uint64(rounds) {
+				n.wait("the note of a Put", func() bool { return seen == round+1 })
+				n.send(0, 1, 0, nil, nil)
+			}
+			return
+		}
+		n.onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) { seen++ }
+		for round := uint64(1); round <= rounds; round++ {
+			b := pick(round)
+			copy(source.Bytes, b)
+			src := fabric.Segment{Bytes: source.Bytes[:len(b)], Region: source.Region}
+			n.start(func(op fabric.Op) error {
+				return n.eps[1].Put(src, part(target.Region, 0, len(b)), uint32(round)|top, op)
+			})
+			n.finish()
+			n.wait("the answer to a note", func() bool { return seen == round })
+		}
+	})
+	r.settle()
+}
+
+// completesOnce starts many operations of all kinds before it waits. The nodes
+// check that Complete is called in Poll, for what is in flight.
+func completesOnce(t *testing.T, h Harness) {
+	r := open(t, h, 3)
+	caps := r.nodes[0].d.Caps()
+	if !caps.Get && !caps.Put && !caps.Atomics && !caps.SendZ {
+		t.Skip("not offered; see the case for what Caps does not offer")
+	}
+	const count, piece = 500, 64
+	for _, n := range r.nodes {
+		n.count()
+	}
+	for i, n := range r.nodes {
+		local := n.region(make([]byte, count*piece), fabric.LocalWrite)
+		at := func(k int) fabric.Segment {
+			return fabric.Segment{Bytes: local.Bytes[k*piece:][:piece], Region: local.Region}
+		}
+		to := (i + 1) % len(r.nodes)
+		remote := r.nodes[to].region(make([]byte, count*piece),
+			fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic).Region
+		e := n.eps[to]
+		results := make([]uint64, count)
+		for k := range count {
+			if caps.Get {
+				n.start(func(op fabric.Op) error { return e.Get(at(k), part(remote, k*piece, piece), op) })
+			}
+			if caps.Put {
+				n.start(func(op fabric.Op) error { return e.Put(at(k), part(remote, k*piece, piece), uint32(k%2), op) })
+			}
+			if caps.Atomics {
+				n.start(func(op fabric.Op) error {
+					return e.Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 1, Result: &results[k]}, part(remote, k*piece, 8), op)
+				})
+			}
+			if caps.SendZ {
+				at := at(k)
+				at.Bytes = at.Bytes[:min(piece, caps.MaxEager)]
+				n.start(func(op fabric.Op) error { return e.SendZ(1, 0, nil, at, op) })
+			}
+		}
+	}
+	for _, n := range r.nodes {
+		n.finish()
+	}
+	r.settle()
+	for _, n := range r.nodes {
+		if len(n.done) != int(n.ops) {
+			t.Errorf("rank %d: %d operations accepted, %d completed", n.rank, n.ops, len(n.done))
+		}
+	}
+}

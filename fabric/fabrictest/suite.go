@@ -1,0 +1,88 @@
+package fabrictest
+
+import (
+	"testing"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// Harness is what a transport gives to be tested.
+type Harness struct {
+	// Open makes a new job of n ranks in this process and returns their
+	// domains in the order of rank. Domain i is reached by Connect(i, its
+	// Addr()). The harness closes them through t.Cleanup; the suite may have
+	// closed some before.
+	Open func(t testing.TB, n int) []fabric.Domain
+
+	// Kill ends a rank of the job that Open made last as a crash would, nil if
+	// the transport can't do that to a rank of this process.
+	Kill func(t testing.TB, rank fabric.Peer)
+
+	// ChecksRemote says that every Remote is checked against what the peer has
+	// registered. Without it a Remote may reach the peer's whole memory, and
+	// the suite gives only good ones.
+	ChecksRemote bool
+
+	// NoSelf says that a rank has no endpoint to itself.
+	NoSelf bool
+
+	// RingsForRoom says that the doorbell also rings, at either level, when an
+	// operation can be completed and when a peer that answered ErrAgain has
+	// room again.
+	RingsForRoom bool
+}
+
+// Run runs the suite, each case on a job of its own.
+func Run(t *testing.T, h Harness) {
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, Harness)
+	}{
+		{"Caps make sense and do not change", capsMakeSense},
+		{"A message arrives with its exact kind, immediate, header and body", exactContent},
+		{"A peer that has not connected back receives", oneSidedConnect},
+		{"Connect returns the same endpoint again", sameEndpoint},
+		{"Buffers may be reused when Send returns", buffersReusable},
+		{"An oversized header or body answers ErrTooLong and sends nothing", tooLong},
+		{"A full peer answers ErrAgain, loses nothing and recovers/empty messages", fullPeerEmpty},
+		{"A full peer answers ErrAgain, loses nothing and recovers/largest messages", fullPeerLargest},
+		{"Messages stay in order over many laps of the queue", manyLaps},
+		{"Send, Poll and a refused Send allocate nothing", noAllocation},
+		{"Poll hands over at most max events", pollMax},
+		{"Both directions run at once", bothDirections},
+		{"Five ranks send all to all", allToAll},
+		{"A handler may send from within Deliver", sendFromDeliver},
+		{"A rank sends to itself", sendToSelf},
+
+		{"SendZ arrives in order with Send and completes once", sendZ},
+		{"What Caps does not offer answers ErrUnsupported", unsupported},
+		{"Get reads exact bytes and touches nothing else", getExact},
+		{"Put writes exact bytes and touches nothing else", putExact},
+		{"A note arrives once, after the bytes", noteAfterBytes},
+		{"Each operation completes once and only from Poll", completesOnce},
+		{"FetchAdd and CompareSwap return the old value", atomicValues},
+		{"Atomics of several ranks lose no update", atomicsConcurrent},
+		{"A bad Remote answers ErrBadRemote and harms nothing", badRemotes},
+
+		{"A message sent before Arm is found or rings", sentBeforeArm},
+		{"A message after Arm rings", sentAfterArm},
+		{"WakeUrgent sleeps through a plain message", urgentSleepsThroughPlain},
+		{"WakeUrgent wakes for an Urgent message", urgentWakesForUrgent},
+		{"WakeUrgent wakes for a note", urgentWakesForNote},
+		{"WakeUrgent wakes for a filling queue", urgentWakesForFilling},
+		{"No wake-up is lost in 10,000 rounds/WakeAll", pingPongAll},
+		{"No wake-up is lost in 10,000 rounds/WakeUrgent", pingPongUrgent},
+		{"A sleeper wakes when a full peer has room", wakesForRoom},
+		{"A sleeper wakes when SendZ can be completed", wakesForSendZ},
+		{"Wake makes the present or the next Wait return", wake},
+		{"Wait ends with its timeout", waitTimeout},
+
+		{"Close makes Wait return ErrClosed", closeWakes},
+		{"Calls after Close answer ErrClosed", afterClose},
+		{"Close with operations in flight is quiet", closeInFlight},
+		{"A dead peer is reported once, after its operations", peerDown},
+		{"A dead peer wakes a sleeper", peerDownWakes},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(t, h) })
+	}
+}

@@ -1,0 +1,172 @@
+package mem
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+const (
+	maxShort = 48
+	maxEager = 8192
+
+	// maxDone is how many one-sided operations a domain carries out between
+	// two Polls before it answers ErrAgain.
+	maxDone = 1024
+)
+
+var caps = fabric.Caps{
+	MaxShort:     maxShort,
+	MaxEager:     maxEager,
+	Chunk:        2048,
+	GetMin:       16384,
+	GetMinMapped: 4096,
+	Get:          true,
+	Put:          true,
+	Atomics:      true,
+	SendZ:        true,
+}
+
+// domain is one rank's side of a Network. It exists from NewNetwork on, so
+// that peers can send to a rank that has not opened yet.
+type domain struct {
+	net  *Network
+	rank fabric.Peer
+
+	// Shared with other ranks.
+	bell    bell
+	regions regions
+	// guard is shut when the rank leaves. Inside are this rank's copies to and
+	// from peers' memory and peers' copies from its SendZ buffers.
+	guard guard
+	// gone is why the rank left, nil while it has not. Its store in leave
+	// pairs with the loads in noticeDeaths and endpoint.admit.
+	gone   atomic.Pointer[fabric.Error]
+	opened atomic.Bool // the first CompareAndSwap in Open wins against later ones
+	left   atomic.Bool // the first CompareAndSwap in leave wins against later ones
+
+	// The owner's.
+	in    []*queue // from each peer, nil until seen
+	eps   []*endpoint
+	peers []peerState
+	done  doneQueue
+	next  int // peer that the next Poll begins with
+	chaos *chaos
+
+	deathsSeen uint32
+	dying      []fabric.Peer // gone, but PeerDown is not yet due
+}
+
+// peerState is what a domain knows of one peer.
+type peerState struct {
+	inflight int  // operations accepted and not completed
+	mute     bool // its queue ends here: a message in it was lost with the peer
+	dying    bool
+	down     bool // PeerDown has been called
+}
+
+func newDomain(w *Network, rank fabric.Peer) *domain {
+	size := len(w.domains)
+	d := &domain{
+		net:   w,
+		rank:  rank,
+		bell:  newBell(),
+		in:    make([]*queue, size),
+		eps:   make([]*endpoint, size),
+		peers: make([]peerState, size),
+		dying: make([]fabric.Peer, 0, size),
+		done:  doneQueue{slots: make([]finished, maxDone)},
+	}
+	if w.seeded {
+		d.chaos = newChaos(w.seed, uint64(rank), size)
+	}
+	d.guard.open(0)
+	return d
+}
+
+func (d *domain) Caps() fabric.Caps { return caps }
+
+func (d *domain) Addr() []byte { return addr(d.rank) }
+
+func addr(p fabric.Peer) []byte { return fmt.Appendf(nil, "mem:%d", p) }
+
+func (d *domain) Connect(p fabric.Peer, a []byte) (fabric.Endpoint, error) {
+	if !d.guard.live(0) {
+		return nil, fabric.ErrClosed
+	}
+	if int64(p) >= int64(len(d.eps)) || string(a) != string(addr(p)) {
+		return nil, &fabric.Error{Op: "connect", Peer: p, HasPeer: true,
+			Err: fmt.Errorf("%q is not the address of that rank in this network", a)}
+	}
+	if d.eps[p] == nil {
+		d.eps[p] = &endpoint{
+			d:    d,
+			to:   p,
+			peer: d.net.domains[p],
+			q:    d.net.queue(d.rank, p),
+			z:    loanQueue{slots: make([]loan, d.net.depth)},
+		}
+	}
+	return d.eps[p], nil
+}
+
+func (d *domain) Register(b []byte, a fabric.Access) (fabric.Region, error) {
+	return d.regions.register(b, a)
+}
+
+func (d *domain) Deregister(r fabric.Region) error { return d.regions.deregister(r.Handle) }
+
+func (d *domain) Arm(w fabric.Wake) error {
+	if !d.guard.live(0) {
+		return fabric.ErrClosed
+	}
+	if d.bell.level.Load() != uint32(w) { // its own last store
+		d.bell.level.Store(uint32(w))
+	}
+	return nil
+}
+
+func (d *domain) Disarm() {
+	if d.bell.level.Load() != 0 { // its own last store
+		d.bell.level.Store(0)
+	}
+}
+
+func (d *domain) Wait(timeout time.Duration) error { return d.bell.wait(timeout) }
+
+func (d *domain) Wake() { d.bell.ring() }
+
+func (d *domain) Close() error {
+	if !d.leave("rank closed its domain") {
+		return fabric.ErrClosed
+	}
+	return nil
+}
+
+// leave ends the rank's part in the network, once. When it returns, nobody
+// touches memory that the rank has registered or lent.
+func (d *domain) leave(why string) bool {
+	if !d.left.CompareAndSwap(false, true) {
+		return false
+	}
+	// The guard goes first: whoever sees gone may take back what it lent to
+	// this rank. The regions go last: whoever finds one missing sees gone.
+	d.guard.shut(0)
+	d.gone.Store(&fabric.Error{Op: why, Peer: d.rank, HasPeer: true, Err: fabric.ErrPeerDown})
+	d.net.deaths.Add(1)
+	d.regions.close()
+	d.bell.close()
+	for _, o := range d.net.domains {
+		if o != d {
+			o.bell.ring()
+		}
+	}
+	return true
+}
+
+func badRemote(op string, p fabric.Peer, m fabric.Remote, n int) error {
+	return &fabric.Error{Op: op, Peer: p, HasPeer: true,
+		Err: fmt.Errorf("%d bytes at %#x, length %d, key %#x: %w", n, m.Addr, m.Len, m.Key, fabric.ErrBadRemote)}
+}

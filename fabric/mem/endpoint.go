@@ -1,0 +1,205 @@
+package mem
+
+import (
+	"sync/atomic"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// endpoint is the way from one rank to another, or to itself. It is the
+// owner's.
+type endpoint struct {
+	d    *domain
+	to   fabric.Peer
+	peer *domain
+	q    *queue
+	z    loanQueue
+}
+
+// admit says whether an operation may begin.
+func (e *endpoint) admit() error {
+	d := e.d
+	if !d.guard.live(0) {
+		return fabric.ErrClosed
+	}
+	if e.peer.gone.Load() != nil {
+		if d.peers[e.to].down {
+			return e.peer.gone.Load()
+		}
+		return fabric.ErrAgain // until Poll has said so
+	}
+	if d.chaos != nil && d.chaos.refuse() {
+		d.bell.ring() // no room will be made that could wake the caller
+		return fabric.ErrAgain
+	}
+	return nil
+}
+
+func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
+	if len(hdr) > fabric.MaxHeader || len(body) > maxEager {
+		return fabric.ErrTooLong
+	}
+	if err := e.admit(); err != nil {
+		return err
+	}
+	s := e.q.reserve()
+	if s == nil {
+		return fabric.ErrAgain
+	}
+	s.form, s.kind, s.imm = message, kind, imm
+	s.hdrLen = uint8(copy(s.hdr[:], hdr))
+	s.body = s.room(len(body))
+	copy(s.body, body)
+	e.q.publish()
+	e.knock(kind&fabric.Urgent != 0)
+	return nil
+}
+
+func (e *endpoint) SendZ(kind uint8, imm uint64, hdr []byte, body fabric.Segment, op fabric.Op) error {
+	if len(hdr) > fabric.MaxHeader || len(body.Bytes) > maxEager {
+		return fabric.ErrTooLong
+	}
+	if err := e.admit(); err != nil {
+		return err
+	}
+	s := e.q.reserve()
+	if s == nil || e.z.full() {
+		return fabric.ErrAgain
+	}
+	s.form, s.kind, s.imm = borrowed, kind, imm
+	s.hdrLen = uint8(copy(s.hdr[:], hdr))
+	s.body = body.Bytes
+	s.room(len(body.Bytes)) // Poll may not allocate
+	e.d.peers[e.to].inflight++
+	e.z.push(loan{number: e.q.sent, op: op})
+	e.q.publish()
+	e.knock(kind&fabric.Urgent != 0)
+	return nil
+}
+
+// knock rings the peer's bell for what publish has just made visible.
+func (e *endpoint) knock(urgent bool) {
+	b := &e.peer.bell
+	switch l := fabric.Wake(b.level.Load()); { // pairs with Arm: see bell.level
+	case l == 0:
+	case l > fabric.WakeUrgent, urgent, e.q.filling():
+		b.ring()
+	}
+}
+
+func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, mark uint32, op fabric.Op) error {
+	if err := e.admitRemote(); err != nil {
+		return err
+	}
+	var s *slot
+	if mark != 0 {
+		if s = e.q.reserve(); s == nil {
+			return fabric.ErrAgain
+		}
+	}
+	b, err := e.enter("put", dst, len(src.Bytes), fabric.RemoteWrite)
+	if err != nil {
+		return err
+	}
+	copy(b.bytes, src.Bytes)
+	e.leave(b)
+	if mark != 0 {
+		s.form, s.note = note, mark
+		e.q.publish()
+		e.knock(true)
+	}
+	e.finish(op)
+	return nil
+}
+
+func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
+	if err := e.admitRemote(); err != nil {
+		return err
+	}
+	b, err := e.enter("get", src, len(dst.Bytes), fabric.RemoteRead)
+	if err != nil {
+		return err
+	}
+	copy(dst.Bytes, b.bytes)
+	e.leave(b)
+	e.finish(op)
+	return nil
+}
+
+// Atomic acts with the processor's atomics, so that the peer's own sync/atomic
+// operations on the word are atomic with it.
+func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) error {
+	if a.Kind != fabric.FetchAdd && a.Kind != fabric.CompareSwap {
+		return fabric.ErrUnsupported
+	}
+	if err := e.admitRemote(); err != nil {
+		return err
+	}
+	b, err := e.enter("atomic", dst, 8, fabric.RemoteAtomic)
+	if err != nil {
+		return err
+	}
+	w := word(b.bytes) // pairs with every other Atomic on the word
+	var old uint64
+	if a.Kind == fabric.FetchAdd {
+		old = atomic.AddUint64(w, a.Operand) - a.Operand
+	} else {
+		for {
+			old = atomic.LoadUint64(w)
+			if old != a.Compare || atomic.CompareAndSwapUint64(w, old, a.Operand) {
+				break
+			}
+		}
+	}
+	e.leave(b)
+	if a.Result != nil {
+		*a.Result = old
+	}
+	e.finish(op)
+	return nil
+}
+
+// admitRemote is admit for an operation that completes through done.
+func (e *endpoint) admitRemote() error {
+	if err := e.admit(); err != nil {
+		return err
+	}
+	if e.d.done.full() {
+		return fabric.ErrAgain
+	}
+	return nil
+}
+
+// inside is a peer's memory while a copy is under way.
+type inside struct {
+	region *region
+	bytes  []byte
+}
+
+// enter checks m and keeps both the peer's region and this rank from ending
+// until leave.
+func (e *endpoint) enter(op string, m fabric.Remote, n int, a fabric.Access) (inside, error) {
+	if !e.d.guard.enter(0) {
+		return inside{}, fabric.ErrClosed
+	}
+	r, b := e.peer.regions.enter(m, n, a)
+	if r != nil {
+		return inside{r, b}, nil
+	}
+	e.d.guard.leave()
+	if e.peer.gone.Load() != nil {
+		return inside{}, fabric.ErrAgain // the region went with the peer
+	}
+	return inside{}, badRemote(op, e.to, m, n)
+}
+
+func (e *endpoint) leave(b inside) {
+	b.region.guard.leave()
+	e.d.guard.leave()
+}
+
+// finish leaves the completion of op to the next Poll.
+func (e *endpoint) finish(op fabric.Op) {
+	e.d.peers[e.to].inflight++
+	e.d.done.push(finished{op: op, peer: e.to})
+}

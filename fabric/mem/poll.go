@@ -1,0 +1,195 @@
+package mem
+
+import "github.com/weft-mpi/weft/fabric"
+
+// Poll begins with the completions, then the deaths, which a stream of
+// messages must not hold up, then the peer after the one it ended with.
+func (d *domain) Poll(h fabric.Handler, max int) int {
+	if max <= 0 || !d.guard.live(0) {
+		return 0
+	}
+	if d.chaos != nil {
+		return d.pollSeeded(h, max)
+	}
+	n := d.pollDone(h, max)
+	n += d.pollDeaths(h, max-n)
+	for i := 0; i < len(d.in) && n < max; i++ {
+		p := d.next
+		if d.next++; d.next == len(d.in) {
+			d.next = 0
+		}
+		n += d.pollPeer(h, fabric.Peer(p), max-n)
+	}
+	return n
+}
+
+// pollSeeded takes some events of each source, in the order that the seed
+// says.
+func (d *domain) pollSeeded(h fabric.Handler, max int) int {
+	budget, n := d.chaos.budget(max), 0
+	for _, s := range d.chaos.shuffle() {
+		if n == budget {
+			break
+		}
+		some := 1 + d.chaos.below(budget-n)
+		if s == len(d.in) {
+			n += d.pollDone(h, some)
+		} else {
+			n += d.pollPeer(h, fabric.Peer(s), some)
+		}
+	}
+	n += d.pollDeaths(h, budget-n)
+	if n < max && d.backlog() {
+		d.bell.ring() // the caller must not sleep on what was held back
+	}
+	return n
+}
+
+// backlog says whether Poll would find something.
+func (d *domain) backlog() bool {
+	if d.done.len > 0 || d.noticeDeaths() {
+		return true
+	}
+	for p := range d.in {
+		if q := d.inbound(fabric.Peer(p)); q != nil && q.peek() != nil {
+			return true
+		}
+		if e := d.eps[p]; e != nil && e.z.len > 0 && e.q.taken(e.z.first().number) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *domain) pollDone(h fabric.Handler, max int) int {
+	n := 0
+	for ; n < max && d.done.len > 0; n++ {
+		f := d.done.pop()
+		d.peers[f.peer].inflight--
+		h.Complete(f.op, nil)
+	}
+	return n
+}
+
+// inbound returns the queue from p, nil if there is nothing to take from it.
+func (d *domain) inbound(p fabric.Peer) *queue {
+	if s := &d.peers[p]; s.mute || s.down {
+		return nil
+	}
+	q := d.in[p]
+	if q == nil {
+		q = d.net.queues[int(p)*len(d.in)+int(d.rank)].Load()
+		d.in[p] = q
+	}
+	return q
+}
+
+// pollPeer hands over what has come from p: first the SendZ that p has taken,
+// then its messages and notes.
+func (d *domain) pollPeer(h fabric.Handler, p fabric.Peer, max int) int {
+	n := 0
+	if e := d.eps[p]; e != nil {
+		for n < max && e.z.len > 0 && e.q.taken(e.z.first().number) {
+			op := e.z.pop().op
+			d.peers[p].inflight--
+			h.Complete(op, nil)
+			n++
+		}
+	}
+	q := d.inbound(p)
+	if q == nil {
+		return n
+	}
+	from := d.net.domains[p]
+	for ; n < max; n++ {
+		s := q.peek()
+		if s == nil {
+			break
+		}
+		lent := s.form == borrowed
+		if lent && !d.fetch(from, s) {
+			d.peers[p].mute = true
+			break
+		}
+		if s.form == note {
+			h.Notify(p, s.note)
+		} else {
+			h.Deliver(p, s.kind, s.imm, s.hdr[:s.hdrLen], s.body)
+		}
+		starved := q.release()
+		if starved {
+			from.bell.ring()
+		} else if lent {
+			from.bell.ringArmed()
+		}
+	}
+	return n
+}
+
+// fetch copies the body of a SendZ into the slot, where SendZ has made room.
+// It fails if either side has left: the sender's buffer is then no longer
+// ours to read, and nothing after this message may be delivered.
+func (d *domain) fetch(from *domain, s *slot) bool {
+	if !d.guard.enter(0) {
+		return false
+	}
+	defer d.guard.leave()
+	if !from.guard.enter(0) {
+		return false
+	}
+	defer from.guard.leave()
+	body := s.room(len(s.body))
+	copy(body, s.body)
+	s.form, s.body = message, body
+	return true
+}
+
+// noticeDeaths puts ranks that have left on the list of the dying and says
+// whether somebody is on it.
+func (d *domain) noticeDeaths() bool {
+	if n := d.net.deaths.Load(); n != d.deathsSeen {
+		d.deathsSeen = n
+		for p, o := range d.net.domains {
+			if s := &d.peers[p]; o != d && !s.dying && o.gone.Load() != nil {
+				s.dying = true
+				d.dying = append(d.dying, fabric.Peer(p))
+			}
+		}
+	}
+	return len(d.dying) > 0
+}
+
+// pollDeaths brings the dying to their end: what they sent, the end of every
+// operation with them, PeerDown.
+func (d *domain) pollDeaths(h fabric.Handler, max int) int {
+	n := 0
+	if max <= 0 || !d.noticeDeaths() {
+		return 0
+	}
+	for i := 0; i < len(d.dying) && n < max; {
+		p := d.dying[i]
+		s := &d.peers[p]
+		gone := d.net.domains[p].gone.Load()
+		n += d.pollPeer(h, p, max-n)
+		if e := d.eps[p]; e != nil {
+			// The dead take nothing more: see leave.
+			for ; n < max && e.z.len > 0; n++ {
+				op := e.z.pop().op
+				s.inflight--
+				h.Complete(op, gone)
+			}
+		}
+		if n == max {
+			break // there may be messages left
+		}
+		if s.inflight > 0 {
+			i++ // completions are still in done
+			continue
+		}
+		d.dying = append(d.dying[:i], d.dying[i+1:]...)
+		s.down = true
+		h.PeerDown(p, gone)
+		n++
+	}
+	return n
+}

@@ -1,0 +1,74 @@
+package match
+
+// Wildcards of a receive (MPI-4.0 §3.2.4). A message has a definite source and
+// tag, so neither value may stand in an arrival. Other negative values are
+// ordinary ones here; which tags a user may choose is the caller's concern.
+const (
+	AnySource int32 = -1
+	AnyTag    int32 = -1
+)
+
+// class says which parts of a receive are wildcards; it is also the index of
+// the bins that serve it.
+type class uint32
+
+const (
+	exact  class = 0
+	anyTag class = 1
+	anySrc class = 2
+	// anySrc|anyTag is the fourth.
+	classes = 4
+)
+
+func classOf(src, tag int32) (c class) {
+	if tag == AnyTag {
+		c = anyTag
+	}
+	if src == AnySource {
+		c |= anySrc
+	}
+	return c
+}
+
+// masks returns what makes a message's source and tag into the key under which
+// class c files it; see bins.
+func (c class) masks() (srcAny, tagAny int32) {
+	return -int32(c >> 1), -int32(c & 1)
+}
+
+// Table holds the posted receives and the unexpected messages of one rank.
+//
+// The zero Table is empty and ready to use. A Table must not be copied after
+// first use. It is not safe for concurrent use: it has one owner at a time, who
+// makes all calls, those that only read included ([Table.PeekUnexpected] may
+// build an index). No call blocks.
+//
+// The two queues do not look at each other. To keep MPI's order the owner asks
+// [Table.TakeUnexpected] before it calls [Table.Post], and [Table.Arrive]
+// before it calls [Table.AddUnexpected], with no other call between the two.
+type Table struct {
+	posted     posted
+	unexpected unexpected
+}
+
+// Posted returns the number of posted receives that have not matched yet.
+func (t *Table) Posted() int { return t.posted.live }
+
+// Unexpected returns the number of unexpected messages queued.
+func (t *Table) Unexpected() int { return t.unexpected.live }
+
+// EachPosted calls f for the posted receives, in no particular order, until f
+// returns false; it takes time in proportion to the greatest number there ever
+// were. f may call [Table.Withdraw] on any entry. A receive that f posts may or
+// may not be visited.
+func (t *Table) EachPosted(f func(e Entry, ctx uint32, src, tag int32, id uint32) bool) {
+	t.posted.each(f)
+}
+
+// EachUnexpected calls f for the unexpected messages, in no particular order,
+// until f returns false; it takes time in proportion to the greatest number
+// there ever were. f may call [Table.DropUnexpected] on any entry. A message
+// that f adds may or may not be visited.
+func (t *Table) EachUnexpected(f func(e Entry, ctx uint32, src, tag int32, id uint32) bool) {
+	t.unexpected.each(f)
+}

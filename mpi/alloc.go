@@ -1,0 +1,33 @@
+package mpi
+
+import (
+	"errors"
+	"math"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric/shm"
+)
+
+// Alloc returns n zeroed elements that local ranks reach without a system call
+// (MPI_Alloc_mem, MPI-4.0 §9.2). The memory is not the garbage collector's: it
+// is the caller's until Free. It takes whole pages. Local.
+func Alloc[T Scalar](n int) ([]T, error) {
+	if n < 0 || n > math.MaxInt/sizeOf[T]() {
+		return nil, badArg("Alloc", ErrCount, "%d elements of %d bytes", n, sizeOf[T]())
+	}
+	b, err := shm.Alloc(n * sizeOf[T]())
+	if err != nil {
+		class := classOf(err)
+		if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.ENOMEM) || class == ErrOther {
+			class = ErrNoMem
+		}
+		return nil, &Error{Class: class, Call: "Alloc", Err: err}
+	}
+	return ofBytes[T](b), nil
+}
+
+// Free gives back memory of Alloc: buf is the slice that Alloc returned, or one
+// that starts where it does (MPI_Free_mem). No operation may still use it.
+// Local.
+func Free[T Scalar](buf []T) error { return fail("Free", shm.Free(bytesOf(buf))) }

@@ -1,0 +1,21 @@
+package mpi
+
+// Barrier blocks until every rank of the communicator has called it
+// (MPI_Barrier, MPI-4.0 §6.3). Every rank must call it, in the same order
+// among the communicator's collective calls. Non-local.
+//
+// It is the dissemination algorithm: in round k each rank hears from the one
+// 2ᵏ before it and tells the one 2ᵏ after it, ⌈log₂ n⌉ rounds in all.
+func (c *Comm) Barrier() error {
+	const call = "Barrier"
+	if c.w.finalized.Load() {
+		return c.explain(call, 0, 0, false)
+	}
+	for step := 1; step < c.size; step *= 2 {
+		to, from := (c.rank+step)%c.size, (c.rank-step%c.size+c.size)%c.size
+		if _, err := c.sendrecv(call, c.cid+1, nil, to, step, nil, from, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package mpi
+
+import (
+	"context"
+	"math"
+
+	"github.com/weft-mpi/weft/match"
+	"github.com/weft-mpi/weft/pt2pt"
+)
+
+// Special ranks and tags (MPI-4.0 §3.2.4, §3.10).
+const (
+	AnySource = pt2pt.AnySource
+	AnyTag    = int(match.AnyTag)
+	ProcNull  = -2            // sends to it vanish, receives from it are empty; both return at once
+	TagUB     = math.MaxInt32 // the largest tag
+)
+
+// Comm is a communicator: a group of ranks whose messages match only among
+// themselves. It is safe for concurrent use.
+type Comm struct {
+	w    *World
+	p2p  *pt2pt.Engine
+	ctx  context.Context
+	cid  uint32 // context id of point-to-point messages; cid+1 is the library's own
+	rank int
+	size int
+}
+
+// Rank is the caller's rank in the communicator. Local.
+func (c *Comm) Rank() int { return c.rank }
+
+// Size is the number of ranks. Local.
+func (c *Comm) Size() int { return c.size }
+
+// WithContext returns the same communicator with a context for its operations:
+// one that is blocked when ctx ends returns ctx's error. A receive is then
+// withdrawn as if it had never been posted. A send is abandoned only while
+// nothing of the message has been handed over; after that it goes on until
+// the receiver has taken the message. Local.
+func (c *Comm) WithContext(ctx context.Context) *Comm {
+	d := *c
+	d.ctx = ctx
+	return &d
+}
+
+// checkSend checks the arguments of a send.
+func (c *Comm) checkSend(call string, dest, tag int) error {
+	if uint(dest) < uint(c.size) && uint(tag) <= TagUB && !c.w.finalized.Load() {
+		return nil
+	}
+	return c.explain(call, dest, tag, false)
+}
+
+// checkRecv checks the arguments of a receive.
+func (c *Comm) checkRecv(call string, source, tag int) error {
+	if uint(source) < uint(c.size) && uint(tag) <= TagUB && !c.w.finalized.Load() {
+		return nil
+	}
+	return c.explain(call, source, tag, true)
+}
+
+// explain says what is wrong with the arguments, if anything is.
+func (c *Comm) explain(call string, peer, tag int, wild bool) error {
+	switch {
+	case c.w.finalized.Load():
+		return badArg(call, ErrComm, "the World has been finalized")
+	case (peer < 0 || peer >= c.size) && peer != ProcNull && !(wild && peer == AnySource):
+		return badArg(call, ErrRank, "rank %d is not in the communicator of %d ranks (0 to %d)", peer, c.size, c.size-1)
+	case (tag < 0 || tag > TagUB) && !(wild && tag == AnyTag):
+		return badArg(call, ErrTag, "tag %d is outside 0 to %d", tag, TagUB)
+	}
+	return nil
+}

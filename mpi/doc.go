@@ -1,0 +1,13 @@
+// Package mpi is the Go MPI API of Weft: point-to-point communication with the
+// names and the semantics of MPI-4.0, between processes over shared memory or
+// between goroutines of one process.
+//
+// A program calls Init, talks on World.Comm and ends with Finalize; Run does
+// that for ranks that are goroutines, which suits tests and examples. Buffers
+// are slices of scalars and belong to the library from the call to the end of
+// the operation. All calls may be made from any number of goroutines at once.
+//
+// Errors carry an MPI class to compare with errors.Is:
+//
+//	if _, err := mpi.Recv(c, buf, 0, 7); errors.Is(err, mpi.ErrTruncate) { ... }
+package mpi

@@ -1,0 +1,103 @@
+package mpi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/shm"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/pt2pt"
+)
+
+// Class is an MPI error class (MPI-4.0 §9.4). A Class is an error, so that
+// errors.Is(err, ErrRank) asks for the class of err.
+type Class int
+
+// Error classes; the names are MPI's.
+const (
+	ErrBuffer      Class = iota + 1 // MPI_ERR_BUFFER: memory that is not what the call needs
+	ErrCount                        // MPI_ERR_COUNT: invalid count
+	ErrType                         // MPI_ERR_TYPE: the bytes received are no whole number of elements
+	ErrTag                          // MPI_ERR_TAG: invalid tag
+	ErrComm                         // MPI_ERR_COMM: invalid communicator, also one of a finalized World
+	ErrRank                         // MPI_ERR_RANK: invalid rank
+	ErrRequest                      // MPI_ERR_REQUEST: a request that has been completed and freed
+	ErrTruncate                     // MPI_ERR_TRUNCATE: message longer than the receive buffer
+	ErrArg                          // MPI_ERR_ARG: any other invalid argument
+	ErrInStatus                     // MPI_ERR_IN_STATUS: the statuses tell
+	ErrNoMem                        // MPI_ERR_NO_MEM: Alloc found no memory
+	ErrBase                         // MPI_ERR_BASE: Free of memory that is not Alloc's
+	ErrProcFailed                   // MPIX_ERR_PROC_FAILED: a peer has died or broken the protocol
+	ErrCanceled                     // the operation's context ended; errors.Is finds the context's error too
+	ErrUnsupported                  // MPI_ERR_UNSUPPORTED_OPERATION: this machine or fabric can't
+	ErrOther                        // MPI_ERR_OTHER
+)
+
+var classNames = [...]string{
+	ErrBuffer: "invalid buffer", ErrCount: "invalid count", ErrType: "invalid type", ErrTag: "invalid tag",
+	ErrComm: "invalid communicator", ErrRank: "invalid rank", ErrRequest: "invalid request",
+	ErrTruncate: "message truncated", ErrArg: "invalid argument", ErrInStatus: "error in status",
+	ErrNoMem: "no memory", ErrBase: "invalid base address", ErrProcFailed: "process failed",
+	ErrCanceled: "canceled", ErrUnsupported: "unsupported", ErrOther: "error",
+}
+
+func (c Class) Error() string {
+	if c > 0 && int(c) < len(classNames) {
+		return "mpi: " + classNames[c]
+	}
+	return fmt.Sprintf("mpi: error class %d", int(c))
+}
+
+// Error is what the calls of this package return.
+type Error struct {
+	Class Class
+	Call  string // "Recv"
+	Err   error  // what happened
+}
+
+func (e *Error) Error() string { return "mpi." + e.Call + ": " + e.Err.Error() }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether target is the error's class.
+func (e *Error) Is(target error) bool { return target == e.Class }
+
+// fail wraps what a lower room reports; nil stays nil.
+func fail(call string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Class: classOf(err), Call: call, Err: err}
+}
+
+func classOf(err error) Class {
+	var truncated *pt2pt.TruncateError
+	var mine *Error
+	var lost *boot.LostError
+	switch {
+	case errors.As(err, &mine):
+		return mine.Class
+	case errors.As(err, &truncated):
+		return ErrTruncate
+	case errors.Is(err, fabric.ErrPeerDown), errors.As(err, &lost):
+		return ErrProcFailed
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return ErrCanceled
+	case errors.Is(err, progress.ErrStale), errors.Is(err, progress.ErrMixed):
+		return ErrRequest
+	case errors.Is(err, fabric.ErrClosed):
+		return ErrComm
+	case errors.Is(err, shm.ErrNotArena):
+		return ErrBase
+	case errors.Is(err, fabric.ErrUnsupported):
+		return ErrUnsupported
+	}
+	return ErrOther
+}
+
+func badArg(call string, c Class, format string, args ...any) error {
+	return &Error{Class: c, Call: call, Err: fmt.Errorf(format, args...)}
+}

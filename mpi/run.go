@@ -1,0 +1,96 @@
+package mpi
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/mem"
+	"github.com/weft-mpi/weft/fabric/shm"
+	"github.com/weft-mpi/weft/progress"
+)
+
+// maxRun bounds the ranks of one process: beyond it the n² queues between them
+// are a mistake.
+const maxRun = 1024
+
+// Run calls f on n ranks that are goroutines of this process, each with a World
+// of its own, and blocks until all have returned. A World that f has not
+// finalized is finalized by Run. A rank whose f fails counts as dead to the
+// others, so that they fail too instead of waiting for it; the result joins
+// the errors of all ranks.
+func Run(n int, f func(*World) error, opts ...Option) error {
+	worlds, err := worldsOf(n, makeOptions(opts))
+	if err != nil {
+		return fail("Run", err)
+	}
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i, w := range worlds {
+		wg.Go(func() {
+			err := f(w)
+			if err != nil {
+				errs[i] = fmt.Errorf("rank %d: %w", i, err)
+				for k, o := range worlds {
+					if k != i {
+						o.loop.Fail(fabric.Peer(i), fmt.Errorf("%w: rank %d has failed", fabric.ErrPeerDown, i))
+					}
+				}
+				w.abandon()
+				return
+			}
+			if !w.finalized.Load() {
+				if err := w.Finalize(); err != nil {
+					errs[i] = fmt.Errorf("rank %d: %w", i, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func worldsOf(n int, o options) ([]*World, error) {
+	if n < 1 || n > maxRun {
+		return nil, badArg("Run", ErrArg, "%d ranks: a process runs 1 to %d", n, maxRun)
+	}
+	if err := checkFabric(o.fabric); err != nil {
+		return nil, err
+	}
+	name, provider := "mem", fabric.Provider(nil)
+	if o.fabric == "shm" {
+		name, provider = "shm", shm.Provider{}
+	} else {
+		provider = mem.NewNetwork(n).Provider()
+	}
+	var doms []fabric.Domain
+	var addrs [][]byte
+	job := rand.Text()
+	for i := range n {
+		dom, err := provider.Open(fabric.Config{Rank: fabric.Peer(i), Size: n, Job: job, Log: o.log})
+		if err != nil {
+			for _, d := range doms {
+				err = errors.Join(err, d.Close())
+			}
+			return nil, err
+		}
+		doms, addrs = append(doms, dom), append(addrs, dom.Addr())
+	}
+	worlds := make([]*World, n)
+	for i := range worlds {
+		cfg := progress.Config{Oversubscribed: n > runtime.GOMAXPROCS(0)}
+		worlds[i] = newWorld(name, doms[i], addrs, i, cfg, o)
+	}
+	return worlds, nil
+}
+
+// abandon releases the World without the others.
+func (w *World) abandon() {
+	if !w.finalized.Swap(true) {
+		w.loop.Close()
+		w.dom.Close()
+	}
+}
