@@ -16,7 +16,7 @@ func quick(b *Benchmark) Options {
 	o := b.Defaults
 	o.Iterations, o.IterationsLarge, o.Warmup, o.WarmupLarge = 2, 2, 1, 1
 	o.Batches, o.Wait = true, 20*time.Millisecond
-	o.MaxSize = min(o.MaxSize, 32<<10)
+	o.MaxSize = min(o.MaxSize, 16<<10) // the last size has the counts of large ones
 	if b.Name == "matching" {
 		o.MaxSize = 256
 	}

@@ -8,6 +8,9 @@ import (
 // MPI_CHAR, MPI_INT and MPI_FLOAT.
 type element interface{ byte | int32 | float32 }
 
+// pages is a length in bytes from which the Go heap hands out whole pages.
+const pages = 8192
+
 // buffers holds the send and receive buffers of one goroutine for a run over
 // one datatype. Not safe for concurrent use.
 type buffers[T element] struct {
@@ -63,7 +66,8 @@ func (b *buffers[T]) grow(n int) error {
 
 func (b *buffers[T]) make(n int) ([]T, error) {
 	if !b.o.Alloc {
-		return make([]T, n), nil
+		// Pages, as OSU takes them: nothing else shares a line with a buffer.
+		return make([]T, max(n, pages/width[T]()))[:n], nil
 	}
 	buf, err := mpi.Alloc[T](n)
 	if err == nil {

@@ -13,7 +13,7 @@
 //
 //   - WEFT_BOOT=none: a world of one, by the user's explicit wish.
 //   - PMI_FD or PMI_PORT: PMI-1, as spoken by Hydra's mpiexec, Slurm's
-//     --mpi=pmi2 and Flux (pmi1.go, pmi1_client.go).
+//     --mpi=pmi2 and Flux (pmi1.go, pmi1_exchange.go).
 //   - WEFT_FD: the local launcher of this package, over an inherited socket
 //     (frame.go, client.go; the launcher's side is serve.go, rendezvous.go).
 //   - nothing that speaks of ranks: a world of one.
@@ -29,6 +29,11 @@
 // WEFT_RANK and WEFT_SIZE. The job's id and key travel over that socket only:
 // they are on no command line and in no environment. One collective operation
 // is served, Exchange, which is the put, fence and get of PMI in one: N
-// requests in place of N². The ranks die with the launcher, are stopped in
-// steps when one of them fails, and leave no process behind (stop.go).
+// requests in place of N².
+//
+// When a rank fails the others are stopped in steps (stop.go). A rank leads a
+// process group, whose remains are killed when the rank ends, and dies with the
+// launcher. Two kinds of processes escape: those that leave the group (setsid),
+// and, if the launcher is killed with SIGKILL, what a rank or a wrapper script
+// has started, for the kernel's parent-death signal reaches children only.
 package boot

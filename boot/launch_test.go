@@ -10,13 +10,10 @@ import (
 	"os/exec"
 	"runtime"
 	"sort"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // greetings parses the lines of playGreet, sorted by rank.
@@ -70,81 +67,6 @@ func TestRanksExchangeInEveryRound(t *testing.T) {
 			}
 			ids[id] = true
 		})
-	}
-}
-
-func TestRanksAreBoundWhileThereAreCoresForAll(t *testing.T) {
-	cores, err := allowedCores()
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := affinity()
-	free := fmt.Sprint(len(cores))
-	for _, c := range []struct {
-		name  string
-		n     int
-		bind  Bind
-		env   string
-		bound bool
-		procs string
-	}{
-		{"one core a rank", len(cores), BindAuto, "", true, "1"},
-		{"the user's GOMAXPROCS stays", 1, BindAuto, "GOMAXPROCS=3", true, "3"},
-		{"more ranks than cores", len(cores) + 1, BindAuto, "", false, free},
-		{"BindNone", 1, BindNone, "", false, free},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if c.n > 8 {
-				t.Skip("too many cores to fill in a test")
-			}
-			out, err := launch(t, c.n, "greet", func(l *Launch) {
-				l.Bind = c.bind
-				if c.env != "" {
-					l.Env = append(l.Env, c.env)
-				}
-			})
-			if err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			for i, m := range checkGreetings(t, out, c.n, LauncherWeft) {
-				want, total := own, len(cores)
-				if c.bound {
-					want, total = fmt.Sprintf("[%d]", cores[i]), c.n
-				}
-				if m["affinity"] != want || m["cores"] != fmt.Sprint(total) {
-					t.Errorf("rank %d has affinity %s of %s cores, want %s of %d", i, m["affinity"], m["cores"], want, total)
-				}
-				if m["over"] != fmt.Sprint(c.n > len(cores)) {
-					t.Errorf("rank %d: oversubscribed %s", i, m["over"])
-				}
-				if m["procs"] != c.procs && os.Getenv("GOMAXPROCS") == "" {
-					t.Errorf("rank %d has GOMAXPROCS %s, want %s", i, m["procs"], c.procs)
-				}
-			}
-			noThreadBound(t, len(cores))
-		})
-	}
-}
-
-// noThreadBound checks that every thread of this process has all its cores.
-func noThreadBound(t *testing.T, cores int) {
-	t.Helper()
-	threads, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, thread := range threads {
-		tid, err := strconv.Atoi(thread.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		set := unix.NewCPUSet(maxCPUs)
-		err = unix.SchedGetaffinityDynamic(tid, set)
-		if err == nil && set.Count() != cores {
-			t.Errorf("thread %d has %d cores, want %d", tid, set.Count(), cores)
-		} else if err != nil && !errors.Is(err, syscall.ESRCH) { // it may have ended
-			t.Error(err)
-		}
 	}
 }
 
@@ -378,34 +300,4 @@ func notExecutable(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return name
-}
-
-func TestNumberOfRanksHasTypedLimits(t *testing.T) {
-	wide := limits{1 << 40, 1 << 40}
-	for _, c := range []struct {
-		n     int
-		l     limits
-		limit uint64 // 0: accepted
-	}{
-		{-1, wide, 1}, {0, wide, 1}, {1, wide, 0},
-		{MaxRanks, wide, 0}, {MaxRanks + 1, wide, MaxRanks},
-		{10, limits{9, 1 << 40}, 9}, {9, limits{9, 1 << 40}, 0},
-		{10, limits{1 << 40, fdsSpare + 9*fdsPerRank}, 9}, {9, limits{1 << 40, fdsSpare + 9*fdsPerRank}, 0},
-		{1, limits{1 << 40, 3}, 0 + 1<<63},
-	} {
-		err := c.l.check(c.n)
-		if c.limit == 0 {
-			if err != nil {
-				t.Errorf("%d ranks in %v: %v", c.n, c.l, err)
-			}
-			continue
-		}
-		e, ok := errors.AsType[*LimitError](err)
-		if !ok || e.N != c.n || e.Limit != c.limit&^(1<<63) || !strings.Contains(e.Error(), fmt.Sprint(e.Limit)) {
-			t.Errorf("%d ranks in %v: %v, want limit %d", c.n, c.l, err, c.limit)
-		}
-	}
-	if _, err := launch(t, MaxRanks+1, "greet"); !errors.As(err, new(*LimitError)) {
-		t.Error(err)
-	}
 }

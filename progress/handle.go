@@ -81,7 +81,7 @@ func (l *Loop) test(h *Handle) (bool, Status, error) {
 		l.glance()
 	}
 	if !r.done && r.Ctx != nil && r.Ctx.Err() != nil {
-		r.sink.Cancel(r, r.Ctx.Err())
+		r.sink.Cancel(r, ended(r.Ctx))
 	}
 	if !r.done {
 		return false, Empty, nil

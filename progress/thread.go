@@ -19,7 +19,7 @@ const tick = time.Millisecond
 // where the process sleeps, and holds neither a thread nor a processor.
 func (l *Loop) thread() {
 	defer close(l.stopped)
-	timeout := time.Duration(0)
+	timeout := tick
 	for {
 		if err := l.dom.Wait(timeout); err != nil {
 			if !errors.Is(err, fabric.ErrClosed) {

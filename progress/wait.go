@@ -2,6 +2,8 @@ package progress
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"reflect"
 	"sync"
 )
@@ -277,8 +279,18 @@ func (l *Loop) withdraw(w *Waiter) {
 
 func (l *Loop) expire(w *Waiter, r *Request) {
 	if r.waiter == w && r.Ctx != nil && r.Ctx.Err() != nil {
-		r.sink.Cancel(r, context.Cause(r.Ctx))
+		r.sink.Cancel(r, ended(r.Ctx))
 	}
+}
+
+// ended is the error of a context that has ended and, where it says more, its
+// cause.
+func ended(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
 }
 
 // exclusive calls fn under ownership, by whoever has it.

@@ -146,6 +146,11 @@ func (e *Engine) Start(r *progress.Request) {
 // Resume goes on with a request whose turn in its peer's backlog has come.
 func (e *Engine) Resume(r *progress.Request) error {
 	ep := e.loop.Conn(fabric.Peer(r.Peer)).Endpoint()
+	if e.peers[r.Peer].xoff && r.Step <= stepChunks && r.Offset == 0 && len(r.Buf) > 0 {
+		// The peer has had enough since the request joined the backlog.
+		r.Step = stepRTS
+		r.Region = e.register(r.Buf, fabric.RemoteRead)
+	}
 	switch r.Step {
 	case stepEager:
 		return e.sendEager(ep, r)

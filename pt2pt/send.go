@@ -44,13 +44,22 @@ func (e *Engine) startSend(r *progress.Request) {
 func (e *Engine) chooseLong(r *progress.Request) {
 	n := len(r.Buf)
 	switch {
-	case n >= e.caps.GetMin || e.register(r.Buf, fabric.RemoteRead).Mapped:
+	case n >= e.caps.GetMin || e.mapped(r.Buf):
 		r.Step = stepRTS
 	case n <= e.caps.MaxEager:
 		r.Step = stepEager
 	default:
 		r.Step = stepChunks
 	}
+}
+
+// mapped reports whether peers reach b with plain loads.
+func (e *Engine) mapped(b []byte) bool {
+	reg := e.register(b, fabric.RemoteRead)
+	if reg.Handle != 0 {
+		e.loop.Domain().Deregister(reg)
+	}
+	return reg.Mapped
 }
 
 // register names b to the fabric. A fabric that can't register it answers the

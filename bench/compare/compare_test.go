@@ -27,6 +27,8 @@ func TestMain(m *testing.M) {
 	if part := os.Getenv(play); part != "" {
 		os.Exit(act(part))
 	}
+	// Under -race a program waits a second at its end, ours many times.
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	os.Exit(m.Run())
 }
 

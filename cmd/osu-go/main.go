@@ -27,19 +27,22 @@ func (e usageError) Unwrap() error { return e.err }
 
 func usagef(format string, a ...any) error { return usageError{fmt.Errorf(format, a...)} }
 
-// errSilent ends the program with status 1 without a word: somebody else has
-// said what is wrong.
-var errSilent = errors.New("")
+// said ends the program with a status and without a word: what is wrong has
+// been said already.
+type said struct{ status int }
+
+func (said) Error() string { return "said already" }
 
 // run is main without the process: it returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	err := dispatch(args, stdout, stderr)
 	var usage usageError
+	var quiet said
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, errSilent):
-		return exitFailed
+	case errors.As(err, &quiet):
+		return quiet.status
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "osu-go: %v\n", err)
 		return exitUsage

@@ -141,6 +141,9 @@ func parseFlags(name string, fs *pflag.FlagSet, args []string) error {
 // meant says what a letter that is no flag may stand for.
 func meant(fs *pflag.FlagSet, letter string) string {
 	for _, l := range []string{strings.ToLower(letter), strings.ToUpper(letter)} {
+		if len(l) != 1 {
+			continue // pflag panics on letters beyond ASCII
+		}
 		if f := fs.ShorthandLookup(l); f != nil {
 			return fmt.Sprintf(": did you mean -%s, --%s?", l, f.Name)
 		}

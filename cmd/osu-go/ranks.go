@@ -71,8 +71,8 @@ func launch(s *settings, stdout, stderr io.Writer) error {
 	}
 	err = l.Run(ctx)
 	var exit *boot.ExitError
-	if errors.As(err, &exit) && exit.Code == exitFailed && exit.Err == nil {
-		return errSilent // the rank has said why
+	if errors.As(err, &exit) && exit.Code > 0 && exit.Err == nil {
+		return said{exit.Code} // by the rank
 	}
 	return err
 }
@@ -94,24 +94,29 @@ func rank(s *settings, stdout, stderr io.Writer) error {
 	}
 	me := w.Comm().Rank()
 	err = onRank(w, s, stdout, stderr)
-	if err == nil {
-		err = w.Finalize()
-	}
+	status := 0
 	switch {
 	case err == nil:
-		return nil
-	case me != 0 && (errors.Is(err, bench.ErrValidation) || isUsage(err)):
-		return errSilent // rank 0 says so
-	case isUsage(err):
-		return err
+	case errors.Is(err, bench.ErrValidation):
+		status = exitFailed
+	case errors.As(err, &usageError{}):
+		status = exitUsage
+	default:
+		// Without Finalize: the others may not get there.
+		return fmt.Errorf("rank %d: %w", me, err)
 	}
-	// Without Finalize: the others may not get there.
-	return fmt.Errorf("rank %d: %w", me, err)
-}
-
-func isUsage(err error) bool {
-	var u usageError
-	return errors.As(err, &u)
+	// All ranks have come to the same end. One that left before rank 0 has
+	// spoken would have the launcher silence rank 0.
+	if status != 0 && me == 0 {
+		fmt.Fprintf(stderr, "osu-go: %v\n", err)
+	}
+	if err := w.Finalize(); err != nil && status == 0 {
+		return fmt.Errorf("rank %d: %w", me, err)
+	}
+	if status != 0 {
+		return said{status}
+	}
+	return nil
 }
 
 // goroutines runs all ranks in this process.

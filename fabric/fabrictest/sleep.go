@@ -1,8 +1,6 @@
 package fabrictest
 
 import (
-	"errors"
-	"runtime"
 	"testing"
 	"time"
 
@@ -160,93 +158,6 @@ func urgentWakesForFilling(t *testing.T, h Harness) {
 	})
 }
 
-func pingPongAll(t *testing.T, h Harness)    { pingPong(t, h, fabric.WakeAll, 1) }
-func pingPongUrgent(t *testing.T, h Harness) { pingPong(t, h, fabric.WakeUrgent, 1|fabric.Urgent) }
-
-func pingPong(t *testing.T, h Harness, w fabric.Wake, kind uint8) {
-	r := open(t, h, 2)
-	const rounds = 10000
-	r.together(func(n *node) {
-		got := n.count()
-		other := 1 - n.rank
-		for i := range rounds {
-			if n.rank == 0 {
-				n.send(other, kind, uint64(i), nil, nil)
-			}
-			n.sleepUntil(w, "the other's message", func() bool { return *got == i+1 })
-			if n.rank == 1 {
-				n.send(other, kind, uint64(i), nil, nil)
-			}
-		}
-	})
-}
-
-func wakesForRoom(t *testing.T, h Harness) {
-	if !h.RingsForRoom {
-		t.Skip("the harness does not promise it")
-	}
-	r := open(t, h, 2)
-	const rounds = 50
-	full, taken := newSignal(), newSignal()
-	r.together(func(n *node) {
-		got := n.count()
-		if n.rank == 1 {
-			for range rounds {
-				n.hearOnly(full)
-				want := *got + 1
-				n.wait("a message of a full queue", func() bool { return *got >= want })
-				n.say(taken)
-			}
-			return
-		}
-		sent := 0
-		send := func() bool {
-			if err := n.eps[1].Send(1, 0, nil, content(1, 64)); err == nil {
-				sent++
-				return true
-			}
-			return false
-		}
-		for range rounds {
-			for n.idle(); send(); {
-			}
-			n.say(full)
-			n.sleepUntil(fabric.WakeUrgent, "room in a full queue", send)
-			n.hear(taken)
-		}
-	})
-}
-
-func wakesForSendZ(t *testing.T, h Harness) {
-	if !h.RingsForRoom {
-		t.Skip("the harness does not promise it")
-	}
-	r := open(t, h, 2)
-	if !r.nodes[0].d.Caps().SendZ {
-		t.Skip("not offered; see the case for what Caps does not offer")
-	}
-	seg := r.nodes[0].region(make([]byte, 64), 0)
-	armed := newSignal()
-	const rounds = 300
-	r.together(func(n *node) {
-		got := n.count()
-		for i := range rounds {
-			if n.rank == 1 {
-				n.hear(armed)
-				n.wait("a SendZ", func() bool { return *got > i })
-				continue
-			}
-			op := n.start(func(op fabric.Op) error { return n.eps[1].SendZ(1, 0, nil, seg, op) })
-			if err := n.d.Arm(fabric.WakeUrgent); err != nil {
-				n.fail("Arm: %v", err)
-			}
-			n.pollDry()
-			n.say(armed)
-			n.sleepUntil(fabric.WakeUrgent, "a SendZ to complete", func() bool { return !n.pending[op] })
-		}
-	})
-}
-
 func wake(t *testing.T, h Harness) {
 	r := openOnly(t, h, 1)
 	d := r.nodes[0].d
@@ -296,84 +207,5 @@ func within(t testing.TB, what string, call func() error) error {
 	case <-limit.C:
 		t.Fatalf("%s has not returned within %v", what, patience)
 		return nil
-	}
-}
-
-// count counts messages and notes.
-func (n *node) count() *int {
-	c := new(int)
-	n.onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) { *c++ }
-	n.onNotify = func(fabric.Peer, uint32) { *c++ }
-	return c
-}
-
-// signal tells another rank's goroutine that something has been reached. It
-// holds one, so that saying does not wait for hearing.
-type signal chan struct{}
-
-func newSignal() signal { return make(signal, 1) }
-
-// say polls while the last signal has not been heard.
-func (n *node) say(s signal) {
-	n.t.Helper()
-	n.wait("the other rank's goroutine to listen", func() bool {
-		select {
-		case s <- struct{}{}:
-			return true
-		default:
-			return false
-		}
-	})
-}
-
-// hear polls until the other rank's goroutine has said something.
-func (n *node) hear(s signal) {
-	n.t.Helper()
-	n.wait("the other rank's goroutine", s.heard)
-}
-
-// hearOnly is hear without polling, so that what has come stays where it is.
-func (n *node) hearOnly(s signal) {
-	n.t.Helper()
-	idle := n.idle
-	n.idle = runtime.Gosched
-	n.wait("the other rank's goroutine", s.heard)
-	n.idle = idle
-}
-
-func (s signal) heard() bool {
-	select {
-	case <-s:
-		return true
-	default:
-		return false
-	}
-}
-
-// sleepUntil sleeps as the engine does until cond holds: arm, look once more,
-// wait. A wake-up is lost when only the timeout ends a Wait.
-func (n *node) sleepUntil(w fabric.Wake, what string, cond func() bool) {
-	n.t.Helper()
-	defer n.d.Disarm()
-	end := time.Now().Add(patience)
-	for {
-		if err := n.d.Arm(w); err != nil {
-			n.fail("rank %d: Arm: %v", n.rank, err)
-		}
-		n.pollDry()
-		if cond() {
-			return
-		}
-		start := time.Now()
-		if err := n.d.Wait(patience); err != nil && !errors.Is(err, fabric.ErrClosed) {
-			n.fail("rank %d: Wait: %v", n.rank, err)
-		}
-		if time.Since(start) >= patience {
-			n.pollDry()
-			n.fail("rank %d: lost wake-up: slept %v waiting for %s; found by Poll afterwards: %t", n.rank, patience, what, cond())
-		}
-		if time.Now().After(end) {
-			n.fail("rank %d waited %v for: %s", n.rank, patience, what)
-		}
 	}
 }

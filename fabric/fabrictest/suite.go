@@ -72,6 +72,8 @@ func Run(t *testing.T, h Harness) {
 		{"WakeUrgent wakes for a filling queue", urgentWakesForFilling},
 		{"No wake-up is lost in 10,000 rounds/WakeAll", pingPongAll},
 		{"No wake-up is lost in 10,000 rounds/WakeUrgent", pingPongUrgent},
+		{"No wake-up is lost when Arm meets Send/WakeAll", armMeetsSendAll},
+		{"No wake-up is lost when Arm meets Send/WakeUrgent", armMeetsSendUrgent},
 		{"A sleeper wakes when a full peer has room", wakesForRoom},
 		{"A sleeper wakes when SendZ can be completed", wakesForSendZ},
 		{"Wake makes the present or the next Wait return", wake},

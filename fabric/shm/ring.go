@@ -119,6 +119,7 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 		copy(line.data(len(hdr), len(body)), body)
 		line.publish(ctl, p.fenced)
 		p.tail++
+		p.claimLines()
 		return true
 	}
 	if !p.room(len(body)) {
@@ -132,6 +133,8 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 	line.publish(ctl|ctlPayload, p.fenced)
 	p.tail++
 	p.payTail = next
+	p.claimLines()
+	p.claimPayload(len(body))
 	return true
 }
 

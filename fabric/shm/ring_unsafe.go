@@ -55,6 +55,18 @@ func (m *ringMem) payload(off uint64, n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(m.pay, off)), n)
 }
 
+// ahead is how many lines before its use a line is made ours. The consumer
+// looks at the next one or two only, so it does not take it back.
+const ahead = 8
+
+func (p *producer) claimLines() { prefetchWrite(p.line(p.tail+ahead).p, lineSize) }
+
+// claimPayload makes as much payload ours as the last message had.
+func (p *producer) claimPayload(n int) {
+	off, _ := payloadAt(p.payTail, n)
+	prefetchWrite(unsafe.Add(p.pay, off), uintptr(n))
+}
+
 // consumed pairs with setConsumed: the producer that sees a position may
 // overwrite what lies before it.
 func (m *ringMem) consumed() (lines, payload uint64) {

@@ -1,0 +1,292 @@
+package boot
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// rankNumber is the rank as the launcher's environment has it.
+func rankNumber() int {
+	n, _ := strconv.Atoi(os.Getenv(envRank))
+	return n
+}
+
+func affinity() string {
+	cores, err := allowedCores()
+	if err != nil {
+		return err.Error()
+	}
+	return strings.ReplaceAll(fmt.Sprint(cores), " ", ",")
+}
+
+// playGreet exchanges names over three rounds and prints what it knows.
+func playGreet() error {
+	ctx := context.Background()
+	j, err := Discover(ctx)
+	if err != nil {
+		return err
+	}
+	for round := range 3 {
+		// Unlike sizes, an empty one among them, some in several PMI values.
+		name := func(rank int) string { return strings.Repeat(fmt.Sprintf("%d/%d ", rank, round), 900*rank) }
+		all, err := j.Exchange(ctx, []byte(name(j.Rank)))
+		if err != nil {
+			return err
+		}
+		for i, got := range all {
+			if string(got) != name(i) {
+				return fmt.Errorf("round %d: rank %d brought %d bytes, want %d", round, i, len(got), len(name(i)))
+			}
+		}
+		if len(all) != j.Size {
+			return fmt.Errorf("%d of %d came", len(all), j.Size)
+		}
+	}
+	if err := errors.Join(j.Close(), j.Close()); err != nil {
+		return err
+	}
+	if _, err := j.Exchange(ctx, nil); !errors.Is(err, ErrClosed) {
+		return fmt.Errorf("exchange after close: %v", err)
+	}
+	if _, err := Discover(ctx); !errors.Is(err, ErrDiscovered) {
+		return fmt.Errorf("second discover: %v", err)
+	}
+	fmt.Printf("rank=%d size=%d id=%s key=%x local=%v cores=%d over=%v launcher=%s procs=%d affinity=%s\n",
+		j.Rank, j.Size, j.ID, j.Key[:4], strings.ReplaceAll(fmt.Sprint(j.LocalRanks), " ", ","),
+		j.Cores, j.Oversubscribed(), j.Launcher, runtime.GOMAXPROCS(0), affinity())
+	return nil
+}
+
+// playDiscover prints what Discover says.
+func playDiscover() error {
+	j, err := Discover(context.Background())
+	if err != nil {
+		fmt.Println("error:", err)
+		if _, ok := errors.AsType[*EnvError](err); ok {
+			fmt.Println("typed")
+		}
+		return nil
+	}
+	fmt.Printf("rank %d of %d by %s\n", j.Rank, j.Size, j.Launcher)
+	return j.Close()
+}
+
+func playKilled() error {
+	j, err := Discover(context.Background())
+	if err != nil {
+		return err
+	}
+	if _, err := j.Exchange(context.Background(), nil); err != nil {
+		return err
+	}
+	if j.Rank == 1 {
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	return playHang()
+}
+
+// playEarly: rank 0 ends in order without ever joining.
+func playEarly() error {
+	if rankNumber() == 0 {
+		return nil
+	}
+	return wantLost(0, "exited with code 0")
+}
+
+// playClosed: rank 0 joins and leaves without the exchange.
+func playClosed() error {
+	if rankNumber() != 0 {
+		return wantLost(0, "has left the job in order")
+	}
+	j, err := Discover(context.Background())
+	if err != nil {
+		return err
+	}
+	return j.Close()
+}
+
+// playFailed: rank 1 exits with code 3 before the exchange.
+func playFailed() error {
+	if rankNumber() == 1 {
+		os.Exit(3)
+	}
+	return wantLost(1, "exited with code 3")
+}
+
+// wantLost joins the job and returns an error unless the exchange fails as it
+// should, twice.
+func wantLost(rank int, reason string) error {
+	ctx := context.Background()
+	j, err := Discover(ctx)
+	if err != nil {
+		return err
+	}
+	for range 2 {
+		_, err = j.Exchange(ctx, nil)
+		lost, ok := errors.AsType[*LostError](err)
+		if !ok || lost.Rank != rank || !strings.Contains(lost.Reason, reason) {
+			return fmt.Errorf("exchange: %v, want rank %d lost: %s", err, rank, reason)
+		}
+	}
+	fmt.Println("told")
+	return j.Close()
+}
+
+func playDeserter() error {
+	_, err := Discover(context.Background())
+	return err
+}
+
+func playGarbage() error {
+	if rankNumber() == 1 {
+		return rawFrames([]byte("cmd=init pmi_version=1\n"))
+	}
+	return wantLost(1, "sent garbage")
+}
+
+func playVersion() error {
+	b := appendFrame(nil, kindHello, hello{0, 1}.append(nil))
+	b[2] = 77
+	return rawFrames(b)
+}
+
+func playTwins() error {
+	b := appendFrame(nil, kindHello, hello{0, 1}.append(nil))
+	return rawFrames(append(b, b...))
+}
+
+func playImpostor() error {
+	return rawFrames(appendFrame(nil, kindHello, hello{5, 9}.append(nil)))
+}
+
+// playLate brings bytes to a round that is not on.
+func playLate() error {
+	b := appendFrame(nil, kindHello, hello{0, 1}.append(nil))
+	return rawFrames(appendFrame(b, kindOffer, appendOffer(nil, 3, nil)))
+}
+
+// rawFrames writes bytes to the launcher, prints what it says against them
+// and hangs, to be terminated.
+func rawFrames(b []byte) error {
+	conn, err := inheritedConn(os.LookupEnv, envFD)
+	if err != nil {
+		return err
+	}
+	if _, err := conn.Write(b); err != nil {
+		return err
+	}
+	for {
+		kind, p, err := readFrame(conn, 1)
+		if err != nil {
+			return err
+		}
+		if kind == kindFail {
+			fmt.Println(parseFail(p, 1))
+			return playHang()
+		}
+	}
+}
+
+// playLines writes lines in pieces.
+func playLines() error {
+	for i := range 50 {
+		fmt.Printf("rank %d ", rankNumber())
+		fmt.Printf("line %d ", i)
+		fmt.Println("end")
+	}
+	fmt.Printf("rank %d last", rankNumber())
+	return nil
+}
+
+func playCat() error {
+	_, err := io.Copy(os.Stdout, os.Stdin)
+	return err
+}
+
+func playHang() error {
+	fmt.Println("hanging", os.Getpid())
+	time.Sleep(5 * time.Minute) // ends by itself should a test leave it behind
+	return nil
+}
+
+func playStubborn() error {
+	if rankNumber() == 0 {
+		os.Exit(4)
+	}
+	signal.Ignore(syscall.SIGTERM)
+	return playHang()
+}
+
+// playParent leaves a process behind that holds its output.
+func playParent() error {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), roleVar+"=hang")
+	cmd.Stderr = os.Stdout
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	fmt.Print(line)
+	return err
+}
+
+// playEnv prints what a program started by a rank sees.
+func playEnv() error {
+	for _, kv := range os.Environ() {
+		if strings.HasPrefix(kv, "WEFT_") || strings.HasPrefix(kv, "PMI_") {
+			fmt.Println("env", kv)
+		}
+	}
+	return printSockets()
+}
+
+func printSockets() error {
+	names, err := filepath.Glob("/proc/self/fd/*")
+	for _, n := range names {
+		if to, err := os.Readlink(n); err == nil && strings.HasPrefix(to, "socket:") {
+			fmt.Println("socket", filepath.Base(n))
+		}
+	}
+	return err
+}
+
+// playFamily prints its sockets, joins, and has a child print what is left.
+func playFamily() error {
+	if err := printSockets(); err != nil {
+		return err
+	}
+	j, err := Discover(context.Background())
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), roleVar+"=env")
+	out, err := cmd.Output()
+	fmt.Printf("child: %q\n", out)
+	return errors.Join(err, j.Close())
+}
+
+// playLauncher is a launcher to be killed.
+func playLauncher() error {
+	if os.Getenv(envFD) != "" {
+		return errors.New("a launcher started as a rank of its own kind: that would not end")
+	}
+	l := Launch{N: 3, Path: os.Args[0], Env: roleEnv("hang"), Stdout: os.Stdout}
+	return l.Run(context.Background())
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/weft-mpi/weft/bench/osufmt"
+	"github.com/weft-mpi/weft/boot"
+)
+
+// Environment variables that make the test binary another program.
+const (
+	beOsuGo = "OSU_GO_TEST_MAIN" // osu-go itself: a rank, or our side of a comparison
+	beOther = "OSU_GO_TEST_OTHER"
+)
+
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == beOther:
+		fmt.Println("# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)")
+		for n := 1; n <= 8; n *= 2 {
+			fmt.Printf("%-10d%18.2f\n", n, 1000.0)
+		}
+	case os.Getenv(beOsuGo) != "":
+		main()
+	default:
+		// Under -race a program waits a second at its end, ours many times.
+		os.Setenv("GORACE", "atexit_sleep_ms=0")
+		os.Exit(m.Run())
+	}
+}
+
+// osuGo runs the command as a user would.
+func osuGo(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	t.Setenv(beOsuGo, "1")
+	var out, errs bytes.Buffer
+	status = run(args, &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+func TestRanksAreStartedAndRank0Prints(t *testing.T) {
+	status, out, errs := osuGo(t, "latency", "-m8", "-i2", "-x", "1", "-cz50,99")
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, errs)
+	}
+	tab, err := osufmt.Parse([]byte(out))
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	if s := tab.Sections[0]; len(tab.Sections) != 1 || len(s.Rows) != 4 || len(s.Columns) != 4 {
+		t.Errorf("%d rows under %d columns:\n%s", len(s.Rows), len(s.Columns), out)
+	}
+	if !strings.HasPrefix(out, "\n# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)        Validation  P50 Tail Lat(us)  P99 Tail Lat(us)\n1         ") {
+		t.Errorf("printed:\n%s", out)
+	}
+}
+
+func TestJSONIsOneObject(t *testing.T) {
+	status, out, errs := osuGo(t, "mbw_mr", "-n", "4", "--fabric", "mem", "--json", "-m", "2:4", "-i", "2", "-c", "-T", "all")
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, errs)
+	}
+	var doc struct {
+		Benchmark, Fabric, Version string
+		Ranks                      int
+		Machine                    struct {
+			Arch  string
+			Cores int
+		}
+		Rows []struct {
+			Datatype string
+			Size     int
+			MBs      float64 `json:"mb_s"`
+			Rate     float64 `json:"messages_s"`
+			Valid    bool
+		}
+	}
+	d := json.NewDecoder(strings.NewReader(out))
+	if err := d.Decode(&doc); err != nil || d.More() {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	if doc.Benchmark != "mbw_mr" || doc.Ranks != 4 || doc.Fabric != "mem" || doc.Version == "" || doc.Machine.Arch == "" || doc.Machine.Cores < 1 {
+		t.Errorf("%+v", doc)
+	}
+	// Bytes of 2 and 4, ints and floats of 4.
+	if len(doc.Rows) != 4 || doc.Rows[0].Size != 2 || doc.Rows[3].Datatype != "MPI_FLOAT" {
+		t.Fatalf("%+v", doc.Rows)
+	}
+	for _, r := range doc.Rows {
+		if !r.Valid || r.MBs <= 0 || r.Rate <= 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestCompareMeasuresBothAndDraws(t *testing.T) {
+	svg := filepath.Join(t.TempDir(), "c.svg")
+	status, out, errs := osuGo(t, "compare", "latency", "-m1:4", "-i", "2", "-x0", "--rounds", "2", "--no-floor", "--label", "other", "--svg", svg, "--", os.Args[0], beOther)
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, errs)
+	}
+	for _, want := range []string{"# theirs: " + os.Args[0], "Avg Latency(us): lower is better", "\n4 ", " 1000.0 "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	b, err := os.ReadFile(svg)
+	if err != nil || !bytes.Contains(b, []byte("latency: osu-go and other")) {
+		t.Errorf("drawing: %v", err)
+	}
+
+	status, out, errs = osuGo(t, "compare", "latency", "-m1:4", "-i", "2", "--rounds", "1", "--json", "--no-floor", "--", os.Args[0], beOther)
+	var doc struct {
+		Benchmark string
+		Metrics   []struct{ Points []struct{ Size int } }
+	}
+	if err := json.Unmarshal([]byte(out), &doc); status != 0 || err != nil || doc.Benchmark != "latency" || len(doc.Metrics[0].Points) != 3 {
+		t.Errorf("status %d, %v, %+v, %s", status, err, doc, errs)
+	}
+}
+
+func TestCompareShowsWhatAFailingCommandSaid(t *testing.T) {
+	status, _, errs := osuGo(t, "compare", "latency", "-m1", "-i1", "--rounds", "1", "--no-floor", "--", "sh", "-c", "echo alas >&2; exit 4")
+	if status != exitFailed || !strings.Contains(errs, "exit status 4") || !strings.Contains(errs, "alas") {
+		t.Errorf("status %d: %s", status, errs)
+	}
+}
+
+func TestFloorIsPrinted(t *testing.T) {
+	status, out, errs := osuGo(t, "floor", "-s", "0.02")
+	if status != 0 {
+		if strings.Contains(errs, "the floor needs two cores") {
+			return
+		}
+		t.Fatalf("status %d: %s", status, errs)
+	}
+	if !strings.Contains(out, "cache line, half a round trip (ns)") || strings.Count(out, "GB/s") != 3 {
+		t.Errorf("printed:\n%s", out)
+	}
+	status, out, _ = osuGo(t, "floor", "-s", "0.02", "--json")
+	if !json.Valid([]byte(out)) || status != 0 {
+		t.Errorf("status %d:\n%s", status, out)
+	}
+}
+
+func TestCommandLinesThatMakeNoSenseEndWithStatus2AndSayWhatIsMeant(t *testing.T) {
+	for _, tc := range []struct {
+		args string
+		want string
+	}{
+		{"", "name a benchmark"},
+		{"latncy", "did you mean latency?"},
+		{"lst", "did you mean list?"},
+		{"latency --fabirc shm", "did you mean --fabric?"},
+		{"latency --fabric smh", "did you mean shm?"},
+		{"latency -W 3", "only bw, bibw, mbw_mr"},
+		{"bw -w 3", "did you mean -W, --window-size?"},
+		{"barrier -Q", "no flag -Q"},
+		{"latency -b singel", "did you mean single?"},
+		{"latency -T mpi_double", "not one of all, mpi_char, mpi_float, mpi_int"},
+		{"latency -m x", `"x" is not a whole number`},
+		{"latency -m :", "neither a smallest nor a largest size"},
+		{"latency -m 8:4", "the smallest, 8, is above the largest, 4"},
+		{"latency -m 0", "0 is below 1"},
+		{"latency -m 99999999999999999999", "is not a whole number"},
+		{"latency -i 0", "0 is below 1"},
+		{"latency -x -1", "-1 is below 0"},
+		{"latency -z50,101", "101 is above 100"},
+		{"latency -z1,2,3,4,5,6", "6 percentiles, the most is 5"},
+		{"latency -u 11", "11 is above 10"},
+		{"latency_mt -t 128", "128 is above 127"},
+		{"latency_mt -c", "as many receiving threads as sending ones"},
+		{"latency -n 1000000", "can sensibly run at most"},
+		{"latency -n 3", "exactly 2 ranks, not 3"},
+		{"multi_lat -n 3", "3 is odd"},
+		{"mbw_mr -n 1", "at least 2 ranks"},
+		{"latency 5", `what is "5"?`},
+		{"cpu -s 0", "not a number of seconds"},
+		{"cpu -s nan", "not a number of seconds"},
+		{"matching -q both", "not one of posted, unexpected"},
+		{"list now", `what is "now"?`},
+		{"floor -s -1", "not between 0 and 3600"},
+		{"floor --jsno", "did you mean --json?"},
+		{"compare", "compare what?"},
+		{"compare latncy -- x", "did you mean latency?"},
+		{"compare latency", "Put the command behind --"},
+		{"compare latency --", "Put the command behind --"},
+		{"compare latency 8 -- x", `what is "8"?`},
+		{"compare latency --rounds 0 -- x", "--rounds 0"},
+		{"compare latency --ruonds 2 -- x", "did you mean --rounds?"},
+		{"compare barrier --svg f -- x", "nothing for --svg to draw"},
+	} {
+		status, out, errs := osuGo(t, strings.Fields(tc.args)...)
+		if status != exitUsage || !strings.Contains(errs, tc.want) || out != "" {
+			t.Errorf("osu-go %s: status %d, printed %q and %q, want %q", tc.args, status, out, errs, tc.want)
+		}
+	}
+}
+
+func TestHelpAndListNameEverything(t *testing.T) {
+	for args, want := range map[string]string{
+		"help":               "osu-go compare BENCH",
+		"-h":                 "osu-go floor",
+		"list":               "mbw_mr",
+		"latency -h":         "--tail-lat",
+		"matching --help":    "-b, --budget MS",
+		"compare -h":         "osu-go compare BENCH",
+		"compare latency -h": "--rounds",
+		"floor -h":           "--seconds",
+		"latency -v":         "# OSU MPI Latency Test v7.4",
+	} {
+		status, out, errs := osuGo(t, strings.Fields(args)...)
+		if status != 0 || !strings.Contains(out, want) {
+			t.Errorf("osu-go %s: status %d, printed %q and %q", args, status, out, errs)
+		}
+	}
+}
+
+func TestALauncherThatOffersNoBootstrapIsAnError(t *testing.T) {
+	t.Setenv("OMPI_COMM_WORLD_SIZE", "2")
+	status, _, errs := osuGo(t, "latency", "-m1", "-i1")
+	if status != exitFailed || !strings.Contains(errs, "OMPI_COMM_WORLD_SIZE") {
+		t.Errorf("status %d: %s", status, errs)
+	}
+}
+
+func TestUnderALauncherItIsARank(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch := func(n int, args ...string) (string, string, error) {
+		var out, errs bytes.Buffer
+		l := boot.Launch{N: n, Path: self, Args: args, Env: append(os.Environ(), beOsuGo+"=1"), Stdout: &out, Stderr: &errs}
+		err := l.Run(context.Background())
+		return out.String(), errs.String(), err
+	}
+	out, errs, err := launch(3, "barrier", "-i", "2", "-x", "0")
+	if err != nil || strings.Count(out, "# OSU MPI Barrier Latency Test") != 1 {
+		t.Errorf("%v: %s%s", err, out, errs)
+	}
+	for _, args := range [][]string{{"latency"}, {"barrier", "-n", "2"}} {
+		_, errs, err = launch(3, args...)
+		var exit *boot.ExitError
+		if !errors.As(err, &exit) || exit.Code != exitUsage || strings.Count(errs, "osu-go:") != 1 {
+			t.Errorf("%v on 3 ranks: %v, printed %q", args, err, errs)
+		}
+	}
+}

@@ -1,0 +1,19 @@
+//go:build amd64
+
+package shm
+
+import "unsafe"
+
+// prefetchWrite asks for the n bytes at p, in whole lines, to be made writable
+// in this core's cache, so that the next message's stores need not wait for
+// the consumer's core to let go of them. A processor without PREFETCHW takes
+// it for a NOP.
+//
+//go:noescape
+func prefetchWrite(p unsafe.Pointer, n uintptr)
+
+// demote hints that the n bytes at p are wanted by another core next
+// (CLDEMOTE; a NOP where it does not exist).
+//
+//go:noescape
+func demote(p unsafe.Pointer, n uintptr)

@@ -1,0 +1,179 @@
+package pt2pt
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"testing"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/mem"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// Each case brings operations with rank 1 to one step; then rank 1 dies.
+func TestADeathEndsWhatNeedsThePeerAtEveryStep(t *testing.T) {
+	remote := fabric.Remote{Addr: 1 << 20, Len: 1 << 20, Key: 1<<32 | 1}
+	imm := wire.Imm(world, tag)
+	for _, c := range []struct {
+		name   string
+		change func(*spy)
+		depth  int
+		step   uint8 // of the request, once it is where it should be
+		start  func(g *rig, e *engine, peer *raw) progress.Handle
+	}{
+		{name: "a posted receive", step: stepPosted, start: func(g *rig, e *engine, peer *raw) progress.Handle {
+			return e.Irecv(g.ctx, 1, world, tag, make([]byte, 8))
+		}},
+		{name: "a posted receive with any tag", step: stepPosted, start: func(g *rig, e *engine, peer *raw) progress.Handle {
+			return e.Irecv(g.ctx, 1, world, AnyTag, make([]byte, 8))
+		}},
+		{name: "a receive of chunks", step: stepChunked, start: func(g *rig, e *engine, peer *raw) progress.Handle {
+			peer.send(0, wire.EagerFirst, imm, first(9000), make([]byte, 2000))
+			return e.Irecv(g.ctx, 1, world, tag, make([]byte, 9000))
+		}},
+		{name: "a wildcard receive of chunks", step: stepChunked, start: func(g *rig, e *engine, peer *raw) progress.Handle {
+			peer.send(0, wire.EagerFirst, imm, first(9000), make([]byte, 2000))
+			return e.Irecv(g.ctx, AnySource, world, AnyTag, make([]byte, 9000))
+		}},
+		{name: "a receive of fragments", step: stepData, change: func(s *spy) { s.noGet = true }, start: func(g *rig, e *engine, peer *raw) progress.Handle {
+			peer.send(0, wire.RTS, imm, rts(remote, 1<<20, 5), nil)
+			h := e.Irecv(g.ctx, 1, world, tag, make([]byte, 1<<20))
+			op := wire.CTSHeader(peer.next(wire.CTS).hdr).Request()
+			peer.send(0, wire.Data, op, wire.MakeData(make([]byte, 8), 0), make([]byte, 8192))
+			return h
+		}},
+		{name: "an eager send in the backlog", depth: 1, step: stepEager, start: func(g *rig, e *engine, peer *raw) progress.Handle {
+			e.must(e.Send(g.ctx, 1, world, 0, nil))
+			return e.Isend(g.ctx, 1, world, tag, make([]byte, 100))
+		}},
+		{name: "a send of chunks half gone", depth: 2, step: stepChunks, start: func(g *rig, e *engine, peer *raw) progress.Handle {
+			return e.Isend(g.ctx, 1, world, tag, make([]byte, 16000))
+		}},
+		{name: "an announcement in the backlog", depth: 1, step: stepRTS, start: func(g *rig, e *engine, peer *raw) progress.Handle {
+			e.must(e.Send(g.ctx, 1, world, 0, nil))
+			return e.Isend(g.ctx, 1, world, tag, make([]byte, 20000))
+		}},
+		{name: "an announced send", step: stepAwait, start: func(g *rig, e *engine, peer *raw) progress.Handle {
+			return e.Isend(g.ctx, 1, world, tag, make([]byte, 20000))
+		}},
+		{name: "a send of fragments half gone", depth: 2, step: stepFrags, start: func(g *rig, e *engine, peer *raw) progress.Handle {
+			h := e.Isend(g.ctx, 1, world, tag, make([]byte, 1<<20))
+			req := wire.RTSHeader(peer.next(wire.RTS).hdr).Request()
+			peer.send(0, wire.CTS, req, wire.MakeCTS(make([]byte, 16), 77, 1<<20), nil)
+			return h
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newRig(t, 3, mem.WithDepth(cmp.Or(c.depth, 256)))
+			var changes []func(*spy)
+			if c.change != nil {
+				changes = append(changes, c.change)
+			}
+			e, peer, other := g.engine(0, changes...), g.raw(1), g.engine(2)
+			h := c.start(g, e, peer)
+			e.until("step", func() bool {
+				found := false
+				e.loop.EachRequest(func(r *progress.Request) { found = found || r.Step == c.step && r.Peer == 1 })
+				return found
+			})
+			fine := e.Irecv(g.ctx, 2, world, tag, make([]byte, 8))
+			g.net.Kill(1)
+			st, err := progress.Wait(&h)
+			if !errors.Is(err, fabric.ErrPeerDown) {
+				t.Errorf("Wait = %v, want ErrPeerDown", err)
+			}
+			if st.Bytes != 0 {
+				t.Errorf("status %+v of a lost message has a length", st)
+			}
+			// Later operations fail at once, others go on.
+			if err := e.Send(g.ctx, 1, world, tag, nil); !errors.Is(err, fabric.ErrPeerDown) {
+				t.Errorf("a later send: %v", err)
+			}
+			if err := e.Send(g.ctx, 1, world, tag, make([]byte, 20000)); !errors.Is(err, fabric.ErrPeerDown) {
+				t.Errorf("a later long send: %v", err)
+			}
+			if st, err := e.Recv(g.ctx, 1, world, tag, nil); !errors.Is(err, fabric.ErrPeerDown) || st.Bytes != 0 {
+				t.Errorf("a later receive: %+v, %v", st, err)
+			}
+			e.must(other.Send(g.ctx, 0, world, tag, []byte("alive")))
+			_, err = progress.Wait(&fine)
+			e.must(err)
+			e.clean()
+		})
+	}
+}
+
+// A fabric that still writes to the buffer says so: until it is done the
+// receive goes on, whatever becomes of the peer.
+func TestAReceiveWhoseGetIsUnderWayEndsWithTheGet(t *testing.T) {
+	g := newRig(t, 2)
+	e, peer := g.engine(0, func(s *spy) { s.holdGet = true }), g.raw(1)
+	peer.send(0, wire.RTS, wire.Imm(world, tag), rts(fabric.Remote{Addr: 1 << 20, Len: 1 << 20}, 1<<20, 5), nil)
+	h := e.Irecv(g.ctx, 1, world, tag, make([]byte, 1<<20))
+	e.until("the Get", func() bool { return len(e.spy.held) == 1 })
+	g.net.Kill(1)
+	e.until("the death", func() bool { return e.loop.Conn(1).Down() != nil })
+	if ended, _, err := progress.Test(&h); ended || err != nil {
+		t.Fatalf("the receive ended while the fabric has its buffer: %v", err)
+	}
+	e.own(func() { e.loop.Complete(e.spy.held[0], fabric.ErrPeerDown) })
+	if _, err := progress.Wait(&h); !errors.Is(err, fabric.ErrPeerDown) {
+		t.Errorf("Wait = %v", err)
+	}
+	e.clean()
+}
+
+func TestWhatCameWholeBeforeADeathCanBeReceived(t *testing.T) {
+	g := newRig(t, 2)
+	e, peer := g.engine(0), g.raw(1)
+	imm := func(tag int32) uint64 { return wire.Imm(world, tag) }
+	peer.send(0, wire.Eager, imm(1), nil, []byte("whole"))
+	peer.send(0, wire.RTS, imm(2), rts(fabric.Remote{Addr: 1 << 20, Len: 1 << 20}, 1<<20, 5), nil)
+	out := pattern(4000, 1)
+	peer.send(0, wire.EagerFirst, imm(3), first(4000), out[:2000])
+	peer.send(0, wire.EagerMore, 0, nil, out[2000:])
+	peer.send(0, wire.EagerFirst, imm(4), first(9000), make([]byte, 2000))
+	e.until("all four", func() bool { return e.match.Unexpected() == 4 })
+	g.net.Kill(1)
+	e.until("the death", func() bool { return e.loop.Conn(1).Down() != nil })
+	in := make([]byte, 9000)
+	if st, err := e.Recv(g.ctx, 1, world, 1, in); err != nil || string(in[:st.Bytes]) != "whole" {
+		t.Errorf("the whole message: %q, %v", in[:st.Bytes], err)
+	}
+	if st, err := e.Recv(g.ctx, AnySource, world, 3, in); err != nil || !bytes.Equal(in[:st.Bytes], out) {
+		t.Errorf("the message in chunks that came whole: %d bytes, %v", st.Bytes, err)
+	}
+	for _, tag := range []int32{2, 4} {
+		if _, err := e.Recv(g.ctx, 1, world, tag, in); !errors.Is(err, fabric.ErrPeerDown) {
+			t.Errorf("message %d, which had not come: %v", tag, err)
+		}
+	}
+	e.clean()
+}
+
+// The receiver tells when it could not read; it is no reason to end the peer.
+func TestAFailedFetchFailsBothSidesAndTheConnectionGoesOn(t *testing.T) {
+	g := newRig(t, 2)
+	e, peer := g.engine(0), g.raw(1)
+	// As receiver: the announced memory does not exist.
+	peer.send(0, wire.RTS, wire.Imm(world, tag), rts(fabric.Remote{Addr: 1, Len: 1 << 20, Key: 12345}, 1<<20, 5), nil)
+	if _, err := e.Recv(g.ctx, 1, world, tag, make([]byte, 1<<20)); !errors.Is(err, fabric.ErrBadRemote) {
+		t.Errorf("Recv = %v, want ErrBadRemote", err)
+	}
+	if p := peer.next(wire.FIN); p.imm != 5 || !wire.FINHeader(p.hdr).Failed() {
+		t.Errorf("FIN %+v, want a failed one for 5", p)
+	}
+	// As sender.
+	h := e.Isend(g.ctx, 1, world, tag, make([]byte, 20000))
+	peer.send(0, wire.FIN, wire.RTSHeader(peer.next(wire.RTS).hdr).Request(), wire.MakeFIN(make([]byte, 8), true), nil)
+	if _, err := progress.Wait(&h); !errors.Is(err, ErrNotFetched) {
+		t.Errorf("Wait = %v, want ErrNotFetched", err)
+	}
+	peer.send(0, wire.Eager, wire.Imm(world, tag), nil, []byte("goes on"))
+	if _, err := e.Recv(g.ctx, 1, world, tag, make([]byte, 8)); err != nil {
+		t.Error(err)
+	}
+	e.clean()
+}
