@@ -67,6 +67,22 @@ func Discover(ctx context.Context) (*Job, error) {
 	return worldOfOne()
 }
 
+// Launched reports whether a launcher has started this process, so that
+// Discover would find a job, and takes nothing away. The error is the one that
+// Discover would give about an environment it can't use.
+func Launched() (bool, error) {
+	get := lookup(os.LookupEnv)
+	if v, ok := get(envBoot); ok && v != "" {
+		return false, nil
+	}
+	for _, way := range []string{"PMI_FD", "PMI_PORT", envFD} {
+		if _, ok := get(way); ok {
+			return true, nil
+		}
+	}
+	return false, severalRanks(get)
+}
+
 // consume takes the variables of a launcher out of the environment.
 func consume(names ...string) {
 	consumed.yes = true

@@ -16,7 +16,59 @@ var (
 )
 
 // valid reports whether the handle may be completed by the caller.
-func (h Handle) valid() bool { return h.r.gen == h.gen && h.r.waiter == nil }
+func (h Handle) valid() bool {
+	if h.r.gen == instant {
+		return h.r.loop.instants.open(h.gen)
+	}
+	return h.r.gen == h.gen && h.r.waiter == nil
+}
+
+// collect ends the handle of a request that has ended and is valid.
+func (h Handle) collect() (Status, error) {
+	l := h.r.loop
+	if h.r.gen == instant {
+		l.instants.close(h.gen)
+		return Empty, nil
+	}
+	return l.collect(h.r)
+}
+
+// instant is the generation of the one request that stands for all operations
+// that end in the call that starts them. Such an operation needs no request:
+// its handle is a number, and one bit of a ring remembers that nobody has
+// waited for it yet.
+const instant = 0
+
+// instants holds the bits of the last operations that ended at once. A handle
+// older than the ring is taken for valid.
+type instants struct {
+	last uint32
+	bits [1024]uint64
+}
+
+const instantsKept = uint32(len(instants{}.bits) * 64)
+
+func (s *instants) next() uint32 {
+	s.last++
+	i := s.last % instantsKept
+	s.bits[i/64] |= 1 << (i % 64)
+	return s.last
+}
+
+func (s *instants) open(n uint32) bool {
+	i := n % instantsKept
+	return s.last-n >= instantsKept || s.bits[i/64]&(1<<(i%64)) != 0
+}
+
+func (s *instants) close(n uint32) {
+	if i := n % instantsKept; s.last-n < instantsKept {
+		s.bits[i/64] &^= 1 << (i % 64)
+	}
+}
+
+// Instant returns the handle of an operation that has ended already, for the
+// owner.
+func (l *Loop) Instant() Handle { return Handle{&l.ended, l.instants.next()} }
 
 // Wait blocks until the request has ended, frees it and sets *h to null. A
 // null handle is answered at once with an empty status.
@@ -29,19 +81,23 @@ func Wait(h *Handle) (Status, error) {
 	if !l.Enter() {
 		return waitQueued(l, h)
 	}
-	ok := h.valid()
+	ended := *h
 	*h = Handle{}
-	if !ok {
+	if !ended.valid() {
 		l.Leave()
 		return Empty, ErrStale
+	}
+	if r.done {
+		st, err := ended.collect()
+		l.Leave()
+		return st, err
 	}
 	return l.Await(r)
 }
 
 // waitQueued waits where somebody else owns the loop.
 func waitQueued(l *Loop, h *Handle) (Status, error) {
-	hs := [1]Handle{*h}
-	var st [1]Status
+	hs, st := [1]Handle{*h}, [1]Status{Empty}
 	*h = Handle{}
 	err := waitAllQueued(l, hs[:], st[:])
 	if err == nil {
@@ -86,8 +142,9 @@ func (l *Loop) test(h *Handle) (bool, Status, error) {
 	if !r.done {
 		return false, Empty, nil
 	}
+	ended := *h
 	*h = Handle{}
-	st, err := l.collect(r)
+	st, err := ended.collect()
 	return true, st, err
 }
 
@@ -162,25 +219,44 @@ func (l *Loop) enlistQueued(hs []Handle, some bool) (*Waiter, error) {
 }
 
 func (l *Loop) collectAll(hs []Handle, out []Status) error {
-	var first error
-	for i := range hs {
-		r := hs[i].r
-		if r == nil {
-			if out != nil {
-				out[i] = Empty
-			}
-			continue
-		}
-		gen := hs[i].gen
+	if out == nil {
+		return l.endAll(hs)
+	}
+	for i, h := range hs {
 		hs[i] = Handle{}
-		st, err := Empty, ErrStale
-		if r.gen == gen {
-			st, err = l.collect(r)
-		}
-		if out != nil {
+		out[i] = Empty
+		switch {
+		case h.r == nil:
+		case !h.valid():
+			out[i].Err = ErrStale
+		default:
+			st, err := h.collect()
 			out[i] = st
 			out[i].Err = err
-		} else if first == nil {
+		}
+	}
+	return nil
+}
+
+// endAll is collectAll for a caller who wants no statuses.
+func (l *Loop) endAll(hs []Handle) error {
+	var first error
+	for i, h := range hs {
+		if h.r == nil {
+			continue
+		}
+		hs[i] = Handle{}
+		var err error
+		switch {
+		case !h.valid():
+			err = ErrStale
+		case h.r.gen == instant:
+			l.instants.close(h.gen)
+		default:
+			err = h.r.err
+			l.requests.free(h.r)
+		}
+		if err != nil && first == nil {
 			first = err
 		}
 	}
@@ -229,9 +305,9 @@ func collectAnyQueued(l *Loop, hs []Handle) (i int, st Status, err error) {
 
 func (l *Loop) collectAny(hs []Handle) (int, Status, error) {
 	for i := range hs {
-		if r := hs[i].r; r != nil && r.done {
+		if h := hs[i]; h.r != nil && h.r.done && h.valid() {
 			hs[i] = Handle{}
-			st, err := l.collect(r)
+			st, err := h.collect()
 			return i, st, err
 		}
 	}

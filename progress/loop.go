@@ -51,6 +51,8 @@ type Loop struct {
 	all      []Sink
 	log      *slog.Logger
 	requests requests
+	ended    Request // stands for operations that end at once
+	instants instants
 
 	backlogged []*Conn
 	packets    *packet // free list
@@ -65,6 +67,7 @@ type Loop struct {
 	asleep bool   // the thread sleeps until the doorbell rings
 
 	oversubscribed, threaded bool
+	over                     bool // closed: no request starts any more
 	spin                     spinner
 	closed                   atomic.Bool
 	stopped                  chan struct{}
@@ -81,6 +84,7 @@ func New(cfg Config) *Loop {
 	for i := range l.conns {
 		l.conns[i].loop, l.conns[i].Peer = l, fabric.Peer(i)
 	}
+	l.ended.loop, l.ended.gen, l.ended.done = l, instant, true
 	l.parked.init()
 	l.spin.init(cfg.Oversubscribed)
 	go l.thread()
@@ -158,6 +162,11 @@ func (l *Loop) push(n *node) {
 
 func (l *Loop) start(s Sink, r *Request) {
 	r.sink = s
+	if l.over {
+		r.Source, r.Tag, r.Bytes = -1, -1, 0
+		l.Finish(r, fabric.ErrClosed)
+		return
+	}
 	s.Start(r)
 }
 
@@ -221,6 +230,9 @@ func (l *Loop) Finish(r *Request, err error) {
 // Deliver, Notify, Complete and PeerDown make the loop a fabric.Handler.
 
 func (l *Loop) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
+	if l.conns[from].down != nil {
+		return // ended by a sink, the fabric does not know
+	}
 	if s := l.sinks[kind]; s != nil {
 		s.Deliver(from, kind, imm, hdr, body)
 		return
@@ -255,8 +267,8 @@ func (l *Loop) Fail(p fabric.Peer, err error) {
 	l.exclusive(func() { l.PeerDown(p, err) })
 }
 
-// Close stops the progress thread and wakes whoever still waits with
-// ErrClosed. The domain is the caller's to close afterwards.
+// Close stops the progress thread and ends every request, present or to come,
+// with ErrClosed. The domain is the caller's to close afterwards.
 func (l *Loop) Close() {
 	l.closed.Store(true)
 	for {
@@ -268,11 +280,5 @@ func (l *Loop) Close() {
 		}
 		break
 	}
-	l.exclusive(func() {
-		l.requests.each(func(r *Request) {
-			if r.sink != nil {
-				l.Finish(r, fabric.ErrClosed)
-			}
-		})
-	})
+	l.exclusive(l.terminate)
 }

@@ -12,31 +12,32 @@ import (
 // loop from Start until it is freed; before Start they belong to whoever took
 // it. Protocols use the exported fields as their names say.
 type Request struct {
-	Buf  []byte // the user's buffer, reachable from here until the request ends
-	Imm  uint64 // context and tag
-	Peer int32  // destination, or source, or match.AnySource
-	Kind uint8  // the protocol's: what kind of operation
-	Step uint8  // the protocol's: how far it is
-
-	done    bool
-	queued  bool // in its peer's backlog
-	id, gen uint32
-
-	waiter *Waiter
-	loop   *Loop
+	// What every short message touches comes first: two cache lines.
+	Buf    []byte // the user's buffer, reachable from here until the request ends
+	Imm    uint64 // context and tag
+	Peer   int32  // destination, or source, or match.AnySource
+	Kind   uint8  // the protocol's: what kind of operation
+	Step   uint8  // the protocol's: how far it is
+	done   bool
+	queued bool // in its peer's backlog
+	id     uint32
+	gen    uint32
 	sink   Sink
-	next   *Request // free list or backlog
-	node   node
-
-	Status Status
+	waiter *Waiter
 	err    error
 
-	Entry  uint64 // its entry in the matching table
-	Offset uint64 // bytes moved so far
+	Source, Tag int32  // of the message received
+	Bytes       uint64 // its length, also where the buffer was shorter
+	Entry       uint64 // its entry in the matching table
+	next        *Request
+
+	loop   *Loop
+	node   node
+	Ctx    context.Context // ends the wait; nil for never
+	Offset uint64          // bytes moved so far
 	Remote fabric.Remote
 	Other  uint64 // the peer's request
 	Region fabric.Region
-	Ctx    context.Context // ends the wait; nil for never
 }
 
 // Status is what became of a request: for a receive whose message, with which
@@ -99,14 +100,14 @@ func (s *requests) at(id uint32) *Request {
 	return &(*s.chunks.Load())[id/chunkSize][id%chunkSize]
 }
 
-// lookup finds the request that a peer or a fabric names, or nil.
+// lookup finds the request in flight that a peer or a fabric names, or nil.
 func (s *requests) lookup(op uint64) *Request {
 	id := uint32(op)
 	chunks := s.chunks.Load()
 	if chunks == nil || int(id/chunkSize) >= len(*chunks) {
 		return nil
 	}
-	if r := s.at(id); r.gen == uint32(op>>32) && r.sink != nil {
+	if r := s.at(id); r.gen == uint32(op>>32) && r.sink != nil && !r.done {
 		return r
 	}
 	return nil
@@ -143,8 +144,13 @@ func (s *requests) takeShared(l *Loop) *Request {
 
 // free is for the owner.
 func (s *requests) free(r *Request) {
-	r.gen++
-	r.sink, r.Buf, r.Ctx, r.waiter, r.err = nil, nil, nil, nil, nil
+	if r.gen++; r.gen == instant {
+		r.gen++
+	}
+	r.sink, r.Buf, r.err = nil, nil, nil
+	if r.Ctx != nil {
+		r.Ctx = nil
+	}
 	r.done = false
 	if s.nOwn < maxOwn {
 		r.next, s.own = s.own, r

@@ -116,8 +116,7 @@ func (l *Loop) serve(w *Waiter) {
 // satisfy counts a request that has ended.
 func (l *Loop) satisfy(w *Waiter, r *Request) {
 	if w.single == r {
-		w.status, w.err = r.Status, r.err
-		l.requests.free(r)
+		w.status, w.err = l.collect(r)
 	}
 	if w.need--; w.need > 0 {
 		return
@@ -184,7 +183,7 @@ func (l *Loop) end(w *Waiter, owner bool) (Status, error) {
 
 // collect frees a request that has ended.
 func (l *Loop) collect(r *Request) (Status, error) {
-	st, err := r.Status, r.err
+	st, err := Status{Source: int(r.Source), Tag: int(r.Tag), Bytes: r.Bytes}, r.err
 	l.requests.free(r)
 	return st, err
 }

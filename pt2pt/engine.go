@@ -22,6 +22,7 @@ type Engine struct {
 	loop  *progress.Loop
 	rank  int
 	caps  fabric.Caps
+	short int // longest message that is eager wherever it lies
 	match match.Table
 	peers []peer
 
@@ -62,6 +63,7 @@ const (
 // New makes the engine of a rank and registers it with the loop.
 func New(l *progress.Loop, rank, size int) *Engine {
 	e := &Engine{loop: l, rank: rank, caps: l.Domain().Caps(), peers: make([]peer, size)}
+	e.short = min(e.caps.MaxEager, e.caps.GetMinMapped-1, e.caps.GetMin-1)
 	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Xoff, wire.Xon)
 	return e
 }
@@ -98,6 +100,18 @@ func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b 
 
 // Isend starts a send. It is local; b is the engine's until the request ends.
 func (e *Engine) Isend(ctx context.Context, dest int, cid uint32, tag int32, b []byte) progress.Handle {
+	if l := e.loop; l.Enter() {
+		if e.sendNow(dest, wire.Imm(cid, tag), b) {
+			h := l.Instant()
+			l.Leave()
+			return h
+		}
+		r := fill(l.New(), ctx, kindSend, dest, cid, tag, b)
+		h := r.Handle()
+		l.Begin(e, r)
+		l.Leave()
+		return h
+	}
 	return e.begin(ctx, kindSend, dest, cid, tag, b)
 }
 

@@ -32,7 +32,7 @@ func (e *Engine) startRecv(r *progress.Request) {
 // finishRecv ends a receive whose bytes are in place. A message longer than
 // the buffer is consumed all the same (MPI-4.0 §3.2.4).
 func (e *Engine) finishRecv(r *progress.Request, source int, tag int32, total uint64) {
-	r.Status = progress.Status{Source: source, Tag: int(tag), Bytes: total}
+	r.Source, r.Tag, r.Bytes = int32(source), tag, total
 	var err error
 	if total > uint64(len(r.Buf)) {
 		err = &TruncateError{Length: total, Room: uint64(len(r.Buf))}
@@ -43,7 +43,7 @@ func (e *Engine) finishRecv(r *progress.Request, source int, tag int32, total ui
 // failRecv ends a receive whose message is lost.
 func (e *Engine) failRecv(r *progress.Request, err error) {
 	_, tag := wire.Match(r.Imm)
-	r.Status = progress.Status{Source: int(r.Peer), Tag: int(tag)}
+	r.Source, r.Tag, r.Bytes = r.Peer, tag, 0
 	e.loop.Finish(r, err)
 }
 
@@ -54,7 +54,7 @@ func (e *Engine) Cancel(r *progress.Request, err error) bool {
 		if _, ok := e.match.Withdraw(match.Entry(r.Entry)); !ok {
 			return false
 		}
-		r.Status = progress.Empty
+		r.Source, r.Tag, r.Bytes = match.AnySource, match.AnyTag, 0
 		e.loop.Finish(r, err)
 	case stepEager, stepChunks, stepRTS:
 		if !r.Queued() || r.Offset > 0 {

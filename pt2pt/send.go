@@ -2,13 +2,14 @@ package pt2pt
 
 import (
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
 )
 
 // sendNow sends a short message without a request, if nothing is in the way.
 func (e *Engine) sendNow(dest int, imm uint64, b []byte) bool {
-	if len(b) > e.caps.MaxEager || dest == e.rank || e.peers[dest].xoff {
+	if len(b) > e.short || dest == e.rank || e.peers[dest].xoff {
 		return false
 	}
 	c := e.loop.Conn(fabric.Peer(dest))
@@ -26,7 +27,7 @@ func (e *Engine) startSend(r *progress.Request) {
 	switch {
 	case e.peers[r.Peer].xoff && n > 0:
 		r.Step = stepRTS
-	case n <= e.caps.MaxEager && n < e.caps.GetMinMapped:
+	case n <= e.short:
 		r.Step = stepEager
 	default:
 		e.chooseLong(r)
@@ -76,13 +77,13 @@ func (e *Engine) register(b []byte, a fabric.Access) fabric.Region {
 func (e *Engine) release(r *progress.Request) {
 	if r.Region.Handle != 0 {
 		e.loop.Domain().Deregister(r.Region)
+		r.Region.Handle = 0
 	}
-	r.Region = fabric.Region{}
 }
 
 // finishSend ends a send.
 func (e *Engine) finishSend(r *progress.Request, err error) {
 	e.release(r)
-	r.Status = progress.Empty
+	r.Source, r.Tag, r.Bytes = match.AnySource, match.AnyTag, 0
 	e.loop.Finish(r, err)
 }

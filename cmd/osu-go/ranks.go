@@ -25,7 +25,7 @@ func measure(s *settings, stdout, stderr io.Writer) error {
 	case s.fabric == "mem":
 		return goroutines(s, stdout, stderr)
 	}
-	launched, err := underLauncher()
+	launched, err := boot.Launched()
 	switch {
 	case err != nil:
 		return err
@@ -33,25 +33,6 @@ func measure(s *settings, stdout, stderr io.Writer) error {
 		return rank(s, stdout, stderr)
 	}
 	return launch(s, stdout, stderr)
-}
-
-// underLauncher tells whether a launcher has started this process. It leaves
-// the way into the job untouched for mpi.Init.
-func underLauncher() (bool, error) {
-	if os.Getenv("WEFT_BOOT") == "" {
-		for _, v := range []string{"PMI_FD", "PMI_PORT", "WEFT_FD"} {
-			if os.Getenv(v) != "" {
-				return true, nil
-			}
-		}
-	}
-	// Without one of those Discover takes nothing away, and it knows the signs
-	// of launchers that it cannot speak to.
-	job, err := boot.Discover(context.Background())
-	if err != nil {
-		return false, err
-	}
-	return job.Launcher != boot.LauncherNone, job.Close()
 }
 
 // launch starts this program again as the ranks of a job on this machine.

@@ -33,6 +33,13 @@ func armMeetsSendUrgent(t *testing.T, h Harness) {
 	armMeetsSend(t, h, fabric.WakeUrgent, 1|fabric.Urgent)
 }
 
+// delay lasts n times some nanoseconds.
+func delay(turn *atomic.Int64, n int) {
+	for range n {
+		turn.Load()
+	}
+}
+
 // armMeetsSend lets rank 0 send while rank 1 is between Arm and Wait, a little
 // earlier or later each round.
 func armMeetsSend(t *testing.T, h Harness, w fabric.Wake, kind uint8) {
@@ -53,9 +60,7 @@ func armMeetsSend(t *testing.T, h Harness, w fabric.Wake, kind uint8) {
 					}
 					return false
 				})
-				for range i % 128 {
-					turn.Load() // some nanoseconds
-				}
+				delay(&turn, i%256)
 				n.send(1, kind, uint64(i), nil, nil)
 			}
 			return
@@ -63,6 +68,7 @@ func armMeetsSend(t *testing.T, h Harness, w fabric.Wake, kind uint8) {
 		got := n.count()
 		for i := range rounds {
 			turn.Store(int64(i) + 1)
+			delay(&turn, i/256*7%256)
 			n.sleepUntil(w, "a message that met Arm", func() bool { return *got > i })
 		}
 	})

@@ -218,8 +218,9 @@ func (n *node) pollMax(max int) int {
 	n.inPoll, n.events = true, 0
 	c := n.d.Poll(n, max)
 	n.inPoll = false
-	if c != n.events || c > max {
-		n.t.Errorf("rank %d: Poll(%d) returned %d and handed over %d events", n.rank, max, c, n.events)
+	// What Poll returns includes work of its own.
+	if c < n.events || n.events > max {
+		n.complain("rank %d: Poll(%d) returned %d and handed over %d events", n.rank, max, c, n.events)
 	}
 	return c
 }

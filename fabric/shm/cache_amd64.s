@@ -11,6 +11,12 @@ loop:
 	JHI  loop
 	RET
 
+// func prefetchRead(p unsafe.Pointer)
+TEXT ·prefetchRead(SB), NOSPLIT, $0-8
+	MOVQ p+0(FP), AX
+	PREFETCHT0 (AX)
+	RET
+
 // func demote(p unsafe.Pointer, n uintptr)
 TEXT ·demote(SB), NOSPLIT, $0-16
 	MOVQ p+0(FP), AX

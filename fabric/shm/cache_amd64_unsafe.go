@@ -12,6 +12,11 @@ import "unsafe"
 //go:noescape
 func prefetchWrite(p unsafe.Pointer, n uintptr)
 
+// prefetchRead asks for the line at p.
+//
+//go:noescape
+func prefetchRead(p unsafe.Pointer)
+
 // demote hints that the n bytes at p are wanted by another core next
 // (CLDEMOTE; a NOP where it does not exist).
 //

@@ -6,4 +6,6 @@ import "unsafe"
 
 func prefetchWrite(unsafe.Pointer, uintptr) {}
 
+func prefetchRead(unsafe.Pointer) {}
+
 func demote(unsafe.Pointer, uintptr) {}

@@ -54,6 +54,9 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 			}
 			break
 		}
+		if n > 0 {
+			r.expect()
+		}
 		hl, bl := int(ctl>>ctlHdrShift&ctlHdrMask), int(ctl>>ctlBodyShift&ctlBodyMask)
 		var body []byte
 		if ctl&ctlPayload == 0 {

@@ -61,6 +61,11 @@ const ahead = 8
 
 func (p *producer) claimLines() { prefetchWrite(p.line(p.tail+ahead).p, lineSize) }
 
+// expect fetches a line that is about to be read. It is called where several
+// messages have come at once: then lines behind them are written already. To
+// fetch one that is not would take it from the producer.
+func (c *consumer) expect() { prefetchRead(c.line(c.head + 3).p) }
+
 // claimPayload makes as much payload ours as the last message had.
 func (p *producer) claimPayload(n int) {
 	off, _ := payloadAt(p.payTail, n)

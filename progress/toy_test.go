@@ -1,0 +1,216 @@
+package progress
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/mem"
+)
+
+const patience = 30 * time.Second
+
+// Kinds of a toy's requests.
+const (
+	atOnce  uint8 = iota + 1 // ends as it starts
+	letter                   // ends when a packet has gone to Peer and come back
+	forever                  // ends when canceled or told to
+)
+
+const (
+	question uint8 = 1 | fabric.Urgent
+	answer   uint8 = 2 | fabric.Urgent
+)
+
+// toy is a protocol for tests. The status of its requests tells their Offset
+// back, so a result that belongs to another request is seen.
+type toy struct {
+	l        *Loop
+	waiting  map[*Request]bool // requests of kind forever
+	canceled int
+	started  []uint64 // Offsets, in the order of starting, if not nil
+}
+
+func (s *toy) Start(r *Request) {
+	if s.started != nil {
+		s.started = append(s.started, r.Offset)
+	}
+	r.Bytes = 0
+	switch r.Kind {
+	case atOnce:
+		s.finish(r)
+	case forever:
+		s.waiting[r] = true
+	case letter:
+		c := s.l.Conn(fabric.Peer(r.Peer))
+		if c.Busy() || s.Resume(r) == fabric.ErrAgain {
+			c.Enqueue(r)
+		}
+	}
+}
+
+func (s *toy) Resume(r *Request) error {
+	ep := s.l.Conn(fabric.Peer(r.Peer)).Endpoint()
+	return ep.Send(question, uint64(r.Op()), nil, nil)
+}
+
+func (s *toy) finish(r *Request) {
+	r.Bytes = r.Offset
+	s.l.Finish(r, nil)
+}
+
+func (s *toy) Cancel(r *Request, err error) bool {
+	if !s.waiting[r] {
+		return false
+	}
+	delete(s.waiting, r)
+	s.canceled++
+	r.Bytes = r.Offset
+	s.l.Finish(r, err)
+	return true
+}
+
+func (s *toy) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
+	switch kind {
+	case question:
+		s.l.Conn(from).Post(answer, imm, nil)
+	case answer:
+		if r := s.l.Lookup(imm); r != nil {
+			s.finish(r)
+		} else {
+			panic("an answer names no request in flight")
+		}
+	}
+}
+
+func (s *toy) Complete(*Request, error)          {}
+func (s *toy) PeerDown(p fabric.Peer, err error) {}
+
+// tell ends the requests of kind forever that are waiting. Under ownership.
+func (s *toy) tell() {
+	for r := range s.waiting {
+		delete(s.waiting, r)
+		s.finish(r)
+	}
+}
+
+// loops makes n joined ranks with a toy each.
+func loops(t testing.TB, n int, cfg Config, opts ...mem.Option) []*toy {
+	w := mem.NewNetwork(n, opts...)
+	var addrs [][]byte
+	var doms []fabric.Domain
+	for i := range n {
+		d, err := w.Provider().Open(fabric.Config{Rank: fabric.Peer(i), Size: n, Job: "test", Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doms, addrs = append(doms, d), append(addrs, d.Addr())
+	}
+	var toys []*toy
+	for _, d := range doms {
+		cfg.Domain, cfg.Addrs, cfg.Log = d, addrs, slog.New(slog.DiscardHandler)
+		l := New(cfg)
+		s := &toy{l: l, waiting: map[*Request]bool{}}
+		l.Handle(s, question, answer)
+		toys = append(toys, s)
+		t.Cleanup(func() {
+			if !l.closed.Load() {
+				l.Close()
+			}
+			d.Close()
+		})
+	}
+	return toys
+}
+
+// own calls f as the owner.
+func (s *toy) own(f func()) {
+	for !s.l.Enter() {
+		runtime.Gosched()
+	}
+	f()
+	s.l.Leave()
+}
+
+// shared fills in a request that anyone may take.
+func (s *toy) shared(kind uint8, peer int, token uint64, ctx context.Context) *Request {
+	r := s.l.NewShared()
+	r.Kind, r.Peer, r.Offset, r.Ctx = kind, int32(peer), token, ctx
+	return r
+}
+
+// submit starts a request as a goroutine does that may not be the owner.
+func (s *toy) submit(kind uint8, peer int, token uint64) Handle {
+	r := s.shared(kind, peer, token, nil)
+	h := r.Handle()
+	s.l.Submit(s, r)
+	return h
+}
+
+// begin starts one in place, as the owner.
+func (s *toy) begin(kind uint8, peer int, token uint64) Handle {
+	var h Handle
+	s.own(func() {
+		r := s.l.New()
+		r.Kind, r.Peer, r.Offset, r.Ctx = kind, int32(peer), token, nil
+		h = r.Handle()
+		s.l.Begin(s, r)
+	})
+	return h
+}
+
+// together runs f on n goroutines and fails if they do not end: something was
+// lost then.
+func together(t *testing.T, n int, f func(i int)) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { f(i) })
+	}
+	done := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		buf := make([]byte, 1<<16)
+		t.Fatalf("a wake-up or a node was lost:\n%s", buf[:runtime.Stack(buf, true)])
+	}
+}
+
+// checkFree checks that every request is on exactly one of the free lists.
+func (s *toy) checkFree(t *testing.T) {
+	t.Helper()
+	s.own(func() {
+		q := &s.l.requests
+		if q.chunks.Load() == nil {
+			return
+		}
+		seen := map[uint32]int{}
+		n := 0
+		for r := q.own; r != nil; r = r.next {
+			seen[r.id]++
+			n++
+		}
+		if n != q.nOwn {
+			t.Errorf("%d requests in the owner's list, counted %d", n, q.nOwn)
+		}
+		for id := uint32(q.shared.Load()); id != 0; id = (*q.links.Load())[(id-1)/chunkSize][(id-1)%chunkSize].Load() {
+			seen[id-1]++
+		}
+		for id := range uint32(len(*q.chunks.Load()) * chunkSize) {
+			if seen[id] != 1 {
+				t.Errorf("request %d is %d times in the free lists", id, seen[id])
+			}
+			if r := q.at(id); r.sink != nil || r.Buf != nil || r.waiter != nil || r.done || r.queued {
+				t.Errorf("free request %d keeps something: %+v", id, r)
+			}
+		}
+	})
+}
