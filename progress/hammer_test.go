@@ -103,6 +103,7 @@ func hammer(t *testing.T, s *toy, tokens *atomic.Uint64, seed uint64) {
 						check(i, st, err)
 						break
 					}
+					runtime.Gosched()
 				}
 			}
 		case 2:
@@ -133,6 +134,7 @@ func hammer(t *testing.T, s *toy, tokens *atomic.Uint64, seed uint64) {
 				if ended {
 					break
 				}
+				runtime.Gosched()
 			}
 			for i := range hs {
 				check(i, out[i], out[i].Err)
