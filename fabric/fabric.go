@@ -76,7 +76,9 @@ type Region struct {
 }
 
 // Remote names memory of a peer: what the peer's Region.Remote said, carried
-// in a message. Transports check it before they use it.
+// in a message. Its Addr is opaque but for adding offsets, with Len made
+// smaller to match. Transports check it before they use it and answer
+// ErrBadRemote from the call or from Complete.
 type Remote struct {
 	Addr uint64
 	Len  uint64 // bytes
@@ -123,8 +125,8 @@ type Domain interface {
 	Connect(p Peer, addr []byte) (Endpoint, error)
 
 	// Register makes b usable in one-sided operations until Deregister. The
-	// domain keeps no reference that holds b alive: the caller does. It
-	// neither blocks nor, in a transport that needs no pinning, allocates.
+	// caller keeps b alive meanwhile; the domain need not. It neither blocks
+	// nor, in a transport that needs no pinning, allocates.
 	Register(b []byte, a Access) (Region, error)
 	Deregister(Region) error
 
@@ -134,9 +136,11 @@ type Domain interface {
 	// and never allocates.
 	Poll(h Handler, max int) int
 
-	// Arm asks peers to ring the doorbell for what w says. The caller polls
-	// once more after Arm and before it sleeps, since what came earlier rings
-	// nothing. Disarm ends it; both are cheap when nothing changes.
+	// Arm asks peers to ring the doorbell for what w says; completions that do
+	// not come from a Poll of this rank ring at either level. What came before
+	// Arm rings nothing: the caller sleeps only after a Poll that answered 0.
+	// Room after ErrAgain need not ring: who waits for it sleeps with a
+	// timeout. Disarm ends it; both are cheap when nothing changes.
 	Arm(w Wake) error
 	Disarm()
 	// Wait blocks until the doorbell rings, Wake is called, the timeout has

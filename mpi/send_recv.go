@@ -20,11 +20,11 @@ func Recv[T Scalar](c *Comm, buf []T, source, tag int) (Status, error) {
 	if err := c.checkRecv("Recv", source, tag); err != nil || source == ProcNull {
 		return nullStatus, err
 	}
-	st, err := c.p2p.Recv(c.ctx, source, c.cid, int32(tag), bytesOf(buf))
+	res, err := c.p2p.Recv(c.ctx, source, c.cid, int32(tag), bytesOf(buf))
 	if err != nil {
-		return st, fail("Recv", err)
+		return res.Status(), fail("Recv", err)
 	}
-	return st, nil
+	return res.Status(), nil
 }
 
 // Isend starts a send (MPI_Isend, MPI-4.0 §3.7.2). buf must not be written to

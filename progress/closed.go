@@ -39,7 +39,7 @@ func (l *Loop) terminate() {
 		}
 	}
 	l.requests.each(func(r *Request) {
-		r.Source, r.Tag, r.Bytes = -1, -1, 0
+		r.Result = Result{Source: -1, Tag: -1}
 		l.Finish(r, fabric.ErrClosed)
 	})
 }

@@ -281,19 +281,23 @@ func TestACancellationAndAnEndMeetOnlyOnce(t *testing.T) {
 			k := rnd.IntN(2)
 			go enders[k]()
 			go enders[1-k]()
-			var st Status
+			var bytes uint64
 			var err error
 			if rnd.IntN(2) == 0 {
-				st, err = s.l.Do(s, r)
+				var res Result
+				res, err = s.l.Do(s, r)
+				bytes = res.Bytes
 			} else {
 				h := r.Handle()
 				s.l.Submit(s, r)
+				var st Status
 				st, err = Wait(&h)
+				bytes = st.Bytes
 			}
 			cancel()
 			switch {
-			case st.Bytes != token:
-				t.Errorf("request %d got the result of %d", token, st.Bytes)
+			case bytes != token:
+				t.Errorf("request %d got the result of %d", token, bytes)
 			case err == nil:
 				told.Add(1)
 			case errors.Is(err, context.Canceled):

@@ -30,7 +30,8 @@ func (h Handle) collect() (Status, error) {
 		l.instants.close(h.gen)
 		return Empty, nil
 	}
-	return l.collect(h.r)
+	res, err := l.collect(h.r)
+	return res.Status(), err
 }
 
 // instant is the generation of the one request that stands for all operations
@@ -92,7 +93,8 @@ func Wait(h *Handle) (Status, error) {
 		l.Leave()
 		return st, err
 	}
-	return l.Await(r)
+	res, err := l.Await(r)
+	return res.Status(), err
 }
 
 // waitQueued waits where somebody else owns the loop.
@@ -153,7 +155,7 @@ func (l *Loop) glance() {
 	if l.armed == fabric.WakeUrgent {
 		l.disarm()
 	}
-	l.pass()
+	l.pass(burst)
 }
 
 // WaitAll blocks until all requests have ended, frees them and sets the

@@ -163,7 +163,7 @@ func (l *Loop) push(n *node) {
 func (l *Loop) start(s Sink, r *Request) {
 	r.sink = s
 	if l.over {
-		r.Source, r.Tag, r.Bytes = -1, -1, 0
+		r.Result = Result{Source: -1, Tag: -1}
 		l.Finish(r, fabric.ErrClosed)
 		return
 	}
@@ -184,8 +184,8 @@ func (l *Loop) drain() {
 	}
 }
 
-// pass is one turn of the loop.
-func (l *Loop) pass() int {
+// pass is one turn of the loop, for at most max messages.
+func (l *Loop) pass(max int) int {
 	l.passes++
 	if !l.queue.empty() {
 		l.drain()
@@ -193,7 +193,7 @@ func (l *Loop) pass() int {
 	if len(l.backlogged) > 0 {
 		l.flush()
 	}
-	return l.dom.Poll(l, 64)
+	return l.dom.Poll(l, max)
 }
 
 // New returns a request to fill in and start, for the owner.

@@ -10,6 +10,8 @@ import (
 )
 
 const (
+	// burst is how many messages one pass takes at most.
+	burst = 64
 	// look is how many passes in vain go by between two looks at the clock, the
 	// context and the other goroutines.
 	look = 64
@@ -45,7 +47,9 @@ func (l *Loop) poll(w *Waiter) bool {
 	idle := 0
 	var start time.Time
 	for w.need > 0 {
-		if l.pass() > 0 {
+		// No more messages than can end the wait: to look at the line behind the
+		// last one would be to wait for it to come from the other core.
+		if l.pass(min(w.need, burst)) > 0 {
 			idle = 0
 			if l.woke {
 				l.woke = false

@@ -26,10 +26,9 @@ type Request struct {
 	waiter *Waiter
 	err    error
 
-	Source, Tag int32  // of the message received
-	Bytes       uint64 // its length, also where the buffer was shorter
-	Entry       uint64 // its entry in the matching table
-	next        *Request
+	Result Result // what was received
+	Entry  uint64 // its entry in the matching table
+	next   *Request
 
 	loop   *Loop
 	node   node
@@ -38,6 +37,18 @@ type Request struct {
 	Remote fabric.Remote
 	Other  uint64 // the peer's request
 	Region fabric.Region
+}
+
+// Result is what the path of a message hands on of a Status: two words, which
+// stay in registers.
+type Result struct {
+	Source, Tag int32
+	Bytes       uint64
+}
+
+// Status is the result in the form that users see.
+func (r Result) Status() Status {
+	return Status{Source: int(r.Source), Tag: int(r.Tag), Bytes: r.Bytes}
 }
 
 // Status is what became of a request: for a receive whose message, with which

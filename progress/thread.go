@@ -2,6 +2,7 @@ package progress
 
 import (
 	"errors"
+	"runtime"
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -19,9 +20,14 @@ const tick = time.Millisecond
 // where the process sleeps, and holds neither a thread nor a processor.
 func (l *Loop) thread() {
 	defer close(l.stopped)
-	timeout := tick
-	for {
-		if err := l.dom.Wait(timeout); err != nil {
+	for next := untilBell; ; {
+		timeout := time.Duration(0)
+		if next == afterTick {
+			timeout = tick
+		}
+		if next == again {
+			runtime.Gosched()
+		} else if err := l.dom.Wait(timeout); err != nil {
 			if !errors.Is(err, fabric.ErrClosed) {
 				l.log.Error("the progress thread ends", "err", err)
 			}
@@ -30,61 +36,73 @@ func (l *Loop) thread() {
 		if l.closed.Load() {
 			return
 		}
-		timeout = tick
+		next = afterTick
 		if l.Enter() {
-			if l.tend() {
-				timeout = 0
-			}
+			next = l.tend()
 			l.Leave()
 		}
 	}
 }
 
-// tend does the thread's part as the owner and reports whether it may sleep
-// until the doorbell rings.
-func (l *Loop) tend() bool {
+// nextLook is when the thread looks at the loop again.
+type nextLook uint8
+
+const (
+	untilBell nextLook = iota // when the doorbell rings
+	afterTick                 // then, or after a tick
+	again                     // as soon as others have had their turn
+)
+
+// tend does the thread's part as the owner.
+func (l *Loop) tend() nextLook {
 	rung := l.asleep
 	l.asleep = false
 	if l.parked.first() == nil || l.poller != nil {
 		if !rung && l.seen != l.passes {
 			l.seen = l.passes
-			return false // somebody was there within the tick
+			return afterTick // somebody was there within the tick
 		}
 		if !l.threaded && l.poller == nil {
 			l.asleep = true
-			return true
+			return untilBell
 		}
 	}
 	l.armed = 0 // a ring has cleared the word that peers read
-	l.dry()
-	if l.poller != nil || len(l.backlogged) > 0 {
-		l.seen = l.passes
-		return false
-	}
+	busy := !l.dry()
 	level := fabric.WakeUrgent
 	if l.parked.first() != nil {
 		level = fabric.WakeAll
-	} else if rung {
-		// The application has been given something; it may come.
-		l.seen = l.passes
-		return false
+	}
+	l.seen = l.passes
+	switch {
+	case busy:
+		return again
+	case l.poller != nil, len(l.backlogged) > 0:
+		return afterTick
+	case level == fabric.WakeUrgent && rung:
+		return afterTick // the application has been given something; it may come
 	}
 	if err := l.dom.Arm(level); err != nil {
 		l.log.Error("the doorbell can't be armed", "err", err)
-		return false
+		return afterTick
 	}
 	l.armed = level
-	l.dry()
-	if level == fabric.WakeAll && l.parked.first() == nil || len(l.backlogged) > 0 {
-		l.seen = l.passes
-		return false
+	came := l.pass(burst) > 0
+	l.seen = l.passes
+	if came || len(l.backlogged) > 0 {
+		return again
 	}
 	l.asleep = true
-	return true
+	return untilBell
 }
 
-// dry passes until there is nothing left to do.
-func (l *Loop) dry() {
-	for l.pass() > 0 {
+// dry passes until there is nothing left to do, or for so long that others
+// should have their turn.
+func (l *Loop) dry() bool {
+	for range 256 {
+		if l.pass(burst) == 0 {
+			return true
+		}
 	}
+	return false
 }

@@ -39,7 +39,7 @@ func (s *toy) Start(r *Request) {
 	if s.started != nil {
 		s.started = append(s.started, r.Offset)
 	}
-	r.Bytes = 0
+	r.Result.Bytes = 0
 	switch r.Kind {
 	case atOnce:
 		s.finish(r)
@@ -59,7 +59,7 @@ func (s *toy) Resume(r *Request) error {
 }
 
 func (s *toy) finish(r *Request) {
-	r.Bytes = r.Offset
+	r.Result.Bytes = r.Offset
 	s.l.Finish(r, nil)
 }
 
@@ -69,7 +69,7 @@ func (s *toy) Cancel(r *Request, err error) bool {
 	}
 	delete(s.waiting, r)
 	s.canceled++
-	r.Bytes = r.Offset
+	r.Result.Bytes = r.Offset
 	s.l.Finish(r, err)
 	return true
 }

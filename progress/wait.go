@@ -18,7 +18,7 @@ type Waiter struct {
 	// A waiter for one request has its result handed over and the request
 	// freed by whoever ends it.
 	single *Request
-	status Status
+	result Result
 	err    error
 
 	parked     bool
@@ -116,7 +116,7 @@ func (l *Loop) serve(w *Waiter) {
 // satisfy counts a request that has ended.
 func (l *Loop) satisfy(w *Waiter, r *Request) {
 	if w.single == r {
-		w.status, w.err = l.collect(r)
+		w.result, w.err = l.collect(r)
 	}
 	if w.need--; w.need > 0 {
 		return
@@ -142,7 +142,7 @@ func (l *Loop) handOver() {
 }
 
 // Do starts a request and waits for it: the blocking form of Submit.
-func (l *Loop) Do(s Sink, r *Request) (Status, error) {
+func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 	if l.Enter() {
 		l.start(s, r)
 		return l.Await(r)
@@ -156,11 +156,11 @@ func (l *Loop) Do(s Sink, r *Request) (Status, error) {
 
 // Await waits for a request that the caller, who owns the loop, has started;
 // it frees the request and ends the ownership.
-func (l *Loop) Await(r *Request) (Status, error) {
+func (l *Loop) Await(r *Request) (Result, error) {
 	if r.done {
-		st, err := l.collect(r)
+		res, err := l.collect(r)
 		l.Leave()
-		return st, err
+		return res, err
 	}
 	w := l.waiter()
 	w.single, w.need, r.waiter = r, 1, w
@@ -170,43 +170,45 @@ func (l *Loop) Await(r *Request) (Status, error) {
 	return l.end(w, l.await(w))
 }
 
-func (l *Loop) end(w *Waiter, owner bool) (Status, error) {
-	st, err := w.status, w.err
+func (l *Loop) end(w *Waiter, owner bool) (Result, error) {
+	res, err := w.result, w.err
 	if !owner {
 		w.recycle()
-		return st, err
+		return res, err
 	}
 	l.release(w)
 	l.Leave()
-	return st, err
+	return res, err
 }
 
 // collect frees a request that has ended.
-func (l *Loop) collect(r *Request) (Status, error) {
-	st, err := Status{Source: int(r.Source), Tag: int(r.Tag), Bytes: r.Bytes}, r.err
+func (l *Loop) collect(r *Request) (Result, error) {
+	res, err := r.Result, r.err
 	l.requests.free(r)
-	return st, err
+	return res, err
 }
 
 // await waits, as the owner, until the waiter's requests have ended. It
 // reports whether the caller is the owner still.
 func (l *Loop) await(w *Waiter) (owner bool) {
-	if l.poller == nil || l.poller == w {
+	for l.poller == nil || l.poller == w {
 		l.poller = w
 		ended := l.poll(w)
 		l.poller = nil
 		if ended {
 			return true
 		}
-		// In vain: let the doorbell wake us.
-		l.parked.add(w)
-		if l.arm() {
-			for l.pass() > 0 {
-			}
+		// In vain: let the doorbell wake us, unless something comes until it is
+		// armed.
+		quiet := l.arm() && l.pass(burst) == 0
+		if w.need == 0 { // also by what another goroutine had queued
+			return true
 		}
-	} else {
-		l.parked.add(w)
+		if quiet {
+			break
+		}
 	}
+	l.parked.add(w)
 	l.Leave()
 	return l.sleep(w)
 }

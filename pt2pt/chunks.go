@@ -18,8 +18,7 @@ func (e *Engine) sendChunks(ep fabric.Endpoint, r *progress.Request) error {
 		piece := r.Buf[r.Offset:min(r.Offset+uint64(e.caps.Chunk), uint64(len(r.Buf)))]
 		var err error
 		if r.Offset == 0 {
-			var hdr [wire.FirstSize]byte
-			err = ep.Send(wire.EagerFirst, r.Imm, wire.MakeFirst(hdr[:], uint64(len(r.Buf))), piece)
+			err = ep.Send(wire.EagerFirst, r.Imm, wire.MakeFirst(e.hdr[:], uint64(len(r.Buf))), piece)
 		} else {
 			err = ep.Send(wire.EagerMore, 0, nil, piece)
 		}

@@ -28,6 +28,7 @@ type Engine struct {
 
 	arrivals arrivals
 	buffers  buffers
+	hdr      [fabric.MaxHeader]byte // of the packet being sent
 }
 
 // peer is what the engine knows of another rank.
@@ -88,7 +89,7 @@ func (e *Engine) Send(ctx context.Context, dest int, cid uint32, tag int32, b []
 }
 
 // Recv blocks until a message has been received into b.
-func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b []byte) (progress.Status, error) {
+func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b []byte) (progress.Result, error) {
 	l := e.loop
 	if !l.Enter() {
 		return l.Do(e, fill(l.NewShared(), ctx, kindRecv, source, cid, tag, b))

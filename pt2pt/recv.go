@@ -32,7 +32,7 @@ func (e *Engine) startRecv(r *progress.Request) {
 // finishRecv ends a receive whose bytes are in place. A message longer than
 // the buffer is consumed all the same (MPI-4.0 §3.2.4).
 func (e *Engine) finishRecv(r *progress.Request, source int, tag int32, total uint64) {
-	r.Source, r.Tag, r.Bytes = int32(source), tag, total
+	r.Result = progress.Result{Source: int32(source), Tag: tag, Bytes: total}
 	var err error
 	if total > uint64(len(r.Buf)) {
 		err = &TruncateError{Length: total, Room: uint64(len(r.Buf))}
@@ -43,7 +43,7 @@ func (e *Engine) finishRecv(r *progress.Request, source int, tag int32, total ui
 // failRecv ends a receive whose message is lost.
 func (e *Engine) failRecv(r *progress.Request, err error) {
 	_, tag := wire.Match(r.Imm)
-	r.Source, r.Tag, r.Bytes = r.Peer, tag, 0
+	r.Result = progress.Result{Source: r.Peer, Tag: tag, Bytes: 0}
 	e.loop.Finish(r, err)
 }
 
@@ -54,7 +54,7 @@ func (e *Engine) Cancel(r *progress.Request, err error) bool {
 		if _, ok := e.match.Withdraw(match.Entry(r.Entry)); !ok {
 			return false
 		}
-		r.Source, r.Tag, r.Bytes = match.AnySource, match.AnyTag, 0
+		r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag, Bytes: 0}
 		e.loop.Finish(r, err)
 	case stepEager, stepChunks, stepRTS:
 		if !r.Queued() || r.Offset > 0 {

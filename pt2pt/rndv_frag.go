@@ -11,8 +11,7 @@ import (
 func (e *Engine) askFrags(r *progress.Request, n uint64) {
 	e.release(r)
 	r.Step, r.Offset = stepData, 0
-	var hdr [wire.CTSSize]byte
-	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.CTS, r.Other, wire.MakeCTS(hdr[:], uint64(r.Op()), n))
+	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.CTS, r.Other, wire.MakeCTS(e.hdr[:], uint64(r.Op()), n))
 }
 
 func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
@@ -34,8 +33,7 @@ func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
 func (e *Engine) sendFrags(ep fabric.Endpoint, r *progress.Request) error {
 	for end := r.Remote.Len; r.Offset < end; {
 		piece := r.Buf[r.Offset:min(r.Offset+uint64(e.caps.MaxEager), end)]
-		var hdr [wire.DataSize]byte
-		err := ep.Send(wire.Data, r.Other, wire.MakeData(hdr[:], r.Offset), piece)
+		err := ep.Send(wire.Data, r.Other, wire.MakeData(e.hdr[:], r.Offset), piece)
 		if err == fabric.ErrAgain {
 			return err
 		}

@@ -10,8 +10,7 @@ import (
 
 // sendRTS announces a message that stays in the sender's buffer until FIN.
 func (e *Engine) sendRTS(ep fabric.Endpoint, r *progress.Request) error {
-	var hdr [wire.RTSSize]byte
-	h := wire.MakeRTS(hdr[:], r.Region.Addr, uint64(len(r.Buf)), r.Region.Key, uint64(r.Op()))
+	h := wire.MakeRTS(e.hdr[:], r.Region.Addr, uint64(len(r.Buf)), r.Region.Key, uint64(r.Op()))
 	err := ep.Send(wire.RTS, r.Imm, h, nil)
 	switch err {
 	case nil:
@@ -89,8 +88,7 @@ func (e *Engine) onGot(r *progress.Request, err error) {
 
 // fin tells the sender that its buffer is its own again.
 func (e *Engine) fin(r *progress.Request, failed bool) {
-	var hdr [wire.FINSize]byte
-	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.FIN, r.Other, wire.MakeFIN(hdr[:], failed))
+	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.FIN, r.Other, wire.MakeFIN(e.hdr[:], failed))
 }
 
 func (e *Engine) onFIN(from fabric.Peer, op uint64, failed bool) bool {

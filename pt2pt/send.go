@@ -84,6 +84,6 @@ func (e *Engine) release(r *progress.Request) {
 // finishSend ends a send.
 func (e *Engine) finishSend(r *progress.Request, err error) {
 	e.release(r)
-	r.Source, r.Tag, r.Bytes = match.AnySource, match.AnyTag, 0
+	r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag, Bytes: 0}
 	e.loop.Finish(r, err)
 }

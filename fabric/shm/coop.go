@@ -77,13 +77,14 @@ func (e *endpoint) askHelp(j *getJob) {
 	if slot < 0 {
 		return
 	}
-	var b [32]byte
+	b := e.d.out[:32]
 	le := binary.LittleEndian
 	le.PutUint64(b[0:], addressOf(j.local))
 	le.PutUint64(b[8:], j.remote.Addr)
 	le.PutUint64(b[16:], uint64(len(j.local)))
-	le.PutUint64(b[24:], uint64(slot))
-	if e.sendInternal(internalHelp, 0, b[:], 0) {
+	le.PutUint32(b[24:], uint32(slot))
+	le.PutUint32(b[28:], uint32(j.block))
+	if e.sendInternal(internalHelp, 0, b, 0) {
 		j.coop = slot
 		return
 	}
@@ -106,8 +107,8 @@ func (j *getJob) awaitHelp() (over bool, err error) {
 			return true, &fabric.Error{Op: "cooperative copy", Peer: j.e.peer, HasPeer: true, Err: fabric.ErrPeerDown}
 		}
 		for missing := theirs - copied; missing > 0 && err == nil; missing-- {
-			off := j.front * block
-			err = j.e.move(j, off, min(block, len(j.local)-off))
+			off := j.front * j.block
+			err = j.e.move(j, off, min(j.block, len(j.local)-off))
 			j.front++
 		}
 	}
@@ -122,7 +123,7 @@ type helpJob struct {
 	mem      []byte // the segment with the slot
 	slot     int
 	dst, src uint64
-	n        uint64
+	n, block uint64
 	copied   uint64
 }
 
@@ -133,22 +134,21 @@ func (d *Domain) startHelp(r *inbound, hdr []byte) {
 	}
 	le := binary.LittleEndian
 	j := &helpJob{e: r.peer, mem: r.mem, dst: le.Uint64(hdr[0:]), src: le.Uint64(hdr[8:]), n: le.Uint64(hdr[16:])}
-	slot := le.Uint64(hdr[24:])
-	if slot >= coopSlotCount || r.peer.info == nil {
+	j.slot, j.block = int(le.Uint32(hdr[24:])), uint64(le.Uint32(hdr[28:]))
+	if j.slot >= coopSlotCount || j.block < minBlock || j.block > maxBlock || r.peer.info == nil {
 		return
 	}
-	j.slot = int(slot)
 	d.helps = append(d.helps, j)
 }
 
 // help copies one block and reports whether that was all.
 func (d *Domain) help(j *helpJob) (over bool) {
-	blocks := (j.n + block - 1) / block
+	blocks := (j.n + j.block - 1) / j.block
 	var answer uint64
 	if atomic.AddUint64(slotWord(j.mem, j.slot, coopClaims), 1) <= blocks && j.copied < blocks {
 		i := blocks - 1 - j.copied
-		off := i * block
-		err := writePeer(j.e.info.pid, j.src+off, j.dst+off, int(min(block, j.n-off)))
+		off := i * j.block
+		err := writePeer(j.e.info.pid, j.src+off, j.dst+off, int(min(j.block, j.n-off)))
 		if err == nil {
 			j.copied++
 			return false

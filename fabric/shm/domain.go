@@ -51,9 +51,10 @@ type Domain struct {
 	rx      []*inbound  // rings to poll
 	turn    int         // where in rx the next Poll starts
 	done    []completion
-	jobs    []*getJob  // large Gets in progress
-	helps   []*helpJob // large Gets of peers that we help with
-	hdr     [fabric.MaxHeader]byte
+	jobs    []*getJob              // large Gets in progress
+	helps   []*helpJob             // large Gets of peers that we help with
+	hdr     [fabric.MaxHeader]byte // of the message being delivered
+	out     [fabric.MaxHeader]byte // of the transport's own message being sent
 	cmaOnce sync.Once
 }
 
@@ -117,7 +118,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	}
 	d.caps = fabric.Caps{
 		MaxShort: maxInline, MaxEager: maxEager, Chunk: 2 << 10,
-		GetMin: 20 << 10, GetMinMapped: 4 << 10,
+		GetMin: 6 << 10, GetMinMapped: 4 << 10,
 		Get: true, Put: true, Atomics: true,
 	}
 	d.wg.Add(1)

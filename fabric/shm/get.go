@@ -10,14 +10,21 @@ import (
 )
 
 const (
-	// block is the piece of a large transfer that one Poll moves, and the unit
-	// that the two ends of a cooperative Get claim.
-	block = 64 << 10
-	// wholeGet is the largest transfer done at once in the call.
-	wholeGet = 64 << 10
 	// coopMin is the size from which the owner of the memory helps a Get.
-	coopMin = 128 << 10
+	// Smaller ones are done in the call.
+	coopMin = 32 << 10
+	// A large transfer is cut into blocks: what one Poll moves, and what the
+	// two ends of a cooperative Get claim. Small ones share short transfers
+	// out evenly, large ones spare system calls.
+	minBlock = 16 << 10
+	maxBlock = 64 << 10
 )
+
+// blockSize is the length of the blocks of a transfer of n bytes: about a
+// quarter, in whole small blocks.
+func blockSize(n int) int {
+	return min(max((n/4+minBlock-1)&^(minBlock-1), minBlock), maxBlock)
+}
 
 // getJob is a transfer in progress, moved on by Poll.
 type getJob struct {
@@ -27,8 +34,9 @@ type getJob struct {
 	remote  fabric.Remote
 	write   bool // a Put
 	note    uint32
-	front   int // blocks moved by us, in order from the front
+	block   int // bytes
 	blocks  int
+	front   int // blocks moved by us, in order from the front
 	coop    int  // slot, or -1
 	waiting bool // every block is claimed; the helper still copies
 }
@@ -61,22 +69,23 @@ func (e *endpoint) transfer(j getJob) error {
 	case j.remote.Key == keyVirtual && !e.info.cma:
 		return fabric.ErrUnsupported
 	}
-	if j.write {
-		// The note follows the bytes through the ring, so a Put is a job.
-		j.blocks = (len(j.local) + block - 1) / block
-		e.d.jobs = append(e.d.jobs, &j)
-		return nil
-	}
-	if len(j.local) <= wholeGet {
+	if !j.write && len(j.local) < coopMin {
 		e.d.done = append(e.d.done, completion{op: j.op, err: e.move(&j, 0, len(j.local))})
 		return nil
 	}
-	j.blocks = (len(j.local) + block - 1) / block
-	if len(j.local) >= coopMin && j.remote.Key == keyVirtual {
+	// A Put is a job whatever its length: its note follows the bytes.
+	e.begin(j)
+	return nil
+}
+
+// begin makes a transfer a job.
+func (e *endpoint) begin(j getJob) {
+	j.block = blockSize(len(j.local))
+	j.blocks = (len(j.local) + j.block - 1) / j.block
+	if !j.write && j.remote.Key == keyVirtual {
 		e.askHelp(&j)
 	}
 	e.d.jobs = append(e.d.jobs, &j)
-	return nil
 }
 
 // move copies n bytes at off of a transfer.
@@ -149,8 +158,8 @@ func (j *getJob) step() (over bool, err error) {
 	} else if j.front == j.blocks {
 		return j.notify()
 	}
-	off := j.front * block
-	err = j.e.move(j, off, min(block, len(j.local)-off))
+	off := j.front * j.block
+	err = j.e.move(j, off, min(j.block, len(j.local)-off))
 	j.front++
 	if err != nil {
 		return true, err

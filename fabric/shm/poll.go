@@ -75,7 +75,10 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 			body = r.payload(off, bl)
 		}
 		// A header is decoded, so it is read once: the peer could change it.
-		hdr := d.hdr[:copy(d.hdr[:hl], line.data(0, hl))]
+		hdr := d.hdr[:hl]
+		if hl > 0 {
+			copy(hdr, line.data(0, hl))
+		}
 		r.head++
 		if ctl&ctlInternal != 0 {
 			d.internal(h, r, uint8(ctl>>ctlKindShift), line.imm(), hdr)

@@ -115,7 +115,9 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 		}
 		line := p.line(p.tail)
 		line.setImm(imm)
-		copy(line.data(0, len(hdr)), hdr)
+		if len(hdr) > 0 {
+			copy(line.data(0, len(hdr)), hdr)
+		}
 		copy(line.data(len(hdr), len(body)), body)
 		line.publish(ctl, p.fenced)
 		p.tail++

@@ -1,0 +1,87 @@
+package mpi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// patience bounds what must come; nothing waits that long unless it fails.
+const patience = 30 * time.Second
+
+// onEach runs a test on every fabric that joins goroutines.
+func onEach(t *testing.T, f func(t *testing.T, fabric string)) {
+	for _, fabric := range []string{"mem", "shm"} {
+		t.Run(fabric, func(t *testing.T) { f(t, fabric) })
+	}
+}
+
+// run runs a job of n ranks that must succeed and end.
+func run(t *testing.T, fabric string, n int, f func(w *mpi.World, c *mpi.Comm) error, opts ...mpi.Option) {
+	t.Helper()
+	if err := try(t, fabric, n, f, opts...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// try is run for a job that may fail. Its communicators have a context that
+// ends before the test binary does.
+func try(t *testing.T, fabric string, n int, f func(w *mpi.World, c *mpi.Comm) error, opts ...mpi.Option) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("the test waited too long"))
+	defer cancel()
+	opts = append([]mpi.Option{mpi.WithFabric(fabric), mpi.WithLogger(slog.New(slog.DiscardHandler))}, opts...)
+	done := make(chan error, 1)
+	go func() {
+		done <- mpi.Run(n, func(w *mpi.World) error { return f(w, w.Comm().WithContext(ctx)) }, opts...)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(2 * patience):
+		panic(fmt.Sprintf("%s: a job of %d ranks did not end", t.Name(), n))
+	}
+}
+
+// pattern is n bytes that tell their place and their message.
+func pattern(n, seed int) []byte {
+	b := make([]byte, n)
+	fill(b, seed)
+	return b
+}
+
+func fill(b []byte, seed int) {
+	for i := range b {
+		b[i] = byte(i*7 + i>>8 + seed*31 + 1)
+	}
+}
+
+// differs reports where b is not the pattern, or -1.
+func differs(b []byte, seed int) int {
+	for i := range b {
+		if b[i] != byte(i*7+i>>8+seed*31+1) {
+			return i
+		}
+	}
+	return -1
+}
+
+// want checks the class of an error.
+func want(t *testing.T, what string, err error, class mpi.Class) {
+	t.Helper()
+	if class == 0 {
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		return
+	}
+	var e *mpi.Error
+	if !errors.Is(err, class) || !errors.As(err, &e) || e.Class != class || e.Call == "" {
+		t.Errorf("%s: error %v, want one of class %v", what, err, class)
+	}
+}
