@@ -140,7 +140,10 @@ func TestFinalizeEndsWhatWaits(t *testing.T) {
 					return err
 				}
 				for range n {
-					want(t, "Recv", <-results, mpi.ErrComm)
+					// A rank that has closed its domain may count as gone.
+					if err := <-results; !errors.Is(err, mpi.ErrComm) && !errors.Is(err, mpi.ErrProcFailed) {
+						t.Errorf("Recv: %v", err)
+					}
 				}
 				_, err = mpi.Wait(&pending)
 				want(t, "Wait", err, mpi.ErrComm)

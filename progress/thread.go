@@ -20,7 +20,7 @@ const tick = time.Millisecond
 // where the process sleeps, and holds neither a thread nor a processor.
 func (l *Loop) thread() {
 	defer close(l.stopped)
-	for next := untilBell; ; {
+	for next := afterTick; ; {
 		timeout := time.Duration(0)
 		if next == afterTick {
 			timeout = tick

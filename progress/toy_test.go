@@ -2,6 +2,7 @@ package progress
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -12,7 +13,7 @@ import (
 	"github.com/weft-mpi/weft/fabric/mem"
 )
 
-const patience = 30 * time.Second
+const patience = 20 * time.Second
 
 // Kinds of a toy's requests.
 const (
@@ -180,7 +181,7 @@ func together(t *testing.T, n int, f func(i int)) {
 	case <-done:
 	case <-time.After(patience):
 		buf := make([]byte, 1<<16)
-		t.Fatalf("a wake-up or a node was lost:\n%s", buf[:runtime.Stack(buf, true)])
+		panic(fmt.Sprintf("%s: a wake-up or a node was lost:\n%s", t.Name(), buf[:runtime.Stack(buf, true)]))
 	}
 }
 

@@ -53,10 +53,14 @@ func (w *Waiter) recycle() {
 }
 
 func (w *Waiter) reset() {
-	clear(w.reqs)
-	w.reqs = w.reqs[:0]
-	clear(w.ctxs)
-	w.ctxs = w.ctxs[:0]
+	if len(w.reqs) > 0 {
+		clear(w.reqs)
+		w.reqs = w.reqs[:0]
+	}
+	if len(w.ctxs) > 0 {
+		clear(w.ctxs)
+		w.ctxs = w.ctxs[:0]
+	}
 	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
 	w.need = 0
 }

@@ -95,6 +95,13 @@ func (e *endpoint) askHelp(j *getJob) {
 // awaitHelp ends a job whose blocks are all claimed once the helper's are
 // there. A block the helper failed to copy is copied here.
 func (j *getJob) awaitHelp() (over bool, err error) {
+	if j.err != nil {
+		if atomic.LoadUint64(slotWord(j.e.tx.mem, j.coop, coopAnswer))&coopAnswered == 0 {
+			return false, nil // the buffer is the helper's too
+		}
+		j.e.coop.gets &^= 1 << j.coop
+		return true, j.err
+	}
 	theirs := j.blocks - j.front
 	if theirs > 0 {
 		// Pairs with the helper's store: its blocks were written before.

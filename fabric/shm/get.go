@@ -36,9 +36,10 @@ type getJob struct {
 	note    uint32
 	block   int // bytes
 	blocks  int
-	front   int // blocks moved by us, in order from the front
-	coop    int  // slot, or -1
-	waiting bool // every block is claimed; the helper still copies
+	front   int   // blocks moved by us, in order from the front
+	coop    int   // slot, or -1
+	waiting bool  // every block is claimed; the helper still copies
+	err     error // why it has failed, while the helper may still copy
 }
 
 // Get copies memory of the peer to dst.Bytes: from its arena by a plain copy,
@@ -151,7 +152,8 @@ func (j *getJob) step() (over bool, err error) {
 		return j.awaitHelp()
 	}
 	if j.coop >= 0 {
-		if !j.e.coop.claim(&j.e.tx, j.coop, j.blocks) {
+		// The peer can write to the counter: our own count is the bound.
+		if j.front == j.blocks || !j.e.coop.claim(&j.e.tx, j.coop, j.blocks) {
 			j.waiting = true
 			return j.awaitHelp()
 		}
@@ -161,6 +163,10 @@ func (j *getJob) step() (over bool, err error) {
 	off := j.front * j.block
 	err = j.e.move(j, off, min(j.block, len(j.local)-off))
 	j.front++
+	if err != nil && j.coop >= 0 {
+		j.err, j.waiting = err, true
+		return j.awaitHelp()
+	}
 	if err != nil {
 		return true, err
 	}

@@ -28,7 +28,10 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 		n = d.complete(h, max)
 	}
 	if len(d.rx) == 1 {
-		return own + n + d.rx[0].poll(d, h, max-n)
+		if r := d.rx[0]; r.waiting() {
+			n += r.poll(d, h, max-n)
+		}
+		return own + n
 	}
 	for range d.rx {
 		if n >= max {
@@ -37,9 +40,17 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 		if d.turn++; d.turn >= len(d.rx) {
 			d.turn = 0
 		}
-		n += d.rx[d.turn].poll(d, h, min(burst, max-n))
+		if r := d.rx[d.turn]; r.waiting() {
+			n += r.poll(d, h, min(burst, max-n))
+		}
 	}
 	return own + n
+}
+
+// waiting reports whether the ring has something for Poll: a message, or the
+// end of its producer. It is all that an idle Poll does for a peer.
+func (r *inbound) waiting() bool {
+	return uint32(r.line(r.head).control()) == uint32(r.head+1) || r.peer.dying != nil
 }
 
 // poll hands over what the ring holds.
@@ -160,6 +171,9 @@ func (d *Domain) fail(e *endpoint, err error) {
 		return
 	}
 	e.down, e.dying, e.up = err, nil, false
+	if e.rx != nil {
+		e.rx.sever()
+	}
 	for i := 0; i < len(d.jobs); {
 		if j := d.jobs[i]; j.e == e {
 			d.finish(i, err)

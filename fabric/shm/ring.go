@@ -20,6 +20,7 @@ const (
 
 	maxInline = 48 // header and body bytes inside a line
 	maxEager  = 8 << 10
+	maxDemote = 512 // longest body whose lines are pushed towards the consumer
 )
 
 // A descriptor line is 8 bytes of control, 8 of imm and 48 of data. The
@@ -129,6 +130,9 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 	}
 	off, next := payloadAt(p.payTail, len(body))
 	copy(p.payload(off, len(body)), body)
+	if len(body) <= maxDemote {
+		p.demotePayload(off, len(body))
+	}
 	line := p.line(p.tail)
 	line.setImm(imm)
 	copy(line.data(0, len(hdr)), hdr)

@@ -23,6 +23,16 @@ func newRingMem(mem []byte) ringMem {
 	}
 }
 
+// noLines is the lines of a ring that nobody writes to.
+var noLines [ringLines * lineSize / 8]uint64
+
+// sever makes the ring empty for good, whatever its producer still writes. The
+// mapping stays: a handler may be reading a body in it.
+func (c *consumer) sever() {
+	c.lines, c.head = unsafe.Pointer(&noLines), 0
+	c.told, c.payTold = c.head, c.payHead
+}
+
 // line is one descriptor line.
 type line struct{ p unsafe.Pointer }
 
@@ -65,6 +75,11 @@ func (p *producer) claimLines() { prefetchWrite(p.line(p.tail+ahead).p, lineSize
 // messages have come at once: then lines behind them are written already. To
 // fetch one that is not would take it from the producer.
 func (c *consumer) expect() { prefetchRead(c.line(c.head + 3).p) }
+
+// demotePayload pushes a short body towards the cache that both cores share:
+// the consumer fetches it from there sooner than from ours, since it can begin
+// only after it has seen the line. Long bodies stream, and do not gain.
+func (p *producer) demotePayload(off uint64, n int) { demote(unsafe.Add(p.pay, off), uintptr(n)) }
 
 // claimPayload makes as much payload ours as the last message had.
 func (p *producer) claimPayload(n int) {
