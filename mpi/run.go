@@ -19,9 +19,9 @@ const maxRun = 1024
 
 // Run calls f on n ranks that are goroutines of this process, each with a World
 // of its own, and blocks until all have returned. A World that f has not
-// finalized is finalized by Run. A rank whose f fails counts as dead to the
-// others, so that they fail too instead of waiting for it; the result joins
-// the errors of all ranks.
+// finalized is finalized by Run. A rank that fails, in f or in that, counts as
+// dead to the others, so that they fail too instead of waiting for it; the
+// result joins the errors of all ranks.
 func Run(n int, f func(*World) error, opts ...Option) error {
 	worlds, err := worldsOf(n, makeOptions(opts))
 	if err != nil {
@@ -32,21 +32,19 @@ func Run(n int, f func(*World) error, opts ...Option) error {
 	for i, w := range worlds {
 		wg.Go(func() {
 			err := f(w)
-			if err != nil {
-				errs[i] = fmt.Errorf("rank %d: %w", i, err)
-				for k, o := range worlds {
-					if k != i {
-						o.loop.Fail(fabric.Peer(i), fmt.Errorf("%w: rank %d has failed", fabric.ErrPeerDown, i))
-					}
-				}
-				w.abandon()
+			if err == nil && !w.finalized.Load() {
+				err = w.Finalize()
+			}
+			if err == nil {
 				return
 			}
-			if !w.finalized.Load() {
-				if err := w.Finalize(); err != nil {
-					errs[i] = fmt.Errorf("rank %d: %w", i, err)
+			errs[i] = fmt.Errorf("rank %d: %w", i, err)
+			for k, o := range worlds {
+				if k != i {
+					o.loop.Fail(fabric.Peer(i), fmt.Errorf("%w: rank %d has failed", fabric.ErrPeerDown, i))
 				}
 			}
+			w.abandon()
 		})
 	}
 	wg.Wait()

@@ -67,6 +67,7 @@ type Loop struct {
 	asleep bool   // the thread sleeps until the doorbell rings
 
 	oversubscribed, threaded bool
+	look                     int  // passes between two looks around, see poll.go
 	over                     bool // closed: no request starts any more
 	spin                     spinner
 	closed                   atomic.Bool
@@ -87,6 +88,10 @@ func New(cfg Config) *Loop {
 	l.ended.loop, l.ended.gen, l.ended.done = l, instant, true
 	l.parked.init()
 	l.spin.init(cfg.Oversubscribed)
+	l.look = lookDedicated
+	if cfg.Oversubscribed {
+		l.look = lookShared
+	}
 	go l.thread()
 	return l
 }
@@ -262,9 +267,13 @@ func (l *Loop) PeerDown(p fabric.Peer, err error) {
 	}
 }
 
-// Fail ends a peer for a reason that the fabric does not know. For anyone.
+// Fail ends a peer for a reason that the fabric does not know, after what it
+// had sent. For anyone.
 func (l *Loop) Fail(p fabric.Peer, err error) {
-	l.exclusive(func() { l.PeerDown(p, err) })
+	l.exclusive(func() {
+		l.dry()
+		l.PeerDown(p, err)
+	})
 }
 
 // Close stops the progress thread and ends every request, present or to come,

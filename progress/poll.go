@@ -12,14 +12,16 @@ import (
 const (
 	// burst is how many messages one pass takes at most.
 	burst = 64
-	// look is how many passes in vain go by between two looks at the clock, the
-	// context and the other goroutines.
-	look = 64
+	// A poller looks after so many passes in vain at the clock, the contexts and
+	// the other goroutines: seldom with a core to itself, nearly at once where
+	// the message it waits for may need the core to be sent.
+	lookDedicated = 64
+	lookShared    = 1
 	// spinDedicated is how long a waiter with a core to itself polls before it
 	// sleeps; spinShared the same where ranks share cores and it gives the core
 	// away at every look.
 	spinDedicated = 100 * time.Microsecond
-	spinShared    = 200 * time.Microsecond
+	spinShared    = 400 * time.Microsecond
 )
 
 // spinner decides how long polling in vain goes on. Waits that ended asleep
@@ -36,7 +38,7 @@ func (s *spinner) init(shared bool) {
 	}
 }
 
-func (s *spinner) budget() time.Duration { return s.whole >> min(s.misses, 5) }
+func (s *spinner) budget() time.Duration { return s.whole >> min(s.misses, 2) }
 
 // poll turns the loop until the waiter's requests have ended, or in vain for
 // so long that it should sleep. The caller is the owner before and after.
@@ -50,17 +52,23 @@ func (l *Loop) poll(w *Waiter) bool {
 		// No more messages than can end the wait: to look at the line behind the
 		// last one would be to wait for it to come from the other core.
 		if l.pass(min(w.need, burst)) > 0 {
-			idle = 0
+			idle, start = 0, time.Time{}
 			if l.woke {
 				l.woke = false
-				l.yield(false)
+				l.yield()
 			}
 			continue
 		}
-		if idle++; idle%look != 0 {
+		if idle++; idle%l.look != 0 {
 			continue
 		}
-		if idle == look {
+		if l.oversubscribed {
+			yieldCore()
+		}
+		if idle%(4*l.look) != 0 {
+			continue
+		}
+		if start.IsZero() {
 			start = time.Now()
 		} else if time.Since(start) > l.spin.budget() {
 			l.spin.misses++
@@ -69,21 +77,15 @@ func (l *Loop) poll(w *Waiter) bool {
 		if len(w.ctxs) > 0 {
 			l.withdraw(w)
 		}
-		if l.oversubscribed || idle%(4*look) == 0 {
-			l.yield(l.oversubscribed)
-		}
+		l.yield()
 	}
 	l.spin.misses = 0
 	return true
 }
 
-// yield lets other goroutines, and with core set other processes, have the
-// core for a moment, and the loop with it.
-func (l *Loop) yield(core bool) {
+// yield lets other goroutines have the processor, and the loop with it.
+func (l *Loop) yield() {
 	l.letGo()
-	if core {
-		yieldCore()
-	}
 	runtime.Gosched()
 	l.reenter()
 }

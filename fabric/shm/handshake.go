@@ -106,9 +106,10 @@ func (d *Domain) accept() {
 		}
 		d.wg.Go(func() {
 			defer conn.Close()
+			conn.SetDeadline(time.Now().Add(handshakeTime))
+			// After that: Close must have the last word.
 			stop := context.AfterFunc(d.ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 			defer stop()
-			conn.SetDeadline(time.Now().Add(handshakeTime))
 			if err := d.welcome(conn); err != nil && d.ctx.Err() == nil {
 				d.cfg.Log.Warn("shm: a connection was refused", "err", err)
 			}
@@ -135,6 +136,9 @@ func (d *Domain) welcome(conn *net.UnixConn) error {
 		mem, err = mapSegment(fds[fdRing], ringSize, unix.PROT_READ|unix.PROT_WRITE)
 	}
 	if err != nil {
+		if p != nil {
+			p.close()
+		}
 		me.refusal = err.Error()
 		return errors.Join(err, sendHello(conn, &me))
 	}
