@@ -20,7 +20,7 @@ const (
 	// spinDedicated is how long a waiter with a core to itself polls before it
 	// sleeps; spinShared the same where ranks share cores and it gives the core
 	// away at every look.
-	spinDedicated = 100 * time.Microsecond
+	spinDedicated = 250 * time.Microsecond
 	spinShared    = 400 * time.Microsecond
 )
 

@@ -10,20 +10,26 @@ import (
 )
 
 const (
-	// coopMin is the size from which the owner of the memory helps a Get.
-	// Smaller ones are done in the call.
-	coopMin = 32 << 10
+	// wholeGet is the largest transfer done at once in the call.
+	wholeGet = 64 << 10
+	// The owner of the memory helps with a Get of coopMin that comes alone. In
+	// a stream of them each end is busy anyway, and the lines of a buffer that
+	// is used again would move between the cores: help pays from coopStream on,
+	// where they no longer stay in a core's cache.
+	coopMin    = 64 << 10
+	coopStream = 200 << 10
 	// A large transfer is cut into blocks: what one Poll moves, and what the
 	// two ends of a cooperative Get claim. Small ones share short transfers
 	// out evenly, large ones spare system calls.
-	minBlock = 16 << 10
-	maxBlock = 64 << 10
+	minBlock  = 32 << 10
+	maxBlock  = 128 << 10
+	soloBlock = 256 << 10 // without help
 )
 
-// blockSize is the length of the blocks of a transfer of n bytes: about a
-// quarter, in whole small blocks.
+// blockSize is the length of the blocks of a transfer of n bytes: half,
+// in whole small blocks, so that each end has one or few.
 func blockSize(n int) int {
-	return min(max((n/4+minBlock-1)&^(minBlock-1), minBlock), maxBlock)
+	return min(max((n/2+minBlock-1)&^(minBlock-1), minBlock), maxBlock)
 }
 
 // getJob is a transfer in progress, moved on by Poll.
@@ -70,7 +76,7 @@ func (e *endpoint) transfer(j getJob) error {
 	case j.remote.Key == keyVirtual && !e.info.cma:
 		return fabric.ErrUnsupported
 	}
-	if !j.write && len(j.local) < coopMin {
+	if !j.write && len(j.local) <= wholeGet && !e.helpPays(&j) {
 		e.d.done = append(e.d.done, completion{op: j.op, err: e.move(&j, 0, len(j.local))})
 		return nil
 	}
@@ -79,13 +85,17 @@ func (e *endpoint) transfer(j getJob) error {
 	return nil
 }
 
+// helpPays reports whether the peer should help with a transfer.
+func (e *endpoint) helpPays(j *getJob) bool {
+	if j.write || j.remote.Key != keyVirtual || len(j.local) < coopMin {
+		return false
+	}
+	alone := len(e.d.jobs) == 0 || len(e.d.jobs) == 1 && e.d.jobs[0] == j
+	return len(j.local) >= coopStream || alone && e.rx != nil && !e.rx.waiting()
+}
+
 // begin makes a transfer a job.
 func (e *endpoint) begin(j getJob) {
-	j.block = blockSize(len(j.local))
-	j.blocks = (len(j.local) + j.block - 1) / j.block
-	if !j.write && j.remote.Key == keyVirtual {
-		e.askHelp(&j)
-	}
 	e.d.jobs = append(e.d.jobs, &j)
 }
 
@@ -120,36 +130,55 @@ func (e *endpoint) move(j *getJob, off, n int) error {
 	return &fabric.Error{Op: "copy memory of a peer", Peer: e.peer, HasPeer: true, Err: err}
 }
 
-// work moves every transfer on by a block. It reports false if all of them
+// work moves the oldest transfer on by a block, and the oldest help: one after
+// the other they end sooner than all at once. It reports false if all of them
 // wait for their helpers, who ring when they have done.
 func (d *Domain) work() bool {
 	busy := len(d.helps) > 0
-	for i := 0; i < len(d.helps); {
-		if d.help(d.helps[i]) {
-			last := len(d.helps) - 1
-			d.helps[i], d.helps[last] = d.helps[last], nil
-			d.helps = d.helps[:last]
-		} else {
-			i++
-		}
+	if busy && d.help(d.helps[0]) {
+		last := len(d.helps) - 1
+		copy(d.helps, d.helps[1:])
+		d.helps[last] = nil
+		d.helps = d.helps[:last]
 	}
 	for i := 0; i < len(d.jobs); {
+		waited := d.jobs[i].waiting
 		over, err := d.jobs[i].step()
 		if over {
 			d.finish(i, err)
 			busy = true
-			continue
+		} else {
+			i++
 		}
-		busy = busy || !d.jobs[i].waiting
-		i++
+		if !waited {
+			return true
+		}
 	}
 	return busy
+}
+
+// start cuts a transfer whose turn has come, and asks for help with it.
+func (j *getJob) start() {
+	if j.e.helpPays(j) {
+		j.cut(blockSize(len(j.local)))
+		if j.e.askHelp(j); j.coop >= 0 {
+			return
+		}
+	}
+	j.cut(soloBlock)
+}
+
+func (j *getJob) cut(block int) {
+	j.block, j.blocks = block, (len(j.local)+block-1)/block
 }
 
 // step moves one block and reports whether that was the last.
 func (j *getJob) step() (over bool, err error) {
 	if j.waiting {
 		return j.awaitHelp()
+	}
+	if j.block == 0 {
+		j.start()
 	}
 	if j.coop >= 0 {
 		// The peer can write to the counter: our own count is the bound.
