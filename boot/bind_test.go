@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestRanksAreBoundWhileThereAreCoresForAll(t *testing.T) {
+func TestRanksAreBoundToTheCoresInTurn(t *testing.T) {
 	cores, err := allowedCores()
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func TestRanksAreBoundWhileThereAreCoresForAll(t *testing.T) {
 	}{
 		{"one core a rank", len(cores), BindAuto, "", true, "1"},
 		{"the user's GOMAXPROCS stays", 1, BindAuto, "GOMAXPROCS=3", true, "3"},
-		{"more ranks than cores", len(cores) + 1, BindAuto, "", false, free},
+		{"more ranks than cores", len(cores) + 1, BindAuto, "", true, "1"},
 		{"BindNone", 1, BindNone, "", false, free},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestRanksAreBoundWhileThereAreCoresForAll(t *testing.T) {
 			for i, m := range checkGreetings(t, out, c.n, LauncherWeft) {
 				want, total := own, len(cores)
 				if c.bound {
-					want, total = fmt.Sprintf("[%d]", cores[i]), c.n
+					want, total = fmt.Sprintf("[%d]", cores[i%len(cores)]), min(c.n, len(cores))
 				}
 				if m["affinity"] != want || m["cores"] != fmt.Sprint(total) {
 					t.Errorf("rank %d has affinity %s of %s cores, want %s of %d", i, m["affinity"], m["cores"], want, total)

@@ -133,7 +133,7 @@ func (l *Launch) prepare() (*crew, error) {
 		path:  path,
 		argv:  append([]string{l.Path}, l.Args...),
 		cores: cores,
-		bound: l.Bind == BindAuto && l.N <= len(cores),
+		bound: l.Bind == BindAuto,
 		grace: l.KillGrace,
 		meet:  newRendezvous(l.N),
 		size:  l.N,
@@ -152,7 +152,7 @@ func (l *Launch) prepare() (*crew, error) {
 	c.greet.size = uint32(l.N)
 	c.greet.cores = uint32(len(cores))
 	if c.bound {
-		c.greet.cores = uint32(l.N)
+		c.greet.cores = uint32(min(l.N, len(cores)))
 	}
 	c.greet.id, c.greet.key = newIdentity()
 	if c.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {

@@ -41,6 +41,9 @@ func (c *crew) spawn(ctx context.Context, started chan<- error, release <-chan s
 	if err != nil {
 		err = fmt.Errorf("boot: read the CPU affinity: %w", err)
 	}
+	if c.bound {
+		setTimerSlack(boundTimerSlack)
+	}
 	for rank := 0; rank < c.size && err == nil; rank++ {
 		if ctx.Err() != nil {
 			err = fmt.Errorf("boot: launch: %w", ended(ctx))
@@ -51,6 +54,7 @@ func (c *crew) spawn(ctx context.Context, started chan<- error, release <-chan s
 		}
 	}
 	c.in.started()
+	setTimerSlack(0)
 	restored := !c.bound || unix.SchedSetaffinityDynamic(0, own) == nil
 	started <- err
 	<-release
@@ -115,8 +119,9 @@ func (c *crew) fork(rank, sock int) (pid int, pidfd *os.File, err error) {
 		files[1+i] = uintptr(fd)
 	}
 	if c.bound {
-		if err := bindThread(c.cores[rank]); err != nil {
-			return 0, nil, fmt.Errorf("bind to core %d: %w", c.cores[rank], err)
+		core := c.cores[rank%len(c.cores)]
+		if err := bindThread(core); err != nil {
+			return 0, nil, fmt.Errorf("bind to core %d: %w", core, err)
 		}
 	}
 	raw := -1

@@ -1,5 +1,7 @@
 package mpi
 
+import "github.com/weft-mpi/weft/progress"
+
 // Send sends buf to rank dest (MPI_Send, MPI-4.0 §3.2). It blocks until buf may
 // be used again, which may be before a receive is posted. Non-local.
 func Send[T Scalar](c *Comm, buf []T, dest, tag int) error {
@@ -59,18 +61,22 @@ func Sendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R,
 	return c.sendrecv(call, c.cid, bytesOf(sendbuf), dest, sendtag, bytesOf(recvbuf), source, recvtag)
 }
 
+// sendrecv starts the send and then receives: the send goes on while the
+// receive waits.
 func (c *Comm) sendrecv(call string, cid uint32, out []byte, dest, sendtag int, in []byte, source, recvtag int) (Status, error) {
-	var recv, send Request
-	if source != ProcNull {
-		recv = c.p2p.Irecv(c.ctx, source, cid, int32(recvtag), in)
-	}
+	var send Request
 	if dest != ProcNull {
 		send = c.p2p.Isend(c.ctx, dest, cid, int32(sendtag), out)
 	}
-	_, sendErr := Wait(&send)
-	st, err := Wait(&recv)
-	if source == ProcNull {
-		st = nullStatus
+	st := nullStatus
+	var err, sendErr error
+	if source != ProcNull {
+		var res progress.Result
+		res, err = c.p2p.Recv(c.ctx, source, cid, int32(recvtag), in)
+		st = res.Status()
+	}
+	if !send.Null() && !send.Instant() {
+		_, sendErr = progress.Wait(&send)
 	}
 	if err == nil {
 		err = sendErr

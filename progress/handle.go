@@ -67,6 +67,10 @@ func (s *instants) close(n uint32) {
 	}
 }
 
+// Instant reports whether the operation ended in the call that started it: its
+// handle may be dropped without waiting. It is for anyone.
+func (h Handle) Instant() bool { return h.r == &h.r.loop.ended }
+
 // Instant returns the handle of an operation that has ended already, for the
 // owner.
 func (l *Loop) Instant() Handle { return Handle{&l.ended, l.instants.next()} }
