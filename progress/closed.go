@@ -38,8 +38,5 @@ func (l *Loop) terminate() {
 			c.down = fabric.ErrClosed
 		}
 	}
-	l.requests.each(func(r *Request) {
-		r.Result = Result{Source: -1, Tag: -1}
-		l.Finish(r, fabric.ErrClosed)
-	})
+	l.requests.each(l.refuse)
 }

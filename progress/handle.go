@@ -401,7 +401,9 @@ func (l *Loop) enlist(w *Waiter, hs []Handle, some bool) error {
 		}
 		r.waiter = w
 		w.reqs = append(w.reqs, r)
-		w.watch(r)
+		if r.Ctx != nil {
+			w.watch(r)
+		}
 	}
 	w.need = len(w.reqs)
 	if some {

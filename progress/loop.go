@@ -166,13 +166,25 @@ func (l *Loop) push(n *node) {
 }
 
 func (l *Loop) start(s Sink, r *Request) {
+	if l.Adopt(s, r) {
+		s.Start(r)
+	}
+}
+
+// Adopt makes s the sink of a request of New, which s then starts by itself.
+// It answers false, and ends the request, once the loop has been closed.
+func (l *Loop) Adopt(s Sink, r *Request) bool {
 	r.sink = s
 	if l.over {
-		r.Result = Result{Source: -1, Tag: -1}
-		l.Finish(r, fabric.ErrClosed)
-		return
+		l.refuse(r)
+		return false
 	}
-	s.Start(r)
+	return true
+}
+
+func (l *Loop) refuse(r *Request) {
+	r.Result = Result{Source: -1, Tag: -1}
+	l.Finish(r, fabric.ErrClosed)
 }
 
 // drain does what other goroutines have queued.

@@ -95,51 +95,56 @@ func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b 
 		return l.Do(e, fill(l.NewShared(), ctx, kindRecv, source, cid, tag, b))
 	}
 	r := fill(l.New(), ctx, kindRecv, source, cid, tag, b)
-	l.Begin(e, r)
+	if l.Adopt(e, r) {
+		e.startRecv(r)
+	}
 	return l.Await(r)
 }
 
 // Isend starts a send. It is local; b is the engine's until the request ends.
 func (e *Engine) Isend(ctx context.Context, dest int, cid uint32, tag int32, b []byte) progress.Handle {
-	if l := e.loop; l.Enter() {
-		if e.sendNow(dest, wire.Imm(cid, tag), b) {
-			h := l.Instant()
-			l.Leave()
-			return h
-		}
-		r := fill(l.New(), ctx, kindSend, dest, cid, tag, b)
-		h := r.Handle()
-		l.Begin(e, r)
+	l := e.loop
+	if !l.Enter() {
+		return e.submit(ctx, kindSend, dest, cid, tag, b)
+	}
+	if e.sendNow(dest, wire.Imm(cid, tag), b) {
+		h := l.Instant()
 		l.Leave()
 		return h
 	}
-	return e.begin(ctx, kindSend, dest, cid, tag, b)
-}
-
-// Irecv starts a receive. It is local; b is the engine's until the request
-// ends.
-func (e *Engine) Irecv(ctx context.Context, source int, cid uint32, tag int32, b []byte) progress.Handle {
-	return e.begin(ctx, kindRecv, source, cid, tag, b)
-}
-
-func (e *Engine) begin(ctx context.Context, kind uint8, peer int, cid uint32, tag int32, b []byte) progress.Handle {
-	l := e.loop
-	if !l.Enter() {
-		r := fill(l.NewShared(), ctx, kind, peer, cid, tag, b)
-		h := r.Handle()
-		l.Submit(e, r)
-		return h
-	}
-	r := fill(l.New(), ctx, kind, peer, cid, tag, b)
+	r := fill(l.New(), ctx, kindSend, dest, cid, tag, b)
 	h := r.Handle()
 	l.Begin(e, r)
 	l.Leave()
 	return h
 }
 
+// Irecv starts a receive. It is local; b is the engine's until the request
+// ends.
+func (e *Engine) Irecv(ctx context.Context, source int, cid uint32, tag int32, b []byte) progress.Handle {
+	l := e.loop
+	if !l.Enter() {
+		return e.submit(ctx, kindRecv, source, cid, tag, b)
+	}
+	r := fill(l.New(), ctx, kindRecv, source, cid, tag, b)
+	h := r.Handle()
+	if l.Adopt(e, r) {
+		e.startRecv(r)
+	}
+	l.Leave()
+	return h
+}
+
+// submit leaves an operation to the owner of the loop.
+func (e *Engine) submit(ctx context.Context, kind uint8, peer int, cid uint32, tag int32, b []byte) progress.Handle {
+	r := fill(e.loop.NewShared(), ctx, kind, peer, cid, tag, b)
+	h := r.Handle()
+	e.loop.Submit(e, r)
+	return h
+}
+
 func fill(r *progress.Request, ctx context.Context, kind uint8, peer int, cid uint32, tag int32, b []byte) *progress.Request {
 	r.Kind, r.Peer, r.Imm, r.Buf, r.Offset = kind, int32(peer), wire.Imm(cid, tag), b, 0
-	r.Ctx = nil
 	if ctx != nil && ctx.Done() != nil {
 		r.Ctx = ctx
 	}
@@ -183,10 +188,12 @@ func (e *Engine) Resume(r *progress.Request) error {
 
 // Deliver takes a packet. One that breaks the protocol ends its sender.
 func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
+	if kind == wire.Eager {
+		e.onEager(from, imm, body)
+		return
+	}
 	ok := true
 	switch kind {
-	case wire.Eager:
-		e.onEager(from, imm, body)
 	case wire.EagerFirst:
 		ok = wire.First(hdr).Valid() && e.onFirst(from, imm, wire.First(hdr).Length(), body)
 	case wire.EagerMore:
