@@ -2,6 +2,7 @@ package progress
 
 import (
 	"errors"
+	"runtime"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -125,6 +126,9 @@ func Test(h *Handle) (ended bool, st Status, err error) {
 	}
 	ended, st, err = l.test(h)
 	l.Leave()
+	if !ended {
+		l.vain()
+	}
 	return ended, st, err
 }
 
@@ -152,6 +156,18 @@ func (l *Loop) test(h *Handle) (bool, Status, error) {
 	*h = Handle{}
 	st, err := ended.collect()
 	return true, st, err
+}
+
+// vain lets other goroutines, or processes, run now and then under one that
+// calls Test in a loop: what it waits for may be theirs to do.
+func (l *Loop) vain() {
+	if l.vains.Add(1)%lookDedicated != 0 {
+		return
+	}
+	runtime.Gosched()
+	if l.oversubscribed {
+		yieldCore()
+	}
 }
 
 // glance polls once on behalf of a caller that does not wait.
@@ -335,6 +351,9 @@ func TestAll(hs []Handle, out []Status) (ended bool, err error) {
 	}
 	ended, err = l.testAll(hs, out)
 	l.Leave()
+	if !ended {
+		l.vain()
+	}
 	return ended, err
 }
 

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -70,6 +71,7 @@ type Loop struct {
 	look                     int  // passes between two looks around, see poll.go
 	over                     bool // closed: no request starts any more
 	spin                     spinner
+	vains                    atomic.Uint32 // calls of Test in vain
 	closed                   atomic.Bool
 	stopped                  chan struct{}
 }
@@ -254,7 +256,8 @@ func (l *Loop) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byt
 		s.Deliver(from, kind, imm, hdr, body)
 		return
 	}
-	l.log.Error("a peer sent a packet of an unknown kind; it is ignored", "rank", from, "kind", kind)
+	l.PeerDown(from, &fabric.Error{Op: "receive", Peer: from, HasPeer: true,
+		Err: fmt.Errorf("%w: it sent a packet of the unknown kind %d", fabric.ErrPeerDown, kind)})
 }
 
 func (l *Loop) Notify(from fabric.Peer, note uint32) {

@@ -4,6 +4,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
 )
 
 // offset says where in the arena b lies.
@@ -17,6 +19,15 @@ func (a *Arena) offset(b []byte) (uint64, bool) {
 		return 0, false
 	}
 	return uint64(p - lo), true
+}
+
+// at is the n bytes at off, which a peer has named.
+func (a *Arena) at(off, n uint64) ([]byte, error) {
+	hi, lo := a.hi.Load(), a.lo.Load()
+	if size := uint64(hi - lo); hi == 0 || off > size || n > size-off {
+		return nil, fabric.ErrBadRemote
+	}
+	return unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(a.base)), off)), n), nil
 }
 
 func (a *Arena) setBounds() {

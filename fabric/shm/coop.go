@@ -79,10 +79,15 @@ func (e *endpoint) askHelp(j *getJob) {
 	}
 	b := e.d.out[:32]
 	le := binary.LittleEndian
-	le.PutUint64(b[0:], addressOf(j.local))
+	dst, flags := addressOf(j.local), uint32(0)
+	if j.remote.Key == keyArena {
+		dst, _ = e.d.arena.offset(j.local)
+		flags = helpArena
+	}
+	le.PutUint64(b[0:], dst)
 	le.PutUint64(b[8:], j.remote.Addr)
 	le.PutUint64(b[16:], uint64(len(j.local)))
-	le.PutUint32(b[24:], uint32(slot))
+	le.PutUint32(b[24:], uint32(slot)|flags)
 	le.PutUint32(b[28:], uint32(j.block))
 	if e.sendInternal(internalHelp, 0, b, 0) {
 		j.coop = slot
@@ -123,12 +128,17 @@ func (j *getJob) awaitHelp() (over bool, err error) {
 	return true, err
 }
 
+// helpArena in the slot number of a request for help says that both addresses
+// are offsets in the arenas of their processes.
+const helpArena = 1 << 31
+
 // helpJob is a peer's Get that we help with. Both addresses are the peer's
-// word: the kernel checks them when it copies.
+// word: the kernel, or the bounds of the arenas, check them when it copies.
 type helpJob struct {
 	e        *endpoint
 	mem      []byte // the segment with the slot
 	slot     int
+	arena    bool
 	dst, src uint64
 	n, block uint64
 	copied   uint64
@@ -141,7 +151,8 @@ func (d *Domain) startHelp(r *inbound, hdr []byte) {
 	}
 	le := binary.LittleEndian
 	j := &helpJob{e: r.peer, mem: r.mem, dst: le.Uint64(hdr[0:]), src: le.Uint64(hdr[8:]), n: le.Uint64(hdr[16:])}
-	j.slot, j.block = int(le.Uint32(hdr[24:])), uint64(le.Uint32(hdr[28:]))
+	slot := le.Uint32(hdr[24:])
+	j.arena, j.slot, j.block = slot&helpArena != 0, int(slot&^helpArena), uint64(le.Uint32(hdr[28:]))
 	if j.slot >= coopSlotCount || j.block < minBlock || j.block > maxBlock || r.peer.info == nil {
 		return
 	}
@@ -155,8 +166,7 @@ func (d *Domain) help(j *helpJob) (over bool) {
 	if atomic.AddUint64(slotWord(j.mem, j.slot, coopClaims), 1) <= blocks && j.copied < blocks {
 		i := blocks - 1 - j.copied
 		off := i * j.block
-		err := writePeer(j.e.info.pid, j.src+off, j.dst+off, int(min(j.block, j.n-off)))
-		if err == nil {
+		if j.copy(d.arena, off, min(j.block, j.n-off)) == nil {
 			j.copied++
 			return false
 		}
@@ -168,6 +178,22 @@ func (d *Domain) help(j *helpJob) (over bool) {
 		j.e.ring(fabric.Urgent)
 	}
 	return true
+}
+
+// copy moves n bytes at off of the peer's Get.
+func (j *helpJob) copy(own *Arena, off, n uint64) error {
+	if !j.arena {
+		return writePeer(j.e.info.pid, j.src+off, j.dst+off, int(n))
+	}
+	src, err := own.at(j.src+off, n)
+	if err != nil {
+		return err
+	}
+	dst, err := j.e.info.arena.at(j.dst+off, n)
+	if err == nil {
+		copy(dst, src)
+	}
+	return err
 }
 
 // sendInternal sends a message for the peer's transport; hdr is at most 48

@@ -18,6 +18,7 @@ const (
 	// where they no longer stay in a core's cache.
 	coopMin    = 64 << 10
 	coopStream = 200 << 10
+	coopArena  = 512 << 10
 	// A large transfer is cut into blocks: what one Poll moves, and what the
 	// two ends of a cooperative Get claim. Small ones share short transfers
 	// out evenly, large ones spare system calls.
@@ -87,8 +88,14 @@ func (e *endpoint) transfer(j getJob) error {
 
 // helpPays reports whether the peer should help with a transfer.
 func (e *endpoint) helpPays(j *getJob) bool {
-	if j.write || j.remote.Key != keyVirtual || len(j.local) < coopMin {
+	if j.write || len(j.local) < coopMin {
 		return false
+	}
+	if j.remote.Key == keyArena {
+		// Without the price of a system call help pays only where both ends
+		// have much to do, and only into memory that the peer has mapped.
+		_, mapped := e.d.arena.offset(j.local)
+		return mapped && len(j.local) >= coopArena
 	}
 	alone := len(e.d.jobs) == 0 || len(e.d.jobs) == 1 && e.d.jobs[0] == j
 	return len(j.local) >= coopStream || alone && e.rx != nil && !e.rx.waiting()

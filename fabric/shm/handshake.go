@@ -118,6 +118,10 @@ func (d *Domain) accept() {
 }
 
 func (d *Domain) welcome(conn *net.UnixConn) error {
+	// A stranger is not listened to at all.
+	if _, err := trusted(conn); err != nil {
+		return err
+	}
 	you, fds, err := receiveHello(conn)
 	defer closeAll(fds)
 	if err != nil {
@@ -160,12 +164,9 @@ type peerInfo struct {
 
 // meet checks who is at the other end and collects what it handed over.
 func (d *Domain) meet(conn *net.UnixConn, you *hello, fds []int) (*peerInfo, error) {
-	cred, err := peerCred(conn)
+	cred, err := trusted(conn)
 	if err != nil {
 		return nil, err
-	}
-	if euid := os.Geteuid(); int(cred.Uid) != euid && cred.Uid != 0 {
-		return nil, fmt.Errorf("process %d belongs to user %d, not to %d", cred.Pid, cred.Uid, euid)
 	}
 	p := &peerInfo{pid: int(cred.Pid), bell: -1}
 	if p.control, err = mapSegment(fds[fdControl], controlSize, unix.PROT_READ|unix.PROT_WRITE); err != nil {
@@ -223,6 +224,19 @@ func (p *peerInfo) close() {
 	if p.arena != nil {
 		p.arena.close()
 	}
+}
+
+// trusted says which process is at the other end, if it is our user's or
+// root's.
+func trusted(conn *net.UnixConn) (*unix.Ucred, error) {
+	cred, err := peerCred(conn)
+	if err != nil {
+		return nil, err
+	}
+	if euid := os.Geteuid(); int(cred.Uid) != euid && cred.Uid != 0 {
+		return nil, fmt.Errorf("process %d belongs to user %d, not to %d", cred.Pid, cred.Uid, euid)
+	}
+	return cred, nil
 }
 
 func peerCred(conn *net.UnixConn) (cred *unix.Ucred, err error) {
