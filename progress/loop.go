@@ -3,6 +3,7 @@ package progress
 import (
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -58,14 +59,16 @@ type Loop struct {
 	backlogged []*Conn
 	packets    *packet // free list
 
-	poller *Waiter // polls, or is about to
-	parked waitList
-	spare  *Waiter // free waiters
-	woke   bool    // a parked waiter was made ready in this pass
-	armed  fabric.Wake
-	passes uint64
-	seen   uint64 // passes at the thread's last look
-	asleep bool   // the thread sleeps until the doorbell rings
+	poller  *Waiter // polls, or is about to
+	oneProc bool    // one processor runs all goroutines
+	biding  int     // waiters in bide
+	parked  waitList
+	spare   *Waiter // free waiters
+	woke    bool    // a parked waiter was made ready in this pass
+	armed   fabric.Wake
+	passes  uint64
+	seen    uint64 // passes at the thread's last look
+	asleep  bool   // the thread sleeps until the doorbell rings
 
 	oversubscribed, threaded bool
 	look                     int  // passes between two looks around, see poll.go
@@ -90,6 +93,7 @@ func New(cfg Config) *Loop {
 	l.ended.loop, l.ended.gen, l.ended.done = l, instant, true
 	l.parked.init()
 	l.spin.init(cfg.Oversubscribed)
+	l.oneProc = runtime.GOMAXPROCS(0) == 1
 	l.look = lookDedicated
 	if cfg.Oversubscribed {
 		l.look = lookShared

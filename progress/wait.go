@@ -22,6 +22,7 @@ type Waiter struct {
 	err    error
 
 	parked     bool
+	biding     bool    // looks now and then, see bide
 	turn       bool    // set before the token: it is to poll
 	prev, next *Waiter // in the parked list
 
@@ -130,6 +131,9 @@ func (l *Loop) satisfy(w *Waiter, r *Request) {
 			r.waiter = nil
 		}
 	}
+	if w.biding {
+		l.woke = true
+	}
 	if w.parked {
 		l.parked.remove(w)
 		l.woke = true
@@ -195,7 +199,16 @@ func (l *Loop) collect(r *Request) (Result, error) {
 // await waits, as the owner, until the waiter's requests have ended. It
 // reports whether the caller is the owner still.
 func (l *Loop) await(w *Waiter) (owner bool) {
-	for l.poller == nil || l.poller == w {
+	for {
+		if l.poller != nil && l.poller != w {
+			if !l.bide(w) {
+				break
+			}
+			if w.need == 0 {
+				return true
+			}
+			continue
+		}
 		l.poller = w
 		ended := l.poll(w)
 		l.poller = nil
@@ -215,6 +228,30 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 	l.parked.add(w)
 	l.Leave()
 	return l.sleep(w)
+}
+
+// Where one processor runs all goroutines a few waiters stay runnable for a
+// while: to let them look when the poller yields costs less than to park and
+// ready them, and one of them polls on when the poller leaves.
+const (
+	bideWaiters = 1
+	bideRounds  = 64
+)
+
+// bide waits while another goroutine polls. It answers false when the waiter
+// should rather park; otherwise its requests have ended or nobody polls.
+func (l *Loop) bide(w *Waiter) bool {
+	if !l.oneProc || l.biding >= bideWaiters {
+		return false
+	}
+	l.biding++
+	w.biding = true
+	for i := 0; i < bideRounds && w.need > 0 && l.poller != nil; i++ {
+		l.yield()
+	}
+	w.biding = false
+	l.biding--
+	return w.need == 0 || l.poller == nil
 }
 
 // sleep blocks until the waiter's requests have ended, polling when its turn
