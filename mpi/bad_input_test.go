@@ -145,8 +145,9 @@ func TestFinalizeEndsWhatWaits(t *testing.T) {
 						t.Errorf("Recv: %v", err)
 					}
 				}
-				_, err = mpi.Wait(&pending)
-				want(t, "Wait", err, mpi.ErrComm)
+				if _, err = mpi.Wait(&pending); !errors.Is(err, mpi.ErrComm) && !errors.Is(err, mpi.ErrProcFailed) {
+					t.Errorf("Wait: %v", err)
+				}
 				return nil
 			})
 		}

@@ -119,8 +119,9 @@ func (w *World) Fabric() string { return w.fabric }
 
 // Finalize ends the membership (MPI_Finalize, MPI-4.0 §11.2.2). It is collective:
 // it blocks until every rank has called it. All operations must have been
-// completed; those that have not end with ErrComm. Afterwards every call on
-// the World answers ErrComm. Everything is released also when an error, a dead
+// completed; those that have not end with ErrComm, or with ErrProcFailed where
+// the other rank was gone first. Afterwards every call on the World answers
+// ErrComm. Everything is released also when an error, a dead
 // rank say, is returned.
 func (w *World) Finalize() error {
 	const call = "Finalize"

@@ -1,6 +1,8 @@
 package progress
 
 import (
+	"fmt"
+
 	"github.com/weft-mpi/weft/fabric"
 )
 
@@ -39,7 +41,9 @@ func (c *Conn) connect() {
 	l := c.loop
 	ep, err := l.dom.Connect(c.Peer, l.addrs[c.Peer])
 	if err != nil {
-		l.PeerDown(c.Peer, &fabric.Error{Op: "connect", Peer: c.Peer, HasPeer: true, Err: err})
+		c.down = &fabric.Error{Op: "connect", Peer: c.Peer, HasPeer: true, Err: fmt.Errorf("%w: %w", fabric.ErrPeerDown, err)}
+		l.fallen = append(l.fallen, c.Peer)
+		l.Rouse()
 		return
 	}
 	c.ep = ep
@@ -49,7 +53,7 @@ func (c *Conn) connect() {
 func (c *Conn) Down() error { return c.down }
 
 // Endpoint is for operations that need no order: Get, and Put of a rendezvous.
-// It is nil once the peer is down.
+// It is nil if the peer could never be connected to.
 func (c *Conn) Endpoint() fabric.Endpoint { return c.ep }
 
 // Busy reports that operations wait, which a new one may not overtake.
@@ -96,6 +100,7 @@ func (c *Conn) enqueue(p *packet) {
 		c.tail.next = p
 	}
 	c.tail = p
+	c.loop.Rouse() // room does not ring
 }
 
 // Queued reports whether the request waits in a backlog.
@@ -113,39 +118,50 @@ func (c *Conn) Withdraw(r *Request) {
 	}
 }
 
-// flush sends what has room now. A peer whose backlog is empty leaves the list.
-func (l *Loop) flush() {
-	rest := l.backlogged[:0]
-	for _, c := range l.backlogged {
-		if !c.flush() {
-			rest = append(rest, c)
+// flush sends what has room now and returns how much moved. A peer whose
+// backlog is empty leaves the list.
+func (l *Loop) flush() (moved int) {
+	for i := 0; i < len(l.backlogged); {
+		c := l.backlogged[i]
+		moved += c.flush()
+		if c.head != nil {
+			i++
+			continue
 		}
+		last := len(l.backlogged) - 1
+		l.backlogged[i], l.backlogged[last] = l.backlogged[last], nil
+		l.backlogged = l.backlogged[:last]
 	}
-	clear(l.backlogged[len(rest):])
-	l.backlogged = rest
+	return moved
 }
 
-// flush reports whether the backlog is empty.
-func (c *Conn) flush() bool {
+// flush counts what left the backlog, and a request that moved on but stays.
+func (c *Conn) flush() (moved int) {
 	for p := c.head; p != nil; p = c.head {
 		var err error
-		switch {
-		case p.r != nil:
-			if err = p.r.sink.Resume(p.r); err != fabric.ErrAgain {
-				p.r.queued = false
+		switch r := p.r; {
+		case r != nil:
+			before := r.Offset
+			r.queued = false // from here on the request may be over
+			if err = r.sink.Resume(r); err == fabric.ErrAgain {
+				r.queued = true
+				if r.Offset != before {
+					moved++
+				}
 			}
 		case p.kind != 0:
 			err = c.ep.Send(p.kind, p.imm, p.hdr[:p.n], nil)
 		}
 		if err == fabric.ErrAgain {
-			return false
+			return moved
 		}
+		moved++
 		if c.head == p { // not dropped meanwhile
 			c.head = p.next
 			c.loop.recycle(p)
 		}
 	}
-	return true
+	return moved
 }
 
 // drop empties the backlog of a peer that is down; the sinks end its requests.

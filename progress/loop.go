@@ -56,6 +56,8 @@ type Loop struct {
 	ended    Request // stands for operations that end at once
 	instants instants
 
+	draining   bool
+	fallen     []fabric.Peer // down, and the sinks not told yet
 	backlogged []*Conn
 	packets    *packet // free list
 
@@ -128,10 +130,25 @@ func (l *Loop) Enter() bool {
 
 // Leave ends the ownership. Somebody polls after it whenever somebody waits.
 func (l *Loop) Leave() {
+	l.relay()
+	l.letGo()
+}
+
+// relay makes a parked waiter poll if nobody does and the doorbell would not
+// wake the thread for what it waits for.
+func (l *Loop) relay() {
 	if l.poller == nil && l.parked.first() != nil && l.armed != fabric.WakeAll {
 		l.handOver()
 	}
-	l.letGo()
+}
+
+// Rouse makes the thread look at what the doorbell would not announce: work of
+// our own that goes on, such as a backlog or a Get. For the owner.
+func (l *Loop) Rouse() {
+	if l.asleep {
+		l.asleep = false
+		l.dom.Wake()
+	}
 }
 
 // letGo releases the word and looks again: a node that came while its
@@ -145,9 +162,7 @@ func (l *Loop) letGo() {
 			return
 		}
 		l.drain()
-		if l.poller == nil && l.parked.first() != nil && l.armed != fabric.WakeAll {
-			l.handOver()
-		}
+		l.relay()
 		l.owned.Store(false)
 	}
 }
@@ -193,8 +208,13 @@ func (l *Loop) refuse(r *Request) {
 	l.Finish(r, fabric.ErrClosed)
 }
 
-// drain does what other goroutines have queued.
+// drain does what other goroutines have queued, in their order: what comes
+// while it is at it, a Test that polls say, waits for the next drain.
 func (l *Loop) drain() {
+	if l.draining {
+		return
+	}
+	l.draining = true
 	for n := l.queue.takeAll(); n != nil; {
 		next := n.next
 		n.next = nil
@@ -205,6 +225,7 @@ func (l *Loop) drain() {
 		}
 		n = next
 	}
+	l.draining = false
 }
 
 // pass is one turn of the loop, for at most max messages.
@@ -213,10 +234,14 @@ func (l *Loop) pass(max int) int {
 	if !l.queue.empty() {
 		l.drain()
 	}
-	if len(l.backlogged) > 0 {
-		l.flush()
+	sent := 0
+	if len(l.fallen) > 0 {
+		l.mourn()
 	}
-	return l.dom.Poll(l, max)
+	if len(l.backlogged) > 0 {
+		sent = l.flush()
+	}
+	return sent + l.dom.Poll(l, max)
 }
 
 // New returns a request to fill in and start, for the owner.
@@ -281,8 +306,22 @@ func (l *Loop) PeerDown(p fabric.Peer, err error) {
 	}
 	c.down = err
 	c.drop()
+	l.tellDown(c)
+}
+
+func (l *Loop) tellDown(c *Conn) {
 	for _, s := range l.all {
-		s.PeerDown(p, err)
+		s.PeerDown(c.Peer, c.down)
+	}
+}
+
+// mourn tells the sinks of peers that could not be connected to: not while the
+// operation that wanted to is being started.
+func (l *Loop) mourn() {
+	fallen := l.fallen
+	l.fallen = nil
+	for _, p := range fallen {
+		l.tellDown(&l.conns[p])
 	}
 }
 

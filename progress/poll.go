@@ -43,7 +43,7 @@ func (s *spinner) budget() time.Duration { return s.whole >> min(s.misses, 2) }
 // poll turns the loop until the waiter's requests have ended, or in vain for
 // so long that it should sleep. The caller is the owner before and after.
 func (l *Loop) poll(w *Waiter) bool {
-	if l.armed != 0 {
+	if l.armed != 0 || l.asleep {
 		l.disarm()
 	}
 	idle := 0
@@ -90,8 +90,8 @@ func (l *Loop) yield() {
 	l.reenter()
 }
 
-// reenter makes the poller the owner again. Whoever has the word holds it for
-// one short operation.
+// reenter makes the poller the owner again. Whoever has the word lets go of it
+// soon.
 func (l *Loop) reenter() {
 	for i := 1; !l.Enter(); i++ {
 		runtime.Gosched()
@@ -121,8 +121,5 @@ func (l *Loop) arm() bool {
 func (l *Loop) disarm() {
 	l.armed = 0
 	l.dom.Disarm()
-	if l.asleep {
-		l.asleep = false
-		l.dom.Wake()
-	}
+	l.Rouse()
 }

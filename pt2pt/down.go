@@ -10,8 +10,13 @@ import (
 // PeerDown ends everything that needs the peer: sends to it, receives from it,
 // and its messages that have not come whole. Whole ones can still be received.
 func (e *Engine) PeerDown(p fabric.Peer, err error) {
+	e.peers[p].down = true
+	last := true
+	for i := range e.peers {
+		last = last && (i == e.rank || e.peers[i].down)
+	}
 	e.loop.EachRequest(func(r *progress.Request) {
-		if r.Peer != int32(p) {
+		if r.Peer != int32(p) && !(last && r.Peer == match.AnySource) {
 			return
 		}
 		switch {

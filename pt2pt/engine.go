@@ -36,8 +36,9 @@ type peer struct {
 	in inbound // its message that is arriving in chunks
 
 	unexpected uint64 // bytes of its messages that wait here for a receive
-	stopped    bool   // we have sent it Xoff
-	xoff       bool   // it has sent us Xoff
+	down       bool
+	stopped    bool // we have sent it Xoff
+	xoff       bool // it has sent us Xoff
 }
 
 // Kinds of requests.

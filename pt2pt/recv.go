@@ -16,17 +16,29 @@ func (e *Engine) startRecv(r *progress.Request) {
 			return
 		}
 	}
-	r.Step = stepPosted
-	r.Entry = uint64(e.match.Post(cid, r.Peer, tag, r.Index()))
-	if r.Peer == match.AnySource || int(r.Peer) == e.rank {
+	if err := e.sourceDown(int(r.Peer)); err != nil {
+		e.failRecv(r, err)
 		return
 	}
-	// Connecting is also what watches over the peer: a receive from one that
-	// dies must fail.
-	if err := e.loop.Conn(fabric.Peer(r.Peer)).Down(); err != nil && !r.Done() {
-		e.match.Withdraw(match.Entry(r.Entry))
-		e.loop.Finish(r, err)
+	r.Step = stepPosted
+	r.Entry = uint64(e.match.Post(cid, r.Peer, tag, r.Index()))
+}
+
+// sourceDown is why no message can come from the source any more, or nil. It
+// connects, which is also what watches over the peer: a receive from one that
+// dies must fail. A wildcard receive ends with the last of the others; in a
+// job of two it can count on that, in a larger one only on those that are
+// connected.
+func (e *Engine) sourceDown(source int) error {
+	switch {
+	case source == e.rank:
+		return nil
+	case source != AnySource:
+		return e.loop.Conn(fabric.Peer(source)).Down()
+	case len(e.peers) == 2:
+		return e.loop.Conn(fabric.Peer(1 - e.rank)).Down()
 	}
+	return nil
 }
 
 // finishRecv ends a receive whose bytes are in place. A message longer than

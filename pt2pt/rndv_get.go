@@ -65,6 +65,7 @@ func (e *Engine) get(ep fabric.Endpoint, r *progress.Request) error {
 	switch {
 	case err == nil:
 		r.Step = stepGetting
+		e.loop.Rouse() // its end is told by a Poll
 	case err == fabric.ErrAgain:
 	case errors.Is(err, fabric.ErrUnsupported):
 		e.askFrags(r, n)

@@ -20,7 +20,7 @@ func (e *Engine) sendNow(dest int, imm uint64, b []byte) bool {
 func (e *Engine) startSend(r *progress.Request) {
 	c := e.loop.Conn(fabric.Peer(r.Peer))
 	if err := c.Down(); err != nil {
-		e.loop.Finish(r, err)
+		e.finishSend(r, err)
 		return
 	}
 	n := len(r.Buf)
@@ -40,8 +40,8 @@ func (e *Engine) startSend(r *progress.Request) {
 	}
 }
 
-// chooseLong chooses for messages that the two ends of a mapped buffer reach
-// with one copy.
+// chooseLong chooses for messages that are eager in some memory only: what
+// both ends have mapped is copied once, without a system call.
 func (e *Engine) chooseLong(r *progress.Request) {
 	n := len(r.Buf)
 	switch {

@@ -62,17 +62,26 @@ func (s *arrivals) give(id uint32) {
 const (
 	highWater = 4 << 20
 	lowWater  = 1 << 20
+	// overhead is what a message takes besides its bytes. Announcements and
+	// empty messages are not counted: nothing would be gained by announcing
+	// them.
+	overhead = 256
 )
+
+// charge is what an arrival counts for.
+func (a *arrival) charge() uint64 {
+	if a.kind == wire.RTS || a.kind == kindOwn || a.total == 0 {
+		return 0
+	}
+	return a.total + overhead
+}
 
 // keep files an arrival until a receive takes it.
 func (e *Engine) keep(id uint32, a *arrival) {
 	cid, tag := wire.Match(a.imm)
 	a.entry = uint64(e.match.AddUnexpected(cid, int32(a.from), tag, id))
-	if a.kind == wire.RTS || a.kind == kindOwn {
-		return
-	}
 	p := &e.peers[a.from]
-	p.unexpected += a.total
+	p.unexpected += a.charge()
 	if p.unexpected > highWater && !p.stopped && int(a.from) != e.rank {
 		p.stopped = true
 		e.loop.Conn(a.from).Post(wire.Xoff, 0, nil)
@@ -105,7 +114,7 @@ func (e *Engine) drop(id uint32) {
 	if a.kind != wire.RTS && a.kind != kindOwn {
 		e.buffers.give(a.body)
 		p := &e.peers[a.from]
-		p.unexpected -= a.total
+		p.unexpected -= a.charge()
 		if p.stopped && p.unexpected <= lowWater {
 			p.stopped = false
 			e.loop.Conn(a.from).Post(wire.Xon, 0, nil)

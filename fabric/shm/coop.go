@@ -10,9 +10,10 @@ import (
 // Cooperative Get. The reader asks the owner of the memory for help with a
 // message in the ring and starts to read from the front. Both claim blocks on
 // one shared counter, in a slot of the ring segment in which the request
-// travels; the helper copies its blocks from the back. Whoever finds the
-// counter used up stops: the helper says then how many blocks it has copied,
-// and the reader, if a claimed block is still missing, waits for that.
+// travels; the helper copies its blocks from the back and says after each how
+// many there are. Whoever finds the counter used up, or can't go on, stops; the
+// reader then waits for the blocks it has not copied, and copies those that a
+// helper who stopped has left.
 //
 // A slot is used again only after the helper has answered, so that a helper
 // who comes late counts on the right counter.
@@ -20,14 +21,13 @@ const coopSlotCount = 16
 
 // Words of a slot.
 const (
-	coopClaims = 0  // blocks claimed by either side
-	coopAnswer = 8  // the helper's: answered, failed, blocks copied
-	coopStride = 64 //
+	coopClaims = 0 // blocks claimed by either side
+	coopAnswer = 8 // the helper's: blocks copied, and whether it has stopped
+	coopStride = lineSize
 )
 
 const (
 	coopAnswered = 1 << 63
-	coopFailed   = 1 << 62
 	coopCopied   = 1<<32 - 1
 )
 
@@ -111,12 +111,9 @@ func (j *getJob) awaitHelp() (over bool, err error) {
 	if theirs > 0 {
 		// Pairs with the helper's store: its blocks were written before.
 		answer := atomic.LoadUint64(slotWord(j.e.tx.mem, j.coop, coopAnswer))
-		if answer&coopAnswered == 0 {
-			return false, nil
-		}
 		copied := int(answer & coopCopied)
-		if answer&coopFailed == 0 && copied < theirs {
-			return true, &fabric.Error{Op: "cooperative copy", Peer: j.e.peer, HasPeer: true, Err: fabric.ErrPeerDown}
+		if copied < theirs && answer&coopAnswered == 0 {
+			return false, nil
 		}
 		for missing := theirs - copied; missing > 0 && err == nil; missing-- {
 			off := j.front * j.block
@@ -162,22 +159,27 @@ func (d *Domain) startHelp(r *inbound, hdr []byte) {
 // help copies one block and reports whether that was all.
 func (d *Domain) help(j *helpJob) (over bool) {
 	blocks := (j.n + j.block - 1) / j.block
-	var answer uint64
-	if atomic.AddUint64(slotWord(j.mem, j.slot, coopClaims), 1) <= blocks && j.copied < blocks {
-		i := blocks - 1 - j.copied
-		off := i * j.block
-		if j.copy(d.arena, off, min(j.block, j.n-off)) == nil {
-			j.copied++
-			return false
-		}
-		answer = coopFailed
+	if atomic.AddUint64(slotWord(j.mem, j.slot, coopClaims), 1) > blocks || j.copied >= blocks {
+		j.answer(coopAnswered)
+		return true
 	}
-	// Pairs with the load in awaitHelp, and with Arm as any message does.
-	atomic.StoreUint64(slotWord(j.mem, j.slot, coopAnswer), coopAnswered|answer|j.copied)
+	off := (blocks - 1 - j.copied) * j.block
+	if j.copy(d.arena, off, min(j.block, j.n-off)) != nil {
+		j.answer(coopAnswered)
+		return true
+	}
+	j.copied++
+	j.answer(0)
+	return false
+}
+
+// answer says how many blocks have been copied, and whether there will be
+// more. It pairs with the load in awaitHelp, and with Arm as any message does.
+func (j *helpJob) answer(over uint64) {
+	atomic.StoreUint64(slotWord(j.mem, j.slot, coopAnswer), over|j.copied)
 	if loadWake(j.e.wake) != 0 {
 		j.e.ring(fabric.Urgent)
 	}
-	return true
 }
 
 // copy moves n bytes at off of the peer's Get.

@@ -8,8 +8,8 @@
 // sockets are abstract), so nothing is left behind when a rank is killed.
 //
 // Get and Put move large bodies with one copy: through Cross Memory Attach
-// (process_vm_readv), with both ends copying from 128 KB on, or by a plain copy
-// from the arena, memory of mpi.Alloc that peers map. Where the kernel refuses
+// (process_vm_readv), or by a plain copy from the arena, memory of mpi.Alloc
+// that peers map. Both ends copy where that pays; see coop.go. Where the kernel refuses
 // CMA the domain says so once in the log and answers Get with ErrUnsupported.
 //
 // A rank that sleeps publishes what it wants to be woken for in a word that

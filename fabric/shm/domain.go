@@ -228,6 +228,9 @@ func (d *Domain) release() {
 	for i := range events {
 		events[i].release()
 	}
+	for _, j := range d.helps {
+		j.answer(coopAnswered) // nobody waits for a rank that leaves
+	}
 	for _, e := range d.peers {
 		if e != nil {
 			e.close()
