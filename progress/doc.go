@@ -9,5 +9,5 @@
 // comment to the contrary belongs to the owner and needs no atomics.
 //
 // The package serves the protocol packages, which register as sinks of packet
-// kinds. It imports fabric and wire.
+// kinds. It imports fabric.
 package progress

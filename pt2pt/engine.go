@@ -36,6 +36,7 @@ type peer struct {
 	in inbound // its message that is arriving in chunks
 
 	unexpected uint64 // bytes of its messages that wait here for a receive
+	held       int    // their number
 	down       bool
 	stopped    bool // we have sent it Xoff
 	xoff       bool // it has sent us Xoff

@@ -56,33 +56,31 @@ func (s *arrivals) give(id uint32) {
 	a.next, s.free = s.free, id+1
 }
 
-// Bytes of one peer's messages that may wait here before it is told to send
-// its further ones by rendezvous only, and down to which they must fall before
-// it may be eager again. What is in its ring by then comes on top.
+// What one peer's messages may take up here, in bytes of theirs and by their
+// number, before the peer is told to announce its further ones only, and down
+// to which both must fall before it may be eager again. What is in its ring by
+// then comes on top. A message takes about 250 bytes besides its own. Only
+// announcements and empty messages, for which announcing would gain nothing,
+// are not counted.
 const (
-	highWater = 4 << 20
-	lowWater  = 1 << 20
-	// overhead is what a message takes besides its bytes. Announcements and
-	// empty messages are not counted: nothing would be gained by announcing
-	// them.
-	overhead = 256
+	highWater, lowWater = 4 << 20, 1 << 20
+	mostHeld, fewHeld   = 1 << 17, 1 << 15
 )
 
-// charge is what an arrival counts for.
-func (a *arrival) charge() uint64 {
-	if a.kind == wire.RTS || a.kind == kindOwn || a.total == 0 {
-		return 0
-	}
-	return a.total + overhead
-}
+// counts reports whether an arrival holds memory for its bytes.
+func (a *arrival) counts() bool { return a.kind != wire.RTS && a.kind != kindOwn && a.total > 0 }
 
 // keep files an arrival until a receive takes it.
 func (e *Engine) keep(id uint32, a *arrival) {
 	cid, tag := wire.Match(a.imm)
 	a.entry = uint64(e.match.AddUnexpected(cid, int32(a.from), tag, id))
+	if !a.counts() {
+		return
+	}
 	p := &e.peers[a.from]
-	p.unexpected += a.charge()
-	if p.unexpected > highWater && !p.stopped && int(a.from) != e.rank {
+	p.unexpected += a.total
+	p.held++
+	if (p.unexpected > highWater || p.held > mostHeld) && !p.stopped && int(a.from) != e.rank {
 		p.stopped = true
 		e.loop.Conn(a.from).Post(wire.Xoff, 0, nil)
 	}
@@ -113,9 +111,12 @@ func (e *Engine) drop(id uint32) {
 	a := e.arrivals.at(id)
 	if a.kind != wire.RTS && a.kind != kindOwn {
 		e.buffers.give(a.body)
+	}
+	if a.counts() {
 		p := &e.peers[a.from]
-		p.unexpected -= a.charge()
-		if p.stopped && p.unexpected <= lowWater {
+		p.unexpected -= a.total
+		p.held--
+		if p.stopped && p.unexpected <= lowWater && p.held <= fewHeld {
 			p.stopped = false
 			e.loop.Conn(a.from).Post(wire.Xon, 0, nil)
 		}

@@ -22,6 +22,7 @@ type endpoint struct {
 	info   *peerInfo
 	addr   string
 	rx     *inbound
+	heard  uint64 // rx.head at the last Send
 	coop   coopSlots
 }
 
@@ -32,6 +33,10 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	}
 	if len(hdr) > fabric.MaxHeader || len(body) > maxEager {
 		return fabric.ErrTooLong
+	}
+	if e.rx != nil {
+		e.tx.answers = e.rx.head != e.heard
+		e.heard = e.rx.head
 	}
 	if !e.tx.put(kind, imm, hdr, body) {
 		return e.full()

@@ -69,6 +69,7 @@ type producer struct {
 	// What the consumer was last seen to have consumed.
 	seen, paySeen uint64
 	fenced        bool // the peer can't issue membarrier: publish with a full fence
+	answers       bool // the peer has sent since the last message to it
 }
 
 // consumer is the receiver's end of a ring.
@@ -130,7 +131,7 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 	}
 	off, next := payloadAt(p.payTail, len(body))
 	copy(p.payload(off, len(body)), body)
-	if len(body) <= maxDemote {
+	if p.answers && len(body) <= maxDemote {
 		p.demotePayload(off, len(body))
 	}
 	line := p.line(p.tail)

@@ -78,7 +78,8 @@ func (c *consumer) expect() { prefetchRead(c.line(c.head + 3).p) }
 
 // demotePayload pushes a short body towards the cache that both cores share:
 // the consumer fetches it from there sooner than from ours, since it can begin
-// only after it has seen the line. Long bodies stream, and do not gain.
+// only after it has seen the line. Where messages stream it fetches ahead, and
+// to push them costs more than it gains: so only a message that answers one.
 func (p *producer) demotePayload(off uint64, n int) { demote(unsafe.Add(p.pay, off), uintptr(n)) }
 
 // claimPayload makes as much payload ours as the last message had.
