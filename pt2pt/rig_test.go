@@ -83,7 +83,7 @@ func (e *engine) own(f func()) {
 // until turns the loop until cond, asked under ownership, holds.
 func (e *engine) until(what string, cond func() bool) {
 	e.g.t.Helper()
-	h := e.Irecv(nil, e.rank, 99, 0, nil) // of no message: to have something to test
+	h := e.Irecv(e.g.ctx, e.rank, 99, 0, nil) // of no message: to have something to test
 	for end := time.Now().Add(patience); ; {
 		ok := false
 		if _, _, err := progress.Test(&h); err != nil {

@@ -79,7 +79,7 @@ func (c *consumer) take() (hdr, body []byte, ok bool) {
 		return nil, nil, false
 	}
 	hl, bl := int(ctl>>ctlHdrShift&ctlHdrMask), int(ctl>>ctlBodyShift&ctlBodyMask)
-	b := line.data(hl, 0)
+	var b []byte
 	if ctl&ctlPayload == 0 {
 		b = line.data(hl, bl)
 	} else {
