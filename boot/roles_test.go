@@ -249,7 +249,7 @@ func playParent() error {
 // playEnv prints what a program started by a rank sees.
 func playEnv() error {
 	for _, kv := range os.Environ() {
-		if strings.HasPrefix(kv, "WEFT_") || strings.HasPrefix(kv, "PMI_") {
+		if strings.HasPrefix(kv, "WEFT_") && !strings.HasPrefix(kv, "WEFT_CI=") || strings.HasPrefix(kv, "PMI_") {
 			fmt.Println("env", kv)
 		}
 	}
