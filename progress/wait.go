@@ -230,9 +230,10 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 	return l.sleep(w)
 }
 
-// Where one processor runs all goroutines a few waiters stay runnable for a
-// while: to let them look when the poller yields costs less than to park and
-// ready them, and one of them polls on when the poller leaves.
+// Where one processor runs all goroutines a second waiter stays runnable for a
+// while: to let it look when the poller yields costs less than to park and
+// ready it, and it polls on when the poller leaves. With more of them the
+// rounds cost more than they save.
 const (
 	bideWaiters = 1
 	bideRounds  = 64

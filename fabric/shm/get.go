@@ -13,9 +13,8 @@ const (
 	// wholeGet is the largest transfer done at once in the call.
 	wholeGet = 64 << 10
 	// The owner of the memory helps with a Get of coopMin that comes alone. In
-	// a stream of them each end is busy anyway, and the lines of a buffer that
-	// is used again would move between the cores: help pays from coopStream on,
-	// where they no longer stay in a core's cache.
+	// a stream of them the lines of a buffer that is used again move between
+	// the cores, and help was measured to pay from coopStream on only.
 	coopMin    = 64 << 10
 	coopStream = 200 << 10
 	coopArena  = 512 << 10
