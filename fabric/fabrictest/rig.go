@@ -332,7 +332,8 @@ func (n *node) finish() {
 	}
 }
 
-// region registers b until the test ends.
+// region registers b, and keeps it alive, until the test ends: peers write to
+// its address.
 func (n *node) region(b []byte, a fabric.Access) fabric.Segment {
 	n.t.Helper()
 	r, err := n.d.Register(b, a)
@@ -343,6 +344,7 @@ func (n *node) region(b []byte, a fabric.Access) fabric.Segment {
 		if err := n.d.Deregister(r); err != nil && !errors.Is(err, fabric.ErrClosed) {
 			n.t.Errorf("rank %d: Deregister: %v", n.rank, err)
 		}
+		runtime.KeepAlive(b)
 	})
 	return fabric.Segment{Bytes: b, Region: r}
 }

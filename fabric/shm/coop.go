@@ -2,7 +2,10 @@ package shm
 
 import (
 	"encoding/binary"
+	"runtime"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -123,6 +126,37 @@ func (j *getJob) awaitHelp() (over bool, err error) {
 	}
 	j.e.coop.gets &^= 1 << j.coop
 	return true, err
+}
+
+// revokeWait is how long a rank that leaves waits for a helper that is in the
+// middle of a block.
+const revokeWait = 100 * time.Millisecond
+
+// abandoned are buffers that a stopped helper may still write to: the garbage
+// collector must not hand them to anybody else.
+var abandoned struct {
+	sync.Mutex
+	buffers [][]byte
+}
+
+// revoke takes an unfinished transfer back from its helper: on return nobody
+// writes to its buffer.
+func (j *getJob) revoke() {
+	if j.coop < 0 {
+		return
+	}
+	const everything = 1 << 40
+	claims := atomic.AddUint64(slotWord(j.e.tx.mem, j.coop, coopClaims), everything) - everything
+	theirs := min(claims, uint64(j.blocks)) - min(claims, uint64(j.front))
+	for began := time.Now(); time.Since(began) < revokeWait; runtime.Gosched() {
+		answer := atomic.LoadUint64(slotWord(j.e.tx.mem, j.coop, coopAnswer))
+		if answer&coopAnswered != 0 || answer&coopCopied >= theirs {
+			return
+		}
+	}
+	abandoned.Lock()
+	abandoned.buffers = append(abandoned.buffers, j.local)
+	abandoned.Unlock()
 }
 
 // helpArena in the slot number of a request for help says that both addresses

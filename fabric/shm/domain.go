@@ -231,6 +231,11 @@ func (d *Domain) release() {
 	for _, j := range d.helps {
 		j.answer(coopAnswered) // nobody waits for a rank that leaves
 	}
+	for _, j := range d.jobs {
+		if j.e.down == nil {
+			j.revoke()
+		}
+	}
 	for _, e := range d.peers {
 		if e != nil {
 			e.close()
