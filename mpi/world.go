@@ -24,6 +24,7 @@ type World struct {
 	loop      *progress.Loop
 	comm      *Comm
 	finalized atomic.Bool
+	contexts  atomic.Uint32 // made by this rank
 }
 
 // Fabrics lists the names that WithFabric takes.
