@@ -11,6 +11,9 @@ type detached struct {
 	next *detached
 }
 
+// nobody is for requests whose end is told to no one. It is not written to.
+var nobody detached
+
 // OnEnd gives the request up: instead of anyone waiting for it, fn is called
 // once, on the progress goroutine, when it has ended. The handle becomes null,
 // or stays with a persistent request, which is at rest by the time fn is
@@ -39,7 +42,10 @@ func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 // detach makes fn, unless nil, the waiter of a request in flight.
 func (l *Loop) detach(r *Request, fn func(Status, error)) {
 	w := newWaiter()
-	w.single, w.need, w.detached = r, 1, &detached{fn: fn}
+	w.single, w.need, w.detached = r, 1, &nobody
+	if fn != nil {
+		w.detached = &detached{fn: fn}
+	}
 	r.waiter = w
 	if r.Ctx == nil {
 		return
@@ -59,7 +65,7 @@ func (l *Loop) detach(r *Request, fn func(Status, error)) {
 // ownership, when it has ended and before it is freed. For the owner.
 func (l *Loop) Orphan(s Sink, r *Request, hook func(*Request, error)) {
 	w := newWaiter()
-	w.single, w.need, w.detached, w.hook = r, 1, &detached{}, hook
+	w.single, w.need, w.detached, w.hook = r, 1, &nobody, hook
 	r.waiter = w
 	l.start(s, r)
 }
@@ -70,11 +76,11 @@ func (l *Loop) endDetached(w *Waiter) {
 	if w.unwatch != nil {
 		w.unwatch()
 	}
-	d.st, d.err = w.result.Status(), w.err
-	w.recycle()
-	if d.fn != nil {
+	if d != &nobody {
+		d.st, d.err = w.result.Status(), w.err
 		l.call(d)
 	}
+	w.recycle()
 }
 
 // call leaves d to the progress goroutine.
