@@ -29,6 +29,7 @@ type Engine struct {
 	short int // longest message that is eager wherever it lies
 	match match.Table
 	peers []peer
+	alone error // why the last of the peers is down, once all are
 	log   *slog.Logger
 
 	arrivals arrivals
