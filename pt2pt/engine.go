@@ -38,7 +38,7 @@ type Engine struct {
 	limits   Limits
 	held     heldTotal
 	attached map[uint32]*attached
-	cancels  map[uint32]error       // sends that are asked back, by index, and how they end then
+	asked    map[uint64]asked       // sends that were asked back, by operation
 	hdr      [fabric.MaxHeader]byte // of the packet being sent
 }
 
@@ -107,7 +107,7 @@ const (
 // New makes the engine of a rank and registers it with the loop.
 func New(l *progress.Loop, rank, size int) *Engine {
 	e := &Engine{loop: l, rank: rank, caps: l.Domain().Caps(), peers: make([]peer, size), log: l.Log(),
-		limits: DefaultLimits, attached: map[uint32]*attached{}, cancels: map[uint32]error{}}
+		limits: DefaultLimits, attached: map[uint32]*attached{}, asked: map[uint64]asked{}}
 	e.short = min(e.caps.MaxEager, e.caps.GetMinMapped-1, e.caps.GetMin-1)
 	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady,
 		wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow)
