@@ -2,8 +2,11 @@ package mpi_test
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -113,5 +116,16 @@ func isEmpty(t *testing.T, what string, st mpi.Status) {
 	t.Helper()
 	if st != (mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}) {
 		t.Errorf("%s: status %+v, want an empty one", what, st)
+	}
+}
+
+// ordered is the map by its keys, the same on every rank.
+func ordered[T any](m map[string]T) iter.Seq2[string, T] {
+	return func(yield func(string, T) bool) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
 	}
 }
