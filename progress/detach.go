@@ -45,6 +45,8 @@ func (l *Loop) detach(r *Request, fn func(Status, error)) {
 	w.single, w.need, w.detached = r, 1, &nobody
 	if fn != nil {
 		w.detached = &detached{fn: fn}
+		l.detachments++
+		l.Rouse() // to be woken for this request's message too
 	}
 	r.waiter = w
 	if r.Ctx == nil {
@@ -78,32 +80,56 @@ func (l *Loop) endDetached(w *Waiter) {
 	}
 	if d != &nobody {
 		d.st, d.err = w.result.Status(), w.err
+		l.detachments--
 		l.call(d)
 	}
 	w.recycle()
 }
 
-// call leaves d to the progress goroutine.
+// call leaves d to the progress goroutine, or to another if there is none any
+// more.
 func (l *Loop) call(d *detached) {
-	if l.over {
-		go d.fn(d.st, d.err)
-		return
-	}
 	if l.calls == nil {
 		l.calls = d
-		l.dom.Wake()
+		l.called.Store(true)
 	} else {
 		l.lastCall.next = d
 	}
 	l.lastCall = d
+	switch {
+	case !l.over:
+		l.dom.Wake()
+	case !l.calling:
+		l.calling = true
+		go l.callAll()
+	}
 }
 
 // takeCalls returns the calls to make, for the owner to make once it is not the
 // owner any more.
 func (l *Loop) takeCalls() *detached {
 	d := l.calls
-	l.calls, l.lastCall = nil, nil
+	if d != nil {
+		l.calls, l.lastCall = nil, nil
+		l.called.Store(false)
+	}
 	return d
+}
+
+// callAll makes the calls of a loop that has been closed, one goroutine at a
+// time.
+func (l *Loop) callAll() {
+	for {
+		var d *detached
+		l.Exclusive(func() {
+			d = l.takeCalls()
+			l.calling = d != nil
+		})
+		if d == nil {
+			return
+		}
+		d.make()
+	}
 }
 
 // make makes the calls, oldest first.
