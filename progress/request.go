@@ -84,6 +84,9 @@ type Status struct {
 // (MPI-4.0 §3.7.3).
 var Empty = Status{Source: -1, Tag: -1}
 
+// nothing is the result with that status.
+var nothing = Result{Source: -1, Tag: -1}
+
 // Op names the request to a fabric and to peers.
 func (r *Request) Op() fabric.Op { return fabric.Op(uint64(r.gen)<<32 | uint64(r.id)) }
 
