@@ -25,6 +25,7 @@ type Engine struct {
 	short int // longest message that is eager wherever it lies
 	match match.Table
 	peers []peer
+	marks marks
 
 	arrivals arrivals
 	buffers  buffers
@@ -66,6 +67,7 @@ const (
 // New makes the engine of a rank and registers it with the loop.
 func New(l *progress.Loop, rank, size int) *Engine {
 	e := &Engine{loop: l, rank: rank, caps: l.Domain().Caps(), peers: make([]peer, size)}
+	e.marks = marks{highWater, lowWater, mostHeld, fewHeld}
 	e.short = min(e.caps.MaxEager, e.caps.GetMinMapped-1, e.caps.GetMin-1)
 	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Xoff, wire.Xon)
 	return e

@@ -22,7 +22,7 @@ func (e *Engine) sendSelf(r *progress.Request) {
 	id, a := e.arrivals.take()
 	a.from, a.imm = fabric.Peer(e.rank), r.Imm
 	a.total, a.got = uint64(len(r.Buf)), uint64(len(r.Buf))
-	if len(r.Buf) <= e.caps.MaxEager && e.peers[e.rank].unexpected < highWater {
+	if len(r.Buf) <= e.caps.MaxEager && e.peers[e.rank].unexpected < e.marks.high {
 		a.kind = wire.Eager
 		a.body = append(e.buffers.take(len(r.Buf)), r.Buf...)
 		e.keep(id, a)

@@ -67,6 +67,12 @@ const (
 	mostHeld, fewHeld   = 1 << 17, 1 << 15
 )
 
+// marks are the bounds that an engine keeps.
+type marks struct {
+	high, low uint64
+	most, few int
+}
+
 // counts reports whether an arrival holds memory for its bytes.
 func (a *arrival) counts() bool { return a.kind != wire.RTS && a.kind != kindOwn && a.total > 0 }
 
@@ -80,7 +86,7 @@ func (e *Engine) keep(id uint32, a *arrival) {
 	p := &e.peers[a.from]
 	p.unexpected += a.total
 	p.held++
-	if (p.unexpected > highWater || p.held > mostHeld) && !p.stopped && int(a.from) != e.rank {
+	if (p.unexpected > e.marks.high || p.held > e.marks.most) && !p.stopped && int(a.from) != e.rank {
 		p.stopped = true
 		e.loop.Conn(a.from).Post(wire.Xoff, 0, nil)
 	}
@@ -116,7 +122,7 @@ func (e *Engine) drop(id uint32) {
 		p := &e.peers[a.from]
 		p.unexpected -= a.total
 		p.held--
-		if p.stopped && p.unexpected <= lowWater && p.held <= fewHeld {
+		if p.stopped && p.unexpected <= e.marks.low && p.held <= e.marks.few {
 			p.stopped = false
 			e.loop.Conn(a.from).Post(wire.Xon, 0, nil)
 		}
