@@ -93,7 +93,7 @@ func (c *Checker) recvDone(r *rank, q *request, e Event) error {
 		}
 		return r.withdraw(q)
 	case PeerDown:
-		if m == nil && !q.lost || m != nil && (!r.down[m.from] || m.whole) {
+		if m == nil && !q.lost || m != nil && (!c.ranks[m.from].dead || m.whole) {
 			return errors.New("what it waits for can still come, or has")
 		}
 		return nil
