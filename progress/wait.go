@@ -30,6 +30,9 @@ type Waiter struct {
 	node  node
 	op    serveOp
 	fn    func()
+
+	detached *detached // nobody waits: what to call instead
+	unwatch  func() bool
 }
 
 // serveOp is what a waiter in the queue asks of the owner.
@@ -63,6 +66,7 @@ func (w *Waiter) reset() {
 		w.ctxs = w.ctxs[:0]
 	}
 	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
+	w.detached, w.unwatch = nil, nil
 	w.need = 0
 }
 
@@ -131,6 +135,10 @@ func (l *Loop) satisfy(w *Waiter, r *Request) {
 			r.waiter = nil
 		}
 	}
+	if w.detached != nil {
+		l.endDetached(w)
+		return
+	}
 	if w.biding {
 		l.woke = true
 	}
@@ -189,10 +197,14 @@ func (l *Loop) end(w *Waiter, owner bool) (Result, error) {
 	return res, err
 }
 
-// collect frees a request that has ended.
+// collect frees a request that has ended, or brings it to rest.
 func (l *Loop) collect(r *Request) (Result, error) {
 	res, err := r.Result, r.err
-	l.requests.free(r)
+	if r.special && r.saved != nil {
+		r.rest()
+	} else {
+		l.requests.free(r)
+	}
 	return res, err
 }
 
@@ -259,7 +271,7 @@ func (l *Loop) bide(w *Waiter) bool {
 // comes. The caller is not the owner; sleep reports whether it is afterwards.
 func (l *Loop) sleep(w *Waiter) (owner bool) {
 	for !w.token() {
-		l.exclusive(func() { l.withdraw(w) })
+		l.Exclusive(func() { l.withdraw(w) })
 	}
 	if !w.turn {
 		return false
@@ -336,8 +348,8 @@ func ended(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// exclusive calls fn under ownership, by whoever has it.
-func (l *Loop) exclusive(fn func()) {
+// Exclusive calls fn under ownership, by whoever has it.
+func (l *Loop) Exclusive(fn func()) {
 	if l.Enter() {
 		fn()
 		l.Leave()
