@@ -27,7 +27,7 @@ func runSeed(seed uint64, tracing bool) (trace []byte, err error) {
 	p := drawPlan(rng)
 	w := newSimWorld(rng, p.net, p.marks)
 	w.tracing = tracing
-	w.note("seed %d: %d ranks, %+v", seed, p.net.Size, p)
+	w.note("%+v", p)
 	err = w.try(func() { w.play(p) })
 	if err == nil {
 		w.close()
