@@ -55,6 +55,15 @@ func (l *Loop) detach(r *Request, fn func(Status, error)) {
 	})
 }
 
+// Orphan starts a request that nobody will wait for. hook is called, under
+// ownership, when it has ended and before it is freed. For the owner.
+func (l *Loop) Orphan(s Sink, r *Request, hook func(*Request, error)) {
+	w := newWaiter()
+	w.single, w.need, w.detached, w.hook = r, 1, &detached{}, hook
+	r.waiter = w
+	l.start(s, r)
+}
+
 // endDetached takes the result of a detached request that has ended.
 func (l *Loop) endDetached(w *Waiter) {
 	d := w.detached

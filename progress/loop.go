@@ -115,6 +115,13 @@ func (l *Loop) Handle(s Sink, kinds ...uint8) {
 	l.all = append(l.all, s)
 }
 
+// Log is where the loop reports.
+func (l *Loop) Log() *slog.Logger { return l.log }
+
+// Over reports whether the loop has been closed: its requests have ended. For
+// the owner.
+func (l *Loop) Over() bool { return l.over }
+
 // Domain is the fabric the loop drives.
 func (l *Loop) Domain() fabric.Domain { return l.dom }
 

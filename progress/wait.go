@@ -32,6 +32,7 @@ type Waiter struct {
 	fn    func()
 
 	detached *detached // nobody waits: what to call instead
+	hook     func(*Request, error)
 	unwatch  func() bool
 }
 
@@ -66,7 +67,7 @@ func (w *Waiter) reset() {
 		w.ctxs = w.ctxs[:0]
 	}
 	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
-	w.detached, w.unwatch = nil, nil
+	w.detached, w.unwatch, w.hook = nil, nil, nil
 	w.need = 0
 }
 
@@ -124,6 +125,9 @@ func (l *Loop) serve(w *Waiter) {
 
 // satisfy counts a request that has ended.
 func (l *Loop) satisfy(w *Waiter, r *Request) {
+	if w.hook != nil {
+		w.hook(r, r.err)
+	}
 	if w.single == r {
 		w.result, w.err = l.collect(r)
 	}

@@ -119,6 +119,21 @@ func Peek(h Handle) (ended bool, st Status, err error) {
 	return ended, st, err
 }
 
+// Glance calls f as the owner, and once more after moving the loop on if f
+// answers false. It is local, for calls that look for something in vain.
+func (l *Loop) Glance(f func() bool) {
+	found := false
+	l.Exclusive(func() {
+		if found = f(); !found {
+			l.glance()
+			found = f()
+		}
+	})
+	if !found {
+		l.vain()
+	}
+}
+
 // vain lets other goroutines, or processes, run now and then under one that
 // calls Test in a loop: what it waits for may be theirs to do.
 func (l *Loop) vain() {
