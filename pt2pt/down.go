@@ -16,6 +16,9 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 	for i := range e.peers {
 		last = last && (i == e.rank || e.peers[i].down)
 	}
+	if last {
+		e.alone = err
+	}
 	e.loop.EachRequest(func(r *progress.Request) {
 		if r.Peer != int32(p) && !(last && r.Peer == match.AnySource) {
 			return
