@@ -4,47 +4,50 @@ import (
 	"bytes"
 	"context"
 
-	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/oracle"
 	"github.com/weft-mpi/weft/progress"
 )
 
-// The operations of a rank, as the driver and the scripts call them.
+// The operations of a rank, as the driver and the scripts call them. Each tells
+// the oracle first.
 
-// background is a context that never ends, ended one that has.
-var (
-	background   = context.Background()
-	ended, endIt = context.WithCancel(context.Background())
-)
+var background = context.Background()
 
-func init() { endIt() }
-
-func (r *simRank) isend(dest int, cid uint32, tag int32, n int, cancellable bool) *simReq {
-	w := r.w
-	ctx, cancel := background, context.CancelFunc(nil)
+// context returns a context that can be cancelled, or one that can't.
+func (w *simWorld) context(cancellable bool) (context.Context, context.CancelFunc) {
 	if cancellable {
-		ctx, cancel = context.WithCancel(background)
+		return context.WithCancel(background)
 	}
+	return background, nil
+}
+
+// isend starts a send.
+func (r *simRank) isend(mode Mode, dest int, cid uint32, tag int32, n int, cancellable bool) *simReq {
+	w := r.w
+	ctx, cancel := w.context(cancellable)
 	q := w.request(r, false, payload(len(w.reqs), n), cancel)
-	w.tell(oracle.Event{Kind: oracle.Send, Rank: r.id, Peer: dest, Context: cid, Tag: tag, Req: q.id, Data: q.buf})
+	q.mode = mode
+	w.tell(oracle.Event{Kind: oracle.Send, Rank: r.id, Peer: dest, Context: cid, Tag: tag, Req: q.id, Mode: oracle.Mode(mode), Data: q.buf})
 	r.open = append(r.open, q)
-	q.h = r.Isend(ctx, dest, cid, tag, q.buf)
-	if q.h.Instant() {
-		ok, st, err := progress.Test(&q.h)
-		if !ok {
-			w.fail("send #%d ended at once and has not ended: %w", q.id, err)
-		}
-		q.end(st, err)
-	}
+	q.h = r.IsendMode(ctx, mode, dest, cid, tag, q.buf)
+	q.sent()
 	return q
 }
 
+// sent looks at a send just started: some have to be over.
+func (q *simReq) sent() {
+	if q.h.Instant() || q.mode == Buffered {
+		before := q.r.w.changes
+		if !q.test() || q.r.w.changes != before+1 {
+			q.r.w.fail("send #%d ended at once, or is buffered, and had not ended", q.id)
+		}
+	}
+}
+
+// irecv starts a receive.
 func (r *simRank) irecv(source int, cid uint32, tag int32, room int, cancellable bool) *simReq {
 	w := r.w
-	ctx, cancel := background, context.CancelFunc(nil)
-	if cancellable {
-		ctx, cancel = context.WithCancel(background)
-	}
+	ctx, cancel := w.context(cancellable)
 	q := w.request(r, true, bytes.Repeat([]byte{oracle.Fill}, room), cancel)
 	w.tell(oracle.Event{Kind: oracle.Post, Rank: r.id, Peer: source, Context: cid, Tag: tag, Req: q.id, Room: room})
 	r.open = append(r.open, q)
@@ -52,15 +55,113 @@ func (r *simRank) irecv(source int, cid uint32, tag int32, room int, cancellable
 	return q
 }
 
+// sendInit and recvInit make persistent requests and start them.
+func (r *simRank) sendInit(mode Mode, dest int, cid uint32, tag int32, n int) {
+	q := &simReq{r: r, mode: mode, buf: make([]byte, n)}
+	q.start = func(q *simReq) {
+		copy(q.buf, payload(q.id, n))
+		r.w.tell(oracle.Event{Kind: oracle.Send, Rank: r.id, Peer: dest, Context: cid, Tag: tag, Req: q.id, Mode: oracle.Mode(mode), Data: q.buf})
+	}
+	q.h = r.SendInit(background, mode, dest, cid, tag, q.buf)
+	r.startAgain(q)
+}
+
+func (r *simRank) recvInit(source int, cid uint32, tag int32, room int) {
+	q := &simReq{r: r, recv: true, buf: make([]byte, room)}
+	q.start = func(q *simReq) {
+		copy(q.buf, bytes.Repeat([]byte{oracle.Fill}, room))
+		r.w.tell(oracle.Event{Kind: oracle.Post, Rank: r.id, Peer: source, Context: cid, Tag: tag, Req: q.id, Room: room})
+	}
+	q.h = r.RecvInit(background, source, cid, tag, q.buf)
+	r.startAgain(q)
+}
+
+// startAgain starts a persistent request that rests, under a new name.
+func (r *simRank) startAgain(q *simReq) {
+	w := r.w
+	next := w.request(r, q.recv, q.buf, nil)
+	next.h, next.mode, next.start = q.h, q.mode, q.start
+	q.after = nil // the buffer is in use again
+	next.start(next)
+	r.open = append(r.open, next)
+	if err := progress.Restart(next.h); err != nil {
+		w.fail("start of persistent request #%d: %w", next.id, err)
+	}
+	next.sent()
+}
+
+// iprobe looks for a message, and takes it with claim.
+func (r *simRank) iprobe(source int, cid uint32, tag int32, claim bool) bool {
+	w := r.w
+	e := oracle.Event{Kind: oracle.Probe, Rank: r.id, Peer: source, Context: cid, Tag: tag}
+	var msg Message
+	var res progress.Result
+	var err error
+	if claim {
+		e.Kind, e.Req = oracle.Claim, len(w.reqs)
+		msg, res, e.Found, err = r.Improbe(source, cid, tag)
+	} else {
+		res, e.Found, err = r.Iprobe(source, cid, tag)
+	}
+	e.Class = classify(err)
+	if e.Found {
+		e.FoundPeer, e.FoundTag, e.Length = int(res.Source), res.Tag, int(res.Bytes)
+		if claim {
+			w.reqs = append(w.reqs, nil)
+			r.claims = append(r.claims, simClaim{e.Req, e.Length, msg})
+		}
+	}
+	w.tell(e)
+	return e.Found
+}
+
+// imrecv receives a message that was claimed.
+func (r *simRank) imrecv(i, room int) *simReq {
+	w, c := r.w, r.claims[i]
+	r.claims = append(r.claims[:i], r.claims[i+1:]...)
+	q := w.request(r, true, bytes.Repeat([]byte{oracle.Fill}, room), nil)
+	w.tell(oracle.Event{Kind: oracle.Receive, Rank: r.id, Peer: c.id, Req: q.id, Room: room})
+	r.open = append(r.open, q)
+	q.h = r.Imrecv(background, &c.msg, q.buf)
+	return q
+}
+
+// await starts a probe that waits.
+func (r *simRank) await(source int, cid uint32, tag int32) *simReq {
+	w := r.w
+	q := w.request(r, true, nil, nil)
+	q.probe = true
+	w.tell(oracle.Event{Kind: oracle.Await, Rank: r.id, Peer: source, Context: cid, Tag: tag, Req: q.id})
+	r.open = append(r.open, q)
+	q.h = r.submit(fill(r.loop.NewShared(), background, kindProbe, source, cid, tag, nil))
+	return q
+}
+
 // withdraw asks to cancel a request and looks what became of it.
 func (q *simReq) withdraw() {
-	if q.cancel == nil || q.cancelled || q.ended {
+	if q.cancelled || q.ended {
 		return
 	}
 	q.cancelled = true
 	q.r.w.tell(oracle.Event{Kind: oracle.Cancel, Rank: q.r.id, Req: q.id})
-	q.cancel()
+	if q.cancel != nil {
+		q.cancel()
+	} else if _, _, err := progress.Cancel(q.h); err != nil {
+		q.r.w.fail("cancel of request #%d: %w", q.id, err)
+	}
 	q.test()
+}
+
+// test asks whether a request has ended.
+func (q *simReq) test() bool {
+	q.r.w.note("rank %d tests #%d", q.r.id, q.id)
+	ended, st, err := progress.Test(&q.h)
+	if ended {
+		q.end(st, err)
+	} else if err != nil {
+		q.r.w.fail("test of request #%d: %w", q.id, err)
+	}
+	return ended
 }
 
 // testAll asks whether all of some requests have ended.
@@ -82,138 +183,43 @@ func (r *simRank) testAll(qs []*simReq) {
 	}
 }
 
-// pumpContext is that of receives which no message matches.
+// testSome asks which of some requests have ended.
+func (r *simRank) testSome(qs []*simReq) {
+	hs, out, indices := make([]progress.Handle, len(qs)), make([]progress.Status, len(qs)), make([]int, len(qs))
+	for i, q := range qs {
+		hs[i] = q.h
+	}
+	r.w.note("rank %d tests some of %d", r.id, len(qs))
+	n, err := progress.TestSome(hs, indices, out)
+	if err != nil {
+		r.w.fail("TestSome of rank %d: %w", r.id, err)
+	}
+	for i := range max(n, 0) {
+		qs[indices[i]].end(out[i], out[i].Err)
+	}
+}
+
+// testAny asks whether any of some requests has ended.
+func (r *simRank) testAny(qs []*simReq) {
+	hs := make([]progress.Handle, len(qs))
+	for i, q := range qs {
+		hs[i] = q.h
+	}
+	r.w.note("rank %d tests any of %d", r.id, len(qs))
+	if ok, i, st, err := progress.TestAny(hs); i >= 0 && ok {
+		qs[i].end(st, err)
+	} else if err != nil {
+		r.w.fail("TestAny of rank %d: %w", r.id, err)
+	}
+}
+
+// pumpContext is that of probes that find nothing.
 const pumpContext = 1 << 20
 
-// poll turns the rank's loop once: a receive that is over before it begins is
-// tested.
+// poll turns the rank's loop once.
 func (r *simRank) poll() {
 	r.w.note("rank %d polls", r.id)
-	h := r.Irecv(ended, r.id, pumpContext, 0, nil)
-	if ok, _, err := progress.Test(&h); !ok || err == nil {
-		r.w.fail("a receive of nothing ended with %v", err)
-	}
-}
-
-// settle brings the job to rest: no faults, and everything that can happen
-// does. Then it asks the oracle.
-func (w *simWorld) settle() {
-	was := w.sim.SimConfig
-	w.sim.Calm()
-	w.note("settle")
-	for round, quiet := 0, 0; quiet < 2; round++ {
-		if round > 20000 {
-			w.fail("the job does not come to rest")
-		}
-		before := w.changes
-		for w.sim.Step() {
-		}
-		for _, r := range w.ranks {
-			if r.dead {
-				continue
-			}
-			r.poll()
-			for _, q := range append([]*simReq(nil), r.open...) {
-				q.test()
-			}
-		}
-		if quiet++; w.changes != before {
-			quiet = 0
-		}
-	}
-	if !w.sim.Quiet() {
-		w.fail("at rest: the network is not")
-	}
-	w.sim.SimConfig = was
-	w.note("at rest")
-	if err := w.check.Rest(); err != nil {
-		w.fail("%w", err)
-	}
-}
-
-// drain ends everything: messages are received, receives are served or
-// cancelled. Then nothing may be left.
-func (w *simWorld) drain() {
-	for round := 0; ; round++ {
-		if round == 100 {
-			w.fail("the job can't be brought to its end")
-		}
-		left := 0
-		for _, r := range w.living() {
-			for _, q := range append([]*simReq(nil), r.open...) {
-				if q.recv && w.rng.IntN(4) == 0 {
-					q.withdraw()
-				}
-			}
-			for _, m := range w.check.Unexpected(r.id) {
-				r.irecv(m.Peer, m.Context, m.Tag, m.Bytes, false)
-			}
-			for _, p := range w.check.Posted(r.id) {
-				from, tag := r, max(p.Tag, 0)
-				if p.Peer != oracle.Any {
-					from = w.ranks[p.Peer]
-				} else if live := w.living(); w.rng.IntN(2) == 0 {
-					from = live[w.rng.IntN(len(live))]
-				}
-				from.isend(r.id, p.Context, tag, w.rng.IntN(p.Bytes+1), false)
-			}
-		}
-		w.settle()
-		for _, r := range w.living() {
-			left += len(r.open) + len(w.check.Unexpected(r.id))
-		}
-		if left == 0 {
-			break
-		}
-	}
-	if err := w.check.End(); err != nil {
-		w.fail("%w", err)
-	}
-	for _, r := range w.living() {
-		r.leftovers()
-	}
-	for _, q := range w.reqs {
-		if q.ended && q.recv && !bytes.Equal(q.buf, q.after) {
-			w.fail("the buffer of receive #%d was written after its end", q.id)
-		}
-	}
-}
-
-// leftovers tells the oracle what the engine still holds.
-func (r *simRank) leftovers() {
-	left := func(what string, n int) {
-		if n != 0 {
-			r.w.tell(oracle.Event{Kind: oracle.Left, Rank: r.id, What: what, Length: n})
-		}
-	}
-	if !r.loop.Enter() {
-		r.w.fail("somebody else owns the loop of rank %d", r.id)
-	}
-	defer r.loop.Leave()
-	left("posted receives", r.match.Posted())
-	left("unexpected messages", r.match.Unexpected())
-	left("regions", r.w.sim.Regions(r.id))
-	requests := 0
-	r.loop.EachRequest(func(*progress.Request) { requests++ })
-	left("requests", requests)
-	arrivals := int(r.arrivals.used)
-	for id := r.arrivals.free; id != 0; id = r.arrivals.at(id - 1).next {
-		arrivals--
-	}
-	left("arrivals", arrivals)
-	for p := range r.peers {
-		s := &r.peers[p]
-		left("bytes held for a peer", int(s.unexpected))
-		left("messages held for a peer", s.held)
-		left("bytes to come from a peer", int(s.in.total))
-		if r.w.ranks[p].dead || p == r.id {
-			continue
-		}
-		if s.stopped || s.xoff {
-			left("peers that may not be eager", 1)
-		}
-		if c := r.loop.Conn(fabric.Peer(p)); c.Busy() {
-			left("backlogs", 1)
-		}
+	if _, ok, err := r.Iprobe(r.id, pumpContext, 0); ok || err != nil {
+		r.w.fail("a probe for nothing: %t, %v", ok, err)
 	}
 }

@@ -36,20 +36,34 @@ type simRank struct {
 	dead bool
 	open []*simReq // not seen to end
 
+	resting []*simReq  // persistent requests that are not active
+	claims  []simClaim // messages of matched probes
+	flushes []progress.Handle
+
 	coming []struct{ total, got int } // the message in pieces from each rank
+	asked  []map[uint64]int           // of each rank: sends by the name that the engine gave them
+}
+
+// simClaim is a message that a matched probe has taken.
+type simClaim struct {
+	id, bytes int
+	msg       Message
 }
 
 // simReq is a send or a receive.
 type simReq struct {
-	id, bytes int
+	id        int
 	r         *simRank
 	recv      bool
+	probe     bool
+	mode      Mode
 	h         progress.Handle
 	buf       []byte
 	cancel    context.CancelFunc // nil: it can't be
 	cancelled bool
 	ended     bool
-	after     []byte // what buf was when a receive ended
+	after     []byte        // what buf was when a receive ended
+	start     func(*simReq) // of a persistent request: tells the oracle
 }
 
 // broken is the panic with which a run stops.
@@ -57,8 +71,9 @@ type broken struct{ err error }
 
 func (w *simWorld) fail(format string, args ...any) { panic(broken{fmt.Errorf(format, args...)}) }
 
-func newSimWorld(rng *rand.Rand, c mem.SimConfig, m marks) *simWorld {
+func newSimWorld(rng *rand.Rand, c mem.SimConfig, lim Limits) *simWorld {
 	w := &simWorld{rng: rng, check: oracle.New(c.Size)}
+	w.check.Most = lim.Messages
 	c.Observe = w.observe
 	w.sim = mem.NewSim(rng, c)
 	for i := range c.Size {
@@ -69,10 +84,13 @@ func newSimWorld(rng *rand.Rand, c mem.SimConfig, m marks) *simWorld {
 		}
 		l := progress.New(progress.Config{Domain: d, Addrs: w.sim.Addrs(), Log: cfg.Log, NoThread: true})
 		e := New(l, i, c.Size)
-		if m.high > 0 {
-			e.marks = m
+		lim.Stall = 0 // there is no time here
+		e.Limit(lim)
+		r := &simRank{Engine: e, w: w, id: i, coming: make([]struct{ total, got int }, c.Size)}
+		for range c.Size {
+			r.asked = append(r.asked, map[uint64]int{})
 		}
-		w.ranks = append(w.ranks, &simRank{Engine: e, w: w, id: i, coming: make([]struct{ total, got int }, c.Size)})
+		w.ranks = append(w.ranks, r)
 	}
 	return w
 }
@@ -145,8 +163,9 @@ func (w *simWorld) observe(e mem.SimEvent) {
 	}
 }
 
-var simKinds = map[uint8]string{wire.Eager: "Eager", wire.EagerFirst: "EagerFirst", wire.EagerMore: "EagerMore", wire.RTS: "RTS",
-	wire.CTS: "CTS", wire.Data: "Data", wire.FIN: "FIN", wire.Xoff: "Xoff", wire.Xon: "Xon"}
+var simKinds = map[uint8]string{wire.Eager: "Eager", wire.EagerFirst: "EagerFirst", wire.EagerMore: "EagerMore",
+	wire.EagerSync: "EagerSync", wire.EagerReady: "EagerReady", wire.RTS: "RTS", wire.CTS: "CTS", wire.Data: "Data",
+	wire.FIN: "FIN", wire.Cancel: "Cancel", wire.Cancelled: "Cancelled", wire.Flow: "Flow"}
 
 func (w *simWorld) noteNet(e mem.SimEvent) {
 	fail := ""
@@ -166,12 +185,16 @@ func (w *simWorld) noteNet(e mem.SimEvent) {
 
 // arrive tells the oracle which messages reach their rank.
 func (w *simWorld) arrive(e mem.SimEvent) {
-	in := &w.ranks[e.Rank].coming[e.Peer]
+	r := w.ranks[e.Rank]
+	in := &r.coming[e.Peer]
+	named := uint64(0)
 	cid, tag := wire.Match(e.Imm)
 	a := oracle.Event{Kind: oracle.Arrive, Rank: e.Rank, Peer: e.Peer, Context: cid, Tag: tag}
 	switch e.Kind {
-	case wire.Eager:
+	case wire.Eager, wire.EagerReady:
 		a.Whole = true
+	case wire.EagerSync:
+		a.Whole, named = true, wire.SyncHeader(e.Hdr).Request()
 	case wire.EagerFirst:
 		in.total, in.got = int(wire.First(e.Hdr).Length()), len(e.Body)
 	case wire.EagerMore:
@@ -180,10 +203,20 @@ func (w *simWorld) arrive(e mem.SimEvent) {
 		}
 		return
 	case wire.RTS:
+		named = wire.RTSHeader(e.Hdr).Request()
+	case wire.Cancel:
+		// One that overtook nothing and finds nothing is about a send that is over.
+		if id, ok := r.asked[e.Peer][e.Imm]; ok {
+			w.tell(oracle.Event{Kind: oracle.GiveBack, Rank: e.Rank, Peer: e.Peer, Req: id})
+		}
+		return
 	default:
 		return
 	}
 	w.tell(a)
+	if named != 0 {
+		r.asked[e.Peer][named] = w.check.Last(e.Rank)
+	}
 }
 
 // living returns the ranks that are not dead.
@@ -204,7 +237,7 @@ func (w *simWorld) kill(r *simRank) {
 }
 
 func (w *simWorld) request(r *simRank, recv bool, buf []byte, cancel context.CancelFunc) *simReq {
-	q := &simReq{id: len(w.reqs), r: r, recv: recv, buf: buf, bytes: len(buf), cancel: cancel}
+	q := &simReq{id: len(w.reqs), r: r, recv: recv, buf: buf, cancel: cancel}
 	w.reqs = append(w.reqs, q)
 	return q
 }
@@ -221,12 +254,17 @@ func payload(id, n int) []byte {
 // classify names the reason for which a request ended.
 func classify(err error) oracle.Class {
 	var short *TruncateError
+	var room *NoBufferError
 	switch {
 	case err == nil:
 		return oracle.OK
 	case errors.As(err, &short):
 		return oracle.Truncated
-	case errors.Is(err, context.Canceled):
+	case errors.As(err, &room):
+		return oracle.NoBuffer
+	case errors.Is(err, ErrNotReady):
+		return oracle.NotReady
+	case errors.Is(err, context.Canceled), errors.Is(err, progress.ErrCancelled):
 		return oracle.Cancelled
 	case errors.Is(err, fabric.ErrPeerDown):
 		return oracle.PeerDown
@@ -236,7 +274,7 @@ func classify(err error) oracle.Class {
 	return oracle.Other
 }
 
-// ended takes the end of a request.
+// end takes the end of a request.
 func (q *simReq) end(st progress.Status, err error) {
 	w, r := q.r.w, q.r
 	q.ended = true
@@ -247,30 +285,24 @@ func (q *simReq) end(st progress.Status, err error) {
 			break
 		}
 	}
+	if q.start != nil {
+		r.resting = append(r.resting, q)
+	}
 	e := oracle.Event{Kind: oracle.SendDone, Rank: r.id, Req: q.id, Class: classify(err)}
 	if e.Class == oracle.Other {
 		w.note("request #%d: %v", q.id, err)
 	}
-	if q.recv {
+	switch {
+	case q.probe:
+		e.Kind, e.FoundPeer, e.FoundTag, e.Length = oracle.ProbeDone, st.Source, int32(st.Tag), int(st.Bytes)
+	case q.recv:
 		e.Kind, e.Peer, e.Tag, e.Length, e.Data = oracle.RecvDone, st.Source, int32(st.Tag), int(st.Bytes), q.buf
 		q.after = append([]byte(nil), q.buf...)
 	}
 	w.tell(e)
-	if !q.recv {
+	if !q.recv && !q.probe {
 		for i := range q.buf { // it is the sender's again
 			q.buf[i] = 0x99
 		}
 	}
-}
-
-// test asks whether a request has ended.
-func (q *simReq) test() bool {
-	q.r.w.note("rank %d tests #%d", q.r.id, q.id)
-	ended, st, err := progress.Test(&q.h)
-	if ended {
-		q.end(st, err)
-	} else if err != nil {
-		q.r.w.fail("test of request #%d: %w", q.id, err)
-	}
-	return ended
 }

@@ -7,9 +7,9 @@ import (
 
 // Checker follows a run. It is not safe for concurrent use.
 type Checker struct {
-	// Held says that a sender may hold messages back for as long as its
-	// destination is full of others: Rest then asks only for what could match.
-	Held bool
+	// Most, unless 0, is how many messages a rank holds that no receive has
+	// taken. Above half of it a sender may hold others back.
+	Most int
 
 	ranks []rank
 	reqs  map[int]*request
@@ -20,6 +20,7 @@ type Checker struct {
 type request struct {
 	id, rank  int
 	recv      bool
+	probe     bool // a receive that leaves its message where it is
 	peer      int
 	context   uint32
 	tag       int32
@@ -42,6 +43,8 @@ type message struct {
 	recv     *request // that takes it
 	claimed  bool     // by a matched probe
 	failed   bool     // its transfer
+	late     bool     // a ready send's, and no receive was posted
+	back     bool     // given back to its sender
 }
 
 type rank struct {
@@ -51,6 +54,9 @@ type rank struct {
 	down       []bool // whose death it knows
 	faults     []int  // transfers from each peer that failed and that no request has reported
 	coming     []*message
+	probes     []*request // that wait
+	claimed    int        // messages that no receive has taken
+	last       int        // the send whose message arrived last
 }
 
 // New makes the checker of a run of size ranks.
@@ -112,10 +118,16 @@ func (c *Checker) add(e Event) error {
 			return errors.New("no such request is active")
 		}
 		q.cancelled = true
+	case GiveBack:
+		return c.giveBack(r, e)
 	case Probe, Claim:
 		return c.probe(r, e)
+	case Await:
+		return c.await(r, e)
+	case ProbeDone:
+		return c.probeDone(r, e)
 	case Receive:
-		return c.receive(e)
+		return c.receive(r, e)
 	case Fault:
 		r.faults[e.Peer]++
 	case Death:
@@ -150,6 +162,8 @@ func (c *Checker) send(e Event) error {
 		data: append([]byte(nil), e.Data...)}
 	q.msg = m
 	switch to := &c.ranks[e.Peer]; {
+	case e.Peer == e.Rank && e.Mode == Buffered:
+		// It is on its way once it is known that there was room.
 	case e.Peer == e.Rank:
 		m.arrived, m.whole = true, true
 		c.deliver(to, m)
@@ -174,7 +188,7 @@ func (c *Checker) arrive(r *rank, e Event) error {
 			return fmt.Errorf("it has overtaken #%d with tag %d, or nobody sent it", m.send.id, m.tag)
 		}
 		*way = append((*way)[:i:i], (*way)[i+1:]...)
-		m.arrived, m.whole = true, e.Whole
+		m.arrived, m.whole, r.last = true, e.Whole, m.send.id
 		if !e.Whole {
 			r.coming[e.Peer] = m
 		}
@@ -194,6 +208,35 @@ func (c *Checker) deliver(r *rank, m *message) {
 		}
 	}
 	r.unexpected = append(r.unexpected, m)
+	m.late = m.mode == Ready
+	var probes []*request
+	for _, q := range r.probes {
+		if q.matches(m) {
+			q.msg = m
+		} else {
+			probes = append(probes, q)
+		}
+	}
+	r.probes = probes
+}
+
+// Last returns the name of the send whose message arrived last at a rank.
+func (c *Checker) Last(rank int) int { return c.ranks[rank].last }
+
+// giveBack takes an unexpected message away.
+func (c *Checker) giveBack(r *rank, e Event) error {
+	q := c.reqs[e.Req]
+	if q == nil || q.rank != e.Peer || !q.cancelled {
+		return errors.New("nobody wants to cancel it")
+	}
+	for i, m := range r.unexpected {
+		if m.send == q {
+			r.take(i)
+			m.back = true
+			break
+		}
+	}
+	return nil
 }
 
 func (q *request) matches(m *message) bool { return fits(q.peer, q.context, q.tag, m) }
@@ -228,48 +271,10 @@ func (c *Checker) post(r *rank, e Event) error {
 		q.msg, m.recv = m, q
 		return nil
 	}
-	if e.Peer != Any && r.down[e.Peer] {
+	if c.nobody(r, e.Rank, e.Peer) {
 		q.lost = true
 		return nil
 	}
 	r.posted = append(r.posted, q)
-	return nil
-}
-
-func (c *Checker) probe(r *rank, e Event) error {
-	i := r.find(e.Peer, e.Context, e.Tag)
-	if e.Found != (i >= 0) {
-		return fmt.Errorf("it should answer %t", i >= 0)
-	}
-	if i < 0 {
-		return nil
-	}
-	m := r.unexpected[i]
-	if e.FoundPeer != m.from || e.FoundTag != m.tag || e.Length != len(m.data) {
-		return fmt.Errorf("it should find #%d from %d, tag %d, length %d", m.send.id, m.from, m.tag, len(m.data))
-	}
-	if e.Kind == Claim {
-		q, err := c.begin(e, true)
-		if err != nil {
-			return err
-		}
-		r.take(i)
-		m.claimed, q.msg, q.done = true, m, true
-	}
-	return nil
-}
-
-func (c *Checker) receive(e Event) error {
-	claim := c.reqs[e.Peer]
-	if claim == nil || claim.msg == nil || !claim.msg.claimed {
-		return errors.New("no such message was claimed")
-	}
-	q, err := c.begin(e, true)
-	if err != nil {
-		return err
-	}
-	m := claim.msg
-	m.claimed, q.msg, m.recv = false, m, q
-	q.lost = claim.lost
 	return nil
 }

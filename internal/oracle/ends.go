@@ -10,7 +10,7 @@ import (
 func (c *Checker) done(r *rank, e Event) error {
 	q := c.reqs[e.Req]
 	switch {
-	case q == nil || q.recv != (e.Kind == RecvDone):
+	case q == nil || q.probe || q.recv != (e.Kind == RecvDone):
 		return errors.New("no such request was started")
 	case q.rank != e.Rank:
 		return fmt.Errorf("it is rank %d's", q.rank)
@@ -35,8 +35,13 @@ func (c *Checker) sendDone(r *rank, q *request, e Event) error {
 	case Truncated:
 		return errors.New("a send is never truncated")
 	case Cancelled:
-		if m.recv != nil {
+		switch {
+		case m.recv != nil:
 			return fmt.Errorf("its message went to receive #%d", m.recv.id)
+		case m.claimed:
+			return errors.New("its message went to a matched probe")
+		case m.arrived && !m.back && m.from != m.to && !q.lost:
+			return errors.New("its message has arrived and was not given back")
 		}
 		c.forget(m)
 	case PeerDown:
@@ -48,7 +53,23 @@ func (c *Checker) sendDone(r *rank, q *request, e Event) error {
 			return errors.New("nobody has received it")
 		}
 		return c.fail(m)
+	case NotReady:
+		if !m.late {
+			return errors.New("its receive was posted")
+		}
+	case NoBuffer:
+		if m.mode != Buffered {
+			return errors.New("it needs no buffer")
+		}
+		c.forget(m)
 	case OK:
+		if m.mode == Buffered && m.from == m.to {
+			m.arrived, m.whole = true, true
+			c.deliver(r, m)
+		}
+		if m.back {
+			return errors.New("its message was given back")
+		}
 		if m.mode == Synchronous && m.recv == nil {
 			return errors.New("it is synchronous and its receive has not been started")
 		}
@@ -141,13 +162,11 @@ func difference(got, want []byte) string {
 }
 
 func (r *rank) withdraw(q *request) error {
-	for i := range r.posted {
-		if r.posted[i] == q {
-			r.posted = append(r.posted[:i:i], r.posted[i+1:]...)
-			return nil
-		}
+	n := len(r.posted)
+	if r.posted = without(r.posted, q); len(r.posted) == n {
+		return errors.New("it was not posted any more")
 	}
-	return errors.New("it was not posted any more")
+	return nil
 }
 
 // peerDown takes a death that a rank learns of: what is not here whole by now
@@ -166,15 +185,17 @@ func (c *Checker) peerDown(r *rank, e Event) error {
 	for p := range c.ranks {
 		alone = alone && (p == e.Rank || r.down[p])
 	}
-	var posted []*request
-	for _, q := range r.posted {
-		if q.peer == e.Peer || alone && q.peer == Any {
-			q.lost = true
-		} else {
-			posted = append(posted, q)
+	for _, list := range []*[]*request{&r.posted, &r.probes} {
+		var kept []*request
+		for _, q := range *list {
+			if q.peer == e.Peer || alone && q.peer == Any {
+				q.lost = true
+			} else {
+				kept = append(kept, q)
+			}
 		}
+		*list = kept
 	}
-	r.posted = posted
 	var unexpected []*message
 	for _, m := range r.unexpected {
 		if m.from != e.Peer || m.whole {

@@ -12,24 +12,27 @@ const Fill = 0xEE
 type Kind uint8
 
 const (
-	Send     Kind = iota + 1 // Rank starts a send: Req, Peer, Context, Tag, Mode, Data
-	Post                     // Rank starts a receive: Req, Peer, Context, Tag, Room
-	Arrive                   // the first packet of a message reaches Rank: Peer, Context, Tag, Whole
-	Whole                    // the last packet of the message that Arrive of Peer began has come
-	SendDone                 // Req has ended: Class
-	RecvDone                 // Req has ended: Class, and Peer, Tag, Length of the status, Data the whole buffer
-	Cancel                   // Rank asks to cancel Req
-	Probe                    // Rank has probed: Peer, Context, Tag; Found and then FoundPeer, FoundTag, Length
-	Claim                    // as Probe, and what was found is now the message Req (a matched probe)
-	Receive                  // Rank starts the receive Req of the claimed message Peer: Room
-	Fault                    // a transfer of Rank's from Peer failed by itself
-	Death                    // Rank is dead
-	Down                     // Rank learns that Peer is dead
-	Left                     // Length of What is left at Rank after the end
+	Send      Kind = iota + 1 // Rank starts a send: Req, Peer, Context, Tag, Mode, Data
+	Post                      // Rank starts a receive: Req, Peer, Context, Tag, Room
+	Arrive                    // the first packet of a message reaches Rank: Peer, Context, Tag, Whole
+	Whole                     // the last packet of the message that Arrive of Peer began has come
+	SendDone                  // Req has ended: Class
+	RecvDone                  // Req has ended: Class, and Peer, Tag, Length of the status, Data the whole buffer
+	Cancel                    // Rank asks to cancel Req
+	GiveBack                  // Peer asks Rank for the message of its send Req, which it wants to cancel
+	Probe                     // Rank has probed: Peer, Context, Tag; Found and then FoundPeer, FoundTag, Length; or Class
+	Claim                     // as Probe, and what was found is now the message Req (a matched probe)
+	Await                     // Rank starts a probe that waits: Req, Peer, Context, Tag
+	ProbeDone                 // Req has ended: Class, FoundPeer, FoundTag, Length
+	Receive                   // Rank starts the receive Req of the claimed message Peer: Room
+	Fault                     // a transfer of Rank's from Peer failed by itself
+	Death                     // Rank is dead
+	Down                      // Rank learns that Peer is dead
+	Left                      // Length of What is left at Rank after the end
 )
 
 var kinds = [...]string{Send: "send", Post: "post", Arrive: "arrive", Whole: "whole", SendDone: "send-done", RecvDone: "recv-done",
-	Cancel: "cancel", Probe: "probe", Claim: "claim", Receive: "receive", Fault: "fault", Death: "death", Down: "down", Left: "left"}
+	Cancel: "cancel", GiveBack: "give-back", Probe: "probe", Claim: "claim", Await: "await", ProbeDone: "probe-done", Receive: "receive", Fault: "fault", Death: "death", Down: "down", Left: "left"}
 
 func (k Kind) String() string { return kinds[k] }
 
@@ -42,10 +45,13 @@ const (
 	Cancelled
 	PeerDown // the peer is dead
 	Failed   // the transfer failed, and the peers live
+	NotReady // a ready send came before its receive
+	NoBuffer // a buffered send found no room
 	Other    // any other error
 )
 
-var classes = [...]string{OK: "ok", Truncated: "truncated", Cancelled: "cancelled", PeerDown: "peer down", Failed: "failed", Other: "another error"}
+var classes = [...]string{OK: "ok", Truncated: "truncated", Cancelled: "cancelled", PeerDown: "peer down", Failed: "failed",
+	NotReady: "not ready", NoBuffer: "no buffer", Other: "another error"}
 
 func (c Class) String() string { return classes[c] }
 
@@ -99,6 +105,12 @@ func (e Event) String() string {
 	case Probe, Claim:
 		return fmt.Sprintf("rank %d %vs from %d, context %d, tag %d: %t, from %d, tag %d, length %d, #%d",
 			e.Rank, e.Kind, e.Peer, e.Context, e.Tag, e.Found, e.FoundPeer, e.FoundTag, e.Length, e.Req)
+	case Await:
+		return fmt.Sprintf("rank %d probes #%d from %d, context %d, tag %d", e.Rank, e.Req, e.Peer, e.Context, e.Tag)
+	case ProbeDone:
+		return fmt.Sprintf("rank %d has probed #%d: %v, from %d, tag %d, length %d", e.Rank, e.Req, e.Class, e.FoundPeer, e.FoundTag, e.Length)
+	case GiveBack:
+		return fmt.Sprintf("rank %d is asked by %d to give #%d back", e.Rank, e.Peer, e.Req)
 	case Receive:
 		return fmt.Sprintf("rank %d receives message #%d as #%d, room %d", e.Rank, e.Peer, e.Req, e.Room)
 	case Left:
