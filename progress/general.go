@@ -23,6 +23,25 @@ func (*General) Error() string {
 	return "progress: the status of a generalized request is the user's to tell"
 }
 
+// freed tells that a request nobody waits for any more has been freed.
+func (g *General) freed() {
+	if g.Free != nil {
+		g.Free() // its error has nobody to go to
+	}
+}
+
+// Several is the error of a call that completed several requests without
+// statuses, generalized ones among them: Query and Free of each are to be
+// called.
+type Several struct {
+	Generals []*General
+	First    error // of the other requests
+}
+
+func (*Several) Error() string {
+	return "progress: the status of generalized requests is the user's to tell"
+}
+
 // generals is the sink of generalized requests: nothing of theirs moves here.
 type generals struct{}
 

@@ -52,6 +52,24 @@ func (l *Loop) restart(h Handle) error {
 	return nil
 }
 
+// Stale reports whether the handle is neither null nor to be completed by the
+// caller.
+func Stale(h Handle) (stale bool) {
+	if h.r != nil {
+		h.r.loop.Exclusive(func() { stale = !h.idle() && !h.valid() })
+	}
+	return stale
+}
+
+// Persistent reports whether the request is persistent. It is for whoever holds
+// the handle.
+func (h Handle) Persistent() (is bool) {
+	if h.r != nil {
+		h.r.loop.Exclusive(func() { is = h.r.gen == h.gen && h.r.saved != nil })
+	}
+	return is
+}
+
 // rest brings a persistent request that has ended back to where Restart finds
 // it. Nothing but the handle refers to it any more.
 func (r *Request) rest() { r.done, r.resting, r.err, r.Buf = false, true, nil, nil }
@@ -72,10 +90,16 @@ func Release(h *Handle) (err error) {
 		case r.gen == instant:
 			l.instants.close(h.gen)
 		case r.resting, r.done && r.saved == nil:
+			if g, ok := r.err.(*General); ok {
+				l.call(&detached{fn: func(Status, error) { g.freed() }})
+			}
 			l.requests.free(r)
 		case r.saved != nil:
 			err = ErrActive
 			return
+		case r.general != nil:
+			g := r.general
+			l.detach(r, func(Status, error) { g.freed() })
 		default:
 			l.detach(r, nil)
 		}

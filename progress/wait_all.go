@@ -85,6 +85,7 @@ func (l *Loop) collectAll(hs []Handle, out []Status) error {
 // endAll is collectAll for a caller who wants no statuses.
 func (l *Loop) endAll(hs []Handle) error {
 	var first error
+	var generals []*General
 	for i := range hs {
 		if hs[i].idle() {
 			continue
@@ -99,9 +100,16 @@ func (l *Loop) endAll(hs []Handle) error {
 		default:
 			_, err = l.collect(h.r)
 		}
-		if err != nil && first == nil {
+		switch g, ok := err.(*General); {
+		case err == nil || err == ErrCancelled:
+		case ok:
+			generals = append(generals, g)
+		case first == nil:
 			first = err
 		}
+	}
+	if generals != nil {
+		return &Several{generals, first}
 	}
 	return first
 }

@@ -121,9 +121,8 @@ func (l *Loop) lookAny(hs []Handle) (ended int, active bool, err error) {
 }
 
 // WaitSome blocks until at least one request has ended and does with all that
-// have as Wait. It returns how many, with their indices in indices and, unless
-// out is nil, their statuses and errors in out, both as long as hs; -1 if all
-// are null or at rest. Where out is nil the error is the first request's.
+// have as Wait. It returns how many, with their indices in indices and their
+// statuses and errors in out, both as long as hs; -1 if all are null or at rest.
 func WaitSome(hs []Handle, indices []int, out []Status) (int, error) {
 	l, err := loopOf(hs)
 	if err != nil || l == nil {
@@ -176,7 +175,7 @@ func TestSome(hs []Handle, indices []int, out []Status) (n int, err error) {
 	return n, err
 }
 
-func (l *Loop) collectSome(hs []Handle, indices []int, out []Status) (n int, first error) {
+func (l *Loop) collectSome(hs []Handle, indices []int, out []Status) (n int, err error) {
 	active := false
 	for i := range hs {
 		h := hs[i]
@@ -190,12 +189,8 @@ func (l *Loop) collectSome(hs []Handle, indices []int, out []Status) (n int, fir
 		hs[i].spend()
 		st, err := h.collect()
 		indices[n] = i
-		if out != nil {
-			out[n] = st
-			out[n].Err = err
-		} else if first == nil {
-			first = err
-		}
+		out[n] = st
+		out[n].Err = err
 		n++
 	}
 	if !active {
@@ -204,5 +199,5 @@ func (l *Loop) collectSome(hs []Handle, indices []int, out []Status) (n int, fir
 	if n == 0 {
 		return 0, ErrStale
 	}
-	return n, first
+	return n, nil
 }

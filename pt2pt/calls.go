@@ -120,6 +120,12 @@ func (e *Engine) persist(ctx context.Context, kind uint8, mode Mode, peer int, c
 	return e.loop.Persist(s)
 }
 
+// Null returns the request of an operation with ProcNull, which has ended. It is
+// local.
+func (e *Engine) Null() progress.Handle {
+	return e.submit(fill(e.loop.NewShared(), nil, kindRecv, ProcNull, 0, AnyTag, nil))
+}
+
 // submit leaves an operation to the owner of the loop.
 func (e *Engine) submit(r *progress.Request) progress.Handle {
 	h := r.Handle()

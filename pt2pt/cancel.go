@@ -26,6 +26,13 @@ func (e *Engine) Cancel(r *progress.Request, err error) bool {
 	case stepFlush:
 		e.unflush(r)
 		e.loop.Finish(r, err)
+	case stepPair:
+		for _, part := range []*progress.Request{r.Link, r.Back} {
+			if part != nil {
+				e.Cancel(part, err)
+			}
+		}
+		return r.Done()
 	case stepHeld:
 		p := &e.peers[r.Peer]
 		p.waiting.remove(r)

@@ -14,6 +14,9 @@ import (
 const (
 	AnySource = int(match.AnySource)
 	AnyTag    = match.AnyTag
+	// ProcNull is a peer of nobody: what is sent to it vanishes, what is
+	// received from it is empty (MPI-4.0 §3.10).
+	ProcNull = -2
 )
 
 // Engine is the point-to-point protocol of one rank. What calls.go, probe.go
@@ -68,6 +71,7 @@ const (
 	kindMrecv // becomes kindRecv when it starts
 	kindProbe
 	kindFlush
+	kindPair
 )
 
 // Mode is how a send completes (MPI-4.0 §3.4).
@@ -97,6 +101,7 @@ const (
 	stepData                     // receive: fragments arrive
 	stepProbing                  // probe: no message yet
 	stepFlush                    // flush: the attached memory is in use
+	stepPair                     // a send and a receive of which one goes on
 )
 
 // New makes the engine of a rank and registers it with the loop.
@@ -111,6 +116,11 @@ func New(l *progress.Loop, rank, size int) *Engine {
 
 // Start begins a request.
 func (e *Engine) Start(r *progress.Request) {
+	if r.Peer == ProcNull {
+		r.Result = progress.Result{Source: ProcNull, Tag: AnyTag}
+		e.loop.Finish(r, nil)
+		return
+	}
 	switch r.Kind {
 	case kindSend:
 		switch {
