@@ -34,11 +34,12 @@ type Engine struct {
 	arrivals arrivals
 	buffers  buffers
 	probes   chain // Probe requests that wait for a message
+	alone    error // why there is no other rank left, or nil
 	limits   Limits
 	held     heldTotal
 	attached map[uint32]*attached
 	asked    asked
-	cancels  map[uint32]error       // sends that are asked back, by index, and how they end then
+	cancels  map[uint32]error       // sends that are asked back, by index, and how they end then; nil once the answer was no
 	hdr      [fabric.MaxHeader]byte // of the packet being sent
 }
 
