@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Part of scripts/roce: the virtual machines and what comes back from them.
 #
 # A guest has a serial console, where its kernel talks, and three
@@ -9,10 +9,7 @@
 # guest CMD ARGS... boots, runs CMD and returns its exit code.
 guest() {
 	local h code=0 started=$SECONDS
-	work=$(mktemp -d "$cache/run.XXXXXX")
-	trap clean_up EXIT
-	trap 'complain interrupted; exit 130' INT
-	trap 'complain terminated; exit 143' TERM HUP
+	work_folder
 	build_image "$work/initramfs" "$@"
 	machines=() streams=()
 	for ((h = 0; h < hosts; h++)); do
@@ -26,6 +23,16 @@ guest() {
 	return "$code"
 }
 
+# work_folder makes the folder $work, which goes when the script ends, with
+# the machines.
+work_folder() {
+	[ -z "${work:-}" ] || return 0
+	work=$(mktemp -d "$cache/run.XXXXXX")
+	trap clean_up EXIT
+	trap 'complain interrupted; exit 130' INT
+	trap 'complain terminated; exit 143' TERM HUP
+}
+
 # boot starts the machine of a host.
 boot() {
 	local h=$1 dir=$work/host$1
@@ -35,10 +42,11 @@ boot() {
 	: >"$dir/status"
 	: >"$dir/console"
 	local line="console=ttyS0 quiet panic=-1 oops=panic tsc=reliable roce.host=$h roce.hosts=$hosts"
+	# shellcheck disable=SC2054
 	local q=(
 		qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp "$cpus" -m "$memory"
 		-nodefaults -no-user-config -display none -no-reboot
-		-kernel "$cache/kernel/vmlinuz" -initrd "$work/initramfs" -append "$line"
+		-kernel "$cache/kernel/kernel" -initrd "$work/initramfs" -append "$line"
 		-chardev "file,id=console,path=$dir/console" -serial chardev:console
 		-device virtio-serial-pci
 	)
@@ -61,6 +69,7 @@ network_options() {
 		[ ! -S "$wire" ] || break
 		sleep 0.05
 	done
+	# shellcheck disable=SC2054
 	net=(
 		-netdev "stream,id=wire,server=$server,addr.type=unix,addr.path=$wire"
 		-device "virtio-net-pci,netdev=wire,mac=52:54:00:77:00:0$(($1 + 1)),romfile="
@@ -76,42 +85,56 @@ stream() {
 		streams+=($!)
 		"${t[@]}" --pid="$pid" "$dir/err" >&2 &
 	else
-		"${t[@]}" --pid="$pid" "$dir/out" > >(sed -u "s/^/host$1: /") &
+		{ "${t[@]}" --pid="$pid" "$dir/out" | sed -u "s/^/host$1: /"; } &
 		streams+=($!)
-		"${t[@]}" --pid="$pid" "$dir/err" > >(sed -u "s/^/host$1: /" >&2) &
+		{ "${t[@]}" --pid="$pid" "$dir/err" | sed -u "s/^/host$1: /" >&2; } &
 	fi
 	streams+=($!)
 }
 
-# watch_guests waits for the end of the command on every host: 0, or what is
-# wrong.
+# watch_guests waits until second $1 for the end of the command on every host:
+# 0, or what is wrong. It starts no process but sleep while it waits, for what
+# is measured in the guest.
 watch_guests() {
-	local h ended up=0 began=$SECONDS
+	local h ended up lines began=$SECONDS said=''
 	while :; do
-		ended=0
+		ended=0 up=0
 		for ((h = 0; h < hosts; h++)); do
-			local status=$work/host$h/status
-			if grep -q '^exit ' "$status"; then
-				((++ended))
-			elif grep -q '^failed ' "$status" || ! kill -0 "${machines[$h]}" 2>/dev/null; then
+			mapfile -t lines <"$work/host$h/status"
+			case ${lines[*]: -1} in
+			'exit '*) ((++ended)) ;;
+			'step the command') ((++up)) ;;
+			'failed '*)
 				broken "$h"
 				return "$guest_broken"
-			fi
+				;;
+			esac
 		done
-		if [ "$up" -eq 0 ] && grep -qs '^ready' "$work/host0/status"; then
-			up=1
-			say "the guest is up after $((SECONDS - began)) s"
-		fi
 		[ "$ended" -lt "$hosts" ] || return 0
+		for ((h = 0; h < hosts; h++)); do
+			kill -0 "${machines[$h]}" 2>/dev/null && continue
+			broken "$h"
+			return "$guest_broken"
+		done
+		if [ -z "$said" ] && [ $((up + ended)) -eq "$hosts" ]; then
+			said=1
+			say "up after $((SECONDS - began)) s"
+		fi
 		if [ "$SECONDS" -ge "$1" ]; then
-			complain "the time is over: not done after $timeout s (--timeout)"
-			for ((h = 0; h < hosts; h++)); do
-				complain "host$h: $(tail -n 1 "$work/host$h/status" | grep . || echo 'no sign of life')"
-				show_console "$h"
-			done
+			too_late
 			return "$deadline_passed"
 		fi
 		sleep 0.1
+	done
+}
+
+# too_late says where the guests are when the time is over.
+too_late() {
+	local h
+	complain "the time is over: not done after $timeout s (--timeout)"
+	for ((h = 0; h < hosts; h++)); do
+		complain "host$h is at: $(tail -n 1 "$work/host$h/status" | grep . || echo 'no sign of life')"
+		show_console "$h"
 	done
 }
 

@@ -1,14 +1,13 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Part of scripts/roce: what it runs in the guest besides commands.
 
 # run_tests builds the test programs and runs them in one boot, each in a copy
 # of its package's folder.
 run_tests() {
-	local entry package flags name script='/usr/bin/check || exit' built
+	local entry package flags name script='check || exit' built
 	setup
-	built=$(mktemp -d "$cache/tests.XXXXXX")
-	# shellcheck disable=SC2064
-	trap "rm -rf '$built'" EXIT
+	work_folder
+	built=$work/tests
 	for entry in "${tested[@]}"; do
 		package=${entry%%|*} flags=${entry#*|}
 		has_roce_test "$root/$package" || continue
@@ -40,5 +39,5 @@ run_perf() {
 	for s; do [[ $s =~ ^[1-9][0-9]*$ ]] || bad_usage "$s is no size in bytes"; done
 	[ "$hosts" -eq 1 ] || bad_usage "perf runs in one guest"
 	setup
-	guest perf --rounds "$rounds" "$@"
+	guest perftest-all --rounds "$rounds" "$@"
 }

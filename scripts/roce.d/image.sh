@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Part of scripts/roce: the guest's file system, an initramfs. It is laid out
 # as on the host, so that libraries are found where they are here.
 
@@ -27,9 +27,9 @@ build_image() {
 	mv "$tree/usr/bin/init" "$tree/init"
 	ln -s dash "$tree/usr/bin/sh"
 	account_files "$tree"
-	echo "${console_modules[*]}" >"$tree/roce/modules.console"
-	echo "${rdma_modules[*]}" >"$tree/roce/modules.rdma"
-	echo "${network_modules[*]}" >"$tree/roce/modules.network"
+	printf '%s\n' "${console_modules[@]}" >"$tree/roce/modules.console"
+	printf '%s\n' "${rdma_modules[@]}" >"$tree/roce/modules.rdma"
+	printf '%s\n' "${network_modules[@]}" >"$tree/roce/modules.network"
 	user_files "$tree"
 	echo "exec $(quote "$@")" >"$tree/roce/command"
 	environment_file >"$tree/roce/environment"
@@ -75,10 +75,12 @@ copy_in() {
 	done
 }
 
+is_elf() { [ -s "$1" ] && [ "$(head -c 4 "$1" | tr -d '\0')" = $'\x7fELF' ]; }
+
 # libraries copies the shared libraries of an ELF file, if it is one.
 libraries() {
 	local tree=$1 lib
-	[ "$(head -c 4 "$2" | tr -d '\0')" = $'\x7fELF' ] || return 0
+	is_elf "$2" || return 0
 	while read -r lib; do
 		[ -e "$tree$lib" ] && continue
 		mkdir -p "$(dirname "$tree$lib")"

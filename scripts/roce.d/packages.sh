@@ -1,10 +1,10 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Part of scripts/roce: what comes from Debian.
 
-# packages are installed: qemu and cpio for the host; the rest is copied into
+# packages are installed: three for the host; the rest is copied into
 # the guest, but for the headers that fabric/verbs is built with.
 packages=(
-	qemu-system-x86 cpio
+	qemu-system-x86 cpio xz-utils
 	busybox-static iproute2
 	libibverbs1 ibverbs-providers librdmacm1 ibverbs-utils perftest
 	libibverbs-dev gcc libc6-dev
@@ -76,7 +76,7 @@ download_kernel() {
 	mv "$part" "$cache/deb"
 }
 
-# unpack_kernel leaves vmlinuz and the modules in $cache/kernel.
+# unpack_kernel leaves the kernel and its modules in $cache/kernel.
 unpack_kernel() {
 	local m patterns=('./boot/vmlinuz-*') part=$cache/kernel.part
 	for m in "${modules[@]}"; do patterns+=("*/$m.ko"); done
@@ -84,9 +84,20 @@ unpack_kernel() {
 	rm -rf "$cache/kernel" "$part"
 	mkdir -p "$part/all" "$part/modules"
 	dpkg-deb --fsys-tarfile "$cache"/deb/*.deb | tar -x -C "$part/all" --wildcards "${patterns[@]}"
-	mv "$part"/all/boot/vmlinuz-* "$part/vmlinuz"
+	uncompress_kernel "$part"/all/boot/vmlinuz-* "$part/kernel"
 	for m in "${modules[@]}"; do find "$part/all" -name "$m.ko" -exec mv {} "$part/modules/" \;; done
 	rm -r "$part/all"
 	echo "${modules[*]}" >"$part/complete"
 	mv "$part" "$cache/kernel"
+}
+
+# uncompress_kernel takes the ELF file out of a vmlinuz: qemu starts that one
+# too, and under emulation it takes seconds less than to uncompress it there.
+# Where it is not compressed with xz the vmlinuz is kept.
+uncompress_kernel() {
+	local from=$1 to=$2 offset
+	offset=$(LC_ALL=C grep -abo -m 1 $'\xfd7zXZ' "$from" | head -n 1 | cut -d : -f 1) || true
+	# xz complains of what comes behind the kernel.
+	[ -z "$offset" ] || tail -c "+$((offset + 1))" "$from" | xz -dc >"$to" 2>/dev/null || true
+	is_elf "$to" || cp "$from" "$to"
 }
