@@ -6,6 +6,8 @@
 # the command, and status, lines of init (see guest/init). qemu ends when the
 # status says so, never the guest by itself.
 
+readonly grace=30
+
 # guest CMD ARGS... boots, runs CMD and returns its exit code.
 guest() {
 	local h code=0 started=$SECONDS
@@ -24,10 +26,11 @@ guest() {
 }
 
 # work_folder makes the folder $work, which goes when the script ends, with
-# the machines.
+# the machines. Those of scripts that were killed go after a day.
 work_folder() {
 	[ -z "${work:-}" ] || return 0
-	work=$(mktemp -d "$cache/run.XXXXXX")
+	find "$cache" -maxdepth 1 -name 'run.*' -mtime +0 -exec rm -rf {} +
+	work=$(mktemp -d "${ROCE_RUNS:-$cache}/run.XXXXXX")
 	trap clean_up EXIT
 	trap 'complain interrupted; exit 130' INT
 	trap 'complain terminated; exit 143' TERM HUP
@@ -93,16 +96,21 @@ stream() {
 }
 
 # watch_guests waits until second $1 for the end of the command on every host:
-# 0, or what is wrong. It starts no process but sleep while it waits, for what
+# 0, or what is wrong. Where it failed on one, the other has $grace s left. It starts no process but sleep while it waits, for what
 # is measured in the guest.
 watch_guests() {
-	local h ended up lines began=$SECONDS said=''
+	local h ended up lines began=$SECONDS said='' until=$1 failed=''
 	while :; do
 		ended=0 up=0
 		for ((h = 0; h < hosts; h++)); do
 			mapfile -t lines <"$work/host$h/status"
 			case ${lines[*]: -1} in
-			'exit '*) ((++ended)) ;;
+			'exit '*)
+				((++ended))
+				if [ "${lines[*]: -1}" != 'exit 0' ] && [ $((SECONDS + grace)) -lt "$until" ]; then
+					until=$((SECONDS + grace)) failed=1
+				fi
+				;;
 			'step the command') ((++up)) ;;
 			'failed '*)
 				broken "$h"
@@ -120,18 +128,23 @@ watch_guests() {
 			said=1
 			say "up after $((SECONDS - began)) s"
 		fi
-		if [ "$SECONDS" -ge "$1" ]; then
-			too_late
+		if [ "$SECONDS" -ge "$until" ]; then
+			too_late "$failed"
 			return "$deadline_passed"
 		fi
 		sleep 0.1
 	done
 }
 
-# too_late says where the guests are when the time is over.
+# too_late says where the guests are when the time is over; $1 is set where one
+# has failed.
 too_late() {
 	local h
-	complain "the time is over: not done after $timeout s (--timeout)"
+	if [ -n "$1" ]; then
+		complain "the time is over: one host failed, the other was not done $grace s later"
+	else
+		complain "the time is over: not done after $timeout s (--timeout)"
+	fi
 	for ((h = 0; h < hosts; h++)); do
 		complain "host$h is at: $(tail -n 1 "$work/host$h/status" | grep . || echo 'no sign of life')"
 		show_console "$h"

@@ -8,8 +8,9 @@ run_selftest() {
 	work_folder
 	for t in refusals results large_output hung_command panic failed_start interrupt killed two_hosts; do
 		say "selftest: ${t//_/ }"
+		testing=$t
 		"test_$t"
-		no_machine_left "$t"
+		no_machine_left
 	done
 	say "selftest: passed after $SECONDS s"
 }
@@ -18,7 +19,7 @@ run_selftest() {
 # $work/err, its exit code to $got.
 again() {
 	got=0
-	"${wrapper[@]}" "$parts/../roce" "$@" >"$work/out" 2>"$work/err" || got=$?
+	ROCE_RUNS=$work "${wrapper[@]}" "$root/scripts/roce" "$@" >"$work/out" 2>"$work/err" || got=$?
 }
 wrapper=(env)
 
@@ -28,18 +29,18 @@ expect() {
 }
 
 wrong() {
-	complain "selftest: ${FUNCNAME[2]}: $*"
-	sed 's/^/  | /' "$work/out" "$work/err" >&2
+	complain "selftest: $testing: $*"
+	tail -q -n 30 "$work/out" "$work/err" | sed 's/^/  | /' >&2
 	exit 1
 }
 
 no_machine_left() {
 	local i
 	for ((i = 0; i < 50; i++)); do
-		pgrep -f "qemu-system-x86_64.*$cache/run\." >/dev/null || return 0
+		grep -qsa "$work/[r]un" /proc/[0-9]*/cmdline || return 0
 		sleep 0.1
 	done
-	complain "selftest: $1: a machine is left"
+	complain "selftest: $testing: a machine is left"
 	exit 1
 }
 
@@ -83,8 +84,8 @@ test_large_output() {
 }
 
 test_hung_command() {
-	again run --timeout 20 -- sh -c 'echo hanging; sleep 1000'
-	expect 124 'the time is over: not done after 20 s'
+	again run --timeout 15 -- sh -c 'echo hanging; sleep 1000'
+	expect 124 'the time is over: not done after 15 s'
 	grep -q '^roce: host0 is at: ' "$work/err" || wrong "it does not say where the guest is"
 }
 
@@ -108,7 +109,8 @@ test_interrupt() {
 }
 
 test_killed() {
-	wrapper=(timeout -s KILL 4)
+	# shellcheck disable=SC2016
+	wrapper=(sh -c 'timeout -s KILL 4 "$@"; exit $?' sh)
 	again run -- sleep 1000
 	wrapper=(env)
 	expect 137
@@ -116,7 +118,7 @@ test_killed() {
 
 test_two_hosts() {
 	# shellcheck disable=SC2016
-	again run --two -- sh -c 'check && case $(hostname) in
+	again run --two --timeout 100 -- sh -c 'check && case $(hostname) in
 		host0) ib_send_lat -d rxe0 -x 1 -F -n 100 ;;
 		host1) until ib_send_lat -d rxe0 -x 1 -F -n 100 host0; do sleep 0.2; done; exit 3 ;;
 		esac'
