@@ -13,6 +13,7 @@ guest() {
 	local h code=0 started=$SECONDS
 	work_folder
 	build_image "$work/initramfs" "$@"
+	say "starting QEMU"
 	machines=() streams=()
 	for ((h = 0; h < hosts; h++)); do
 		boot "$h"

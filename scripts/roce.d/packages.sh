@@ -22,9 +22,9 @@ modules=("${console_modules[@]}" "${rdma_modules[@]}" "${network_modules[@]}")
 # setup brings everything that is not there yet.
 setup() {
 	[ "$(uname -m)" = x86_64 ] || unavailable "the guest is for x86_64, this is $(uname -m)"
+	mkdir -p "$cache"
 	install_packages
 	[ -f "$cache/kernel/complete" ] && [ "$(<"$cache/kernel/complete")" = "${modules[*]}" ] && return
-	mkdir -p "$cache"
 	exec {lock}>"$cache/lock"
 	flock "$lock"
 	download_kernel
@@ -43,18 +43,17 @@ install_packages() {
 	say "installing ${missing[*]}"
 	apt_update
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
-		-o DPkg::Lock::Timeout=120 "${missing[@]}" </dev/null >"$(log_file)" 2>&1 ||
-		unavailable "apt-get can't install ${missing[*]}; see $(log_file)"
+		-o DPkg::Lock::Timeout=120 "${missing[@]}" </dev/null >"$cache/apt.log" 2>&1 || apt_failed install "${missing[@]}"
 }
 
 apt_update() {
 	[ "$(id -u)" -eq 0 ] || return 0
-	apt-get update -qq -o DPkg::Lock::Timeout=120 >"$(log_file)" 2>&1 || unavailable "apt-get update failed; see $(log_file)"
+	apt-get update -qq -o DPkg::Lock::Timeout=120 >"$cache/apt.log" 2>&1 || apt_failed update
 }
 
-log_file() {
-	mkdir -p "$cache"
-	echo "$cache/apt.log"
+apt_failed() {
+	tail -n 5 "$cache/apt.log" | sed 's/^/  | /' >&2
+	unavailable "this failed: apt-get $*"
 }
 
 # kernel_package names the package that linux-image-amd64 stands for today.
@@ -70,8 +69,7 @@ download_kernel() {
 	say "downloading $package"
 	rm -rf "$part"
 	mkdir -p "$part"
-	(cd "$part" && apt-get download -qq "$package") >"$(log_file)" 2>&1 ||
-		unavailable "apt-get can't download $package; see $(log_file)"
+	(cd "$part" && apt-get download -qq "$package") >"$cache/apt.log" 2>&1 || apt_failed download "$package"
 	rm -rf "$cache/deb"
 	mv "$part" "$cache/deb"
 }
