@@ -97,8 +97,8 @@ stream() {
 }
 
 # watch_guests waits until second $1 for the end of the command on every host:
-# 0, or what is wrong. Where it failed on one, the other has $grace s left. It starts no process but sleep while it waits, for what
-# is measured in the guest.
+# 0, or what is wrong. Where it failed on one, the other has $grace s left. It
+# starts no process but sleep, for the sake of what is measured in the guest.
 watch_guests() {
 	local h ended up lines began=$SECONDS said='' until=$1 failed=''
 	while :; do
@@ -190,9 +190,20 @@ report() {
 stop_machines() {
 	local m
 	for m in ${machines[@]+"${machines[@]}"}; do kill "$m" 2>/dev/null || true; done
-	for m in ${machines[@]+"${machines[@]}"}; do wait "$m" 2>/dev/null || true; done
+	for m in ${machines[@]+"${machines[@]}"}; do reap "$m"; done
 	for m in ${streams[@]+"${streams[@]}"}; do wait "$m" 2>/dev/null || true; done
 	machines=() streams=()
+}
+
+# reap waits for a machine that was told to stop, and insists after 5 s.
+reap() {
+	local i
+	for ((i = 0; i < 50; i++)); do
+		kill -0 "$1" 2>/dev/null || break
+		sleep 0.1
+	done
+	kill -KILL "$1" 2>/dev/null || true
+	wait "$1" 2>/dev/null || true
 }
 
 clean_up() {
