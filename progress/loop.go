@@ -84,7 +84,10 @@ type Loop struct {
 	oversubscribed, threaded bool
 	look                     int  // passes between two looks around, see poll.go
 	over                     bool // closed: no request starts any more
+	detachments              int  // requests in flight whose end is to be told
 	calls, lastCall          *detached
+	called                   atomic.Bool // there are calls: stored by the owner, loaded by the thread where it can't own
+	calling                  bool        // a goroutine makes the calls of the closed loop
 	spin                     spinner
 	vains                    atomic.Uint32 // calls of Test in vain
 	closed                   atomic.Bool
@@ -359,7 +362,8 @@ func (l *Loop) Fail(p fabric.Peer, err error) {
 }
 
 // Close stops the progress thread and ends every request, present or to come,
-// with ErrClosed. The domain is the caller's to close afterwards.
+// with ErrClosed; whoever is to be told of that has been when it returns. The
+// domain is the caller's to close afterwards.
 func (l *Loop) Close() {
 	if l.closed.Swap(true) {
 		return
@@ -374,11 +378,10 @@ func (l *Loop) Close() {
 		break
 	}
 	l.stopBells()
-	var calls *detached
 	l.Exclusive(func() {
+		l.calling = true
 		l.terminate()
-		calls = l.takeCalls()
 	})
-	calls.make()
+	l.callAll()
 	clock.drop()
 }

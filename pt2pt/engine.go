@@ -38,8 +38,8 @@ type Engine struct {
 	limits   Limits
 	held     heldTotal
 	attached map[uint32]*attached
-	asked    asked
-	cancels  map[uint32]error       // sends that are asked back, by index, and how they end then; nil once the answer was no
+	question question
+	asked    map[uint64]asked       // sends that were asked back, by operation
 	hdr      [fabric.MaxHeader]byte // of the packet being sent
 }
 
@@ -110,7 +110,7 @@ const (
 // New makes the engine of a rank and registers it with the loop.
 func New(l *progress.Loop, rank, size int) *Engine {
 	e := &Engine{loop: l, rank: rank, peers: make([]peer, size), log: l.Log(),
-		limits: DefaultLimits, attached: map[uint32]*attached{}, cancels: map[uint32]error{}}
+		limits: DefaultLimits, attached: map[uint32]*attached{}, asked: map[uint64]asked{}}
 	known := map[fabric.Domain]*fabric.Caps{}
 	for i := range e.peers {
 		d := l.Via(fabric.Peer(i))

@@ -123,8 +123,8 @@ func (e *Engine) release(r *progress.Request) {
 // finishSend ends a send.
 func (e *Engine) finishSend(r *progress.Request, err error) {
 	e.release(r)
-	if len(e.cancels) > 0 {
-		delete(e.cancels, r.Index())
+	if len(e.asked) > 0 {
+		e.unask(r)
 	}
 	r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag, Bytes: 0}
 	e.loop.Finish(r, err)

@@ -132,7 +132,7 @@ func (r *simRank) leftovers() {
 	left("stored bodies", len(r.arrivals.bodies)-len(r.arrivals.freeBody))
 	left("bytes held", int(r.held.bytes))
 	left("messages held", r.held.messages)
-	left("sends asked back", len(r.cancels))
+	left("sends asked back", len(r.asked))
 	if !r.probes.empty() {
 		left("probes", 1)
 	}
