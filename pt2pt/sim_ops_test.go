@@ -90,6 +90,34 @@ func (r *simRank) startAgain(q *simReq) {
 	next.sent()
 }
 
+// isendrecv starts a send and a receive as one request.
+func (r *simRank) isendrecv(dest int, cid uint32, sendTag int32, n, source int, recvTag int32, room int) {
+	w := r.w
+	s := w.request(r, false, payload(len(w.reqs), n), nil)
+	q := w.request(r, true, bytes.Repeat([]byte{oracle.Fill}, room), nil)
+	q.pair = s
+	w.tell(oracle.Event{Kind: oracle.Post, Rank: r.id, Peer: source, Context: cid, Tag: recvTag, Req: q.id, Room: room})
+	w.tell(oracle.Event{Kind: oracle.Send, Rank: r.id, Peer: dest, Context: cid, Tag: sendTag, Req: s.id, Data: s.buf, With: q.id + 1})
+	r.open = append(r.open, q)
+	q.h = r.Isendrecv(background, cid, s.buf, dest, sendTag, q.buf, source, recvTag)
+}
+
+// release gives a request up that is not persistent; its buffers stay its own.
+func (q *simReq) release() {
+	w, r := q.r.w, q.r
+	for i := range r.open {
+		if r.open[i] == q {
+			r.open = append(r.open[:i], r.open[i+1:]...)
+			break
+		}
+	}
+	w.tell(oracle.Event{Kind: oracle.Release, Rank: r.id, Req: q.id})
+	if err := progress.Release(&q.h); err != nil {
+		w.fail("release of request #%d: %w", q.id, err)
+	}
+	q.ended = true
+}
+
 // iprobe looks for a message, and takes it with claim.
 func (r *simRank) iprobe(source int, cid uint32, tag int32, claim bool) bool {
 	w := r.w
@@ -139,7 +167,7 @@ func (r *simRank) await(source int, cid uint32, tag int32) *simReq {
 
 // withdraw asks to cancel a request and looks what became of it.
 func (q *simReq) withdraw() {
-	if q.cancelled || q.ended {
+	if q.cancelled || q.ended || q.pair != nil { // of a pair one part could be
 		return
 	}
 	q.cancelled = true

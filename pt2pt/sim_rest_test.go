@@ -78,7 +78,7 @@ func (w *simWorld) drain() {
 		}
 		w.settle()
 		for _, r := range w.living() {
-			left += len(r.open) + len(w.check.Unexpected(r.id)) + len(r.claims)
+			left += len(r.open) + len(r.claims) + len(w.check.Unexpected(r.id)) + len(w.check.Posted(r.id))
 		}
 		if left == 0 {
 			break

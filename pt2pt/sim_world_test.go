@@ -64,6 +64,7 @@ type simReq struct {
 	ended     bool
 	after     []byte        // what buf was when a receive ended
 	start     func(*simReq) // of a persistent request: tells the oracle
+	pair      *simReq       // the send that is one request with this receive
 }
 
 // broken is the panic with which a run stops.
@@ -293,16 +294,34 @@ func (q *simReq) end(st progress.Status, err error) {
 		w.note("request #%d: %v", q.id, err)
 	}
 	switch {
+	case !q.recv:
+	case q.pair != nil && err != nil && e.Class != oracle.Truncated: // whose error it is is not told
+		q.pair.give(oracle.Untold)
+		e.Kind, e.Class = oracle.RecvDone, oracle.Untold
 	case q.probe:
 		e.Kind, e.FoundPeer, e.FoundTag, e.Length = oracle.ProbeDone, st.Source, int32(st.Tag), int(st.Bytes)
-	case q.recv:
+	default:
 		e.Kind, e.Peer, e.Tag, e.Length, e.Data = oracle.RecvDone, st.Source, int32(st.Tag), int(st.Bytes), q.buf
 		q.after = append([]byte(nil), q.buf...)
 	}
+	if !q.recv {
+		q.give(e.Class)
+		return
+	}
 	w.tell(e)
-	if !q.recv && !q.probe {
-		for i := range q.buf { // it is the sender's again
-			q.buf[i] = 0x99
-		}
+	switch {
+	case q.pair != nil && e.Class == oracle.Truncated:
+		q.pair.give(oracle.Untold)
+	case q.pair != nil && e.Class != oracle.Untold:
+		q.pair.give(oracle.OK)
+	}
+}
+
+// give takes the end of a send: its buffer is the sender's again.
+func (q *simReq) give(c oracle.Class) {
+	q.ended = true
+	q.r.w.tell(oracle.Event{Kind: oracle.SendDone, Rank: q.r.id, Req: q.id, Class: c})
+	for i := range q.buf {
+		q.buf[i] = 0x99
 	}
 }
