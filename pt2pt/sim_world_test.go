@@ -42,6 +42,7 @@ type simRank struct {
 
 	coming []struct{ total, got int } // the message in pieces from each rank
 	asked  []map[uint64]int           // of each rank: sends by the name that the engine gave them
+	takes  []wire.Level               // what each rank has told this one
 }
 
 // simClaim is a message that a matched probe has taken.
@@ -87,7 +88,7 @@ func newSimWorld(rng *rand.Rand, c mem.SimConfig, lim Limits) *simWorld {
 		e := New(l, i, c.Size)
 		lim.Stall = 0 // there is no time here
 		e.Limit(lim)
-		r := &simRank{Engine: e, w: w, id: i, coming: make([]struct{ total, got int }, c.Size)}
+		r := &simRank{Engine: e, w: w, id: i, coming: make([]struct{ total, got int }, c.Size), takes: make([]wire.Level, c.Size)}
 		for range c.Size {
 			r.asked = append(r.asked, map[uint64]int{})
 		}
@@ -144,6 +145,8 @@ func (w *simWorld) observe(e mem.SimEvent) {
 		w.changes++
 	}
 	switch e.What {
+	case mem.SimSent:
+		w.obeys(e)
 	case mem.SimDeliver:
 		w.arrive(e)
 	case mem.SimDown:
@@ -184,6 +187,22 @@ func (w *simWorld) noteNet(e mem.SimEvent) {
 	}
 }
 
+// obeys checks that a rank sends what its peer takes. The one whose turn it is
+// was let go before.
+func (w *simWorld) obeys(e mem.SimEvent) {
+	level := wire.Open
+	switch e.Kind {
+	case wire.Eager, wire.EagerReady, wire.EagerSync, wire.EagerFirst:
+	case wire.RTS:
+		level = wire.Announce
+	default:
+		return
+	}
+	if takes := w.ranks[e.Rank].takes[e.Peer]; takes > level && w.ranks[e.Rank].peers[e.Peer].turn == nil {
+		w.fail("rank %d sent %s to %d, which has told it that it takes level %d", e.Rank, simKinds[e.Kind], e.Peer, takes)
+	}
+}
+
 // arrive tells the oracle which messages reach their rank.
 func (w *simWorld) arrive(e mem.SimEvent) {
 	r := w.ranks[e.Rank]
@@ -205,6 +224,9 @@ func (w *simWorld) arrive(e mem.SimEvent) {
 		return
 	case wire.RTS:
 		named = wire.RTSHeader(e.Hdr).Request()
+	case wire.Flow:
+		r.takes[e.Peer] = wire.Level(e.Imm)
+		return
 	case wire.Cancel:
 		// One that overtook nothing and finds nothing is about a send that is over.
 		if id, ok := r.asked[e.Peer][e.Imm]; ok {
