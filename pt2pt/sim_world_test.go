@@ -25,6 +25,7 @@ type simWorld struct {
 
 	changes int // events that bring the job on
 	tracing bool
+	raw     bool // the trace shows every byte
 	trace   []byte
 }
 
@@ -164,26 +165,6 @@ func (w *simWorld) observe(e mem.SimEvent) {
 		}
 	case mem.SimMisuse:
 		w.fail("rank %d: %w", e.Rank, e.Err)
-	}
-}
-
-var simKinds = map[uint8]string{wire.Eager: "Eager", wire.EagerFirst: "EagerFirst", wire.EagerMore: "EagerMore",
-	wire.EagerSync: "EagerSync", wire.EagerReady: "EagerReady", wire.RTS: "RTS", wire.CTS: "CTS", wire.Data: "Data",
-	wire.FIN: "FIN", wire.Cancel: "Cancel", wire.Cancelled: "Cancelled", wire.Flow: "Flow"}
-
-func (w *simWorld) noteNet(e mem.SimEvent) {
-	fail := ""
-	if e.Err != nil && e.What != mem.SimAgain {
-		fail = ": " + e.Err.Error()
-	}
-	kind := simKinds[e.Kind]
-	switch e.What {
-	case mem.SimSent, mem.SimAgain:
-		w.note("  %d>%d %v %s %x hdr %x body %x", e.Rank, e.Peer, e.What, kind, e.Imm, e.Hdr, e.Body)
-	case mem.SimArrive, mem.SimDeliver:
-		w.note("  %d<%d %v %s", e.Rank, e.Peer, e.What, kind)
-	default:
-		w.note("  %d %v %d op %x%s", e.Rank, e.What, e.Peer, uint64(e.Op), fail)
 	}
 }
 
