@@ -85,3 +85,4 @@ func want(t *testing.T, what string, err error, class mpi.Class) {
 		t.Errorf("%s: error %v, want one of class %v", what, err, class)
 	}
 }
+

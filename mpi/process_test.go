@@ -251,7 +251,7 @@ func launch(t *testing.T, n int, role string) (out string, err error) {
 	if stderr.Len() > 0 {
 		t.Logf("stderr: %s", stderr.String())
 	}
-	return stdout.String(), err
+	return stdout.String() + stderr.String(), err
 }
 
 // sharedMemory lists what is ours in /dev/shm; other programs use it meanwhile.

@@ -87,6 +87,18 @@ func (e *Engine) Pending() (all []Pending) {
 	return all
 }
 
+// Blocked calls f with each operation that a goroutine is blocked in, named as
+// by Pending.Op.
+func (e *Engine) Blocked(f func(op uint64)) {
+	e.loop.Exclusive(func() {
+		e.loop.EachRequest(func(r *progress.Request) {
+			if r.Waited() {
+				f(uint64(r.Op()))
+			}
+		})
+	})
+}
+
 func (e *Engine) pending(r *progress.Request) Pending {
 	cid, tag := wire.Match(r.Imm)
 	p := Pending{What: Operation, Peer: int(r.Peer), Tag: tag, Context: cid, Bytes: uint64(len(r.Buf)),
