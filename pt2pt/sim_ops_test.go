@@ -3,6 +3,8 @@ package pt2pt
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"maps"
 
 	"github.com/weft-mpi/weft/internal/oracle"
 	"github.com/weft-mpi/weft/progress"
@@ -238,6 +240,32 @@ func (r *simRank) testAny(qs []*simReq) {
 		qs[i].end(st, err)
 	} else if err != nil {
 		r.w.fail("TestAny of rank %d: %w", r.id, err)
+	}
+}
+
+// pending compares what the engine says is pending with what the oracle knows.
+func (r *simRank) pending() {
+	got, want := map[string]int{}, map[string]int{}
+	for _, p := range r.Pending() {
+		key := fmt.Sprintf("%v of %d, context %d, tag %d, %d bytes", p.What, p.Peer, p.Context, p.Tag, p.Bytes)
+		switch {
+		case p.What == Unexpected, p.What == Receive && p.State == steps[stepPosted]:
+			got[key]++
+		case p.What == Matched:
+			got["matched"]++
+		}
+	}
+	for _, m := range r.w.check.Unexpected(r.id) {
+		want[fmt.Sprintf("%v of %d, context %d, tag %d, %d bytes", Unexpected, m.Peer, m.Context, m.Tag, m.Bytes)]++
+	}
+	for _, q := range r.w.check.Posted(r.id) {
+		want[fmt.Sprintf("%v of %d, context %d, tag %d, %d bytes", Receive, q.Peer, q.Context, q.Tag, q.Bytes)]++
+	}
+	if n := len(r.claims); n > 0 {
+		want["matched"] = n
+	}
+	if !maps.Equal(got, want) {
+		r.w.fail("rank %d: pending is %v, it should be %v", r.id, got, want)
 	}
 }
 

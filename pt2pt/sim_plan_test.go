@@ -141,6 +141,7 @@ var simOps = []struct {
 		source, cid, tag, _ := r.drawPattern(p)
 		r.await(source, cid, tag)
 	}},
+	{"pending", 1, func(r *simRank, p *simPlan) { r.pending() }},
 	{"flush", 1, func(r *simRank, p *simPlan) {
 		if p.attach > 0 {
 			r.flushes = append(r.flushes, r.IflushBuffer(background, Everywhere))

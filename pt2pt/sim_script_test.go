@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the golden traces of testdata ane
 // between "----" and an empty line. Nothing happens but what a command says:
 //
 //	job ranks=2 eager=32 ...     makes the job; the names are those of newScript
-//	send 0 1 tag=1 n=8 mode=..   rank 0 sends to 1
+//	send 0 1 tag=1 n=8 mode=..   rank 0 sends to 1; with ctx=1 a context cancels it
 //	recv 1 0 tag=any room=64     rank 1 receives from 0, or from any
 //	probe, claim 1 any tag=1     Iprobe, Improbe; mrecv 1 receives the oldest claim
 //	test #3, cancel #3           of a request, by its number
@@ -111,7 +111,7 @@ func (s *script) run(line string) {
 	switch cmd {
 	case "send":
 		mode := map[string]Mode{"": Standard, "sync": Synchronous, "ready": Ready, "buffered": Buffered}[a.names["mode"]]
-		r.isend(mode, a.at(1, 0), cid, tag, a.named("n", 4), false)
+		r.isend(mode, a.at(1, 0), cid, tag, a.named("n", 4), a.named("ctx", 0) == 1)
 	case "recv":
 		r.irecv(a.at(1, AnySource), cid, tag, a.named("room", 256), false)
 	case "probe", "claim":
