@@ -24,7 +24,7 @@ func runSeed(seed uint64, tracing bool) (trace []byte, err error) {
 	rng := rand.New(rand.NewPCG(seed, 0x5eed))
 	p := drawPlan(rng)
 	w := newSimWorld(rng, p.net, p.limits)
-	w.tracing = tracing
+	w.tracing, w.raw = tracing, tracing
 	w.note("%+v", p)
 	err = w.try(func() { w.play(p) })
 	if err == nil {
