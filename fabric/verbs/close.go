@@ -33,6 +33,10 @@ func (d *Domain) Close() error {
 // quiesce lets the sends that are outstanding end. Their completions are
 // nobody's any more.
 func (d *Domain) quiesce() {
+	if d.sends > 0 {
+		d.flush()
+	}
+	d.takeEvents()
 	for _, e := range d.peers {
 		if e != nil && e.up && e.head != e.tail {
 			e.flushMark()
@@ -52,11 +56,10 @@ func (d *Domain) quiesce() {
 
 // alive says whether something is outstanding towards a peer that may answer.
 func (d *Domain) alive() bool {
-	if d.sends > 0 {
-		return true
-	}
-	for _, e := range d.peers {
-		if e != nil && e.up && e.head != e.tail {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for p, e := range d.peers {
+		if e != nil && e.up && e.head != e.tail && !d.links[p].gone {
 			return true
 		}
 	}

@@ -290,6 +290,9 @@ func (d *Domain) endpoint(p fabric.Peer) *endpoint {
 func (d *Domain) post(ev event) {
 	d.mu.Lock()
 	if d.closed.Load() {
+		if ev.err != nil && int(ev.peer) < len(d.links) {
+			d.links[ev.peer].gone = true
+		}
 		d.mu.Unlock()
 		if ev.made {
 			d.nic.destroyQP(ev.qp)

@@ -36,6 +36,7 @@ type link struct {
 	wanted bool // Connect has been called
 	addr   address
 	conn   net.Conn // of the connection made
+	gone   bool     // the peer has ended while we close
 }
 
 var errCrossed = errors.New("the peer dials, too")
