@@ -12,8 +12,8 @@ import (
 const (
 	AnySource = pt2pt.AnySource
 	AnyTag    = int(match.AnyTag)
-	ProcNull  = -2            // sends to it vanish, receives from it are empty; both return at once
-	TagUB     = math.MaxInt32 // the largest tag
+	ProcNull  = pt2pt.ProcNull // sends to it vanish, receives from it are empty; both return at once
+	TagUB     = math.MaxInt32  // the largest tag
 )
 
 // Comm is a communicator: a group of ranks whose messages match only among

@@ -28,6 +28,7 @@ const (
 	ErrTruncate                     // MPI_ERR_TRUNCATE: message longer than the receive buffer
 	ErrArg                          // MPI_ERR_ARG: any other invalid argument
 	ErrInStatus                     // MPI_ERR_IN_STATUS: the statuses tell
+	ErrPending                      // MPI_ERR_PENDING: in a status, neither failed nor completed
 	ErrNoMem                        // MPI_ERR_NO_MEM: Alloc found no memory
 	ErrBase                         // MPI_ERR_BASE: Free of memory that is not Alloc's
 	ErrProcFailed                   // MPIX_ERR_PROC_FAILED: a peer has died or broken the protocol
@@ -39,7 +40,7 @@ const (
 var classNames = [...]string{
 	ErrBuffer: "invalid buffer", ErrCount: "invalid count", ErrType: "invalid type", ErrTag: "invalid tag",
 	ErrComm: "invalid communicator", ErrRank: "invalid rank", ErrRequest: "invalid request",
-	ErrTruncate: "message truncated", ErrArg: "invalid argument", ErrInStatus: "error in status",
+	ErrTruncate: "message truncated", ErrArg: "invalid argument", ErrInStatus: "error in status", ErrPending: "pending",
 	ErrNoMem: "no memory", ErrBase: "invalid base address", ErrProcFailed: "process failed",
 	ErrCanceled: "canceled", ErrUnsupported: "unsupported", ErrOther: "error",
 }
@@ -75,6 +76,7 @@ func fail(call string, err error) error {
 
 func classOf(err error) Class {
 	var truncated *pt2pt.TruncateError
+	var noRoom *pt2pt.NoBufferError
 	var mine *Error
 	var lost *boot.LostError
 	switch {
@@ -82,11 +84,14 @@ func classOf(err error) Class {
 		return mine.Class
 	case errors.As(err, &truncated):
 		return ErrTruncate
+	case errors.As(err, &noRoom), errors.Is(err, pt2pt.ErrAttached), errors.Is(err, pt2pt.ErrNotAttached):
+		return ErrBuffer
 	case errors.Is(err, fabric.ErrPeerDown), errors.As(err, &lost):
 		return ErrProcFailed
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return ErrCanceled
-	case errors.Is(err, progress.ErrStale), errors.Is(err, progress.ErrMixed):
+	case errors.Is(err, progress.ErrStale), errors.Is(err, progress.ErrMixed), errors.Is(err, pt2pt.ErrNoMessage),
+		errors.Is(err, progress.ErrActive), errors.Is(err, progress.ErrNotPersistent):
 		return ErrRequest
 	case errors.Is(err, fabric.ErrClosed):
 		return ErrComm

@@ -2,6 +2,8 @@ package mpi
 
 import (
 	"log/slog"
+
+	"github.com/weft-mpi/weft/pt2pt"
 )
 
 // Option changes how a World is made.
@@ -11,10 +13,11 @@ type options struct {
 	fabric   string
 	log      *slog.Logger
 	noThread bool
+	limits   pt2pt.Limits
 }
 
 func makeOptions(opts []Option) options {
-	o := options{fabric: "auto", log: slog.Default()}
+	o := options{fabric: "auto", log: slog.Default(), limits: pt2pt.DefaultLimits}
 	for _, f := range opts {
 		f(&o)
 	}
@@ -32,3 +35,16 @@ func WithLogger(log *slog.Logger) Option { return func(o *options) { o.log = log
 // WithoutProgressThread leaves all progress to the calls of the application.
 // Goroutines that wait are still woken.
 func WithoutProgressThread() Option { return func(o *options) { o.noThread = true } }
+
+// Limits bound what messages take up at a rank that does not ask for them; see
+// WithLimits.
+type Limits = pt2pt.Limits
+
+// DefaultLimits are what a World has without WithLimits: about 250 MB at most.
+var DefaultLimits = pt2pt.DefaultLimits
+
+// WithLimits bounds what messages take up at this rank that no receive has asked
+// for. Beyond the limits the rest of them waits at the senders. A receive whose
+// message waits behind Limits.Messages others while none of them is received for
+// Limits.Stall fails with a pt2pt.LimitError instead of hanging.
+func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }

@@ -1,7 +1,5 @@
 package mpi
 
-import "github.com/weft-mpi/weft/progress"
-
 // Send sends buf to rank dest (MPI_Send, MPI-4.0 §3.2). It blocks until buf may
 // be used again, which may be before a receive is posted. Non-local.
 func Send[T Scalar](c *Comm, buf []T, dest, tag int) error {
@@ -33,7 +31,7 @@ func Recv[T Scalar](c *Comm, buf []T, source, tag int) (Status, error) {
 // until the request has completed. Local.
 func Isend[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 	if err := c.checkSend("Isend", dest, tag); err != nil || dest == ProcNull {
-		return Request{}, err
+		return c.nullRequest(err)
 	}
 	return c.p2p.Isend(c.ctx, dest, c.cid, int32(tag), bytesOf(buf)), nil
 }
@@ -42,44 +40,15 @@ func Isend[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 // until the request has completed. Local.
 func Irecv[T Scalar](c *Comm, buf []T, source, tag int) (Request, error) {
 	if err := c.checkRecv("Irecv", source, tag); err != nil || source == ProcNull {
-		return Request{}, err
+		return c.nullRequest(err)
 	}
 	return c.p2p.Irecv(c.ctx, source, c.cid, int32(tag), bytesOf(buf)), nil
 }
 
-// Sendrecv sends one message and receives another without the deadlock that a
-// Send and a Recv in the wrong order are (MPI_Sendrecv, MPI-4.0 §3.10). The
-// buffers must not overlap. Non-local.
-func Sendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R, source, recvtag int) (Status, error) {
-	const call = "Sendrecv"
-	if err := c.checkSend(call, dest, sendtag); err != nil {
-		return nullStatus, err
+// nullRequest is the request of an operation with ProcNull.
+func (c *Comm) nullRequest(err error) (Request, error) {
+	if err != nil {
+		return Request{}, err
 	}
-	if err := c.checkRecv(call, source, recvtag); err != nil {
-		return nullStatus, err
-	}
-	return c.sendrecv(call, c.cid, bytesOf(sendbuf), dest, sendtag, bytesOf(recvbuf), source, recvtag)
-}
-
-// sendrecv starts the send and then receives: the send goes on while the
-// receive waits.
-func (c *Comm) sendrecv(call string, cid uint32, out []byte, dest, sendtag int, in []byte, source, recvtag int) (Status, error) {
-	var send Request
-	if dest != ProcNull {
-		send = c.p2p.Isend(c.ctx, dest, cid, int32(sendtag), out)
-	}
-	st := nullStatus
-	var err, sendErr error
-	if source != ProcNull {
-		var res progress.Result
-		res, err = c.p2p.Recv(c.ctx, source, cid, int32(recvtag), in)
-		st = res.Status()
-	}
-	if !send.Null() && !send.Instant() {
-		_, sendErr = progress.Wait(&send)
-	}
-	if err == nil {
-		err = sendErr
-	}
-	return st, fail(call, err)
+	return c.p2p.Null(), nil
 }

@@ -24,6 +24,7 @@ type World struct {
 	loop      *progress.Loop
 	comm      *Comm
 	finalized atomic.Bool
+	contexts  atomic.Uint32 // made by this rank
 }
 
 // Fabrics lists the names that WithFabric takes.
@@ -81,7 +82,9 @@ func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
 func newWorld(name string, dom fabric.Domain, addrs [][]byte, rank int, cfg progress.Config, o options) *World {
 	cfg.Domain, cfg.Addrs, cfg.Log, cfg.NoThread = dom, addrs, o.log, o.noThread
 	w := &World{fabric: name, dom: dom, loop: progress.New(cfg)}
-	w.comm = &Comm{w: w, p2p: pt2pt.New(w.loop, rank, len(addrs)), rank: rank, size: len(addrs)}
+	p2p := pt2pt.New(w.loop, rank, len(addrs))
+	p2p.Limit(o.limits)
+	w.comm = &Comm{w: w, p2p: p2p, rank: rank, size: len(addrs)}
 	return w
 }
 

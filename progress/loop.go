@@ -75,6 +75,7 @@ type Loop struct {
 	oversubscribed, threaded bool
 	look                     int  // passes between two looks around, see poll.go
 	over                     bool // closed: no request starts any more
+	calls, lastCall          *detached
 	spin                     spinner
 	vains                    atomic.Uint32 // calls of Test in vain
 	closed                   atomic.Bool
@@ -100,6 +101,7 @@ func New(cfg Config) *Loop {
 	if cfg.Oversubscribed {
 		l.look = lookShared
 	}
+	clock.use()
 	go l.thread()
 	return l
 }
@@ -112,6 +114,13 @@ func (l *Loop) Handle(s Sink, kinds ...uint8) {
 	}
 	l.all = append(l.all, s)
 }
+
+// Log is where the loop reports.
+func (l *Loop) Log() *slog.Logger { return l.log }
+
+// Over reports whether the loop has been closed: its requests have ended. For
+// the owner.
+func (l *Loop) Over() bool { return l.over }
 
 // Domain is the fabric the loop drives.
 func (l *Loop) Domain() fabric.Domain { return l.dom }
@@ -195,7 +204,7 @@ func (l *Loop) start(s Sink, r *Request) {
 // Adopt makes s the sink of a request of New, which s then starts by itself.
 // It answers false, and ends the request, once the loop has been closed.
 func (l *Loop) Adopt(s Sink, r *Request) bool {
-	r.sink = s
+	r.sink, r.Began = s, clock.now()
 	if l.over {
 		l.refuse(r)
 		return false
@@ -328,7 +337,7 @@ func (l *Loop) mourn() {
 // Fail ends a peer for a reason that the fabric does not know, after what it
 // had sent. For anyone.
 func (l *Loop) Fail(p fabric.Peer, err error) {
-	l.exclusive(func() {
+	l.Exclusive(func() {
 		l.dry()
 		l.PeerDown(p, err)
 	})
@@ -337,7 +346,9 @@ func (l *Loop) Fail(p fabric.Peer, err error) {
 // Close stops the progress thread and ends every request, present or to come,
 // with ErrClosed. The domain is the caller's to close afterwards.
 func (l *Loop) Close() {
-	l.closed.Store(true)
+	if l.closed.Swap(true) {
+		return
+	}
 	for {
 		l.dom.Wake()
 		select {
@@ -347,5 +358,11 @@ func (l *Loop) Close() {
 		}
 		break
 	}
-	l.exclusive(l.terminate)
+	var calls *detached
+	l.Exclusive(func() {
+		l.terminate()
+		calls = l.takeCalls()
+	})
+	calls.make()
+	clock.drop()
 }

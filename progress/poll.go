@@ -74,7 +74,7 @@ func (l *Loop) poll(w *Waiter) bool {
 			l.spin.misses++
 			return false
 		}
-		if len(w.ctxs) > 0 {
+		if w.expired() {
 			l.withdraw(w)
 		}
 		l.yield()

@@ -26,10 +26,15 @@ type Request struct {
 	waiter *Waiter
 	err    error
 
-	Result Result // what was received
-	Entry  uint64 // its entry in the matching table
-	next   *Request
+	Result  Result   // what was received
+	Entry   uint64   // its entry in the matching table
+	Link    *Request // the protocol's, to string up requests; of the free list before Start
+	Mode    uint8    // the protocol's
+	resting bool     // persistent, and not started
+	special bool     // persistent or generalized
+	Began   uint32   // when, in seconds of Clock
 
+	saved  *Saved // what a persistent request starts with again
 	loop   *Loop
 	node   node
 	Ctx    context.Context // ends the wait; nil for never
@@ -37,6 +42,19 @@ type Request struct {
 	Remote fabric.Remote
 	Other  uint64 // the peer's request
 	Region fabric.Region
+	Back   *Request // the protocol's, as Link
+
+	general *General // of a generalized request that goes on
+}
+
+// Saved is what Restart gives a persistent request back each time.
+type Saved struct {
+	Sink       Sink
+	Ctx        context.Context
+	Buf        []byte
+	Imm        uint64
+	Peer       int32
+	Kind, Mode uint8
 }
 
 // Result is what the path of a message hands on of a Status: two words, which
@@ -58,6 +76,8 @@ type Status struct {
 	Tag    int
 	Bytes  uint64 // length of the message as sent, also where the buffer was shorter
 	Err    error  // of this request, where a call completes several
+
+	Cancelled bool // the operation was cancelled before anything of it happened
 }
 
 // Empty is the status of null requests: any source, any tag, nothing received
@@ -70,22 +90,11 @@ func (r *Request) Op() fabric.Op { return fabric.Op(uint64(r.gen)<<32 | uint64(r
 // Index names the request while it is in flight.
 func (r *Request) Index() uint32 { return r.id }
 
+// live reports whether the request is in flight.
+func (r *Request) live() bool { return r.sink != nil && !r.done && !r.resting }
+
 // Done reports whether the request has ended.
 func (r *Request) Done() bool { return r.done }
-
-// Handle is a user's hold on a request: it stays safe to use, and is told from
-// the slot's next request, after the request has been freed. The zero Handle
-// is the null request.
-type Handle struct {
-	r   *Request
-	gen uint32
-}
-
-// Handle returns the hold on a request just started.
-func (r *Request) Handle() Handle { return Handle{r, r.gen} }
-
-// Null reports whether h holds nothing.
-func (h Handle) Null() bool { return h.r == nil }
 
 const chunkSize = 64
 
@@ -118,7 +127,7 @@ func (s *requests) lookup(op uint64) *Request {
 	if chunks == nil || int(id/chunkSize) >= len(*chunks) {
 		return nil
 	}
-	if r := s.at(id); r.gen == uint32(op>>32) && r.sink != nil && !r.done {
+	if r := s.at(id); r.gen == uint32(op>>32) && r.live() {
 		return r
 	}
 	return nil
@@ -130,7 +139,7 @@ func (s *requests) take(l *Loop) *Request {
 	if r == nil {
 		return s.takeShared(l)
 	}
-	s.own, r.next = r.next, nil
+	s.own, r.Link = r.Link, nil
 	s.nOwn--
 	return r
 }
@@ -163,8 +172,11 @@ func (s *requests) free(r *Request) {
 		r.Ctx = nil
 	}
 	r.done = false
+	if r.special {
+		r.saved, r.general, r.special, r.resting = nil, nil, false, false
+	}
 	if s.nOwn < maxOwn {
-		r.next, s.own = s.own, r
+		r.Link, s.own = s.own, r
 		s.nOwn++
 		return
 	}
@@ -218,7 +230,7 @@ func (s *requests) each(f func(*Request)) {
 	}
 	for _, c := range *chunks {
 		for i := range c {
-			if r := &c[i]; r.sink != nil && !r.done {
+			if r := &c[i]; r.live() {
 				f(r)
 			}
 		}

@@ -39,7 +39,9 @@ func (l *Loop) thread() {
 		next = afterTick
 		if l.Enter() {
 			next = l.tend()
+			calls := l.takeCalls()
 			l.Leave()
+			calls.make()
 		}
 	}
 }

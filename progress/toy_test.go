@@ -195,7 +195,7 @@ func (s *toy) checkFree(t *testing.T) {
 		}
 		seen := map[uint32]int{}
 		n := 0
-		for r := q.own; r != nil; r = r.next {
+		for r := q.own; r != nil; r = r.Link {
 			seen[r.id]++
 			n++
 		}

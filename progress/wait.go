@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 )
 
@@ -30,6 +31,10 @@ type Waiter struct {
 	node  node
 	op    serveOp
 	fn    func()
+
+	detached *detached // nobody waits: what to call instead
+	hook     func(*Request, error)
+	unwatch  func() bool
 }
 
 // serveOp is what a waiter in the queue asks of the owner.
@@ -63,6 +68,7 @@ func (w *Waiter) reset() {
 		w.ctxs = w.ctxs[:0]
 	}
 	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
+	w.detached, w.unwatch, w.hook = nil, nil, nil
 	w.need = 0
 }
 
@@ -120,6 +126,9 @@ func (l *Loop) serve(w *Waiter) {
 
 // satisfy counts a request that has ended.
 func (l *Loop) satisfy(w *Waiter, r *Request) {
+	if w.hook != nil {
+		w.hook(r, r.err)
+	}
 	if w.single == r {
 		w.result, w.err = l.collect(r)
 	}
@@ -130,6 +139,10 @@ func (l *Loop) satisfy(w *Waiter, r *Request) {
 		if r.waiter == w {
 			r.waiter = nil
 		}
+	}
+	if w.detached != nil {
+		l.endDetached(w)
+		return
 	}
 	if w.biding {
 		l.woke = true
@@ -189,10 +202,14 @@ func (l *Loop) end(w *Waiter, owner bool) (Result, error) {
 	return res, err
 }
 
-// collect frees a request that has ended.
+// collect frees a request that has ended, or brings it to rest.
 func (l *Loop) collect(r *Request) (Result, error) {
 	res, err := r.Result, r.err
-	l.requests.free(r)
+	if r.special && r.saved != nil {
+		r.rest()
+	} else {
+		l.requests.free(r)
+	}
 	return res, err
 }
 
@@ -259,7 +276,7 @@ func (l *Loop) bide(w *Waiter) bool {
 // comes. The caller is not the owner; sleep reports whether it is afterwards.
 func (l *Loop) sleep(w *Waiter) (owner bool) {
 	for !w.token() {
-		l.exclusive(func() { l.withdraw(w) })
+		l.Exclusive(func() { l.withdraw(w) })
 	}
 	if !w.turn {
 		return false
@@ -280,6 +297,17 @@ func (w *Waiter) watch(r *Request) {
 		}
 	}
 	w.ctxs = append(w.ctxs, r.Ctx)
+}
+
+// expired reports whether a context has ended, which is then watched no longer.
+func (w *Waiter) expired() bool {
+	for i, c := range w.ctxs {
+		if c.Err() != nil {
+			w.ctxs = slices.Delete(w.ctxs, i, i+1)
+			return true
+		}
+	}
+	return false
 }
 
 // token waits for a token, or answers false when a context has ended, which
@@ -304,7 +332,7 @@ func (w *Waiter) token() bool {
 	}
 	i, _, _ := reflect.Select(cases)
 	if i > 0 {
-		w.ctxs = append(w.ctxs[:i-1], w.ctxs[i:]...)
+		w.ctxs = slices.Delete(w.ctxs, i-1, i)
 	}
 	return i == 0
 }
@@ -336,8 +364,8 @@ func ended(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// exclusive calls fn under ownership, by whoever has it.
-func (l *Loop) exclusive(fn func()) {
+// Exclusive calls fn under ownership, by whoever has it.
+func (l *Loop) Exclusive(fn func()) {
 	if l.Enter() {
 		fn()
 		l.Leave()

@@ -18,7 +18,7 @@ func (e *Engine) sendChunks(ep fabric.Endpoint, r *progress.Request) error {
 		piece := r.Buf[r.Offset:min(r.Offset+uint64(e.caps.Chunk), uint64(len(r.Buf)))]
 		var err error
 		if r.Offset == 0 {
-			err = ep.Send(wire.EagerFirst, r.Imm, wire.MakeFirst(e.hdr[:], uint64(len(r.Buf))), piece)
+			err = ep.Send(wire.EagerFirst, r.Imm, wire.MakeFirst(e.hdr[:], uint64(len(r.Buf)), Mode(r.Mode) == Ready), piece)
 		} else {
 			err = ep.Send(wire.EagerMore, 0, nil, piece)
 		}
@@ -44,8 +44,9 @@ type inbound struct {
 	got     uint64
 }
 
-func (e *Engine) onFirst(from fabric.Peer, imm, total uint64, body []byte) bool {
+func (e *Engine) onFirst(from fabric.Peer, imm uint64, h wire.First, body []byte) bool {
 	in := &e.peers[from].in
+	total := h.Length()
 	if in.total != 0 || total > maxChunked || uint64(len(body)) >= total {
 		return false
 	}
@@ -56,9 +57,8 @@ func (e *Engine) onFirst(from fabric.Peer, imm, total uint64, body []byte) bool 
 		return true
 	}
 	id, a := e.arrivals.take()
-	a.from, a.imm, a.kind = from, imm, wire.EagerFirst
-	a.body = append(e.buffers.take(int(total)), body...)
-	a.total, a.got = total, uint64(len(body))
+	a.from, a.imm, a.kind, a.total, a.ready = uint32(from), imm, wire.EagerFirst, total, h.Ready()
+	e.arrivals.store(a, append(e.buffers.take(int(total)), body...))
 	in.r, in.arrival = nil, id
 	e.keep(id, a)
 	return true
@@ -83,9 +83,8 @@ func (e *Engine) onMore(from fabric.Peer, body []byte) bool {
 			copy(r.Buf[in.got:], body)
 		}
 	} else {
-		a := e.arrivals.at(in.arrival)
-		a.body = append(a.body, body...)
-		a.got += uint64(len(body))
+		b := &e.arrivals.bodies[e.arrivals.at(in.arrival).body]
+		*b = append(*b, body...)
 	}
 	in.got += uint64(len(body))
 	if in.got < in.total {

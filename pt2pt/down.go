@@ -10,7 +10,8 @@ import (
 // PeerDown ends everything that needs the peer: sends to it, receives from it,
 // and its messages that have not come whole. Whole ones can still be received.
 func (e *Engine) PeerDown(p fabric.Peer, err error) {
-	e.peers[p].down = true
+	gone := &e.peers[p]
+	gone.down, gone.waiting, gone.turn = true, chain{}, nil
 	last := true
 	for i := range e.peers {
 		last = last && (i == e.rank || e.peers[i].down)
@@ -22,6 +23,9 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 		switch {
 		case r.Kind == kindSend:
 			e.finishSend(r, err)
+		case r.Step == stepProbing:
+			e.probes.remove(r)
+			e.failRecv(r, err)
 		case r.Step == stepGetting:
 			// The fabric may still write into the buffer; it says when it is done.
 		case r.Step == stepPosted:
@@ -35,15 +39,13 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 	var lost []match.Entry
 	e.match.EachUnexpected(func(entry match.Entry, _ uint32, src, _ int32, id uint32) bool {
 		a := e.arrivals.at(id)
-		if src == int32(p) && (a.kind == wire.RTS || a.got < a.total) {
+		if src == int32(p) && (a.kind == wire.RTS || e.partly(a)) {
 			lost = append(lost, entry)
 		}
 		return true
 	})
 	e.peers[p].in = inbound{}
 	for _, entry := range lost {
-		if id, ok := e.match.DropUnexpected(entry); ok {
-			e.drop(id)
-		}
+		e.forget(entry)
 	}
 }

@@ -162,12 +162,12 @@ func TestAFailedFetchFailsBothSidesAndTheConnectionGoesOn(t *testing.T) {
 	if _, err := e.Recv(g.ctx, 1, world, tag, make([]byte, 1<<20)); !errors.Is(err, fabric.ErrBadRemote) {
 		t.Errorf("Recv = %v, want ErrBadRemote", err)
 	}
-	if p := peer.next(wire.FIN); p.imm != 5 || !wire.FINHeader(p.hdr).Failed() {
+	if p := peer.next(wire.FIN); p.imm != 5 || wire.FINHeader(p.hdr).Outcome() != wire.Lost {
 		t.Errorf("FIN %+v, want a failed one for 5", p)
 	}
 	// As sender.
 	h := e.Isend(g.ctx, 1, world, tag, make([]byte, 20000))
-	peer.send(0, wire.FIN, wire.RTSHeader(peer.next(wire.RTS).hdr).Request(), wire.MakeFIN(make([]byte, 8), true), nil)
+	peer.send(0, wire.FIN, wire.RTSHeader(peer.next(wire.RTS).hdr).Request(), wire.MakeFIN(make([]byte, 8), wire.Lost), nil)
 	if _, err := progress.Wait(&h); !errors.Is(err, ErrNotFetched) {
 		t.Errorf("Wait = %v, want ErrNotFetched", err)
 	}

@@ -7,25 +7,35 @@ import (
 )
 
 func (e *Engine) sendEager(ep fabric.Endpoint, r *progress.Request) error {
-	err := ep.Send(wire.Eager, r.Imm, nil, r.Buf)
+	kind := wire.Eager
+	if Mode(r.Mode) == Ready {
+		kind = wire.EagerReady
+	}
+	err := ep.Send(kind, r.Imm, nil, r.Buf)
 	if err != fabric.ErrAgain {
 		e.finishSend(r, err)
 	}
 	return err
 }
 
-// onEager takes a whole message.
-func (e *Engine) onEager(from fabric.Peer, imm uint64, body []byte) {
+// onEager takes a whole message. req is the sender's request that waits for
+// the receive, with EagerSync.
+func (e *Engine) onEager(from fabric.Peer, kind uint8, imm, req uint64, body []byte) {
 	cid, tag := wire.Match(imm)
 	if id, ok := e.match.Arrive(cid, int32(from), tag); ok {
 		r := e.loop.Request(id)
 		copy(r.Buf, body)
+		if kind == wire.EagerSync {
+			e.acknowledge(from, req, wire.Received)
+		}
 		e.finishRecv(r, int(from), tag, uint64(len(body)))
 		return
 	}
 	id, a := e.arrivals.take()
-	a.from, a.imm, a.kind = from, imm, wire.Eager
-	a.body = append(e.buffers.take(len(body)), body...)
-	a.total, a.got = uint64(len(body)), uint64(len(body))
+	a.from, a.imm, a.kind, a.req, a.total = uint32(from), imm, kind, req, uint64(len(body))
+	if kind == wire.EagerReady {
+		a.kind, a.ready = wire.Eager, true
+	}
+	e.arrivals.store(a, append(e.buffers.take(len(body)), body...))
 	e.keep(id, a)
 }

@@ -1,8 +1,8 @@
 package pt2pt
 
 import (
-	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/match"
@@ -14,10 +14,14 @@ import (
 const (
 	AnySource = int(match.AnySource)
 	AnyTag    = match.AnyTag
+	// ProcNull is a peer of nobody: what is sent to it vanishes, what is
+	// received from it is empty (MPI-4.0 §3.10).
+	ProcNull = -2
 )
 
-// Engine is the point-to-point protocol of one rank. Send, Recv, Isend and
-// Irecv are for any goroutine; the rest belongs to the owner of the loop.
+// Engine is the point-to-point protocol of one rank. What calls.go, probe.go
+// and buffered.go export is for any goroutine; the rest belongs to the owner of
+// the loop.
 type Engine struct {
 	loop  *progress.Loop
 	rank  int
@@ -25,9 +29,15 @@ type Engine struct {
 	short int // longest message that is eager wherever it lies
 	match match.Table
 	peers []peer
+	log   *slog.Logger
 
 	arrivals arrivals
 	buffers  buffers
+	probes   chain // Probe requests that wait for a message
+	limits   Limits
+	held     heldTotal
+	attached map[uint32]*attached
+	cancels  map[uint32]error       // sends that are asked back, by index, and how they end then
 	hdr      [fabric.MaxHeader]byte // of the packet being sent
 }
 
@@ -38,22 +48,49 @@ type peer struct {
 	unexpected uint64 // bytes of its messages that wait here for a receive
 	held       int    // their number
 	down       bool
-	stopped    bool // we have sent it Xoff
-	xoff       bool // it has sent us Xoff
+	told       wire.Level        // what we have told it we take
+	gate       gate              // what is in the way of a send to it
+	waiting    chain             // sends that it does not take yet
+	turn       *progress.Request // of waiting, in the backlog
+	takes      wire.Level        // what it has told us it takes
 }
+
+// gate says why a send to a peer does not simply go.
+type gate uint8
+
+const (
+	announceOnly gate = 1 << iota // it takes announcements
+	closed                        // it takes nothing, or earlier sends wait
+)
 
 // Kinds of requests.
 const (
 	kindSend uint8 = iota + 1
 	kindRecv
+	kindMrecv // becomes kindRecv when it starts
+	kindProbe
+	kindFlush
+	kindPair
+)
+
+// Mode is how a send completes (MPI-4.0 §3.4).
+type Mode uint8
+
+const (
+	Standard    Mode = iota
+	Synchronous      // once its receive has begun
+	Ready            // as Standard; the receive is posted already
+	Buffered         // at once, from a copy in attached memory
 )
 
 // Steps of a request.
 const (
 	stepEager   uint8 = iota + 1 // send: one packet to go
+	stepSync                     // send: one packet to go, then stepAwait
 	stepChunks                   // send: packets to go from Offset on
 	stepRTS                      // send: the RTS to go
-	stepAwait                    // send: the receiver reads, or sends CTS
+	stepHeld                     // send: the peer takes nothing at present
+	stepAwait                    // send: the receiver reads, sends CTS or FIN
 	stepFrags                    // send: fragments to go from Offset on
 	stepSelf                     // send: to ourselves, not received yet
 	stepPosted                   // receive: in the matching table
@@ -61,121 +98,70 @@ const (
 	stepGet                      // receive: the Get to go
 	stepGetting                  // receive: the Get is under way
 	stepData                     // receive: fragments arrive
+	stepProbing                  // probe: no message yet
+	stepFlush                    // flush: the attached memory is in use
+	stepPair                     // a send and a receive of which one goes on
 )
 
 // New makes the engine of a rank and registers it with the loop.
 func New(l *progress.Loop, rank, size int) *Engine {
-	e := &Engine{loop: l, rank: rank, caps: l.Domain().Caps(), peers: make([]peer, size)}
+	e := &Engine{loop: l, rank: rank, caps: l.Domain().Caps(), peers: make([]peer, size), log: l.Log(),
+		limits: DefaultLimits, attached: map[uint32]*attached{}, cancels: map[uint32]error{}}
 	e.short = min(e.caps.MaxEager, e.caps.GetMinMapped-1, e.caps.GetMin-1)
-	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Xoff, wire.Xon)
+	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady,
+		wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow)
 	return e
-}
-
-// Send blocks until b may be used again: the message has been received or
-// copied (MPI-4.0 §3.4, standard mode).
-func (e *Engine) Send(ctx context.Context, dest int, cid uint32, tag int32, b []byte) error {
-	l := e.loop
-	if !l.Enter() {
-		r := fill(l.NewShared(), ctx, kindSend, dest, cid, tag, b)
-		_, err := l.Do(e, r)
-		return err
-	}
-	if e.sendNow(dest, wire.Imm(cid, tag), b) {
-		l.Leave()
-		return nil
-	}
-	r := fill(l.New(), ctx, kindSend, dest, cid, tag, b)
-	l.Begin(e, r)
-	_, err := l.Await(r)
-	return err
-}
-
-// Recv blocks until a message has been received into b.
-func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b []byte) (progress.Result, error) {
-	l := e.loop
-	if !l.Enter() {
-		return l.Do(e, fill(l.NewShared(), ctx, kindRecv, source, cid, tag, b))
-	}
-	r := fill(l.New(), ctx, kindRecv, source, cid, tag, b)
-	if l.Adopt(e, r) {
-		e.startRecv(r)
-	}
-	return l.Await(r)
-}
-
-// Isend starts a send. It is local; b is the engine's until the request ends.
-func (e *Engine) Isend(ctx context.Context, dest int, cid uint32, tag int32, b []byte) progress.Handle {
-	l := e.loop
-	if !l.Enter() {
-		return e.submit(ctx, kindSend, dest, cid, tag, b)
-	}
-	if e.sendNow(dest, wire.Imm(cid, tag), b) {
-		h := l.Instant()
-		l.Leave()
-		return h
-	}
-	r := fill(l.New(), ctx, kindSend, dest, cid, tag, b)
-	h := r.Handle()
-	l.Begin(e, r)
-	l.Leave()
-	return h
-}
-
-// Irecv starts a receive. It is local; b is the engine's until the request
-// ends.
-func (e *Engine) Irecv(ctx context.Context, source int, cid uint32, tag int32, b []byte) progress.Handle {
-	l := e.loop
-	if !l.Enter() {
-		return e.submit(ctx, kindRecv, source, cid, tag, b)
-	}
-	r := fill(l.New(), ctx, kindRecv, source, cid, tag, b)
-	h := r.Handle()
-	if l.Adopt(e, r) {
-		e.startRecv(r)
-	}
-	l.Leave()
-	return h
-}
-
-// submit leaves an operation to the owner of the loop.
-func (e *Engine) submit(ctx context.Context, kind uint8, peer int, cid uint32, tag int32, b []byte) progress.Handle {
-	r := fill(e.loop.NewShared(), ctx, kind, peer, cid, tag, b)
-	h := r.Handle()
-	e.loop.Submit(e, r)
-	return h
-}
-
-func fill(r *progress.Request, ctx context.Context, kind uint8, peer int, cid uint32, tag int32, b []byte) *progress.Request {
-	r.Kind, r.Peer, r.Imm, r.Buf, r.Offset = kind, int32(peer), wire.Imm(cid, tag), b, 0
-	if ctx != nil && ctx.Done() != nil {
-		r.Ctx = ctx
-	}
-	return r
 }
 
 // Start begins a request.
 func (e *Engine) Start(r *progress.Request) {
-	switch {
-	case r.Kind == kindRecv:
+	if r.Peer == ProcNull {
+		r.Result = progress.Result{Source: ProcNull, Tag: AnyTag}
+		e.loop.Finish(r, nil)
+		return
+	}
+	switch r.Kind {
+	case kindSend:
+		switch {
+		case Mode(r.Mode) == Buffered:
+			e.sendBuffered(r)
+		case int(r.Peer) == e.rank:
+			e.sendSelf(r)
+		default:
+			e.startSend(r)
+		}
+	case kindRecv:
 		e.startRecv(r)
-	case int(r.Peer) == e.rank:
-		e.sendSelf(r)
-	default:
-		e.startSend(r)
+	case kindMrecv:
+		e.startMrecv(r)
+	case kindProbe:
+		e.startProbe(r)
+	case kindFlush:
+		e.startFlush(r)
 	}
 }
 
 // Resume goes on with a request whose turn in its peer's backlog has come.
 func (e *Engine) Resume(r *progress.Request) error {
-	ep := e.loop.Conn(fabric.Peer(r.Peer)).Endpoint()
-	if e.peers[r.Peer].xoff && r.Step <= stepChunks && r.Offset == 0 && len(r.Buf) > 0 {
-		// The peer has had enough since the request joined the backlog.
-		r.Step = stepRTS
-		r.Region = e.register(r.Buf, fabric.RemoteRead)
+	p := &e.peers[r.Peer]
+	if p.gate != 0 && r.Step <= stepRTS && r.Offset == 0 && p.turn != r && !e.reconsider(p, r) {
+		return nil
 	}
+	err := e.resume(r)
+	if err != fabric.ErrAgain && p.turn == r {
+		p.turn = nil
+		e.admit(p)
+	}
+	return err
+}
+
+func (e *Engine) resume(r *progress.Request) error {
+	ep := e.loop.Conn(fabric.Peer(r.Peer)).Endpoint()
 	switch r.Step {
 	case stepEager:
 		return e.sendEager(ep, r)
+	case stepSync:
+		return e.sendSync(ep, r)
 	case stepChunks:
 		return e.sendChunks(ep, r)
 	case stepRTS:
@@ -191,13 +177,19 @@ func (e *Engine) Resume(r *progress.Request) error {
 // Deliver takes a packet. One that breaks the protocol ends its sender.
 func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
 	if kind == wire.Eager {
-		e.onEager(from, imm, body)
+		e.onEager(from, kind, imm, 0, body)
 		return
 	}
 	ok := true
 	switch kind {
+	case wire.EagerReady:
+		e.onEager(from, kind, imm, 0, body)
+	case wire.EagerSync:
+		if ok = wire.SyncHeader(hdr).Valid(); ok {
+			e.onEager(from, kind, imm, wire.SyncHeader(hdr).Request(), body)
+		}
 	case wire.EagerFirst:
-		ok = wire.First(hdr).Valid() && e.onFirst(from, imm, wire.First(hdr).Length(), body)
+		ok = wire.First(hdr).Valid() && e.onFirst(from, imm, wire.First(hdr), body)
 	case wire.EagerMore:
 		ok = e.onMore(from, body)
 	case wire.RTS:
@@ -209,9 +201,16 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 	case wire.Data:
 		ok = wire.DataHeader(hdr).Valid() && e.onData(from, imm, wire.DataHeader(hdr).Offset(), body)
 	case wire.FIN:
-		ok = wire.FINHeader(hdr).Valid() && e.onFIN(from, imm, wire.FINHeader(hdr).Failed())
-	case wire.Xoff, wire.Xon:
-		e.peers[from].xoff = kind == wire.Xoff
+		ok = wire.FINHeader(hdr).Valid() && e.onFIN(from, imm, wire.FINHeader(hdr).Outcome())
+	case wire.Cancel:
+		e.onCancel(from, imm)
+	case wire.Cancelled:
+		ok = wire.CancelledHeader(hdr).Valid() && e.onCancelled(from, imm, wire.CancelledHeader(hdr).Yes())
+	case wire.Flow:
+		ok = imm < uint64(wire.Levels)
+		if ok {
+			e.onFlow(from, wire.Level(imm))
+		}
 	}
 	if !ok {
 		e.loop.PeerDown(from, &fabric.Error{Op: "receive", Peer: from, HasPeer: true,

@@ -3,10 +3,24 @@ package pt2pt
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
-// ErrNotFetched ends a send whose receiver could not read the message.
-var ErrNotFetched = errors.New("the receiver could not fetch the message")
+var (
+	// ErrNotFetched ends a send whose receiver could not read the message.
+	ErrNotFetched = errors.New("the receiver could not fetch the message")
+	// ErrNotReady ends a ready send that came before its receive, where the
+	// sender still waited for the receiver; the message has been received since.
+	ErrNotReady = errors.New("no matching receive was posted when the message arrived (it has been received nevertheless): " +
+		"post the receive first, or use a standard send")
+	// ErrNoMessage answers a receive of a matched message that has been received
+	// already.
+	ErrNoMessage = errors.New("the message handle is null, or its message has been received")
+	// ErrAttached answers an attach where memory is attached already.
+	ErrAttached = errors.New("memory for buffered sends is attached already: detach it first")
+	// ErrNotAttached answers a detach or a flush without attached memory.
+	ErrNotAttached = errors.New("no memory for buffered sends is attached")
+)
 
 // TruncateError ends a receive whose buffer was too short. The message is
 // consumed and its beginning received.
@@ -16,4 +30,29 @@ type TruncateError struct {
 
 func (e *TruncateError) Error() string {
 	return fmt.Sprintf("message of %d bytes truncated to the %d of the receive buffer", e.Length, e.Room)
+}
+
+// NoBufferError ends a buffered send that found no room.
+type NoBufferError struct {
+	Need, Free, Size int // bytes, overhead included: of the message, left in one piece, attached
+}
+
+func (e *NoBufferError) Error() string {
+	if e.Size == 0 {
+		return fmt.Sprintf("a buffered send needs %d bytes of attached memory and none is attached: call BufferAttach", e.Need)
+	}
+	return fmt.Sprintf("a buffered send needs %d bytes of attached memory: of %d at most %d are free in one piece; attach more, or flush",
+		e.Need, e.Size, e.Free)
+}
+
+// LimitError ends a receive that can't complete: its message waits behind so
+// many others that this rank takes no more.
+type LimitError struct {
+	Held, Limit int           // messages nobody has asked for
+	After       time.Duration // without any of them being received
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("the message of this receive waits behind %d others that no receive has asked for, the limit is %d, and none was received for %v: "+
+		"receive them in the order they are sent, or raise the limit", e.Held, e.Limit, e.After)
 }

@@ -30,12 +30,13 @@ func TestAFloodOfARankThatDoesNotReceiveIsHeldUpAtTheSender(t *testing.T) {
 	// Nobody receives: the progress threads alone bring the announcements over.
 	b.until("everything announced", func() bool { return b.match.Unexpected() == many+1 })
 	b.own(func() {
-		// What was in the queue when Xoff was sent comes on top.
-		if got, most := b.peers[0].unexpected, uint64(highWater+3*256*n); got > most || got < highWater {
-			t.Errorf("rank 1 holds %d bytes, want %d to %d", got, highWater, most)
+		// What was in the queue when it was sent comes on top.
+		high := DefaultLimits.PeerBytes
+		if got, most := b.peers[0].unexpected, high+3*256*n; got > most || got < high {
+			t.Errorf("rank 1 holds %d bytes, want %d to %d", got, high, most)
 		}
-		if b.spy.sent[wire.Xoff] != 1 {
-			t.Errorf("%d Xoff were sent", b.spy.sent[wire.Xoff])
+		if b.spy.sent[wire.Flow] != 1 {
+			t.Errorf("%d Flow were sent", b.spy.sent[wire.Flow])
 		}
 	})
 	in := make([]byte, n)
@@ -53,11 +54,11 @@ func TestAFloodOfARankThatDoesNotReceiveIsHeldUpAtTheSender(t *testing.T) {
 	_, err = progress.Wait(&last)
 	a.must(err)
 	b.own(func() {
-		if b.spy.sent[wire.Xon] != 1 {
-			t.Errorf("%d Xon were sent", b.spy.sent[wire.Xon])
+		if b.spy.sent[wire.Flow] != 2 {
+			t.Errorf("%d Flow were sent", b.spy.sent[wire.Flow])
 		}
 	})
-	a.until("Xon", func() bool { return !a.peers[1].xoff })
+	a.until("the peer to be open again", func() bool { return a.peers[1].gate == 0 })
 	// Eager again.
 	var before int
 	a.own(func() { before = a.spy.sent[wire.RTS] })
@@ -66,7 +67,7 @@ func TestAFloodOfARankThatDoesNotReceiveIsHeldUpAtTheSender(t *testing.T) {
 	a.must(err)
 	a.own(func() {
 		if a.spy.sent[wire.RTS] != before {
-			t.Error("after Xon a short message was announced still")
+			t.Error("afterwards a short message was announced still")
 		}
 	})
 	a.clean()
@@ -82,8 +83,8 @@ func TestAFloodOfOneselfIsHeldUp(t *testing.T) {
 		hs = append(hs, e.Isend(g.ctx, 0, world, tag, pattern(n, i)))
 	}
 	e.own(func() {
-		if got := e.peers[0].unexpected; got > highWater+n {
-			t.Errorf("%d bytes of one's own messages are held, want at most %d", got, highWater+n)
+		if got := e.peers[0].unexpected; got > DefaultLimits.PeerBytes+n {
+			t.Errorf("%d bytes of one's own messages are held, want at most %d", got, DefaultLimits.PeerBytes+n)
 		}
 	})
 	in := make([]byte, n)
@@ -168,7 +169,7 @@ func TestASendIsAbandonedOnlyWhileNothingIsHandedOver(t *testing.T) {
 				t.Fatalf("a send that the receiver knows of ended: %v", err)
 			}
 		}
-		peer.send(0, wire.FIN, req, wire.MakeFIN(make([]byte, 8), false), nil)
+		peer.send(0, wire.FIN, req, wire.MakeFIN(make([]byte, 8), wire.Received), nil)
 		if _, err := progress.Wait(&h); err != nil {
 			t.Error(err)
 		}
@@ -244,7 +245,7 @@ func TestABacklogKeepsItsOrder(t *testing.T) {
 			if p.kind != wire.RTS {
 				t.Fatalf("message %d came as kind %#x", i, p.kind)
 			}
-			peer.send(0, wire.FIN, wire.RTSHeader(p.hdr).Request(), wire.MakeFIN(make([]byte, 8), false), nil)
+			peer.send(0, wire.FIN, wire.RTSHeader(p.hdr).Request(), wire.MakeFIN(make([]byte, 8), wire.Received), nil)
 		case n > 8192:
 			body := p.body
 			for len(body) < n {

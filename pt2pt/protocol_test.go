@@ -38,7 +38,7 @@ func TestAPacketThatBreaksTheProtocolEndsItsSender(t *testing.T) {
 	receiving := func(p peers) uint64 { // the name of a receive that awaits fragments
 		h := p.e.Irecv(p.g.ctx, 1, world, tag, make([]byte, 20000))
 		p.g.t.Cleanup(func() { progress.Wait(&h) })
-		p.peer.send(0, wire.RTS, imm, u64s(1<<20, 20000, 0, 5), nil)
+		p.peer.send(0, wire.RTS, imm, u64s(1<<20, 20000, 0, 5, 0), nil)
 		return wire.CTSHeader(p.peer.next(wire.CTS).hdr).Request()
 	}
 	for _, c := range []struct {
@@ -46,19 +46,19 @@ func TestAPacketThatBreaksTheProtocolEndsItsSender(t *testing.T) {
 		do   func(peers)
 	}{
 		{"First without header", plain(wire.EagerFirst, imm, nil, []byte("x"))},
-		{"First with a long header", plain(wire.EagerFirst, imm, u64s(100, 0), []byte("x"))},
-		{"First of an endless message", plain(wire.EagerFirst, imm, u64s(1<<63), []byte("x"))},
-		{"First of more than a message may have", plain(wire.EagerFirst, imm, u64s(maxChunked+1), []byte("x"))},
-		{"First that is the whole message", plain(wire.EagerFirst, imm, u64s(1), []byte("x"))},
-		{"First that is more than the message", plain(wire.EagerFirst, imm, u64s(1), []byte("xy"))},
-		{"First of nothing", plain(wire.EagerFirst, imm, u64s(0), nil)},
+		{"First with a long header", plain(wire.EagerFirst, imm, u64s(100, 0, 0), []byte("x"))},
+		{"First of an endless message", plain(wire.EagerFirst, imm, u64s(1<<63, 0), []byte("x"))},
+		{"First of more than a message may have", plain(wire.EagerFirst, imm, u64s(maxChunked+1, 0), []byte("x"))},
+		{"First that is the whole message", plain(wire.EagerFirst, imm, u64s(1, 0), []byte("x"))},
+		{"First that is more than the message", plain(wire.EagerFirst, imm, u64s(1, 0), []byte("xy"))},
+		{"First of nothing", plain(wire.EagerFirst, imm, u64s(0, 0), nil)},
 		{"First amid another", func(p peers) {
-			p.peer.send(0, wire.EagerFirst, imm, u64s(100), []byte("x"))
-			p.peer.send(0, wire.EagerFirst, imm, u64s(100), []byte("x"))
+			p.peer.send(0, wire.EagerFirst, imm, u64s(100, 0), []byte("x"))
+			p.peer.send(0, wire.EagerFirst, imm, u64s(100, 0), []byte("x"))
 		}},
 		{"More of nothing", plain(wire.EagerMore, 0, nil, []byte("x"))},
 		{"More than announced", func(p peers) {
-			p.peer.send(0, wire.EagerFirst, imm, u64s(3), []byte("x"))
+			p.peer.send(0, wire.EagerFirst, imm, u64s(3, 0), []byte("x"))
 			p.peer.send(0, wire.EagerMore, 0, nil, []byte("xxx"))
 		}},
 		{"RTS without header", plain(wire.RTS, imm, nil, nil)},
@@ -76,6 +76,12 @@ func TestAPacketThatBreaksTheProtocolEndsItsSender(t *testing.T) {
 		{"FIN without header", plain(wire.FIN, 0, nil, nil)},
 		{"FIN for no request", plain(wire.FIN, 0xdead<<32, u64s(0), nil)},
 		{"FIN for a receive", func(p peers) { p.peer.send(0, wire.FIN, receiving(p), u64s(0), nil) }},
+		{"FIN of an unknown outcome", func(p peers) { p.peer.send(0, wire.FIN, awaiting(p), u64s(3), nil) }},
+		{"Sync without header", plain(wire.EagerSync, imm, nil, []byte("x"))},
+		{"Flow of no level", plain(wire.Flow, uint64(wire.Levels), nil, nil)},
+		{"Cancelled without header", plain(wire.Cancelled, 0, nil, nil)},
+		{"Cancelled that nobody asked for", func(p peers) { p.peer.send(0, wire.Cancelled, awaiting(p), u64s(1), nil) }},
+		{"Cancelled for no request", plain(wire.Cancelled, 77, u64s(1), nil)},
 		{"FIN twice", func(p peers) {
 			op := awaiting(p)
 			p.peer.send(0, wire.FIN, op, u64s(0), nil)
@@ -127,7 +133,7 @@ func TestAPeerThatHasBeenEndedIsNotListenedTo(t *testing.T) {
 	e, peer := g.engine(0, func(s *spy) { s.noGet = true }), g.raw(1)
 	in := make([]byte, 20000)
 	recv := e.Irecv(g.ctx, 1, world, tag, in)
-	peer.send(0, wire.RTS, wire.Imm(world, tag), u64s(1<<20, 20000, 0, 5), nil)
+	peer.send(0, wire.RTS, wire.Imm(world, tag), u64s(1<<20, 20000, 0, 5, 0), nil)
 	rop := wire.CTSHeader(peer.next(wire.CTS).hdr).Request()
 	out := make([]byte, 20000)
 	send := e.Isend(g.ctx, 1, world, tag, out)
@@ -139,10 +145,10 @@ func TestAPeerThatHasBeenEndedIsNotListenedTo(t *testing.T) {
 	peer.send(0, wire.Data, rop, u64s(0), []byte("late"))
 	peer.send(0, wire.CTS, sop, u64s(9, 20000), nil)
 	peer.send(0, wire.FIN, sop, u64s(0), nil)
-	peer.send(0, wire.EagerFirst, wire.Imm(world, tag), u64s(9000), []byte("late"))
-	peer.send(0, wire.RTS, wire.Imm(world, tag+1), u64s(1<<20, 20000, 0, 5), nil)
+	peer.send(0, wire.EagerFirst, wire.Imm(world, tag), u64s(9000, 0), []byte("late"))
+	peer.send(0, wire.RTS, wire.Imm(world, tag+1), u64s(1<<20, 20000, 0, 5, 0), nil)
 	for range 10 {
-		peer.send(0, wire.Xoff, 0, nil, nil)
+		peer.send(0, wire.Flow, uint64(wire.Announce), nil, nil)
 	}
 	e.own(func() {
 		for e.spy.Poll(e.loop, 64) > 0 {
@@ -218,8 +224,8 @@ func FuzzAHostilePeerHarmsOnlyItself(f *testing.F) {
 				learn()
 			default:
 				kind := []uint8{wire.Eager, wire.EagerFirst, wire.EagerMore, wire.RTS, wire.CTS, wire.Data, wire.FIN,
-					wire.Xoff, wire.Xon, uint8(rnd.IntN(256))}[rnd.IntN(10)]
-				words := map[uint8]int{wire.EagerFirst: 1, wire.RTS: 4, wire.CTS: 2, wire.Data: 1, wire.FIN: 1}[kind]
+					wire.Flow, wire.Cancel, wire.Cancelled, wire.EagerSync, wire.EagerReady, uint8(rnd.IntN(256))}[rnd.IntN(13)]
+				words := map[uint8]int{wire.EagerFirst: 2, wire.EagerSync: 1, wire.RTS: 5, wire.CTS: 2, wire.Data: 1, wire.FIN: 1, wire.Cancelled: 1}[kind]
 				var hdr []byte
 				for range words {
 					hdr = append(hdr, u64s(number())...)
@@ -228,7 +234,7 @@ func FuzzAHostilePeerHarmsOnlyItself(f *testing.F) {
 					hdr = make([]byte, rnd.IntN(fabric.MaxHeader+1))
 				}
 				imm := wire.Imm(world, tg)
-				if words > 0 && kind != wire.RTS && kind != wire.EagerFirst {
+				if kind == wire.Cancel || kind == wire.Flow || words > 0 && kind != wire.RTS && kind != wire.EagerFirst && kind != wire.EagerSync {
 					imm = number()
 				}
 				peer.send(0, kind, imm, hdr, make([]byte, number()%8193))

@@ -2,7 +2,6 @@ package pt2pt
 
 import (
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
 )
@@ -57,32 +56,4 @@ func (e *Engine) failRecv(r *progress.Request, err error) {
 	_, tag := wire.Match(r.Imm)
 	r.Result = progress.Result{Source: r.Peer, Tag: tag, Bytes: 0}
 	e.loop.Finish(r, err)
-}
-
-// Cancel ends a request that nothing has been done for yet, with err.
-func (e *Engine) Cancel(r *progress.Request, err error) bool {
-	switch r.Step {
-	case stepPosted:
-		if _, ok := e.match.Withdraw(match.Entry(r.Entry)); !ok {
-			return false
-		}
-		r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag, Bytes: 0}
-		e.loop.Finish(r, err)
-	case stepEager, stepChunks, stepRTS:
-		if !r.Queued() || r.Offset > 0 {
-			return false
-		}
-		e.loop.Conn(fabric.Peer(r.Peer)).Withdraw(r)
-		e.finishSend(r, err)
-	case stepSelf:
-		id, ok := e.match.DropUnexpected(match.Entry(r.Entry))
-		if !ok {
-			return false
-		}
-		e.drop(id)
-		e.finishSend(r, err)
-	default:
-		return false
-	}
-	return true
 }

@@ -10,7 +10,7 @@ import (
 
 // sendRTS announces a message that stays in the sender's buffer until FIN.
 func (e *Engine) sendRTS(ep fabric.Endpoint, r *progress.Request) error {
-	h := wire.MakeRTS(e.hdr[:], r.Region.Addr, uint64(len(r.Buf)), r.Region.Key, uint64(r.Op()))
+	h := wire.MakeRTS(e.hdr[:], r.Region.Addr, uint64(len(r.Buf)), r.Region.Key, uint64(r.Op()), Mode(r.Mode) == Ready)
 	err := ep.Send(wire.RTS, r.Imm, h, nil)
 	switch err {
 	case nil:
@@ -23,22 +23,26 @@ func (e *Engine) sendRTS(ep fabric.Endpoint, r *progress.Request) error {
 }
 
 func (e *Engine) onRTS(from fabric.Peer, imm uint64, h wire.RTSHeader) {
-	remote := fabric.Remote{Addr: h.Addr(), Len: h.Length(), Key: h.Key()}
+	msg := arrival{from: uint32(from), imm: imm, kind: wire.RTS, total: h.Length(), addr: h.Addr(), key: h.Key(), req: h.Request()}
 	cid, tag := wire.Match(imm)
 	if id, ok := e.match.Arrive(cid, int32(from), tag); ok {
-		e.receiveRTS(e.loop.Request(id), from, tag, remote, h.Request())
+		e.receiveRTS(e.loop.Request(id), from, tag, &msg)
 		return
 	}
 	id, a := e.arrivals.take()
-	a.from, a.imm, a.kind = from, imm, wire.RTS
-	a.total, a.got = h.Length(), 0
-	a.remote, a.req = remote, h.Request()
+	msg.gen, msg.ready = a.gen, h.Ready()
+	*a = msg
 	e.keep(id, a)
 }
 
-// receiveRTS fetches an announced message into a receive.
-func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, remote fabric.Remote, req uint64) {
-	r.Peer, r.Remote, r.Other = int32(from), remote, req
+// receiveRTS fetches an announced message into a receive. Its Mode is what FIN
+// will say.
+func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, a *arrival) {
+	remote := fabric.Remote{Addr: a.addr, Len: a.total, Key: a.key}
+	r.Peer, r.Remote, r.Other, r.Mode = int32(from), remote, a.req, uint8(wire.Received)
+	if a.ready {
+		r.Mode = uint8(wire.Late)
+	}
 	r.Imm = wire.Imm(uint32(r.Imm>>32), tag)
 	c := e.loop.Conn(from)
 	if err := c.Down(); err != nil {
@@ -47,7 +51,7 @@ func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, re
 	}
 	n := min(uint64(len(r.Buf)), remote.Len)
 	if n == 0 {
-		e.fin(r, false)
+		e.acknowledge(from, r.Other, wire.Outcome(r.Mode))
 		e.finishRecv(r, int(from), tag, remote.Len)
 		return
 	}
@@ -78,29 +82,12 @@ func (e *Engine) get(ep fabric.Endpoint, r *progress.Request) error {
 // onGot ends the transfer of a receive.
 func (e *Engine) onGot(r *progress.Request, err error) {
 	e.release(r)
-	e.fin(r, err != nil)
 	if err != nil {
+		e.acknowledge(fabric.Peer(r.Peer), r.Other, wire.Lost)
 		e.failRecv(r, err)
 		return
 	}
+	e.acknowledge(fabric.Peer(r.Peer), r.Other, wire.Outcome(r.Mode))
 	_, tag := wire.Match(r.Imm)
 	e.finishRecv(r, int(r.Peer), tag, r.Remote.Len)
-}
-
-// fin tells the sender that its buffer is its own again.
-func (e *Engine) fin(r *progress.Request, failed bool) {
-	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.FIN, r.Other, wire.MakeFIN(e.hdr[:], failed))
-}
-
-func (e *Engine) onFIN(from fabric.Peer, op uint64, failed bool) bool {
-	r := e.loop.Lookup(op)
-	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) {
-		return false
-	}
-	var err error
-	if failed {
-		err = &fabric.Error{Op: "send", Peer: from, HasPeer: true, Err: ErrNotFetched}
-	}
-	e.finishSend(r, err)
-	return true
 }

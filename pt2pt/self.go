@@ -1,7 +1,6 @@
 package pt2pt
 
 import (
-	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
 )
@@ -20,16 +19,24 @@ func (e *Engine) sendSelf(r *progress.Request) {
 		return
 	}
 	id, a := e.arrivals.take()
-	a.from, a.imm = fabric.Peer(e.rank), r.Imm
-	a.total, a.got = uint64(len(r.Buf)), uint64(len(r.Buf))
-	if len(r.Buf) <= e.caps.MaxEager && e.peers[e.rank].unexpected < highWater {
+	a.from, a.imm, a.total = uint32(e.rank), r.Imm, uint64(len(r.Buf))
+	a.ready = Mode(r.Mode) == Ready
+	if e.copySelf(r) {
 		a.kind = wire.Eager
-		a.body = append(e.buffers.take(len(r.Buf)), r.Buf...)
-		e.keep(id, a)
+		e.arrivals.store(a, append(e.buffers.take(len(r.Buf)), r.Buf...))
 		e.finishSend(r, nil)
+		e.keep(id, a)
 		return
 	}
-	a.kind, a.sender = kindOwn, r
+	a.kind, a.req = kindOwn, uint64(r.Op())
+	r.Step = stepSelf
 	e.keep(id, a)
-	r.Step, r.Entry = stepSelf, a.entry
+	r.Entry = a.entry
+}
+
+// copySelf reports whether a send to ourselves is copied.
+func (e *Engine) copySelf(r *progress.Request) bool {
+	p := &e.peers[e.rank]
+	return Mode(r.Mode) != Synchronous && len(r.Buf) <= e.caps.MaxEager &&
+		p.unexpected < e.limits.PeerBytes && p.held < e.limits.PeerMessages
 }

@@ -8,44 +8,72 @@ import (
 )
 
 // sendNow sends a short message without a request, if nothing is in the way.
-func (e *Engine) sendNow(dest int, imm uint64, b []byte) bool {
-	if len(b) > e.short || dest == e.rank || e.peers[dest].xoff {
+func (e *Engine) sendNow(kind uint8, dest int, imm uint64, b []byte) bool {
+	if len(b) > e.short || dest == e.rank || e.peers[dest].gate != 0 {
 		return false
 	}
 	c := e.loop.Conn(fabric.Peer(dest))
-	return c.Down() == nil && c.Send(wire.Eager, imm, nil, b) == nil
+	return c.Down() == nil && c.Send(kind, imm, nil, b) == nil
 }
 
-// startSend chooses the protocol.
+// sendsNow is sendNow for the modes that allow it. A buffered send needs no
+// copy when the message is away.
+func (e *Engine) sendsNow(mode Mode, dest int, imm uint64, b []byte) bool {
+	switch mode {
+	case Standard, Buffered:
+		return e.sendNow(wire.Eager, dest, imm, b)
+	case Ready:
+		return e.sendNow(wire.EagerReady, dest, imm, b)
+	}
+	return false
+}
+
+// startSend chooses the protocol, or lets the send wait for the peer.
 func (e *Engine) startSend(r *progress.Request) {
 	c := e.loop.Conn(fabric.Peer(r.Peer))
 	if err := c.Down(); err != nil {
 		e.finishSend(r, err)
 		return
 	}
-	n := len(r.Buf)
-	switch {
-	case e.peers[r.Peer].xoff && n > 0:
-		r.Step = stepRTS
-	case n <= e.short:
-		r.Step = stepEager
-	default:
-		e.chooseLong(r)
+	p := &e.peers[r.Peer]
+	if p.gate&closed != 0 && !c.Busy() {
+		r.Step = stepHeld
+		p.waiting.add(r)
+		return
 	}
-	if r.Step == stepRTS {
-		r.Region = e.register(r.Buf, fabric.RemoteRead)
-	}
-	if c.Busy() || e.Resume(r) == fabric.ErrAgain {
+	e.choose(p, r)
+	if c.Busy() || e.resume(r) == fabric.ErrAgain {
 		c.Enqueue(r)
 	}
 }
 
+// choose chooses the protocol of a send.
+func (e *Engine) choose(p *peer, r *progress.Request) {
+	n := len(r.Buf)
+	switch {
+	case p.gate&announceOnly != 0:
+		r.Step = stepRTS
+	case n > e.short:
+		e.chooseLong(r)
+	case Mode(r.Mode) == Synchronous:
+		r.Step = stepSync
+	default:
+		r.Step = stepEager
+	}
+	if r.Step == stepRTS {
+		r.Region = e.register(r.Buf, fabric.RemoteRead)
+	}
+}
+
 // chooseLong chooses for messages that are eager in some memory only: what
-// both ends have mapped is copied once, without a system call.
+// both ends have mapped is copied once, without a system call. A ready send
+// needs no handshake where the fabric can't read memory: its bytes go at once.
 func (e *Engine) chooseLong(r *progress.Request) {
 	n := len(r.Buf)
 	switch {
-	case n >= e.caps.GetMin || e.mapped(r.Buf):
+	case Mode(r.Mode) == Ready && !e.caps.Get && n <= maxChunked:
+		r.Step = stepChunks
+	case Mode(r.Mode) == Synchronous, n >= e.caps.GetMin, e.mapped(r.Buf):
 		r.Step = stepRTS
 	case n <= e.caps.MaxEager:
 		r.Step = stepEager
@@ -84,6 +112,9 @@ func (e *Engine) release(r *progress.Request) {
 // finishSend ends a send.
 func (e *Engine) finishSend(r *progress.Request, err error) {
 	e.release(r)
+	if len(e.cancels) > 0 {
+		delete(e.cancels, r.Index())
+	}
 	r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag, Bytes: 0}
 	e.loop.Finish(r, err)
 }

@@ -2,49 +2,55 @@ package pt2pt
 
 import (
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
 )
 
 // arrival is a message, or the announcement of one, that no receive has asked
-// for yet.
+// for yet. It is a cache line without pointers: a rank may hold a million.
 type arrival struct {
-	from  fabric.Peer
-	kind  uint8 // Eager, EagerFirst, RTS, or kindOwn
 	imm   uint64
 	total uint64 // bytes of the message
-	got   uint64 // bytes in body
-	body  []byte // of buffers
 	entry uint64 // in the matching table
 
-	remote fabric.Remote     // RTS: where the message lies
-	req    uint64            // RTS: the sender's request
-	sender *progress.Request // kindOwn: the send to ourselves
-	next   uint32            // free list
+	addr, key uint64 // RTS: where the message lies
+	req       uint64 // RTS, EagerSync: the sender's request; kindOwn: ours
+
+	from uint32
+	gen  uint32 // counts the uses of the slot
+	body uint32 // index of bodies, if it is stored; next in the free list
+
+	kind    uint8 // Eager, EagerFirst, EagerSync, RTS, or kindOwn
+	ready   bool  // of a ready send, come too early
+	matched bool  // a matched probe has taken it out of the table
 }
 
 // kindOwn is an arrival that is a rank's long message to itself.
 const kindOwn uint8 = 0x40
 
-// arrivals is the slab of arrivals, by index.
+// arrivals is the slab of arrivals, by index, and of what is stored of them.
 type arrivals struct {
-	slab []*[64]arrival
+	slab []*[256]arrival
 	free uint32 // index plus one
 	used uint32
+
+	bodies   [][]byte
+	freeBody []uint32
 }
 
-func (s *arrivals) at(id uint32) *arrival { return &s.slab[id/64][id%64] }
+func (s *arrivals) at(id uint32) *arrival { return &s.slab[id/256][id%256] }
 
 func (s *arrivals) take() (uint32, *arrival) {
 	if s.free != 0 {
 		id := s.free - 1
 		a := s.at(id)
-		s.free = a.next
+		s.free = a.body
 		return id, a
 	}
 	id := s.used
-	if int(id/64) == len(s.slab) {
-		s.slab = append(s.slab, new([64]arrival))
+	if int(id/256) == len(s.slab) {
+		s.slab = append(s.slab, new([256]arrival))
 	}
 	s.used++
 	return id, s.at(id)
@@ -52,56 +58,78 @@ func (s *arrivals) take() (uint32, *arrival) {
 
 func (s *arrivals) give(id uint32) {
 	a := s.at(id)
-	a.body, a.sender = nil, nil
-	a.next, s.free = s.free, id+1
+	*a = arrival{gen: a.gen + 1, body: s.free}
+	s.free = id + 1
 }
 
-// What one peer's messages may take up here, in bytes of theirs and by their
-// number, before the peer is told to announce its further ones only, and down
-// to which both must fall before it may be eager again. What is in its ring by
-// then comes on top. A message takes about 250 bytes besides its own. Only
-// announcements and empty messages, for which announcing would gain nothing,
-// are not counted.
-const (
-	highWater, lowWater = 4 << 20, 1 << 20
-	mostHeld, fewHeld   = 1 << 17, 1 << 15
-)
-
-// counts reports whether an arrival holds memory for its bytes.
-func (a *arrival) counts() bool { return a.kind != wire.RTS && a.kind != kindOwn && a.total > 0 }
-
-// keep files an arrival until a receive takes it.
-func (e *Engine) keep(id uint32, a *arrival) {
-	cid, tag := wire.Match(a.imm)
-	a.entry = uint64(e.match.AddUnexpected(cid, int32(a.from), tag, id))
-	if !a.counts() {
+// store keeps what has come of a message.
+func (s *arrivals) store(a *arrival, b []byte) {
+	if n := len(s.freeBody); n > 0 {
+		a.body = s.freeBody[n-1]
+		s.freeBody = s.freeBody[:n-1]
+		s.bodies[a.body] = b
 		return
 	}
-	p := &e.peers[a.from]
-	p.unexpected += a.total
-	p.held++
-	if (p.unexpected > highWater || p.held > mostHeld) && !p.stopped && int(a.from) != e.rank {
-		p.stopped = true
-		e.loop.Conn(a.from).Post(wire.Xoff, 0, nil)
+	a.body = uint32(len(s.bodies))
+	s.bodies = append(s.bodies, b)
+}
+
+// stored is what has come of a message.
+func (s *arrivals) stored(a *arrival) []byte { return s.bodies[a.body] }
+
+func (s *arrivals) unstore(a *arrival) {
+	s.bodies[a.body] = nil
+	s.freeBody = append(s.freeBody, a.body)
+}
+
+// partly reports whether more of the message is to come.
+func (e *Engine) partly(a *arrival) bool {
+	return a.kind == wire.EagerFirst && uint64(len(e.arrivals.stored(a))) < a.total
+}
+
+// keep files an arrival until a receive or a probe takes it.
+func (e *Engine) keep(id uint32, a *arrival) {
+	cid, tag := wire.Match(a.imm)
+	if a.ready {
+		e.late(a)
+	}
+	a.entry = uint64(e.match.AddUnexpected(cid, int32(a.from), tag, id))
+	e.hold(a)
+	if !e.probes.empty() {
+		e.offer(a)
 	}
 }
 
-// takeArrival gives an arrival to a receive.
+// takeArrival gives an arrival, out of the matching table already, to a
+// receive.
 func (e *Engine) takeArrival(r *progress.Request, id uint32) {
 	a := e.arrivals.at(id)
 	_, tag := wire.Match(a.imm)
+	from := fabric.Peer(a.from)
 	switch {
 	case a.kind == wire.RTS:
-		e.receiveRTS(r, a.from, tag, a.remote, a.req)
+		e.receiveRTS(r, from, tag, a)
 	case a.kind == kindOwn:
-		copy(r.Buf, a.sender.Buf)
-		e.finishSend(a.sender, nil)
-		e.finishRecv(r, int(a.from), tag, a.total)
-	case a.got < a.total:
-		e.receiveChunks(r, a.from, tag, a.body)
+		own := e.loop.Lookup(a.req)
+		copy(r.Buf, own.Buf)
+		var err error
+		if a.ready {
+			err = &fabric.Error{Op: "ready send", Peer: from, HasPeer: true, Err: ErrNotReady}
+		}
+		e.finishSend(own, err)
+		e.finishRecv(r, int(from), tag, a.total)
+	case e.partly(a):
+		if err := e.loop.Conn(from).Down(); err != nil {
+			e.failRecv(r, err)
+			break
+		}
+		e.receiveChunks(r, from, tag, e.arrivals.stored(a))
 	default:
-		copy(r.Buf, a.body)
-		e.finishRecv(r, int(a.from), tag, a.total)
+		copy(r.Buf, e.arrivals.stored(a))
+		if a.kind == wire.EagerSync {
+			e.acknowledge(from, a.req, wire.Received)
+		}
+		e.finishRecv(r, int(from), tag, a.total)
 	}
 	e.drop(id)
 }
@@ -109,17 +137,19 @@ func (e *Engine) takeArrival(r *progress.Request, id uint32) {
 // drop gives back what an arrival, out of the matching table already, holds.
 func (e *Engine) drop(id uint32) {
 	a := e.arrivals.at(id)
-	if a.kind != wire.RTS && a.kind != kindOwn {
-		e.buffers.give(a.body)
+	if a.stored() {
+		e.buffers.give(e.arrivals.stored(a))
+		e.arrivals.unstore(a)
 	}
-	if a.counts() {
-		p := &e.peers[a.from]
-		p.unexpected -= a.total
-		p.held--
-		if p.stopped && p.unexpected <= lowWater && p.held <= fewHeld {
-			p.stopped = false
-			e.loop.Conn(a.from).Post(wire.Xon, 0, nil)
-		}
-	}
+	e.unhold(a)
 	e.arrivals.give(id)
+}
+
+// forget removes an arrival that is still in the table.
+func (e *Engine) forget(entry match.Entry) bool {
+	id, ok := e.match.DropUnexpected(entry)
+	if ok {
+		e.drop(id)
+	}
+	return ok
 }

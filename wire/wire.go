@@ -2,15 +2,15 @@
 // engine sends over a fabric and the headers they carry, as byte slices with
 // accessors. It imports nothing of Weft.
 //
-// A header is little-endian. The imm of every matched kind (Eager, EagerFirst,
-// RTS) holds the communication context in its upper and the tag in its lower
+// A header is little-endian. The imm of every matched kind (the Eagers and RTS)
+// holds the communication context in its upper and the tag in its lower
 // 32 bits, so that a small message needs no header at all.
 package wire
 
 import "encoding/binary"
 
 // Version is that of the packets below. Ranks compare it when they meet.
-const Version = 1
+const Version = 2
 
 // Urgent is the bit of a kind that wakes a computing receiver; it equals
 // fabric.Urgent.
@@ -18,15 +18,18 @@ const Urgent uint8 = 0x80
 
 // Kinds of point-to-point packets.
 const (
-	Eager      uint8 = 1          // imm: context and tag; body: the message
-	EagerFirst uint8 = 2          // imm: context and tag; header First; body: the beginning
-	EagerMore  uint8 = 3          // body: the next piece of the sender's last EagerFirst
-	RTS        uint8 = 4 | Urgent // imm: context and tag; header RTSHeader
-	CTS        uint8 = 5 | Urgent // imm: the sender's request; header CTSHeader
-	Data       uint8 = 6          // imm: the receiver's request; header DataHeader; body: a fragment
-	FIN        uint8 = 7          // imm: the sender's request; header FINHeader
-	Xoff       uint8 = 8 | Urgent // the receiver holds too many unexpected bytes: rendezvous only
-	Xon        uint8 = 9 | Urgent // eager again
+	Eager      uint8 = 1           // imm: context and tag; body: the message
+	EagerFirst uint8 = 2           // imm: context and tag; header First; body: the beginning
+	EagerMore  uint8 = 3           // body: the next piece of the sender's last EagerFirst
+	EagerSync  uint8 = 4           // imm: context and tag; header SyncHeader; body: the message, FIN once it is received
+	EagerReady uint8 = 5           // as Eager, of a ready send
+	RTS        uint8 = 6 | Urgent  // imm: context and tag; header RTSHeader
+	CTS        uint8 = 7 | Urgent  // imm: the sender's request; header CTSHeader
+	Data       uint8 = 8           // imm: the receiver's request; header DataHeader; body: a fragment
+	FIN        uint8 = 9           // imm: the sender's request; header FINHeader
+	Cancel     uint8 = 10 | Urgent // imm: the sender's request, which it wants back
+	Cancelled  uint8 = 11 | Urgent // imm: the sender's request; header CancelledHeader
+	Flow       uint8 = 12 | Urgent // imm: what the receiver still takes, a Level
 )
 
 // Imm packs a communication context and a tag.
@@ -35,24 +38,62 @@ func Imm(context uint32, tag int32) uint64 { return uint64(context)<<32 | uint64
 // Match unpacks them.
 func Match(imm uint64) (context uint32, tag int32) { return uint32(imm >> 32), int32(uint32(imm)) }
 
+// Level is what a rank takes of a peer's messages that no receive has asked for.
+type Level uint8
+
+const (
+	Open     Level = iota // any
+	Announce              // an RTS for each
+	Hold                  // none
+	Levels
+)
+
 var le = binary.LittleEndian
 
 // First is the header of an EagerFirst packet.
 type First []byte
 
 const (
-	firstLen  = 0
-	FirstSize = 8
+	firstLen   = 0
+	firstReady = 8
+	FirstSize  = 16
 )
 
 // MakeFirst fills b, which has at least FirstSize bytes.
-func MakeFirst(b []byte, length uint64) First {
+func MakeFirst(b []byte, length uint64, ready bool) First {
 	le.PutUint64(b[firstLen:], length)
+	putBool(b[firstReady:], ready)
 	return First(b[:FirstSize])
 }
 
 func (h First) Valid() bool    { return len(h) == FirstSize }
 func (h First) Length() uint64 { return le.Uint64(h[firstLen:]) } // of the whole message, bytes
+func (h First) Ready() bool    { return h[firstReady] != 0 }      // of a ready send
+
+func putBool(b []byte, v bool) {
+	n := uint64(0)
+	if v {
+		n = 1
+	}
+	le.PutUint64(b, n)
+}
+
+// SyncHeader is the header of an EagerSync packet.
+type SyncHeader []byte
+
+const (
+	syncReq  = 0
+	SyncSize = 8
+)
+
+// MakeSync fills b, which has at least SyncSize bytes.
+func MakeSync(b []byte, req uint64) SyncHeader {
+	le.PutUint64(b[syncReq:], req)
+	return SyncHeader(b[:SyncSize])
+}
+
+func (h SyncHeader) Valid() bool     { return len(h) == SyncSize }
+func (h SyncHeader) Request() uint64 { return le.Uint64(h[syncReq:]) } // the sender's, for FIN
 
 // RTSHeader is a request to send: where the message lies and how long it is.
 type RTSHeader []byte
@@ -62,15 +103,17 @@ const (
 	rtsLen  = 8
 	rtsKey  = 16
 	rtsReq  = 24
-	RTSSize = 32
+	rtsRdy  = 32
+	RTSSize = 40
 )
 
 // MakeRTS fills b, which has at least RTSSize bytes.
-func MakeRTS(b []byte, addr, length, key, req uint64) RTSHeader {
+func MakeRTS(b []byte, addr, length, key, req uint64, ready bool) RTSHeader {
 	le.PutUint64(b[rtsAddr:], addr)
 	le.PutUint64(b[rtsLen:], length)
 	le.PutUint64(b[rtsKey:], key)
 	le.PutUint64(b[rtsReq:], req)
+	putBool(b[rtsRdy:], ready)
 	return RTSHeader(b[:RTSSize])
 }
 
@@ -79,6 +122,7 @@ func (h RTSHeader) Addr() uint64    { return le.Uint64(h[rtsAddr:]) }
 func (h RTSHeader) Length() uint64  { return le.Uint64(h[rtsLen:]) } // bytes
 func (h RTSHeader) Key() uint64     { return le.Uint64(h[rtsKey:]) }
 func (h RTSHeader) Request() uint64 { return le.Uint64(h[rtsReq:]) } // the sender's, for CTS and FIN
+func (h RTSHeader) Ready() bool     { return h[rtsRdy] != 0 }        // of a ready send
 
 // CTSHeader asks for fragments: the receiver's request and how many bytes of
 // the message it has room for.
@@ -118,22 +162,47 @@ func MakeData(b []byte, offset uint64) DataHeader {
 func (h DataHeader) Valid() bool    { return len(h) == DataSize }
 func (h DataHeader) Offset() uint64 { return le.Uint64(h[dataOff:]) }
 
-// FINHeader ends a rendezvous: the sender may use its buffer again.
+// FINHeader ends a rendezvous or a synchronous send: the sender may use its
+// buffer again.
 type FINHeader []byte
 
+// Outcome is what FIN says of the message.
+type Outcome uint8
+
 const (
-	finFailed = 0
-	FINSize   = 8
+	Received Outcome = iota
+	Lost             // the receiver could not fetch the message
+	Late             // received, but the send was ready and its receive was not
+	Outcomes
+)
+
+const (
+	finOutcome = 0
+	FINSize    = 8
 )
 
 // MakeFIN fills b, which has at least FINSize bytes.
-func MakeFIN(b []byte, failed bool) FINHeader {
-	le.PutUint64(b[finFailed:], 0)
-	if failed {
-		b[finFailed] = 1
-	}
+func MakeFIN(b []byte, o Outcome) FINHeader {
+	le.PutUint64(b[finOutcome:], uint64(o))
 	return FINHeader(b[:FINSize])
 }
 
-func (h FINHeader) Valid() bool  { return len(h) == FINSize }
-func (h FINHeader) Failed() bool { return h[finFailed] != 0 } // the receiver could not fetch the message
+func (h FINHeader) Valid() bool      { return len(h) == FINSize && h[finOutcome] < byte(Outcomes) }
+func (h FINHeader) Outcome() Outcome { return Outcome(h[finOutcome]) }
+
+// CancelledHeader answers a Cancel.
+type CancelledHeader []byte
+
+const (
+	cancelledYes  = 0
+	CancelledSize = 8
+)
+
+// MakeCancelled fills b, which has at least CancelledSize bytes.
+func MakeCancelled(b []byte, yes bool) CancelledHeader {
+	putBool(b[cancelledYes:], yes)
+	return CancelledHeader(b[:CancelledSize])
+}
+
+func (h CancelledHeader) Valid() bool { return len(h) == CancelledSize }
+func (h CancelledHeader) Yes() bool   { return h[cancelledYes] != 0 } // or a receive has taken the message

@@ -13,7 +13,7 @@ import (
 // Peers of another build read these bytes: who changes one of them changes
 // wire.Version.
 func TestHeadersHaveTheirGoldenBytes(t *testing.T) {
-	if wire.Version != 1 {
+	if wire.Version != 2 {
 		t.Fatalf("version %d: write down the bytes of the new one", wire.Version)
 	}
 	for _, c := range []struct {
@@ -21,14 +21,19 @@ func TestHeadersHaveTheirGoldenBytes(t *testing.T) {
 		fill func(b []byte) []byte
 		want string
 	}{
-		{"First", func(b []byte) []byte { return wire.MakeFirst(b, 0x0102030405060708) }, "08070605 04030201"},
+		{"First", func(b []byte) []byte { return wire.MakeFirst(b, 0x0102030405060708, false) }, "08070605 04030201 00000000 00000000"},
+		{"First of a ready send", func(b []byte) []byte { return wire.MakeFirst(b, 5, true) }, "05000000 00000000 01000000 00000000"},
+		{"Sync", func(b []byte) []byte { return wire.MakeSync(b, 0x0102030405060708) }, "08070605 04030201"},
 		{"RTS", func(b []byte) []byte {
-			return wire.MakeRTS(b, 0x1112131415161718, 0x2122232425262728, 0x3132333435363738, 0x4142434445464748)
-		}, "18171615 14131211 28272625 24232221 38373635 34333231 48474645 44434241"},
+			return wire.MakeRTS(b, 0x1112131415161718, 0x2122232425262728, 0x3132333435363738, 0x4142434445464748, true)
+		}, "18171615 14131211 28272625 24232221 38373635 34333231 48474645 44434241 01000000 00000000"},
 		{"CTS", func(b []byte) []byte { return wire.MakeCTS(b, 0x5152535455565758, 0x6162636465666768) }, "58575655 54535251 68676665 64636261"},
 		{"Data", func(b []byte) []byte { return wire.MakeData(b, 0x7172737475767778) }, "78777675 74737271"},
-		{"FIN", func(b []byte) []byte { return wire.MakeFIN(b, false) }, "00000000 00000000"},
-		{"FIN of a failure", func(b []byte) []byte { return wire.MakeFIN(b, true) }, "01000000 00000000"},
+		{"FIN", func(b []byte) []byte { return wire.MakeFIN(b, wire.Received) }, "00000000 00000000"},
+		{"FIN of a failure", func(b []byte) []byte { return wire.MakeFIN(b, wire.Lost) }, "01000000 00000000"},
+		{"FIN of a late receive", func(b []byte) []byte { return wire.MakeFIN(b, wire.Late) }, "02000000 00000000"},
+		{"Cancelled", func(b []byte) []byte { return wire.MakeCancelled(b, true) }, "01000000 00000000"},
+		{"not Cancelled", func(b []byte) []byte { return wire.MakeCancelled(b, false) }, "00000000 00000000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			// The memory a header is made in may hold anything before.
@@ -56,8 +61,10 @@ func TestKindsHaveTheirGoldenValues(t *testing.T) {
 		got, want uint8
 	}{
 		{"Eager", wire.Eager, 0x01}, {"EagerFirst", wire.EagerFirst, 0x02}, {"EagerMore", wire.EagerMore, 0x03},
-		{"RTS", wire.RTS, 0x84}, {"CTS", wire.CTS, 0x85}, {"Data", wire.Data, 0x06}, {"FIN", wire.FIN, 0x07},
-		{"Xoff", wire.Xoff, 0x88}, {"Xon", wire.Xon, 0x89},
+		{"EagerSync", wire.EagerSync, 0x04}, {"EagerReady", wire.EagerReady, 0x05},
+		{"RTS", wire.RTS, 0x86}, {"CTS", wire.CTS, 0x87}, {"Data", wire.Data, 0x08}, {"FIN", wire.FIN, 0x09},
+		{"Cancel", wire.Cancel, 0x8a}, {"Cancelled", wire.Cancelled, 0x8b}, {"Flow", wire.Flow, 0x8c},
+		{"level Open", uint8(wire.Open), 0}, {"level Announce", uint8(wire.Announce), 1}, {"level Hold", uint8(wire.Hold), 2},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s = %#x, want %#x", c.name, c.got, c.want)
@@ -70,7 +77,7 @@ func TestKindsHaveTheirGoldenValues(t *testing.T) {
 
 func TestEveryHeaderFitsAFabric(t *testing.T) {
 	for name, n := range map[string]int{
-		"First": wire.FirstSize, "RTS": wire.RTSSize, "CTS": wire.CTSSize, "Data": wire.DataSize, "FIN": wire.FINSize,
+		"First": wire.FirstSize, "Sync": wire.SyncSize, "Cancelled": wire.CancelledSize, "RTS": wire.RTSSize, "CTS": wire.CTSSize, "Data": wire.DataSize, "FIN": wire.FINSize,
 	} {
 		if n > fabric.MaxHeader {
 			t.Errorf("%s takes %d bytes of %d", name, n, fabric.MaxHeader)
@@ -106,10 +113,10 @@ func FuzzHeadersComeBackAsMade(f *testing.F) {
 	f.Add(uint64(1), uint64(math.MaxUint64), uint64(1)<<63, uint64(0x0102030405060708), true)
 	f.Fuzz(func(t *testing.T, a, b, c, d uint64, failed bool) {
 		var m [fabric.MaxHeader]byte
-		if h := wire.MakeFirst(m[:], a); !h.Valid() || h.Length() != a {
+		if h := wire.MakeFirst(m[:], a, failed); !h.Valid() || h.Length() != a || h.Ready() != failed {
 			t.Errorf("First: valid %t, length %d of %d", h.Valid(), h.Length(), a)
 		}
-		if h := wire.MakeRTS(m[:], a, b, c, d); !h.Valid() || h.Addr() != a || h.Length() != b || h.Key() != c || h.Request() != d {
+		if h := wire.MakeRTS(m[:], a, b, c, d, failed); !h.Valid() || h.Addr() != a || h.Length() != b || h.Key() != c || h.Request() != d || h.Ready() != failed {
 			t.Errorf("RTS %x of %d %d %d %d", []byte(h), a, b, c, d)
 		}
 		if h := wire.MakeCTS(m[:], a, b); !h.Valid() || h.Request() != a || h.Limit() != b {
@@ -118,8 +125,14 @@ func FuzzHeadersComeBackAsMade(f *testing.F) {
 		if h := wire.MakeData(m[:], a); !h.Valid() || h.Offset() != a {
 			t.Errorf("Data %x of %d", []byte(h), a)
 		}
-		if h := wire.MakeFIN(m[:], failed); !h.Valid() || h.Failed() != failed {
-			t.Errorf("FIN %x of %t", []byte(h), failed)
+		if h := wire.MakeSync(m[:], a); !h.Valid() || h.Request() != a {
+			t.Errorf("Sync %x of %d", []byte(h), a)
+		}
+		if o := wire.Outcome(a % uint64(wire.Outcomes)); wire.MakeFIN(m[:], o).Outcome() != o || !wire.FINHeader(m[:wire.FINSize]).Valid() {
+			t.Errorf("FIN %x of %d", m[:wire.FINSize], o)
+		}
+		if h := wire.MakeCancelled(m[:], failed); !h.Valid() || h.Yes() != failed {
+			t.Errorf("Cancelled %x of %t", []byte(h), failed)
 		}
 		if cid, tag := wire.Match(wire.Imm(uint32(a), int32(b))); cid != uint32(a) || tag != int32(b) {
 			t.Errorf("Match(Imm(%d, %d)) = %d, %d", uint32(a), int32(b), cid, tag)
@@ -136,12 +149,20 @@ func FuzzOnlyValidHeadersAreRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if h := wire.First(b); check(t, "First", h.Valid(), b, wire.FirstSize) {
 			h.Length()
+			h.Ready()
+		}
+		if h := wire.SyncHeader(b); check(t, "Sync", h.Valid(), b, wire.SyncSize) {
+			h.Request()
+		}
+		if h := wire.CancelledHeader(b); check(t, "Cancelled", h.Valid(), b, wire.CancelledSize) {
+			h.Yes()
 		}
 		if h := wire.RTSHeader(b); check(t, "RTS", h.Valid(), b, wire.RTSSize) {
 			h.Addr()
 			h.Length()
 			h.Key()
 			h.Request()
+			h.Ready()
 		}
 		if h := wire.CTSHeader(b); check(t, "CTS", h.Valid(), b, wire.CTSSize) {
 			h.Request()
@@ -150,8 +171,10 @@ func FuzzOnlyValidHeadersAreRead(f *testing.F) {
 		if h := wire.DataHeader(b); check(t, "Data", h.Valid(), b, wire.DataSize) {
 			h.Offset()
 		}
-		if h := wire.FINHeader(b); check(t, "FIN", h.Valid(), b, wire.FINSize) {
-			h.Failed()
+		// A FIN says one of a few things.
+		h := wire.FINHeader(b)
+		if want := len(b) == wire.FINSize && b[0] < byte(wire.Outcomes); h.Valid() != want {
+			t.Errorf("FIN %x: Valid is %t", b, h.Valid())
 		}
 	})
 }

@@ -1,0 +1,61 @@
+package mpi
+
+import (
+	"context"
+
+	"github.com/weft-mpi/weft/pt2pt"
+)
+
+// BsendOverhead is what a buffered send may need of attached memory, in bytes,
+// besides its message (MPI_BSEND_OVERHEAD).
+const BsendOverhead = pt2pt.BufferOverhead
+
+// BufferAttach gives buf to the buffered sends of all communicators that have
+// no memory of their own, until BufferDetach (MPI_Buffer_attach, MPI-4.0 §3.6).
+// The library writes to it meanwhile. Memory attached already is answered with
+// ErrBuffer. Local.
+func (w *World) BufferAttach(buf []byte) error {
+	return fail("BufferAttach", w.comm.p2p.AttachBuffer(pt2pt.Everywhere, buf))
+}
+
+// BufferDetach blocks until all messages in the attached memory have been sent
+// and returns the memory (MPI_Buffer_detach, MPI-4.0 §3.6), or ends with ctx.
+// Non-local.
+func (w *World) BufferDetach(ctx context.Context) ([]byte, error) {
+	b, err := w.comm.p2p.DetachBuffer(ctx, pt2pt.Everywhere)
+	return b, fail("BufferDetach", err)
+}
+
+// BufferFlush blocks until all messages in the attached memory have been sent
+// (MPI_Buffer_flush, MPI-4.1 §3.6), or ends with ctx. Non-local.
+func (w *World) BufferFlush(ctx context.Context) error {
+	return fail("BufferFlush", w.comm.p2p.FlushBuffer(ctx, pt2pt.Everywhere))
+}
+
+// BufferIflush starts a BufferFlush (MPI_Buffer_iflush, MPI-4.1 §3.6). Local.
+func (w *World) BufferIflush() (Request, error) {
+	return w.comm.p2p.IflushBuffer(context.Background(), pt2pt.Everywhere), nil
+}
+
+// BufferAttach gives buf to the buffered sends of this communicator alone
+// (MPI_Comm_attach_buffer, MPI-4.1 §3.6). Local.
+func (c *Comm) BufferAttach(buf []byte) error {
+	return fail("Comm.BufferAttach", c.p2p.AttachBuffer(c.cid, buf))
+}
+
+// BufferDetach is World.BufferDetach for the communicator's own memory
+// (MPI_Comm_detach_buffer, MPI-4.1 §3.6). Non-local.
+func (c *Comm) BufferDetach() ([]byte, error) {
+	b, err := c.p2p.DetachBuffer(c.ctx, c.cid)
+	return b, fail("Comm.BufferDetach", err)
+}
+
+// BufferFlush is World.BufferFlush for the communicator's own memory
+// (MPI_Comm_flush_buffer, MPI-4.1 §3.6). Non-local.
+func (c *Comm) BufferFlush() error {
+	return fail("Comm.BufferFlush", c.p2p.FlushBuffer(c.ctx, c.cid))
+}
+
+// BufferIflush starts a BufferFlush (MPI_Comm_iflush_buffer, MPI-4.1 §3.6).
+// Local.
+func (c *Comm) BufferIflush() (Request, error) { return c.p2p.IflushBuffer(c.ctx, c.cid), nil }

@@ -1,0 +1,139 @@
+package mpi
+
+import "github.com/weft-mpi/weft/progress"
+
+// Waitall blocks until all operations have completed and sets the handles to
+// null (MPI_Waitall, MPI-4.0 §3.7.5). statuses is nil (MPI_STATUSES_IGNORE) or
+// as long as requests. If operations failed the error is of class ErrInStatus
+// and the Err of each status tells: nil for those that succeeded, its error for
+// each that failed. If a handle is stale nothing is waited for: the others' Err
+// is of class ErrPending. Without statuses the error is the first request's.
+func Waitall(requests []Request, statuses []Status) error {
+	const call = "Waitall"
+	if err := checkStatuses(call, requests, statuses); err != nil {
+		return err
+	}
+	if err := progress.WaitAll(requests, statuses); err != nil {
+		return pending(call, err, requests, statuses)
+	}
+	return inStatus(call, statuses)
+}
+
+// Testall reports whether all operations have completed, and if so does as
+// Waitall; otherwise no request is changed (MPI_Testall, MPI-4.0 §3.7.5).
+// Local.
+func Testall(requests []Request, statuses []Status) (bool, error) {
+	const call = "Testall"
+	if err := checkStatuses(call, requests, statuses); err != nil {
+		return false, err
+	}
+	ended, err := progress.TestAll(requests, statuses)
+	if err != nil {
+		return ended, pending(call, err, requests, statuses)
+	}
+	if !ended {
+		return false, nil
+	}
+	return true, inStatus(call, statuses)
+}
+
+// Waitany blocks until one of the operations has completed, sets its handle to
+// null and returns its index, or Undefined if all are null (MPI_Waitany, MPI-4.0
+// §3.7.5).
+func Waitany(requests []Request) (int, Status, error) {
+	i, st, err := progress.WaitAny(requests)
+	if err != nil {
+		st, err = tell(st, err, true)
+	}
+	return i, st, fail("Waitany", err)
+}
+
+// Testany reports whether one of the operations has completed, and if so does
+// as Waitany; if all handles are null it answers true and Undefined
+// (MPI_Testany, MPI-4.0 §3.7.5). Local.
+func Testany(requests []Request) (bool, int, Status, error) {
+	ended, i, st, err := progress.TestAny(requests)
+	if err != nil {
+		st, err = tell(st, err, true)
+	}
+	return ended, i, st, fail("Testany", err)
+}
+
+// Waitsome blocks until at least one operation has completed, and sets the
+// handles of all that have to null (MPI_Waitsome, MPI-4.0 §3.7.5). It returns
+// how many, their indices in indices and, unless statuses is nil, their statuses
+// there, both in ascending order and as long as requests; Undefined if all
+// handles are null. Errors are told as by Waitall.
+func Waitsome(requests []Request, indices []int, statuses []Status) (int, error) {
+	return some("Waitsome", progress.WaitSome, requests, indices, statuses)
+}
+
+// Testsome is Waitsome that answers 0 instead of waiting (MPI_Testsome, MPI-4.0
+// §3.7.5). Local.
+func Testsome(requests []Request, indices []int, statuses []Status) (int, error) {
+	return some("Testsome", progress.TestSome, requests, indices, statuses)
+}
+
+func some(call string, f func([]Request, []int, []Status) (int, error), requests []Request, indices []int, statuses []Status) (int, error) {
+	if len(indices) != len(requests) {
+		return 0, badArg(call, ErrArg, "%d indices for %d requests: give as many", len(indices), len(requests))
+	}
+	if err := checkStatuses(call, requests, statuses); err != nil {
+		return 0, err
+	}
+	ignored := statuses == nil
+	if ignored {
+		statuses = make([]Status, len(requests))
+	}
+	n, err := f(requests, indices, statuses)
+	if err != nil {
+		return n, fail(call, err)
+	}
+	err = inStatus(call, statuses[:max(n, 0)])
+	if ignored && err != nil {
+		err = err.(*Error).Err
+	}
+	return n, err
+}
+
+func checkStatuses(call string, requests []Request, statuses []Status) error {
+	if statuses != nil && len(statuses) != len(requests) {
+		return badArg(call, ErrArg, "%d statuses for %d requests: give as many, or nil", len(statuses), len(requests))
+	}
+	return nil
+}
+
+// inStatus turns failed operations into the error of the call.
+func inStatus(call string, statuses []Status) error {
+	var first error
+	for i := range statuses {
+		if err := statuses[i].Err; err != nil {
+			statuses[i], err = tell(statuses[i], err, true)
+			statuses[i].Err = fail(call, err)
+			if first == nil {
+				first = statuses[i].Err
+			}
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return &Error{Class: ErrInStatus, Call: call, Err: first}
+}
+
+// pending is the error of a call that could not begin because of some handles.
+// Without statuses it may also be the error of the first request that failed.
+func pending(call string, err error, requests []Request, statuses []Status) error {
+	if statuses == nil {
+		return fail(call, tellSeveral(err))
+	}
+	for i, r := range requests {
+		statuses[i] = progress.Empty
+		if progress.Stale(r) {
+			statuses[i].Err = fail(call, progress.ErrStale)
+		} else if !r.Null() {
+			statuses[i].Err = badArg(call, ErrPending, "not completed, because another request of the call is stale")
+		}
+	}
+	return &Error{Class: ErrInStatus, Call: call, Err: err}
+}

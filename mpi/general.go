@@ -1,0 +1,62 @@
+package mpi
+
+import "github.com/weft-mpi/weft/progress"
+
+// GrequestStart starts an operation of the caller's own, whose request is
+// waited for, tested, cancelled and freed like any other
+// (MPI_Grequest_start, MPI-4.0 §13.2). The operation ends with
+// GrequestComplete. The functions may be nil:
+//
+// query gives the status of the completed operation, and the error of the call
+// that completes the request; it may be called more than once. free is called
+// once, after the last query. cancel is called by Cancel, with whether the
+// operation has completed. They run on the goroutine that calls, or on the
+// progress goroutine if nobody waits. Local.
+func GrequestStart(w *World, query func() (Status, error), free func() error, cancel func(completed bool) error) (Request, error) {
+	if w.finalized.Load() {
+		return Request{}, badArg("GrequestStart", ErrComm, "the World has been finalized")
+	}
+	return w.loop.Generalize(&progress.General{Query: query, Free: free, Cancel: cancel}), nil
+}
+
+// GrequestComplete ends the operation of a generalized request
+// (MPI_Grequest_complete, MPI-4.0 §13.2). Its handle is waited for as ever. Local.
+func GrequestComplete(r Request) error { return fail("GrequestComplete", progress.EndGeneral(r)) }
+
+// tell makes the status and error of a request that has ended what users see.
+// last says that the request is freed by that.
+func tell(st Status, err error, last bool) (Status, error) {
+	if err == progress.ErrCancelled {
+		st.Cancelled = true
+		return st, nil
+	}
+	g, ok := err.(*progress.General)
+	if !ok {
+		return st, err
+	}
+	err = nil
+	if g.Query != nil {
+		st, err = g.Query()
+	}
+	if last && g.Free != nil {
+		if e := g.Free(); err == nil {
+			err = e
+		}
+	}
+	return st, err
+}
+
+// tellSeveral does as tell for a call that completed requests without statuses.
+func tellSeveral(err error) error {
+	several, ok := err.(*progress.Several)
+	if !ok {
+		return err
+	}
+	err = several.First
+	for _, g := range several.Generals {
+		if _, e := tell(Status{}, g, true); err == nil {
+			err = e
+		}
+	}
+	return err
+}

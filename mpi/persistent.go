@@ -1,0 +1,68 @@
+package mpi
+
+import (
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/pt2pt"
+)
+
+// SendInit makes a persistent Send (MPI_Send_init, MPI-4.0 §3.9): Start begins
+// it, Wait or Test completes it, and then it can be started again, until
+// RequestFree. buf must not be written to while the request is active. Local.
+func SendInit[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
+	return sendInit(c, "SendInit", pt2pt.Standard, buf, dest, tag)
+}
+
+// SsendInit makes a persistent Ssend (MPI_Ssend_init, MPI-4.0 §3.9). Local.
+func SsendInit[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
+	return sendInit(c, "SsendInit", pt2pt.Synchronous, buf, dest, tag)
+}
+
+// RsendInit makes a persistent Rsend (MPI_Rsend_init, MPI-4.0 §3.9). Local.
+func RsendInit[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
+	return sendInit(c, "RsendInit", pt2pt.Ready, buf, dest, tag)
+}
+
+// BsendInit makes a persistent Bsend (MPI_Bsend_init, MPI-4.0 §3.9): every Start
+// takes a copy of buf. Local.
+func BsendInit[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
+	return sendInit(c, "BsendInit", pt2pt.Buffered, buf, dest, tag)
+}
+
+func sendInit[T Scalar](c *Comm, call string, mode pt2pt.Mode, buf []T, dest, tag int) (Request, error) {
+	if err := c.checkSend(call, dest, tag); err != nil {
+		return Request{}, err
+	}
+	return c.p2p.SendInit(c.ctx, mode, dest, c.cid, int32(tag), bytesOf(buf)), nil
+}
+
+// RecvInit makes a persistent Recv (MPI_Recv_init, MPI-4.0 §3.9). buf must not
+// be touched while the request is active. Local.
+func RecvInit[T Scalar](c *Comm, buf []T, source, tag int) (Request, error) {
+	if err := c.checkRecv("RecvInit", source, tag); err != nil {
+		return Request{}, err
+	}
+	return c.p2p.RecvInit(c.ctx, source, c.cid, int32(tag), bytesOf(buf)), nil
+}
+
+// Start begins a persistent operation (MPI_Start, MPI-4.0 §3.9). One that is
+// active already, or a request that is not persistent, is answered with
+// ErrRequest. Local.
+func Start(r *Request) error { return fail("Start", progress.Restart(*r)) }
+
+// Startall is Start for each of the requests, in order (MPI_Startall, MPI-4.0
+// §3.9). It stops at the first that can't be started. Local.
+func Startall(requests []Request) error {
+	for _, r := range requests {
+		if err := progress.Restart(r); err != nil {
+			return fail("Startall", err)
+		}
+	}
+	return nil
+}
+
+// RequestFree gives a request up and sets the handle to null (MPI_Request_free,
+// MPI-4.0 §3.7.3). An operation that is under way goes on to its end, and
+// nobody learns of that end: its buffer may be used again only once something
+// else tells. An active persistent request can't be freed and is answered with
+// ErrRequest. Local.
+func RequestFree(r *Request) error { return fail("RequestFree", progress.Release(r)) }

@@ -1,0 +1,110 @@
+package mpi
+
+import (
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/pt2pt"
+)
+
+// Message is a message that Mprobe or Improbe has matched (MPI_Message): it is
+// received with Mrecv or Imrecv, once, and no other receive gets it. The zero
+// Message is MPI_MESSAGE_NULL.
+type Message struct {
+	m      pt2pt.Message
+	c      *Comm
+	noProc bool
+}
+
+// MessageNoProc is what a matched probe of ProcNull gives: its receive is empty
+// and returns at once (MPI_MESSAGE_NO_PROC, MPI-4.0 §3.10). Imrecv of it gives a
+// null request.
+var MessageNoProc = Message{noProc: true}
+
+// Probe blocks until a message that a receive from source with tag would get is
+// there, and tells its source, tag and length; it can be received then
+// (MPI_Probe, MPI-4.0 §3.8.1). Where several goroutines receive, use Mprobe.
+// Non-local.
+func Probe(c *Comm, source, tag int) (Status, error) {
+	if err := c.checkRecv("Probe", source, tag); err != nil || source == ProcNull {
+		return nullStatus, err
+	}
+	res, err := c.p2p.Probe(c.ctx, source, c.cid, int32(tag))
+	return res.Status(), fail("Probe", err)
+}
+
+// Iprobe reports whether Probe would return at once, and if so what it would
+// (MPI_Iprobe, MPI-4.0 §3.8.1). Local.
+func Iprobe(c *Comm, source, tag int) (bool, Status, error) {
+	if err := c.checkRecv("Iprobe", source, tag); err != nil || source == ProcNull {
+		return err == nil, nullStatus, err
+	}
+	res, ok, err := c.p2p.Iprobe(source, c.cid, int32(tag))
+	if !ok {
+		return false, progress.Empty, fail("Iprobe", err)
+	}
+	return true, res.Status(), nil
+}
+
+// Mprobe is Probe that takes the message out of the queue, for Mrecv
+// (MPI_Mprobe, MPI-4.0 §3.8.2). Non-local.
+func Mprobe(c *Comm, source, tag int) (Message, Status, error) {
+	if err := c.checkRecv("Mprobe", source, tag); err != nil {
+		return Message{}, nullStatus, err
+	}
+	if source == ProcNull {
+		return MessageNoProc, nullStatus, nil
+	}
+	m, res, err := c.p2p.Mprobe(c.ctx, source, c.cid, int32(tag))
+	if err != nil {
+		return Message{}, res.Status(), fail("Mprobe", err)
+	}
+	return Message{m: m, c: c}, res.Status(), nil
+}
+
+// Improbe is Iprobe that takes the message out of the queue, for Mrecv
+// (MPI_Improbe, MPI-4.0 §3.8.2). Local.
+func Improbe(c *Comm, source, tag int) (bool, Message, Status, error) {
+	if err := c.checkRecv("Improbe", source, tag); err != nil {
+		return false, Message{}, nullStatus, err
+	}
+	if source == ProcNull {
+		return true, MessageNoProc, nullStatus, nil
+	}
+	m, res, ok, err := c.p2p.Improbe(source, c.cid, int32(tag))
+	if !ok {
+		return false, Message{}, progress.Empty, fail("Improbe", err)
+	}
+	return true, Message{m: m, c: c}, res.Status(), nil
+}
+
+// Mrecv receives a matched message and sets the handle to null (MPI_Mrecv,
+// MPI-4.0 §3.8.3). A null handle, or a copy of one already received, is answered
+// with ErrRequest. It waits only for bytes that are on their way. Non-local.
+func Mrecv[T Scalar](m *Message, buf []T) (Status, error) {
+	const call = "Mrecv"
+	was, err := m.spend(call)
+	if err != nil || was.noProc {
+		return nullStatus, err
+	}
+	res, err := was.c.p2p.Mrecv(was.c.ctx, &was.m, bytesOf(buf))
+	return res.Status(), fail(call, err)
+}
+
+// Imrecv starts an Mrecv (MPI_Imrecv, MPI-4.0 §3.8.3). buf must not be touched
+// until the request has completed. Local.
+func Imrecv[T Scalar](m *Message, buf []T) (Request, error) {
+	was, err := m.spend("Imrecv")
+	if err != nil || was.noProc {
+		return Request{}, err
+	}
+	return was.c.p2p.Imrecv(was.c.ctx, &was.m, bytesOf(buf)), nil
+}
+
+// spend sets the handle to null and returns what it was.
+func (m *Message) spend(call string) (Message, error) {
+	was := *m
+	*m = Message{}
+	if !was.noProc && was.c == nil {
+		return was, badArg(call, ErrRequest, "the message handle is null: it comes from Mprobe or Improbe and is good for one receive")
+	}
+	return was, nil
+}

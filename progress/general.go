@@ -1,0 +1,114 @@
+package progress
+
+import (
+	"errors"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// ErrCancelled is how a request ends that Cancel has taken back.
+var ErrCancelled = errors.New("progress: the operation was cancelled")
+
+// General is a generalized request (MPI-4.0 §13.2): an operation of the user's
+// that is waited for like one of ours. As the error of a request that has ended
+// it means that Query tells the status; whoever completes the request calls
+// Query, and Free once it frees it, without owning the loop.
+type General struct {
+	Query  func() (Status, error)
+	Free   func() error
+	Cancel func(completed bool) error
+}
+
+func (*General) Error() string {
+	return "progress: the status of a generalized request is the user's to tell"
+}
+
+// freed tells that a request nobody waits for any more has been freed.
+func (g *General) freed() {
+	if g.Free != nil {
+		g.Free() // its error has nobody to go to
+	}
+}
+
+// Several is the error of a call that completed several requests without
+// statuses, generalized ones among them: Query and Free of each are to be
+// called.
+type Several struct {
+	Generals []*General
+	First    error // of the other requests
+}
+
+func (*Several) Error() string {
+	return "progress: the status of generalized requests is the user's to tell"
+}
+
+// generals is the sink of generalized requests: nothing of theirs moves here.
+type generals struct{}
+
+func (generals) Start(*Request)                                     {}
+func (generals) Resume(*Request) error                              { return nil }
+func (generals) Cancel(*Request, error) bool                        { return false }
+func (generals) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
+func (generals) Complete(*Request, error)                           {}
+func (generals) PeerDown(fabric.Peer, error)                        {}
+
+// noPeer is the peer of requests that wait for no rank.
+const noPeer = -3
+
+// Generalize starts a generalized request. It is local.
+func (l *Loop) Generalize(g *General) Handle {
+	r := l.requests.takeShared(l)
+	h := r.Handle()
+	l.Exclusive(func() {
+		r.Kind, r.Peer, r.general, r.special = 0, noPeer, g, true
+		l.start(generals{}, r)
+	})
+	return h
+}
+
+// EndGeneral ends a generalized request. It is local, and answers ErrStale if
+// the request has ended or is another kind's.
+func EndGeneral(h Handle) (err error) {
+	if h.r == nil {
+		return ErrStale
+	}
+	h.r.loop.Exclusive(func() {
+		r := h.r
+		if r.gen != h.gen || r.done || r.general == nil {
+			err = ErrStale
+			return
+		}
+		g := r.general
+		r.general = nil
+		h.r.loop.Finish(r, g)
+	})
+	return err
+}
+
+// Cancel asks for the request to be taken back. It is local: the request still
+// has to be completed, and ends with ErrCancelled if nothing of it has happened
+// (MPI-4.0 §3.8.4). For a generalized request Cancel returns its General, whose
+// Cancel the caller calls, and whether it has ended.
+func Cancel(h Handle) (g *General, ended bool, err error) {
+	if h.r == nil {
+		return nil, false, ErrStale
+	}
+	l := h.r.loop
+	l.Exclusive(func() {
+		r := h.r
+		switch {
+		case r.gen == instant:
+			ended = true
+		case r.gen != h.gen || r.resting:
+			err = ErrStale
+		case r.general != nil:
+			g = r.general
+		case r.done:
+			g, _ = r.err.(*General)
+			ended = true
+		default:
+			r.sink.Cancel(r, ErrCancelled)
+		}
+	})
+	return g, ended, err
+}

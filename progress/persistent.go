@@ -1,0 +1,109 @@
+package progress
+
+import "errors"
+
+// ErrActive answers a call that needs a persistent request at rest.
+var ErrActive = errors.New("progress: the persistent request is active: wait for it first")
+
+// ErrNotPersistent answers a Start of a request that is not persistent.
+var ErrNotPersistent = errors.New("progress: the request is not persistent, or freed")
+
+// Persist returns the handle of a persistent request, at rest. For anyone.
+func (l *Loop) Persist(s Saved) Handle {
+	r := l.requests.takeShared(l)
+	l.Exclusive(func() {
+		saved := s
+		r.sink, r.saved, r.special, r.resting = s.Sink, &saved, true, true
+	})
+	return r.Handle()
+}
+
+// Restart starts a persistent request. It is local.
+func Restart(h Handle) error {
+	if h.r == nil {
+		return ErrNotPersistent
+	}
+	l := h.r.loop
+	if !l.Enter() {
+		return restartQueued(l, h)
+	}
+	err := l.restart(h)
+	l.Leave()
+	return err
+}
+
+func restartQueued(l *Loop, h Handle) (err error) {
+	l.Exclusive(func() { err = l.restart(h) })
+	return err
+}
+
+func (l *Loop) restart(h Handle) error {
+	r := h.r
+	switch {
+	case r.gen != h.gen || r.saved == nil:
+		return ErrNotPersistent
+	case !r.resting:
+		return ErrActive
+	}
+	s := r.saved
+	r.Buf, r.Imm, r.Peer, r.Kind, r.Mode, r.Ctx = s.Buf, s.Imm, s.Peer, s.Kind, s.Mode, s.Ctx
+	r.Offset, r.resting = 0, false
+	l.start(s.Sink, r)
+	return nil
+}
+
+// Stale reports whether the handle is neither null nor to be completed by the
+// caller.
+func Stale(h Handle) (stale bool) {
+	if h.r != nil {
+		h.r.loop.Exclusive(func() { stale = !h.idle() && !h.valid() })
+	}
+	return stale
+}
+
+// Persistent reports whether the request is persistent. It is for whoever holds
+// the handle.
+func (h Handle) Persistent() (is bool) {
+	if h.r != nil {
+		h.r.loop.Exclusive(func() { is = h.r.gen == h.gen && h.r.saved != nil })
+	}
+	return is
+}
+
+// rest brings a persistent request that has ended back to where Restart finds
+// it. Nothing but the handle refers to it any more.
+func (r *Request) rest() { r.done, r.resting, r.err, r.Buf = false, true, nil, nil }
+
+// Release gives the request up and sets *h to null: a persistent one at rest is
+// freed, an active other one when it has ended (MPI_Request_free, MPI-4.0
+// §3.7.3). It is local.
+func Release(h *Handle) (err error) {
+	if h.r == nil {
+		return ErrStale
+	}
+	l := h.r.loop
+	l.Exclusive(func() {
+		r := h.r
+		switch {
+		case !h.valid():
+			err = ErrStale
+		case r.gen == instant:
+			l.instants.close(h.gen)
+		case r.resting, r.done && r.saved == nil:
+			if g, ok := r.err.(*General); ok {
+				l.call(&detached{fn: func(Status, error) { g.freed() }})
+			}
+			l.requests.free(r)
+		case r.saved != nil:
+			err = ErrActive
+			return
+		case r.general != nil:
+			g := r.general
+			l.detach(r, func(Status, error) { g.freed() })
+		default:
+			l.detach(r, nil)
+		}
+		*h = Handle{}
+	})
+	return err
+}

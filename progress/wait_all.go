@@ -1,0 +1,164 @@
+package progress
+
+// WaitAll blocks until all requests have ended and does with each as Wait. out, unless nil, is as long as hs and receives every status
+// with its error; the result is only about the call itself. Where out is nil
+// the result is the first error of a request.
+func WaitAll(hs []Handle, out []Status) error {
+	l, err := loopOf(hs)
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		for i := range out {
+			out[i] = Empty
+		}
+		return nil
+	}
+	if !l.Enter() {
+		return waitAllQueued(l, hs, out)
+	}
+	w := l.waiter()
+	if err = l.enlist(w, hs, false); err == nil {
+		if w.need > 0 && !l.await(w) {
+			w.recycle()
+			return collectQueued(l, hs, out)
+		}
+		err = l.collectAll(hs, out)
+	}
+	l.release(w)
+	l.Leave()
+	return err
+}
+
+func waitAllQueued(l *Loop, hs []Handle, out []Status) error {
+	w, err := l.enlistQueued(hs, false)
+	defer w.recycle()
+	if err != nil {
+		return err
+	}
+	return collectQueued(l, hs, out)
+}
+
+func collectQueued(l *Loop, hs []Handle, out []Status) (err error) {
+	l.Exclusive(func() { err = l.collectAll(hs, out) })
+	return err
+}
+
+// enlistQueued makes the caller, who is not the owner, wait for the requests.
+func (l *Loop) enlistQueued(hs []Handle, some bool) (*Waiter, error) {
+	w := newWaiter()
+	var err error
+	sleeps := false
+	l.Exclusive(func() {
+		if err = l.enlist(w, hs, some); err == nil && w.need > 0 {
+			sleeps = true
+			l.parked.add(w)
+		}
+	})
+	if sleeps && l.sleep(w) {
+		l.Leave()
+	}
+	return w, err
+}
+
+func (l *Loop) collectAll(hs []Handle, out []Status) error {
+	if out == nil {
+		return l.endAll(hs)
+	}
+	for i := range hs {
+		out[i] = Empty
+		if hs[i].idle() {
+			continue
+		}
+		h := hs[i].spend()
+		if !h.valid() {
+			hs[i], out[i].Err = Handle{}, ErrStale
+			continue
+		}
+		st, err := h.collect()
+		out[i] = st
+		out[i].Err = err
+	}
+	return nil
+}
+
+// endAll is collectAll for a caller who wants no statuses.
+func (l *Loop) endAll(hs []Handle) error {
+	var first error
+	var generals []*General
+	for i := range hs {
+		if hs[i].idle() {
+			continue
+		}
+		h := hs[i].spend()
+		var err error
+		switch {
+		case !h.valid():
+			hs[i], err = Handle{}, ErrStale
+		case h.r.gen == instant:
+			l.instants.close(h.gen)
+		default:
+			_, err = l.collect(h.r)
+		}
+		switch g, ok := err.(*General); {
+		case err == nil || err == ErrCancelled:
+		case ok:
+			generals = append(generals, g)
+		case first == nil:
+			first = err
+		}
+	}
+	if generals != nil {
+		return &Several{generals, first}
+	}
+	return first
+}
+
+// TestAll moves the loop on and, if all requests have ended, does as WaitAll.
+// It is local.
+func TestAll(hs []Handle, out []Status) (ended bool, err error) {
+	l, err := loopOf(hs)
+	if err != nil {
+		return false, err
+	}
+	if l == nil {
+		return true, WaitAll(hs, out)
+	}
+	if !l.Enter() {
+		return testAllQueued(l, hs, out)
+	}
+	ended, err = l.testAll(hs, out)
+	l.Leave()
+	if !ended {
+		l.vain()
+	}
+	return ended, err
+}
+
+func testAllQueued(l *Loop, hs []Handle, out []Status) (ended bool, err error) {
+	l.Exclusive(func() { ended, err = l.testAll(hs, out) })
+	return ended, err
+}
+
+func (l *Loop) testAll(hs []Handle, out []Status) (bool, error) {
+	all := true
+	for i := 0; i < 2; i++ {
+		all = true
+		for _, h := range hs {
+			if h.idle() {
+				continue
+			}
+			if !h.valid() {
+				return false, ErrStale
+			}
+			all = all && h.r.done
+		}
+		if all {
+			return true, l.collectAll(hs, out)
+		}
+		if i == 0 {
+			l.glance()
+		}
+	}
+	return false, nil
+}

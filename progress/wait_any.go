@@ -1,0 +1,203 @@
+package progress
+
+// WaitAny blocks until one request has ended, does with it as Wait and returns
+// its index, or -1 if all are null or at rest.
+func WaitAny(hs []Handle) (int, Status, error) {
+	l, err := loopOf(hs)
+	if err != nil || l == nil {
+		return -1, Empty, err
+	}
+	if !l.Enter() {
+		return waitAnyQueued(l, hs)
+	}
+	w := l.waiter()
+	if err = l.enlist(w, hs, true); err != nil {
+		l.release(w)
+		l.Leave()
+		return -1, Empty, err
+	}
+	if w.need > 0 && !l.await(w) {
+		w.recycle()
+		return collectAnyQueued(l, hs)
+	}
+	i, st, err := l.collectAny(hs)
+	l.release(w)
+	l.Leave()
+	return i, st, err
+}
+
+func waitAnyQueued(l *Loop, hs []Handle) (int, Status, error) {
+	w, err := l.enlistQueued(hs, true)
+	w.recycle()
+	if err != nil {
+		return -1, Empty, err
+	}
+	return collectAnyQueued(l, hs)
+}
+
+func collectAnyQueued(l *Loop, hs []Handle) (i int, st Status, err error) {
+	l.Exclusive(func() { i, st, err = l.collectAny(hs) })
+	return i, st, err
+}
+
+// collectAny ends the first request that has ended.
+func (l *Loop) collectAny(hs []Handle) (int, Status, error) {
+	active := false
+	for i := range hs {
+		h := hs[i]
+		if h.idle() {
+			continue
+		}
+		active = true
+		if h.r.done && h.valid() {
+			hs[i].spend()
+			st, err := h.collect()
+			return i, st, err
+		}
+	}
+	if active {
+		return -1, Empty, ErrStale
+	}
+	return -1, Empty, nil
+}
+
+// TestAny moves the loop on and, if a request has ended, does as WaitAny.
+// Where all are null or at rest it answers true and -1. It is local.
+func TestAny(hs []Handle) (ended bool, i int, st Status, err error) {
+	l, err := loopOf(hs)
+	if err != nil || l == nil {
+		return err == nil, -1, Empty, err
+	}
+	if !l.Enter() {
+		return testAnyQueued(l, hs)
+	}
+	ended, i, st, err = l.testAny(hs)
+	l.Leave()
+	if !ended {
+		l.vain()
+	}
+	return ended, i, st, err
+}
+
+func testAnyQueued(l *Loop, hs []Handle) (ended bool, i int, st Status, err error) {
+	l.Exclusive(func() { ended, i, st, err = l.testAny(hs) })
+	return ended, i, st, err
+}
+
+func (l *Loop) testAny(hs []Handle) (bool, int, Status, error) {
+	ended, active, err := l.lookAny(hs)
+	if err != nil || active && ended == 0 {
+		return false, -1, Empty, err
+	}
+	i, st, err := l.collectAny(hs)
+	return true, i, st, err
+}
+
+// lookAny moves the loop on unless some request has ended, and counts those
+// that have. It reports whether any request is active at all.
+func (l *Loop) lookAny(hs []Handle) (ended int, active bool, err error) {
+	for turn := range 2 {
+		active = false
+		for _, h := range hs {
+			if h.idle() {
+				continue
+			}
+			if !h.valid() {
+				return 0, true, ErrStale
+			}
+			active = true
+			if h.r.done {
+				ended++
+			}
+		}
+		if ended > 0 || !active {
+			break
+		}
+		if turn == 0 {
+			l.glance()
+		}
+	}
+	return ended, active, nil
+}
+
+// WaitSome blocks until at least one request has ended and does with all that
+// have as Wait. It returns how many, with their indices in indices and their
+// statuses and errors in out, both as long as hs; -1 if all are null or at rest.
+func WaitSome(hs []Handle, indices []int, out []Status) (int, error) {
+	l, err := loopOf(hs)
+	if err != nil || l == nil {
+		return -1, err
+	}
+	w, err := l.enlistAny(hs)
+	if err != nil {
+		return -1, err
+	}
+	w.recycle()
+	n := 0
+	l.Exclusive(func() { n, err = l.collectSome(hs, indices, out) })
+	return n, err
+}
+
+// enlistAny waits for one of the requests, as the owner or not.
+func (l *Loop) enlistAny(hs []Handle) (*Waiter, error) {
+	if !l.Enter() {
+		return l.enlistQueued(hs, true)
+	}
+	w := newWaiter()
+	err := l.enlist(w, hs, true)
+	if err != nil || w.need == 0 || l.await(w) {
+		l.Leave()
+	}
+	return w, err
+}
+
+// TestSome moves the loop on and does as WaitSome with the requests that have
+// ended; it returns 0 if there are none. It is local.
+func TestSome(hs []Handle, indices []int, out []Status) (n int, err error) {
+	l, err := loopOf(hs)
+	if err != nil || l == nil {
+		return -1, err
+	}
+	l.Exclusive(func() {
+		ended, active, e := l.lookAny(hs)
+		switch {
+		case e != nil:
+			err = e
+		case !active:
+			n = -1
+		case ended > 0:
+			n, err = l.collectSome(hs, indices, out)
+		}
+	})
+	if n == 0 {
+		l.vain()
+	}
+	return n, err
+}
+
+func (l *Loop) collectSome(hs []Handle, indices []int, out []Status) (n int, err error) {
+	active := false
+	for i := range hs {
+		h := hs[i]
+		if h.idle() {
+			continue
+		}
+		active = true
+		if !h.r.done || !h.valid() {
+			continue
+		}
+		hs[i].spend()
+		st, err := h.collect()
+		indices[n] = i
+		out[n] = st
+		out[n].Err = err
+		n++
+	}
+	if !active {
+		return -1, nil
+	}
+	if n == 0 {
+		return 0, ErrStale
+	}
+	return n, nil
+}

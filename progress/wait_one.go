@@ -1,0 +1,155 @@
+package progress
+
+import (
+	"runtime"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// Wait blocks until the request has ended, frees it and sets *h to null; a
+// persistent request it only brings to rest. A null handle, or one at rest, is
+// answered at once with an empty status.
+func Wait(h *Handle) (Status, error) {
+	r := h.r
+	if r == nil {
+		return Empty, nil
+	}
+	l := r.loop
+	if !l.Enter() {
+		return waitQueued(l, h)
+	}
+	if r.resting && h.idle() {
+		l.Leave()
+		return Empty, nil
+	}
+	was := h.spend()
+	if !was.valid() {
+		*h = Handle{}
+		l.Leave()
+		return Empty, ErrStale
+	}
+	if r.done {
+		st, err := was.collect()
+		l.Leave()
+		return st, err
+	}
+	res, err := l.Await(r)
+	return res.Status(), err
+}
+
+// waitQueued waits where somebody else owns the loop.
+func waitQueued(l *Loop, h *Handle) (Status, error) {
+	hs, st := [1]Handle{*h}, [1]Status{Empty}
+	err := waitAllQueued(l, hs[:], st[:])
+	*h = hs[0]
+	if err == nil {
+		err = st[0].Err
+	}
+	st[0].Err = nil
+	return st[0], err
+}
+
+// Test moves the loop on and, if the request has ended, does as Wait. It is
+// local. A null handle, or one at rest, counts as ended.
+func Test(h *Handle) (ended bool, st Status, err error) {
+	if h.r == nil {
+		return true, Empty, nil
+	}
+	l := h.r.loop
+	if !l.Enter() {
+		return testQueued(l, h)
+	}
+	ended, st, err = l.test(h)
+	l.Leave()
+	if !ended {
+		l.vain()
+	}
+	return ended, st, err
+}
+
+func testQueued(l *Loop, h *Handle) (ended bool, st Status, err error) {
+	l.Exclusive(func() { ended, st, err = l.test(h) })
+	return ended, st, err
+}
+
+func (l *Loop) test(h *Handle) (bool, Status, error) {
+	ended, err := l.attend(h)
+	if !ended || err != nil || h.idle() {
+		return ended, Empty, err
+	}
+	was := h.spend()
+	st, err := was.collect()
+	return true, st, err
+}
+
+// attend moves the loop on if the request has not ended, and reports whether it
+// has. A stale handle is set to null.
+func (l *Loop) attend(h *Handle) (bool, error) {
+	r := h.r
+	if h.idle() {
+		return true, nil
+	}
+	if !h.valid() {
+		*h = Handle{}
+		return false, ErrStale
+	}
+	if !r.done {
+		l.glance()
+	}
+	if !r.done && r.Ctx != nil && r.Ctx.Err() != nil {
+		r.sink.Cancel(r, ended(r.Ctx))
+	}
+	return r.done, nil
+}
+
+// Peek is Test that neither frees the request nor changes the handle.
+func Peek(h Handle) (ended bool, st Status, err error) {
+	if h.r == nil {
+		return true, Empty, nil
+	}
+	h.r.loop.Exclusive(func() {
+		st = Empty
+		if ended, err = h.r.loop.attend(&h); ended && err == nil && !h.idle() {
+			st, err = h.r.Result.Status(), h.r.err
+		}
+	})
+	if !ended {
+		h.r.loop.vain()
+	}
+	return ended, st, err
+}
+
+// Glance calls f as the owner, and once more after moving the loop on if f
+// answers false. It is local, for calls that look for something in vain.
+func (l *Loop) Glance(f func() bool) {
+	found := false
+	l.Exclusive(func() {
+		if found = f(); !found {
+			l.glance()
+			found = f()
+		}
+	})
+	if !found {
+		l.vain()
+	}
+}
+
+// vain lets other goroutines, or processes, run now and then under one that
+// calls Test in a loop: what it waits for may be theirs to do.
+func (l *Loop) vain() {
+	if l.vains.Add(1)%lookDedicated != 0 {
+		return
+	}
+	runtime.Gosched()
+	if l.oversubscribed {
+		yieldCore()
+	}
+}
+
+// glance polls once on behalf of a caller that does not wait.
+func (l *Loop) glance() {
+	if l.armed == fabric.WakeUrgent {
+		l.disarm()
+	}
+	l.pass(burst)
+}

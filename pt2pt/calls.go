@@ -1,0 +1,142 @@
+package pt2pt
+
+import (
+	"context"
+
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// Send blocks until b may be used again: the message has been received or
+// copied (MPI-4.0 §3.4, standard mode).
+func (e *Engine) Send(ctx context.Context, dest int, cid uint32, tag int32, b []byte) error {
+	l := e.loop
+	if !l.Enter() {
+		r := fill(l.NewShared(), ctx, kindSend, dest, cid, tag, b)
+		_, err := l.Do(e, r)
+		return err
+	}
+	if e.sendNow(wire.Eager, dest, wire.Imm(cid, tag), b) {
+		l.Leave()
+		return nil
+	}
+	r := fill(l.New(), ctx, kindSend, dest, cid, tag, b)
+	l.Begin(e, r)
+	_, err := l.Await(r)
+	return err
+}
+
+// SendMode is Send in any mode.
+func (e *Engine) SendMode(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) error {
+	l := e.loop
+	if !l.Enter() {
+		r := fill(l.NewShared(), ctx, kindSend, dest, cid, tag, b)
+		r.Mode = uint8(mode)
+		_, err := l.Do(e, r)
+		return err
+	}
+	if e.sendsNow(mode, dest, wire.Imm(cid, tag), b) {
+		l.Leave()
+		return nil
+	}
+	r := fill(l.New(), ctx, kindSend, dest, cid, tag, b)
+	r.Mode = uint8(mode)
+	l.Begin(e, r)
+	_, err := l.Await(r)
+	return err
+}
+
+// Recv blocks until a message has been received into b.
+func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b []byte) (progress.Result, error) {
+	l := e.loop
+	if !l.Enter() {
+		return l.Do(e, fill(l.NewShared(), ctx, kindRecv, source, cid, tag, b))
+	}
+	r := fill(l.New(), ctx, kindRecv, source, cid, tag, b)
+	if l.Adopt(e, r) {
+		e.startRecv(r)
+	}
+	return l.Await(r)
+}
+
+// Isend starts a send. It is local; b is the engine's until the request ends.
+func (e *Engine) Isend(ctx context.Context, dest int, cid uint32, tag int32, b []byte) progress.Handle {
+	return e.IsendMode(ctx, Standard, dest, cid, tag, b)
+}
+
+// IsendMode is Isend in any mode.
+func (e *Engine) IsendMode(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) progress.Handle {
+	l := e.loop
+	if !l.Enter() {
+		r := fill(l.NewShared(), ctx, kindSend, dest, cid, tag, b)
+		r.Mode = uint8(mode)
+		return e.submit(r)
+	}
+	if e.sendsNow(mode, dest, wire.Imm(cid, tag), b) {
+		h := l.Instant()
+		l.Leave()
+		return h
+	}
+	r := fill(l.New(), ctx, kindSend, dest, cid, tag, b)
+	r.Mode = uint8(mode)
+	h := r.Handle()
+	l.Begin(e, r)
+	l.Leave()
+	return h
+}
+
+// Irecv starts a receive. It is local; b is the engine's until the request
+// ends.
+func (e *Engine) Irecv(ctx context.Context, source int, cid uint32, tag int32, b []byte) progress.Handle {
+	l := e.loop
+	if !l.Enter() {
+		return e.submit(fill(l.NewShared(), ctx, kindRecv, source, cid, tag, b))
+	}
+	r := fill(l.New(), ctx, kindRecv, source, cid, tag, b)
+	h := r.Handle()
+	if l.Adopt(e, r) {
+		e.startRecv(r)
+	}
+	l.Leave()
+	return h
+}
+
+// SendInit returns a persistent send, at rest (MPI-4.0 §3.9). It is local; b is
+// the engine's while the request is active.
+func (e *Engine) SendInit(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) progress.Handle {
+	return e.persist(ctx, kindSend, mode, dest, cid, tag, b)
+}
+
+// RecvInit returns a persistent receive, at rest. It is local.
+func (e *Engine) RecvInit(ctx context.Context, source int, cid uint32, tag int32, b []byte) progress.Handle {
+	return e.persist(ctx, kindRecv, Standard, source, cid, tag, b)
+}
+
+func (e *Engine) persist(ctx context.Context, kind uint8, mode Mode, peer int, cid uint32, tag int32, b []byte) progress.Handle {
+	s := progress.Saved{Sink: e, Buf: b, Imm: wire.Imm(cid, tag), Peer: int32(peer), Kind: kind, Mode: uint8(mode)}
+	if ctx != nil && ctx.Done() != nil {
+		s.Ctx = ctx
+	}
+	return e.loop.Persist(s)
+}
+
+// Null returns the request of an operation with ProcNull, which has ended. It is
+// local.
+func (e *Engine) Null() progress.Handle {
+	return e.submit(fill(e.loop.NewShared(), nil, kindRecv, ProcNull, 0, AnyTag, nil))
+}
+
+// submit leaves an operation to the owner of the loop.
+func (e *Engine) submit(r *progress.Request) progress.Handle {
+	h := r.Handle()
+	e.loop.Submit(e, r)
+	return h
+}
+
+func fill(r *progress.Request, ctx context.Context, kind uint8, peer int, cid uint32, tag int32, b []byte) *progress.Request {
+	r.Kind, r.Mode, r.Peer, r.Imm, r.Buf, r.Offset = kind, 0, int32(peer), wire.Imm(cid, tag), b, 0
+	if ctx != nil && ctx.Done() != nil {
+		r.Ctx = ctx
+	}
+	return r
+}

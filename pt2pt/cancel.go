@@ -1,0 +1,107 @@
+package pt2pt
+
+import (
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/match"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// Cancel ends a request that nothing has been done for yet, with err. A send
+// that has been announced, or is synchronous, is asked back: it ends with err
+// when the receiver answers that no receive has taken it (MPI-4.0 §3.8.4).
+func (e *Engine) Cancel(r *progress.Request, err error) bool {
+	none := progress.Result{Source: match.AnySource, Tag: match.AnyTag}
+	switch r.Step {
+	case stepPosted:
+		if _, ok := e.match.Withdraw(match.Entry(r.Entry)); !ok {
+			return false
+		}
+		r.Result = none
+		e.loop.Finish(r, err)
+	case stepProbing:
+		e.probes.remove(r)
+		r.Result = none
+		e.loop.Finish(r, err)
+	case stepFlush:
+		e.unflush(r)
+		e.loop.Finish(r, err)
+	case stepPair:
+		for _, part := range []*progress.Request{r.Link, r.Back} {
+			if part != nil {
+				e.Cancel(part, err)
+			}
+		}
+		return r.Done()
+	case stepHeld:
+		p := &e.peers[r.Peer]
+		p.waiting.remove(r)
+		e.finishSend(r, err)
+		e.admit(p)
+	case stepEager, stepSync, stepChunks, stepRTS:
+		if !r.Queued() || r.Offset > 0 {
+			return false
+		}
+		e.withdraw(r)
+		e.finishSend(r, err)
+	case stepSelf:
+		if !e.forget(match.Entry(r.Entry)) {
+			return false
+		}
+		e.finishSend(r, err)
+	case stepAwait:
+		if _, asked := e.cancels[r.Index()]; !asked {
+			e.cancels[r.Index()] = err
+			e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.Cancel, uint64(r.Op()), nil)
+		}
+		return false
+	default:
+		return false
+	}
+	return true
+}
+
+// withdraw takes a send that has not begun out of the backlog.
+func (e *Engine) withdraw(r *progress.Request) {
+	e.loop.Conn(fabric.Peer(r.Peer)).Withdraw(r)
+	if p := &e.peers[r.Peer]; p.turn == r {
+		p.turn = nil
+		e.admit(p)
+	}
+}
+
+// onCancel gives a message back to its sender, unless a receive or a matched
+// probe has taken it.
+func (e *Engine) onCancel(from fabric.Peer, req uint64) {
+	yes := false
+	e.match.EachUnexpected(func(entry match.Entry, _ uint32, src, _ int32, id uint32) bool {
+		a := e.arrivals.at(id)
+		if src != int32(from) || a.req != req || a.kind != wire.RTS && a.kind != wire.EagerSync {
+			return true
+		}
+		yes = e.forget(entry)
+		return false
+	})
+	e.loop.Conn(from).Post(wire.Cancelled, req, wire.MakeCancelled(e.hdr[:], yes))
+}
+
+// onCancelled ends a send that was asked back. One that a receive has taken
+// goes on, and may be over by now.
+func (e *Engine) onCancelled(from fabric.Peer, op uint64, yes bool) bool {
+	r := e.loop.Lookup(op)
+	if r == nil {
+		return !yes
+	}
+	err, asked := e.cancels[r.Index()]
+	if !asked || r.Kind != kindSend || r.Peer != int32(from) {
+		return !yes
+	}
+	delete(e.cancels, r.Index())
+	if yes {
+		if r.Step != stepAwait {
+			return false
+		}
+		e.finishSend(r, err)
+	}
+	return true
+}

@@ -1,0 +1,210 @@
+package pt2pt
+
+import (
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/match"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// Limits bound what messages that no receive has asked for take up here. The
+// first three are about messages whose bytes have come too, beyond which a
+// peer announces its further ones only; Messages is about all, announced ones
+// too, beyond which peers send nothing at all. What is on its way by then comes
+// on top.
+type Limits struct {
+	PeerBytes    uint64        // of one peer's messages
+	PeerMessages int           // of one peer
+	Bytes        uint64        // of all peers' messages
+	Messages     int           // of all peers
+	Stall        time.Duration // how long at Messages without a receive taking one until receives fail
+}
+
+// DefaultLimits hold the messages of all peers inside about 250 MB: 64 MB of
+// bytes and 130 bytes for each message, besides what PeerBytes lets each peer
+// have at least.
+var DefaultLimits = Limits{PeerBytes: 4 << 20, PeerMessages: 1 << 17, Bytes: 64 << 20, Messages: 5 << 18, Stall: 10 * time.Second}
+
+// Limit sets the limits. It is for the time before the first message.
+func (e *Engine) Limit(l Limits) { e.loop.Exclusive(func() { e.limits = l }) }
+
+// fairShare is what a peer may always have here before it only announces.
+const fairShare = 64 << 10
+
+// heldTotal is what messages nobody has asked for take up here, those of this
+// rank to itself apart.
+type heldTotal struct {
+	bytes    uint64
+	messages int
+	stopped  int    // peers that were told Hold
+	taken    uint64 // messages that left again, ever
+	watched  bool   // the stall is being watched
+}
+
+// stored reports whether an arrival holds memory for its bytes.
+func (a *arrival) stored() bool { return a.kind != wire.RTS && a.kind != kindOwn }
+
+// hold counts an arrival that waits for a receive.
+func (e *Engine) hold(a *arrival) {
+	p := &e.peers[a.from]
+	if a.stored() {
+		p.unexpected += a.total
+		p.held++
+	}
+	if int(a.from) == e.rank {
+		return
+	}
+	if a.stored() {
+		e.held.bytes += a.total
+	}
+	e.held.messages++
+	level := p.told
+	switch {
+	case e.held.messages >= e.limits.Messages:
+		level = wire.Hold
+	case p.told != wire.Open:
+	case p.unexpected > e.limits.PeerBytes, p.held > e.limits.PeerMessages,
+		e.held.bytes > e.limits.Bytes && p.unexpected > fairShare:
+		level = wire.Announce
+	}
+	if level > p.told {
+		e.tell(fabric.Peer(a.from), level)
+	}
+}
+
+// unhold takes it out of the count.
+func (e *Engine) unhold(a *arrival) {
+	p := &e.peers[a.from]
+	if a.stored() {
+		p.unexpected -= a.total
+		p.held--
+	}
+	if int(a.from) == e.rank {
+		return
+	}
+	if a.stored() {
+		e.held.bytes -= a.total
+	}
+	e.held.messages--
+	e.held.taken++
+	if e.held.stopped > 0 && e.held.messages <= e.limits.Messages/2 {
+		for i := range e.peers {
+			if e.peers[i].told == wire.Hold {
+				e.tell(fabric.Peer(i), e.least(&e.peers[i]))
+			}
+		}
+	} else if p.told == wire.Announce && e.least(p) == wire.Open {
+		e.tell(fabric.Peer(a.from), wire.Open)
+	}
+}
+
+// least is the level that a peer may come back to.
+func (e *Engine) least(p *peer) wire.Level {
+	l := &e.limits
+	if p.unexpected <= l.PeerBytes/4 && p.held <= l.PeerMessages/4 && (e.held.bytes <= l.Bytes || p.unexpected <= fairShare/2) {
+		return wire.Open
+	}
+	return wire.Announce
+}
+
+// tell says to a peer what we take from now on.
+func (e *Engine) tell(to fabric.Peer, level wire.Level) {
+	p := &e.peers[to]
+	if p.told == wire.Hold {
+		e.held.stopped--
+	}
+	if level == wire.Hold {
+		e.held.stopped++
+		e.watchStall()
+	}
+	p.told = level
+	e.loop.Conn(to).Post(wire.Flow, uint64(level), nil)
+}
+
+// onFlow learns what a peer takes.
+func (e *Engine) onFlow(from fabric.Peer, level wire.Level) {
+	p := &e.peers[from]
+	p.takes = level
+	e.admit(p)
+}
+
+// reconsider looks again at a send in the backlog that has not begun. It
+// answers false if the send waits elsewhere now.
+func (e *Engine) reconsider(p *peer, r *progress.Request) bool {
+	if p.gate&closed != 0 {
+		e.release(r)
+		r.Step = stepHeld
+		p.waiting.add(r)
+		return false
+	}
+	if r.Step != stepRTS {
+		r.Step = stepRTS
+		r.Region = e.register(r.Buf, fabric.RemoteRead)
+	}
+	return true
+}
+
+// admit lets the sends go that wait for the peer, in their order and as long
+// as it takes them. One that finds no room joins the backlog, and the next
+// follow it.
+func (e *Engine) admit(p *peer) {
+	for p.takes != wire.Hold && p.turn == nil && !p.waiting.empty() {
+		r := p.waiting.head
+		p.waiting.remove(r)
+		e.choose(p, r)
+		if e.resume(r) == fabric.ErrAgain {
+			p.turn = r
+			e.loop.Conn(fabric.Peer(r.Peer)).Enqueue(r)
+		}
+	}
+	p.gate = 0
+	if p.takes != wire.Open {
+		p.gate |= announceOnly
+	}
+	if p.takes == wire.Hold || p.turn != nil || !p.waiting.empty() {
+		p.gate |= closed
+	}
+}
+
+// watchStall has a look, in a while, whether receives go on.
+func (e *Engine) watchStall() {
+	if e.held.watched || e.limits.Stall <= 0 {
+		return
+	}
+	e.held.watched = true
+	taken := e.held.taken
+	time.AfterFunc(e.limits.Stall, func() {
+		e.loop.Exclusive(func() {
+			e.held.watched = false
+			if e.held.stopped == 0 {
+				return
+			}
+			if e.held.taken == taken {
+				e.failStalled()
+			}
+			e.watchStall()
+		})
+	})
+}
+
+// failStalled ends the receives whose message can't come: every rank it could
+// come from has been told to send nothing, and nothing that is here is wanted.
+func (e *Engine) failStalled() {
+	others := 0
+	for i := range e.peers {
+		if i != e.rank && !e.peers[i].down && e.peers[i].told != wire.Hold {
+			others++
+		}
+	}
+	err := &LimitError{Held: e.held.messages, Limit: e.limits.Messages, After: e.limits.Stall}
+	e.loop.EachRequest(func(r *progress.Request) {
+		if r.Step != stepPosted && r.Step != stepProbing || int(r.Peer) == e.rank {
+			return
+		}
+		if r.Peer == match.AnySource && others == 0 || r.Peer != match.AnySource && e.peers[r.Peer].told == wire.Hold {
+			e.Cancel(r, err)
+		}
+	})
+}

@@ -1,0 +1,43 @@
+package pt2pt
+
+import (
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// sendSync sends a short message whose receiver answers FIN when it has taken
+// it (MPI-4.0 §3.4, synchronous mode).
+func (e *Engine) sendSync(ep fabric.Endpoint, r *progress.Request) error {
+	err := ep.Send(wire.EagerSync, r.Imm, wire.MakeSync(e.hdr[:], uint64(r.Op())), r.Buf)
+	switch err {
+	case nil:
+		r.Step = stepAwait
+	case fabric.ErrAgain:
+	default:
+		e.finishSend(r, err)
+	}
+	return err
+}
+
+// acknowledge tells a sender that its message has been received.
+func (e *Engine) acknowledge(to fabric.Peer, req uint64, o wire.Outcome) {
+	e.loop.Conn(to).Post(wire.FIN, req, wire.MakeFIN(e.hdr[:], o))
+}
+
+// onFIN ends a send that waits for its receiver.
+func (e *Engine) onFIN(from fabric.Peer, op uint64, o wire.Outcome) bool {
+	r := e.loop.Lookup(op)
+	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) {
+		return false
+	}
+	var err error
+	switch o {
+	case wire.Lost:
+		err = &fabric.Error{Op: "send", Peer: from, HasPeer: true, Err: ErrNotFetched}
+	case wire.Late:
+		err = &fabric.Error{Op: "ready send", Peer: from, HasPeer: true, Err: ErrNotReady}
+	}
+	e.finishSend(r, err)
+	return true
+}
