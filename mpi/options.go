@@ -1,7 +1,9 @@
 package mpi
 
 import (
+	"io"
 	"log/slog"
+	"time"
 
 	"github.com/weft-mpi/weft/pt2pt"
 )
@@ -14,6 +16,9 @@ type options struct {
 	log      *slog.Logger
 	noThread bool
 	limits   pt2pt.Limits
+	watch    time.Duration
+	watchTo  io.Writer
+	noSignal bool
 }
 
 func makeOptions(opts []Option) options {

@@ -92,6 +92,7 @@ func worldsOf(n int, o options) ([]*World, error) {
 // abandon releases the World without the others.
 func (w *World) abandon() {
 	if !w.finalized.Swap(true) {
+		w.stopWatchdog()
 		w.loop.Close()
 		w.dom.Close()
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 
@@ -26,6 +27,8 @@ type World struct {
 	loop      *progress.Loop
 	comm      *Comm
 	finalized atomic.Bool
+	log       *slog.Logger
+	dog       watchdog
 	contexts  atomic.Uint32 // made by this rank
 }
 
@@ -78,15 +81,19 @@ func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
 	}
 	w := newWorld(name, dom, addrs, job.Rank, progress.Config{Oversubscribed: job.Oversubscribed()}, o)
 	w.job = job
+	if !o.noSignal {
+		w.reportOnQuit()
+	}
 	return w, nil
 }
 
 func newWorld(name string, dom fabric.Domain, addrs [][]byte, rank int, cfg progress.Config, o options) *World {
 	cfg.Domain, cfg.Addrs, cfg.Log, cfg.NoThread = dom, addrs, o.log, o.noThread
-	w := &World{fabric: name, dom: dom, loop: progress.New(cfg)}
+	w := &World{fabric: name, dom: dom, loop: progress.New(cfg), log: o.log}
 	p2p := pt2pt.New(w.loop, rank, len(addrs))
 	p2p.Limit(o.limits)
 	w.comm = &Comm{w: w, p2p: p2p, rank: rank, size: len(addrs)}
+	w.startWatchdog(o.watch, o.watchTo)
 	return w
 }
 
@@ -142,6 +149,8 @@ func (w *World) Finalize() error {
 	if w.finalized.Swap(true) {
 		return w.comm.explain(call, 0, 0, false)
 	}
+	w.noReportOnQuit()
+	w.stopWatchdog()
 	w.loop.Close()
 	err = errors.Join(err, w.dom.Close())
 	if w.job != nil {

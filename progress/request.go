@@ -42,7 +42,8 @@ type Request struct {
 	Remote fabric.Remote
 	Other  uint64 // the peer's request
 	Region fabric.Region
-	Back   *Request // the protocol's, as Link
+	Back   *Request   // the protocol's, as Link
+	Place  [3]uintptr // return addresses above the call that made it
 
 	general *General // of a generalized request that goes on
 }
@@ -55,6 +56,7 @@ type Saved struct {
 	Imm        uint64
 	Peer       int32
 	Kind, Mode uint8
+	Place      [3]uintptr
 }
 
 // Result is what the path of a message hands on of a Status: two words, which

@@ -92,11 +92,11 @@ func (e *Engine) onCancelled(from fabric.Peer, op uint64, yes bool) bool {
 	if r == nil {
 		return !yes
 	}
-	err, asked := e.cancels[r.Index()]
-	if !asked || r.Kind != kindSend || r.Peer != int32(from) {
+	err := e.cancels[r.Index()]
+	if err == nil || r.Kind != kindSend || r.Peer != int32(from) {
 		return !yes
 	}
-	delete(e.cancels, r.Index())
+	e.cancels[r.Index()] = nil // it is not asked again
 	if yes {
 		if r.Step != stepAwait {
 			return false

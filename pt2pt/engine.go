@@ -34,10 +34,12 @@ type Engine struct {
 	arrivals arrivals
 	buffers  buffers
 	probes   chain // Probe requests that wait for a message
+	alone    error // why there is no other rank left, or nil
 	limits   Limits
 	held     heldTotal
 	attached map[uint32]*attached
-	cancels  map[uint32]error       // sends that are asked back, by index, and how they end then
+	asked    asked
+	cancels  map[uint32]error       // sends that are asked back, by index, and how they end then; nil once the answer was no
 	hdr      [fabric.MaxHeader]byte // of the packet being sent
 }
 
@@ -109,7 +111,7 @@ func New(l *progress.Loop, rank, size int) *Engine {
 		limits: DefaultLimits, attached: map[uint32]*attached{}, cancels: map[uint32]error{}}
 	e.short = min(e.caps.MaxEager, e.caps.GetMinMapped-1, e.caps.GetMin-1)
 	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady,
-		wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow)
+		wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow, wire.Ask, wire.Tell)
 	return e
 }
 
@@ -206,6 +208,12 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 		e.onCancel(from, imm)
 	case wire.Cancelled:
 		ok = wire.CancelledHeader(hdr).Valid() && e.onCancelled(from, imm, wire.CancelledHeader(hdr).Yes())
+	case wire.Ask:
+		e.onAsk(from, imm)
+	case wire.Tell:
+		if ok = wire.TellHeader(hdr).Valid(); ok {
+			e.onTell(from, imm, wire.TellHeader(hdr).Waiting())
+		}
 	case wire.Flow:
 		ok = imm < uint64(wire.Levels)
 		if ok {

@@ -95,7 +95,8 @@ func (e *Engine) unhold(a *arrival) {
 				e.tell(fabric.Peer(i), e.least(&e.peers[i]))
 			}
 		}
-	} else if p.told == wire.Announce && e.least(p) == wire.Open {
+	}
+	if p.told == wire.Announce && e.least(p) == wire.Open {
 		e.tell(fabric.Peer(a.from), wire.Open)
 	}
 }

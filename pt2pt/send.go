@@ -71,6 +71,8 @@ func (e *Engine) choose(p *peer, r *progress.Request) {
 func (e *Engine) chooseLong(r *progress.Request) {
 	n := len(r.Buf)
 	switch {
+	case Mode(r.Mode) == Ready && !e.caps.Get && n <= e.caps.MaxEager:
+		r.Step = stepEager
 	case Mode(r.Mode) == Ready && !e.caps.Get && n <= maxChunked:
 		r.Step = stepChunks
 	case Mode(r.Mode) == Synchronous, n >= e.caps.GetMin, e.mapped(r.Buf):
