@@ -101,4 +101,3 @@ func want(t *testing.T, what string, err error, class mpi.Class) {
 		t.Errorf("%s: error %v, want one of class %v", what, err, class)
 	}
 }
-
