@@ -2,42 +2,7 @@ package verbs
 
 import (
 	"testing"
-
-	"github.com/weft-mpi/weft/fabric"
 )
-
-// counter is a handler that counts messages.
-type counter struct {
-	nobody
-	n int
-}
-
-func (c *counter) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) { c.n++ }
-
-// pair is two connected ranks of this process.
-func pair(b testing.TB) (ds []*Domain, eps [2]fabric.Endpoint) {
-	needDevice(b)
-	j := &job{open: openDevice}
-	j.domains(b, 2)
-	for i := range eps {
-		e, err := j.ranks[i].Connect(fabric.Peer(1-i), j.ranks[1-i].Addr())
-		if err != nil {
-			b.Fatal(err)
-		}
-		eps[i] = e
-	}
-	for i, e := range eps {
-		for e.Send(1, 0, nil, nil) == fabric.ErrAgain {
-			j.ranks[0].Poll(nobody{}, 64)
-			j.ranks[1].Poll(nobody{}, 64)
-		}
-		for c := (counter{}); c.n == 0; {
-			j.ranks[1-i].Poll(&c, 64)
-			j.ranks[i].Poll(nobody{}, 64)
-		}
-	}
-	return j.ranks, eps
-}
 
 func BenchmarkEmptyPoll(b *testing.B) {
 	ds, _ := pair(b)

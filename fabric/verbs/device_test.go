@@ -66,3 +66,41 @@ func TestConformanceOnADevice(t *testing.T) {
 }
 
 func runConformance(t *testing.T, j *job) { fabrictest.Run(t, j.harness()) }
+
+// counter is a handler that counts messages.
+type counter struct {
+	nobody
+	n int
+}
+
+func (c *counter) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) { c.n++ }
+
+// pair is two connected ranks on the device.
+func pair(t testing.TB) (ds []*Domain, eps [2]fabric.Endpoint) {
+	needDevice(t)
+	return connected(t, &job{open: openDevice})
+}
+
+// connected opens two ranks that have exchanged a message.
+func connected(t testing.TB, j *job) (ds []*Domain, eps [2]fabric.Endpoint) {
+	t.Helper()
+	j.domains(t, 2)
+	for i := range eps {
+		e, err := j.ranks[i].Connect(fabric.Peer(1-i), j.ranks[1-i].Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		eps[i] = e
+	}
+	for i, e := range eps {
+		for e.Send(1, 0, nil, nil) == fabric.ErrAgain {
+			j.ranks[0].Poll(nobody{}, 64)
+			j.ranks[1].Poll(nobody{}, 64)
+		}
+		for c := (counter{}); c.n == 0; {
+			j.ranks[1-i].Poll(&c, 64)
+			j.ranks[i].Poll(nobody{}, 64)
+		}
+	}
+	return j.ranks, eps
+}

@@ -124,6 +124,16 @@ func openDevice(cfg fabric.Config) (*Domain, error) {
 	if err != nil {
 		return nil, err
 	}
+	p, host, err := s.describe()
+	if err != nil {
+		return nil, err
+	}
+	return open(cfg, p, host, s.port.attr, openLibrary)
+}
+
+// describe is what a domain needs to know of the port, and where peers reach
+// the handshake.
+func (s *selection) describe() (portInfo, string, error) {
 	a, g := s.port.attr, s.gid()
 	p := portInfo{
 		device: s.dev.Name, number: s.port.Number, gidIndex: g.Index, gid: g.Address.As16(), lid: a.lid, mtu: a.mtu,
@@ -131,10 +141,7 @@ func openDevice(cfg fabric.Config) (*Domain, error) {
 		reads: uint8(min(a.reads, 16)), answers: uint8(min(a.answers, 16)),
 	}
 	host, err := listenHost(g, p.ethernet)
-	if err != nil {
-		return nil, err
-	}
-	return open(cfg, p, host, a, openLibrary)
+	return p, host, err
 }
 
 // open makes a domain of a port. host is where the handshake is answered.

@@ -22,6 +22,7 @@ type fakeNet struct {
 	next   uint32
 	silent bool   // nothing arrives any more: the link is down
 	rnr    int    // messages that found no slot
+	fault  uint8  // status of the next work request, once
 	refuse func() // called where registering is to fail
 }
 
@@ -203,6 +204,10 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 	p := w.qps[q.peer]
 	if p == nil || p.failed || !p.ready {
 		return statusRetries, false
+	}
+	if f := w.fault; f != 0 {
+		w.fault = 0
+		return f, false
 	}
 	data := append(q.nic.scratch[:0], d.inline[:d.n]...)
 	for i := range int(d.segments) {
