@@ -1,6 +1,6 @@
 GO ?= go
 
-.PHONY: all test setup lint race stress bench peers compare clean
+.PHONY: all test setup roce lint race stress bench peers compare clean
 
 all:
 	CGO_ENABLED=0 $(GO) build ./...
@@ -9,9 +9,15 @@ all:
 test: setup
 	CGO_ENABLED=0 $(GO) build ./...
 	$(GO) test -timeout 10m ./...
+	$(MAKE) roce
 
 setup:
 	scripts/setup
+
+# What needs an RDMA device, in a virtual machine that has one.
+roce:
+	scripts/roce selftest
+	scripts/roce test
 
 lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }

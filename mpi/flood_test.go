@@ -153,8 +153,8 @@ func TestAReceiveBehindTheLimitIsToldSo(t *testing.T) {
 			if !errors.As(err, &limit) || limit.Limit != limits.Messages {
 				return fmt.Errorf("a receive of the last message answers %w, want a LimitError", err)
 			}
-			if limit.Held < limits.Messages || limit.Held > 3*limits.Messages {
-				return fmt.Errorf("%d messages are held, the limit is %d", limit.Held, limits.Messages)
+			if limit.Held < limits.Messages || limit.Held > limits.Messages+2000 {
+				return fmt.Errorf("%d messages are held, the limit is %d and what was on its way", limit.Held, limits.Messages)
 			}
 			for i := range many {
 				if _, err := mpi.Recv(c, b, 0, i/(many-1)); err != nil {

@@ -41,7 +41,7 @@ type Config struct {
 
 // Loop drives one rank's fabric. See the package comment for ownership.
 type Loop struct {
-	owned atomic.Bool
+	owned ownership
 	_     [64]byte // owned and queue are written by other goroutines
 	queue queue
 	_     [64]byte
@@ -96,6 +96,7 @@ func New(cfg Config) *Loop {
 	l.ended.loop, l.ended.gen, l.ended.done = l, instant, true
 	l.parked.init()
 	l.spin.init(cfg.Oversubscribed)
+	l.owned.init()
 	l.oneProc = runtime.GOMAXPROCS(0) == 1
 	l.look = lookDedicated
 	if cfg.Oversubscribed {
@@ -128,7 +129,7 @@ func (l *Loop) Domain() fabric.Domain { return l.dom }
 // Enter makes the caller the owner if nobody is, and first does what others
 // have queued, so that one goroutine's operations start in its order.
 func (l *Loop) Enter() bool {
-	if !l.owned.CompareAndSwap(false, true) {
+	if !l.owned.take() {
 		return false
 	}
 	if !l.queue.empty() {
@@ -165,14 +166,14 @@ func (l *Loop) Rouse() {
 // tries to own; we release and then look at the queue. Both are sequentially
 // consistent, so one of the two sees the other.
 func (l *Loop) letGo() {
-	l.owned.Store(false)
+	l.owned.give()
 	for !l.queue.empty() {
-		if !l.owned.CompareAndSwap(false, true) {
+		if !l.owned.take() {
 			return
 		}
 		l.drain()
 		l.relay()
-		l.owned.Store(false)
+		l.owned.give()
 	}
 }
 

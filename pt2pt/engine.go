@@ -26,6 +26,7 @@ type Engine struct {
 	loop  *progress.Loop
 	rank  int
 	caps  fabric.Caps
+	sends uint32
 	short int // longest message that is eager wherever it lies
 	match match.Table
 	peers []peer

@@ -13,8 +13,18 @@ func (e *Engine) sendNow(kind uint8, dest int, imm uint64, b []byte) bool {
 		return false
 	}
 	c := e.loop.Conn(fabric.Peer(dest))
-	return c.Down() == nil && c.Send(kind, imm, nil, b) == nil
+	if c.Down() != nil || c.Send(kind, imm, nil, b) != nil {
+		return false
+	}
+	if e.sends++; e.sends%lookEvery == 0 {
+		e.loop.Look()
+	}
+	return true
 }
+
+// lookEvery is after how many short sends in a row a rank that does nothing else
+// looks at what comes: its peers may have had enough.
+const lookEvery = 128
 
 // sendsNow is sendNow for the modes that allow it. A buffered send needs no
 // copy when the message is away.
