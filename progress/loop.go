@@ -105,7 +105,7 @@ func New(cfg Config) *Loop {
 	for i := range l.conns {
 		c := &l.conns[i]
 		c.loop, c.Peer, c.dom = l, fabric.Peer(i), l.dom
-		if cfg.More != nil && cfg.Via[i] > 0 {
+		if cfg.Via != nil && cfg.Via[i] > 0 {
 			c.dom = cfg.More[cfg.Via[i]-1]
 		}
 	}
@@ -265,7 +265,7 @@ func (l *Loop) pass(max int) int {
 	if len(l.backlogged) > 0 {
 		sent = l.flush()
 	}
-	if l.more != nil {
+	if len(l.more) > 0 {
 		sent += l.pollMore(max)
 	}
 	return sent + l.dom.Poll(l, max)

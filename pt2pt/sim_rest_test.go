@@ -150,7 +150,7 @@ func (r *simRank) leftovers() {
 	left("stored bodies", len(r.arrivals.bodies)-len(r.arrivals.freeBody))
 	left("bytes held", int(r.held.bytes))
 	left("messages held", r.held.messages)
-	left("sends asked back", len(r.asked))
+	left("sends asked back", len(r.Engine.asked))
 	if !r.probes.empty() {
 		left("probes", 1)
 	}
