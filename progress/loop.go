@@ -228,7 +228,12 @@ func (l *Loop) Adopt(s Sink, r *Request) bool {
 }
 
 func (l *Loop) refuse(r *Request) {
-	r.Result = Result{Source: -1, Tag: -1}
+	r.Result = nothing
+	if g := r.general; g != nil {
+		r.general = nil
+		l.Finish(r, g.refused())
+		return
+	}
 	l.Finish(r, fabric.ErrClosed)
 }
 

@@ -87,6 +87,9 @@ type Status struct {
 // (MPI-4.0 §3.7.3).
 var Empty = Status{Source: -1, Tag: -1}
 
+// nothing is the result with that status.
+var nothing = Result{Source: -1, Tag: -1}
+
 // Op names the request to a fabric and to peers. A persistent request has
 // another name each time: answers to what an earlier start has asked may still
 // be on their way.
