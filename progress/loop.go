@@ -154,8 +154,13 @@ func (l *Loop) Enter() bool {
 
 // Leave ends the ownership. Somebody polls after it whenever somebody waits.
 func (l *Loop) Leave() {
-	l.relay()
-	l.letGo()
+	if l.poller == nil && l.parked.first() != nil {
+		l.relay()
+	}
+	l.owned.give()
+	if !l.queue.empty() {
+		l.drainLate()
+	}
 }
 
 // relay makes a parked waiter poll if nobody does and the doorbell would not
@@ -181,6 +186,11 @@ func (l *Loop) Rouse() {
 // consistent, so one of the two sees the other.
 func (l *Loop) letGo() {
 	l.owned.give()
+	l.drainLate()
+}
+
+// drainLate does what was queued before the word was released.
+func (l *Loop) drainLate() {
 	for !l.queue.empty() {
 		if !l.owned.take() {
 			return
@@ -219,12 +229,17 @@ func (l *Loop) start(s Sink, r *Request) {
 // Adopt makes s the sink of a request of New, which s then starts by itself.
 // It answers false, and ends the request, once the loop has been closed.
 func (l *Loop) Adopt(s Sink, r *Request) bool {
-	r.sink, r.Began = s, clock.now()
+	r.sink = s
+	r.Began = clock.now()
 	if l.over {
-		l.refuse(r)
-		return false
+		return l.refused(r)
 	}
 	return true
+}
+
+func (l *Loop) refused(r *Request) bool {
+	l.refuse(r)
+	return false
 }
 
 func (l *Loop) refuse(r *Request) {
@@ -276,6 +291,12 @@ func (l *Loop) pass(max int) int {
 	return sent + l.dom.Poll(l, max)
 }
 
+// Connected reports whether the peer is known to be there. It does not connect.
+func (l *Loop) Connected(p fabric.Peer) bool {
+	c := &l.conns[p]
+	return c.ep != nil && c.down == nil
+}
+
 // New returns a request to fill in and start, for the owner.
 func (l *Loop) New() *Request { return l.requests.take(l) }
 
@@ -302,7 +323,6 @@ func (l *Loop) EachRequest(f func(*Request)) { l.requests.each(f) }
 func (l *Loop) Finish(r *Request, err error) {
 	r.done, r.err = true, err
 	if w := r.waiter; w != nil {
-		r.waiter = nil
 		l.satisfy(w, r)
 	}
 }
