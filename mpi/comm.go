@@ -44,6 +44,15 @@ func (c *Comm) WithContext(ctx context.Context) *Comm {
 	return &d
 }
 
+// Context is the context of the communicator's operations: that of WithContext,
+// or one that never ends. Local.
+func (c *Comm) Context() context.Context {
+	if c.ctx == nil {
+		return context.Background()
+	}
+	return c.ctx
+}
+
 // checkSend checks the arguments of a send.
 func (c *Comm) checkSend(call string, dest, tag int) error {
 	if uint(dest) < uint(c.size) && uint(tag) <= TagUB && !c.w.finalized.Load() {

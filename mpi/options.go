@@ -1,7 +1,11 @@
 package mpi
 
 import (
+	"io"
 	"log/slog"
+	"time"
+
+	"github.com/weft-mpi/weft/pt2pt"
 )
 
 // Option changes how a World is made.
@@ -11,10 +15,14 @@ type options struct {
 	fabric   string
 	log      *slog.Logger
 	noThread bool
+	limits   pt2pt.Limits
+	watch    time.Duration
+	watchTo  io.Writer
+	noSignal bool
 }
 
 func makeOptions(opts []Option) options {
-	o := options{fabric: "auto", log: slog.Default()}
+	o := options{fabric: "auto", log: slog.Default(), limits: pt2pt.DefaultLimits}
 	for _, f := range opts {
 		f(&o)
 	}
@@ -22,7 +30,8 @@ func makeOptions(opts []Option) options {
 }
 
 // WithFabric chooses the transport by name, one of Fabrics. "auto", the
-// default, takes shm between processes and mem between goroutines.
+// default, takes shm between processes, or what WEFT_FABRIC says, and mem
+// between goroutines.
 func WithFabric(name string) Option { return func(o *options) { o.fabric = name } }
 
 // WithLogger sets where the library reports what is worth knowing and no
@@ -32,3 +41,16 @@ func WithLogger(log *slog.Logger) Option { return func(o *options) { o.log = log
 // WithoutProgressThread leaves all progress to the calls of the application.
 // Goroutines that wait are still woken.
 func WithoutProgressThread() Option { return func(o *options) { o.noThread = true } }
+
+// Limits bound what messages take up at a rank that does not ask for them; see
+// WithLimits.
+type Limits = pt2pt.Limits
+
+// DefaultLimits are what a World has without WithLimits: about 250 MB at most.
+var DefaultLimits = pt2pt.DefaultLimits
+
+// WithLimits bounds what messages take up at this rank that no receive has asked
+// for. Beyond the limits the rest of them waits at the senders. A receive whose
+// message waits behind Limits.Messages others while none of them is received for
+// Limits.Stall fails with a pt2pt.LimitError instead of hanging.
+func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }

@@ -53,7 +53,11 @@ func (c *coarseClock) run(stop chan struct{}) {
 	}
 }
 
-// Age is how long ago the request began, to a second.
-func (r *Request) Age() time.Duration {
-	return time.Duration(clock.now()-r.Began) * time.Second
-}
+// Now is the time in whole seconds that requests begin at.
+func Now() uint32 { return clock.now() }
+
+// Since is how long ago t of Now was, to a second.
+func Since(t uint32) time.Duration { return time.Duration(clock.now()-t) * time.Second }
+
+// Waited reports whether a goroutine waits for the request.
+func (r *Request) Waited() bool { return r.waiter != nil && r.waiter.detached == nil }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,7 +34,12 @@ type Sink interface {
 type Config struct {
 	Domain fabric.Domain
 	Addrs  [][]byte // of the peers, by rank
-	Log    *slog.Logger
+	// More are further fabrics, and Via says for each peer which it is reached
+	// over: 0 for Domain, 1 for More[0]. Without More it may be nil.
+	More []fabric.Domain
+	Via  []int
+
+	Log *slog.Logger
 
 	Oversubscribed bool // more ranks than cores: give the core away early
 	NoThread       bool // no progress while the application computes
@@ -41,12 +47,15 @@ type Config struct {
 
 // Loop drives one rank's fabric. See the package comment for ownership.
 type Loop struct {
-	owned atomic.Bool
+	owned ownership
 	_     [64]byte // owned and queue are written by other goroutines
 	queue queue
 	_     [64]byte
 
 	dom      fabric.Domain
+	first    fabric.Domain // dom, for other goroutines
+	more     []fabric.Domain
+	bells    sync.WaitGroup
 	conns    []Conn
 	addrs    [][]byte
 	sinks    [256]Sink
@@ -88,23 +97,29 @@ type Loop struct {
 // New makes the loop of a rank and starts its progress thread.
 func New(cfg Config) *Loop {
 	l := &Loop{
-		dom: cfg.Domain, addrs: cfg.Addrs, log: cfg.Log,
+		dom: cfg.Domain, first: cfg.Domain, more: cfg.More, addrs: cfg.Addrs, log: cfg.Log,
 		conns:          make([]Conn, len(cfg.Addrs)),
 		oversubscribed: cfg.Oversubscribed, threaded: !cfg.NoThread,
 		stopped: make(chan struct{}),
 	}
 	for i := range l.conns {
-		l.conns[i].loop, l.conns[i].Peer = l, fabric.Peer(i)
+		c := &l.conns[i]
+		c.loop, c.Peer, c.dom = l, fabric.Peer(i), l.dom
+		if cfg.Via != nil && cfg.Via[i] > 0 {
+			c.dom = cfg.More[cfg.Via[i]-1]
+		}
 	}
 	l.ended.loop, l.ended.gen, l.ended.done = l, instant, true
 	l.parked.init()
 	l.spin.init(cfg.Oversubscribed)
+	l.owned.init()
 	l.oneProc = runtime.GOMAXPROCS(0) == 1
 	l.look = lookDedicated
 	if cfg.Oversubscribed {
 		l.look = lookShared
 	}
 	clock.use()
+	l.relayBells()
 	go l.thread()
 	return l
 }
@@ -125,13 +140,10 @@ func (l *Loop) Log() *slog.Logger { return l.log }
 // the owner.
 func (l *Loop) Over() bool { return l.over }
 
-// Domain is the fabric the loop drives.
-func (l *Loop) Domain() fabric.Domain { return l.dom }
-
 // Enter makes the caller the owner if nobody is, and first does what others
 // have queued, so that one goroutine's operations start in its order.
 func (l *Loop) Enter() bool {
-	if !l.owned.CompareAndSwap(false, true) {
+	if !l.owned.take() {
 		return false
 	}
 	if !l.queue.empty() {
@@ -142,8 +154,13 @@ func (l *Loop) Enter() bool {
 
 // Leave ends the ownership. Somebody polls after it whenever somebody waits.
 func (l *Loop) Leave() {
-	l.relay()
-	l.letGo()
+	if l.poller == nil && l.parked.first() != nil {
+		l.relay()
+	}
+	l.owned.give()
+	if !l.queue.empty() {
+		l.drainLate()
+	}
 }
 
 // relay makes a parked waiter poll if nobody does and the doorbell would not
@@ -168,14 +185,19 @@ func (l *Loop) Rouse() {
 // tries to own; we release and then look at the queue. Both are sequentially
 // consistent, so one of the two sees the other.
 func (l *Loop) letGo() {
-	l.owned.Store(false)
+	l.owned.give()
+	l.drainLate()
+}
+
+// drainLate does what was queued before the word was released.
+func (l *Loop) drainLate() {
 	for !l.queue.empty() {
-		if !l.owned.CompareAndSwap(false, true) {
+		if !l.owned.take() {
 			return
 		}
 		l.drain()
 		l.relay()
-		l.owned.Store(false)
+		l.owned.give()
 	}
 }
 
@@ -207,12 +229,17 @@ func (l *Loop) start(s Sink, r *Request) {
 // Adopt makes s the sink of a request of New, which s then starts by itself.
 // It answers false, and ends the request, once the loop has been closed.
 func (l *Loop) Adopt(s Sink, r *Request) bool {
-	r.sink, r.Began = s, clock.now()
+	r.sink = s
+	r.Began = clock.now()
 	if l.over {
-		l.refuse(r)
-		return false
+		return l.refused(r)
 	}
 	return true
+}
+
+func (l *Loop) refused(r *Request) bool {
+	l.refuse(r)
+	return false
 }
 
 func (l *Loop) refuse(r *Request) {
@@ -258,7 +285,16 @@ func (l *Loop) pass(max int) int {
 	if len(l.backlogged) > 0 {
 		sent = l.flush()
 	}
+	if len(l.more) > 0 {
+		sent += l.pollMore(max)
+	}
 	return sent + l.dom.Poll(l, max)
+}
+
+// Connected reports whether the peer is known to be there. It does not connect.
+func (l *Loop) Connected(p fabric.Peer) bool {
+	c := &l.conns[p]
+	return c.ep != nil && c.down == nil
 }
 
 // New returns a request to fill in and start, for the owner.
@@ -287,7 +323,6 @@ func (l *Loop) EachRequest(f func(*Request)) { l.requests.each(f) }
 func (l *Loop) Finish(r *Request, err error) {
 	r.done, r.err = true, err
 	if w := r.waiter; w != nil {
-		r.waiter = nil
 		l.satisfy(w, r)
 	}
 }
@@ -367,6 +402,7 @@ func (l *Loop) Close() {
 		}
 		break
 	}
+	l.stopBells()
 	l.Exclusive(func() {
 		l.calling = true
 		l.terminate()

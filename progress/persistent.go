@@ -47,7 +47,8 @@ func (l *Loop) restart(h Handle) error {
 	}
 	s := r.saved
 	r.Buf, r.Imm, r.Peer, r.Kind, r.Mode, r.Ctx = s.Buf, s.Imm, s.Peer, s.Kind, s.Mode, s.Ctx
-	r.Offset, r.resting = 0, false
+	r.Offset, r.Place, r.resting = 0, s.Place, false
+	s.starts++
 	l.start(s.Sink, r)
 	return nil
 }

@@ -89,7 +89,7 @@ func (l *Loop) tend() nextLook {
 	case level == fabric.WakeUrgent && rung:
 		return afterTick // the application has been given something; it may come
 	}
-	if err := l.dom.Arm(level); err != nil {
+	if err := l.armAll(level); err != nil {
 		l.log.Error("the doorbell can't be armed", "err", err)
 		return afterTick
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 )
 
@@ -125,6 +126,7 @@ func (l *Loop) serve(w *Waiter) {
 
 // satisfy counts a request that has ended.
 func (l *Loop) satisfy(w *Waiter, r *Request) {
+	r.waiter = nil
 	if w.hook != nil {
 		w.hook(r, r.err)
 	}
@@ -298,6 +300,17 @@ func (w *Waiter) watch(r *Request) {
 	w.ctxs = append(w.ctxs, r.Ctx)
 }
 
+// expired reports whether a context has ended, which is then watched no longer.
+func (w *Waiter) expired() bool {
+	for i, c := range w.ctxs {
+		if c.Err() != nil {
+			w.ctxs = slices.Delete(w.ctxs, i, i+1)
+			return true
+		}
+	}
+	return false
+}
+
 // token waits for a token, or answers false when a context has ended, which
 // is then watched no longer.
 func (w *Waiter) token() bool {
@@ -320,7 +333,7 @@ func (w *Waiter) token() bool {
 	}
 	i, _, _ := reflect.Select(cases)
 	if i > 0 {
-		w.ctxs = append(w.ctxs[:i-1], w.ctxs[i:]...)
+		w.ctxs = slices.Delete(w.ctxs, i-1, i)
 	}
 	return i == 0
 }

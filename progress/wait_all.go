@@ -1,8 +1,9 @@
 package progress
 
-// WaitAll blocks until all requests have ended and does with each as Wait. out, unless nil, is as long as hs and receives every status
-// with its error; the result is only about the call itself. Where out is nil
-// the result is the first error of a request.
+// WaitAll blocks until all requests have ended and does with each as Wait. out,
+// unless nil, is as long as hs and receives every status with its error; the
+// result is only about the call itself. Where out is nil the result is the first
+// error of a request.
 func WaitAll(hs []Handle, out []Status) error {
 	l, err := loopOf(hs)
 	if err != nil {
@@ -17,6 +18,11 @@ func WaitAll(hs []Handle, out []Status) error {
 	if !l.Enter() {
 		return waitAllQueued(l, hs, out)
 	}
+	if l.sweep(hs) {
+		err = l.collectAll(hs, out)
+		l.Leave()
+		return err
+	}
 	w := l.waiter()
 	if err = l.enlist(w, hs, false); err == nil {
 		if w.need > 0 && !l.await(w) {
@@ -28,6 +34,34 @@ func WaitAll(hs []Handle, out []Status) error {
 	l.release(w)
 	l.Leave()
 	return err
+}
+
+// sweep turns the loop as long as that ends one of the requests after another,
+// and reports whether all have ended. Nobody waits for them meanwhile, which
+// saves the accounts of a waiter where messages come in bursts.
+func (l *Loop) sweep(hs []Handle) bool {
+	if l.poller != nil || l.oversubscribed {
+		return false
+	}
+	if l.armed != 0 || l.asleep {
+		l.disarm()
+	}
+	for i, idle := 0, 0; ; {
+		for i < len(hs) && (hs[i].r == nil || hs[i].r.done || hs[i].r.resting) {
+			i++
+		}
+		if i == len(hs) {
+			return true
+		}
+		if idle == lookDedicated || l.woke || !hs[i].valid() {
+			return false
+		}
+		if l.pass(min(len(hs)-i, burst)) > 0 {
+			idle = 0
+		} else {
+			idle++
+		}
+	}
 }
 
 func waitAllQueued(l *Loop, hs []Handle, out []Status) error {
@@ -87,10 +121,16 @@ func (l *Loop) endAll(hs []Handle) error {
 	var first error
 	var generals []*General
 	for i := range hs {
-		if hs[i].idle() {
+		h := hs[i]
+		if r := h.r; r != nil && r.gen == h.gen && r.waiter == nil && !r.special && r.err == nil && h.gen != instant {
+			hs[i] = Handle{}
+			l.requests.free(r)
 			continue
 		}
-		h := hs[i].spend()
+		if h.idle() {
+			continue
+		}
+		h = hs[i].spend()
 		var err error
 		switch {
 		case !h.valid():

@@ -120,6 +120,10 @@ func Peek(h Handle) (ended bool, st Status, err error) {
 	return ended, st, err
 }
 
+// Look moves the loop on once, on behalf of a caller that does not wait. For the
+// owner.
+func (l *Loop) Look() { l.pass(burst) }
+
 // Glance calls f as the owner, and once more after moving the loop on if f
 // answers false. It is local, for calls that look for something in vain.
 func (l *Loop) Glance(f func() bool) {

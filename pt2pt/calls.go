@@ -13,6 +13,7 @@ func (e *Engine) Send(ctx context.Context, dest int, cid uint32, tag int32, b []
 	l := e.loop
 	if !l.Enter() {
 		r := fill(l.NewShared(), ctx, kindSend, dest, cid, tag, b)
+		callers(&r.Place)
 		_, err := l.Do(e, r)
 		return err
 	}
@@ -21,6 +22,7 @@ func (e *Engine) Send(ctx context.Context, dest int, cid uint32, tag int32, b []
 		return nil
 	}
 	r := fill(l.New(), ctx, kindSend, dest, cid, tag, b)
+	callers(&r.Place)
 	l.Begin(e, r)
 	_, err := l.Await(r)
 	return err
@@ -32,6 +34,7 @@ func (e *Engine) SendMode(ctx context.Context, mode Mode, dest int, cid uint32, 
 	if !l.Enter() {
 		r := fill(l.NewShared(), ctx, kindSend, dest, cid, tag, b)
 		r.Mode = uint8(mode)
+		callers(&r.Place)
 		_, err := l.Do(e, r)
 		return err
 	}
@@ -40,6 +43,7 @@ func (e *Engine) SendMode(ctx context.Context, mode Mode, dest int, cid uint32, 
 		return nil
 	}
 	r := fill(l.New(), ctx, kindSend, dest, cid, tag, b)
+	callers(&r.Place)
 	r.Mode = uint8(mode)
 	l.Begin(e, r)
 	_, err := l.Await(r)
@@ -50,9 +54,12 @@ func (e *Engine) SendMode(ctx context.Context, mode Mode, dest int, cid uint32, 
 func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b []byte) (progress.Result, error) {
 	l := e.loop
 	if !l.Enter() {
-		return l.Do(e, fill(l.NewShared(), ctx, kindRecv, source, cid, tag, b))
+		r := fill(l.NewShared(), ctx, kindRecv, source, cid, tag, b)
+		callers(&r.Place)
+		return l.Do(e, r)
 	}
 	r := fill(l.New(), ctx, kindRecv, source, cid, tag, b)
+	callers(&r.Place)
 	if l.Adopt(e, r) {
 		e.startRecv(r)
 	}
@@ -70,6 +77,7 @@ func (e *Engine) IsendMode(ctx context.Context, mode Mode, dest int, cid uint32,
 	if !l.Enter() {
 		r := fill(l.NewShared(), ctx, kindSend, dest, cid, tag, b)
 		r.Mode = uint8(mode)
+		callers(&r.Place)
 		return e.submit(r)
 	}
 	if e.sendsNow(mode, dest, wire.Imm(cid, tag), b) {
@@ -78,6 +86,7 @@ func (e *Engine) IsendMode(ctx context.Context, mode Mode, dest int, cid uint32,
 		return h
 	}
 	r := fill(l.New(), ctx, kindSend, dest, cid, tag, b)
+	callers(&r.Place)
 	r.Mode = uint8(mode)
 	h := r.Handle()
 	l.Begin(e, r)
@@ -90,9 +99,12 @@ func (e *Engine) IsendMode(ctx context.Context, mode Mode, dest int, cid uint32,
 func (e *Engine) Irecv(ctx context.Context, source int, cid uint32, tag int32, b []byte) progress.Handle {
 	l := e.loop
 	if !l.Enter() {
-		return e.submit(fill(l.NewShared(), ctx, kindRecv, source, cid, tag, b))
+		r := fill(l.NewShared(), ctx, kindRecv, source, cid, tag, b)
+		callers(&r.Place)
+		return e.submit(r)
 	}
 	r := fill(l.New(), ctx, kindRecv, source, cid, tag, b)
+	callers(&r.Place)
 	h := r.Handle()
 	if l.Adopt(e, r) {
 		e.startRecv(r)
@@ -117,6 +129,7 @@ func (e *Engine) persist(ctx context.Context, kind uint8, mode Mode, peer int, c
 	if ctx != nil && ctx.Done() != nil {
 		s.Ctx = ctx
 	}
+	callers(&s.Place)
 	return e.loop.Persist(s)
 }
 
@@ -135,8 +148,14 @@ func (e *Engine) submit(r *progress.Request) progress.Handle {
 
 func fill(r *progress.Request, ctx context.Context, kind uint8, peer int, cid uint32, tag int32, b []byte) *progress.Request {
 	r.Kind, r.Mode, r.Peer, r.Imm, r.Buf, r.Offset = kind, 0, int32(peer), wire.Imm(cid, tag), b, 0
-	if ctx != nil && ctx.Done() != nil {
-		r.Ctx = ctx
+	if ctx != nil {
+		endWith(r, ctx)
 	}
 	return r
+}
+
+func endWith(r *progress.Request, ctx context.Context) {
+	if ctx.Done() != nil {
+		r.Ctx = ctx
+	}
 }

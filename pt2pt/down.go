@@ -14,6 +14,10 @@ import (
 func (e *Engine) PeerDown(p fabric.Peer, err error) {
 	gone := &e.peers[p]
 	gone.down, gone.waiting, gone.turn = true, chain{}, nil
+	if gone.told == wire.Hold {
+		e.held.stopped--
+	}
+	gone.told = wire.Open
 	last := true
 	for i := range e.peers {
 		last = last && (i == e.rank || e.peers[i].down)

@@ -25,26 +25,29 @@ const (
 type Engine struct {
 	loop  *progress.Loop
 	rank  int
-	caps  fabric.Caps
-	short int // longest message that is eager wherever it lies
+	caps  *fabric.Caps // of messages to ourselves
+	sends uint32
 	match match.Table
 	peers []peer
-	alone error // why the last of the peers is down, once all are
 	log   *slog.Logger
 
 	arrivals arrivals
 	buffers  buffers
 	probes   chain // Probe requests that wait for a message
+	alone    error // why there is no other rank left, or nil
 	limits   Limits
 	held     heldTotal
 	attached map[uint32]*attached
+	question question
 	asked    map[uint64]asked       // sends that were asked back, by operation
 	hdr      [fabric.MaxHeader]byte // of the packet being sent
 }
 
 // peer is what the engine knows of another rank.
 type peer struct {
-	in inbound // its message that is arriving in chunks
+	caps  *fabric.Caps // of the fabric it is reached over
+	short int          // longest message that is eager wherever it lies
+	in    inbound      // its message that is arriving in chunks
 
 	unexpected uint64 // bytes of its messages that wait here for a receive
 	held       int    // their number
@@ -106,11 +109,22 @@ const (
 
 // New makes the engine of a rank and registers it with the loop.
 func New(l *progress.Loop, rank, size int) *Engine {
-	e := &Engine{loop: l, rank: rank, caps: l.Domain().Caps(), peers: make([]peer, size), log: l.Log(),
+	e := &Engine{loop: l, rank: rank, peers: make([]peer, size), log: l.Log(),
 		limits: DefaultLimits, attached: map[uint32]*attached{}, asked: map[uint64]asked{}}
-	e.short = min(e.caps.MaxEager, e.caps.GetMinMapped-1, e.caps.GetMin-1)
+	known := map[fabric.Domain]*fabric.Caps{}
+	for i := range e.peers {
+		d := l.Via(fabric.Peer(i))
+		if known[d] == nil {
+			caps := d.Caps()
+			known[d] = &caps
+		}
+		p := &e.peers[i]
+		p.caps = known[d]
+		p.short = min(p.caps.MaxEager, p.caps.GetMinMapped-1, p.caps.GetMin-1)
+	}
+	e.caps = e.peers[rank].caps
 	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady,
-		wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow)
+		wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow, wire.Ask, wire.Tell)
 	return e
 }
 
@@ -207,6 +221,12 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 		e.onCancel(from, imm)
 	case wire.Cancelled:
 		ok = wire.CancelledHeader(hdr).Valid() && e.onCancelled(from, imm, wire.CancelledHeader(hdr).Yes())
+	case wire.Ask:
+		e.onAsk(from, imm)
+	case wire.Tell:
+		if ok = wire.TellHeader(hdr).Valid(); ok {
+			e.onTell(from, imm, wire.TellHeader(hdr).Waiting())
+		}
 	case wire.Flow:
 		ok = imm < uint64(wire.Levels)
 		if ok {

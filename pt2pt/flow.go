@@ -95,7 +95,8 @@ func (e *Engine) unhold(a *arrival) {
 				e.tell(fabric.Peer(i), e.least(&e.peers[i]))
 			}
 		}
-	} else if p.told == wire.Announce && e.least(p) == wire.Open {
+	}
+	if p.told == wire.Announce && e.least(p) == wire.Open {
 		e.tell(fabric.Peer(a.from), wire.Open)
 	}
 }
@@ -141,7 +142,7 @@ func (e *Engine) reconsider(p *peer, r *progress.Request) bool {
 	}
 	if r.Step != stepRTS {
 		r.Step = stepRTS
-		r.Region = e.register(r.Buf, fabric.RemoteRead)
+		e.register(r, r.Buf, fabric.RemoteRead)
 	}
 	return true
 }

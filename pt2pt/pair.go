@@ -11,6 +11,7 @@ import (
 func (e *Engine) Isendrecv(ctx context.Context, cid uint32, out []byte, dest int, sendtag int32, in []byte, source int, recvtag int32) progress.Handle {
 	l := e.loop
 	r := fill(l.NewShared(), ctx, kindPair, e.rank, cid, recvtag, nil)
+	callers(&r.Place)
 	h := r.Handle()
 	l.Exclusive(func() {
 		if !l.Adopt(e, r) {

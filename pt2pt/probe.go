@@ -22,7 +22,9 @@ func (m Message) Null() bool { return m.e == nil }
 // Probe blocks until a message that a receive would match is here, and tells of
 // it (MPI-4.0 §3.8.1).
 func (e *Engine) Probe(ctx context.Context, source int, cid uint32, tag int32) (progress.Result, error) {
-	return e.loop.Do(e, fill(e.loop.NewShared(), ctx, kindProbe, source, cid, tag, nil))
+	r := fill(e.loop.NewShared(), ctx, kindProbe, source, cid, tag, nil)
+	callers(&r.Place)
+	return e.loop.Do(e, r)
 }
 
 // Iprobe is Probe that answers false instead of waiting. It is local.
@@ -72,6 +74,7 @@ func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) 
 // Mrecv receives a message of Mprobe or Improbe into b and sets *m to null.
 func (e *Engine) Mrecv(ctx context.Context, m *Message, b []byte) (progress.Result, error) {
 	r := fill(e.loop.NewShared(), ctx, kindMrecv, e.rank, 0, 0, b)
+	callers(&r.Place)
 	r.Entry = m.name()
 	*m = Message{}
 	return e.loop.Do(e, r)
@@ -80,6 +83,7 @@ func (e *Engine) Mrecv(ctx context.Context, m *Message, b []byte) (progress.Resu
 // Imrecv starts Mrecv. It is local.
 func (e *Engine) Imrecv(ctx context.Context, m *Message, b []byte) progress.Handle {
 	r := fill(e.loop.NewShared(), ctx, kindMrecv, e.rank, 0, 0, b)
+	callers(&r.Place)
 	r.Entry = m.name()
 	*m = Message{}
 	return e.submit(r)

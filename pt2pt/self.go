@@ -30,8 +30,7 @@ func (e *Engine) sendSelf(r *progress.Request) {
 	}
 	a.kind, a.req = kindOwn, uint64(r.Op())
 	r.Step = stepSelf
-	e.keep(id, a)
-	r.Entry = a.entry
+	r.Entry = uint64(e.keep(id, a))
 }
 
 // copySelf reports whether a send to ourselves is copied.

@@ -12,14 +12,14 @@ import (
 type arrival struct {
 	imm   uint64
 	total uint64 // bytes of the message
-	entry uint64 // in the matching table
 
 	addr, key uint64 // RTS: where the message lies
 	req       uint64 // RTS, EagerSync: the sender's request; kindOwn: ours
 
-	from uint32
-	gen  uint32 // counts the uses of the slot
-	body uint32 // index of bodies, if it is stored; next in the free list
+	from  uint32
+	began uint32 // in seconds of the loop's clock
+	gen   uint32 // counts the uses of the slot
+	body  uint32 // index of bodies, if it is stored; next in the free list
 
 	kind    uint8 // Eager, EagerFirst, EagerSync, RTS, or kindOwn
 	ready   bool  // of a ready send, come too early
@@ -88,16 +88,18 @@ func (e *Engine) partly(a *arrival) bool {
 }
 
 // keep files an arrival until a receive or a probe takes it.
-func (e *Engine) keep(id uint32, a *arrival) {
+func (e *Engine) keep(id uint32, a *arrival) match.Entry {
 	cid, tag := wire.Match(a.imm)
 	if a.ready {
 		e.late(a)
 	}
-	a.entry = uint64(e.match.AddUnexpected(cid, int32(a.from), tag, id))
+	a.began = progress.Now()
+	entry := e.match.AddUnexpected(cid, int32(a.from), tag, id)
 	e.hold(a)
 	if !e.probes.empty() {
 		e.offer(a)
 	}
+	return entry
 }
 
 // takeArrival gives an arrival, out of the matching table already, to a

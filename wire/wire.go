@@ -30,6 +30,8 @@ const (
 	Cancel     uint8 = 10 | Urgent // imm: the sender's request, which it wants back
 	Cancelled  uint8 = 11 | Urgent // imm: the sender's request; header CancelledHeader
 	Flow       uint8 = 12 | Urgent // imm: what the receiver still takes, a Level
+	Ask        uint8 = 13 | Urgent // what does your rank wait for? imm: to be told with the answer
+	Tell       uint8 = 14 | Urgent // the answer; imm: as asked; header TellHeader
 )
 
 // Imm packs a communication context and a tag.
@@ -206,3 +208,44 @@ func MakeCancelled(b []byte, yes bool) CancelledHeader {
 
 func (h CancelledHeader) Valid() bool { return len(h) == CancelledSize }
 func (h CancelledHeader) Yes() bool   { return h[cancelledYes] != 0 } // or a receive has taken the message
+
+// TellHeader says what a rank waits for: the oldest operation that a goroutine
+// of it is blocked in, towards the rank that asks if there is one.
+type TellHeader []byte
+
+// Waiting is the operation of a TellHeader.
+type Waiting struct {
+	Kind    uint8 // the protocol's number of what it is; 0: nothing is blocked
+	Peer    int32
+	Tag     int32
+	Context uint32
+	Age     uint32 // seconds
+	Bytes   uint64
+}
+
+const (
+	tellKind  = 0
+	tellPeer  = 4
+	tellTag   = 8
+	tellCtx   = 12
+	tellAge   = 16
+	tellBytes = 24
+	TellSize  = 32
+)
+
+// MakeTell fills b, which has at least TellSize bytes.
+func MakeTell(b []byte, w Waiting) TellHeader {
+	le.PutUint32(b[tellKind:], uint32(w.Kind))
+	le.PutUint32(b[tellPeer:], uint32(w.Peer))
+	le.PutUint32(b[tellTag:], uint32(w.Tag))
+	le.PutUint32(b[tellCtx:], w.Context)
+	le.PutUint64(b[tellAge:], uint64(w.Age))
+	le.PutUint64(b[tellBytes:], w.Bytes)
+	return TellHeader(b[:TellSize])
+}
+
+func (h TellHeader) Valid() bool { return len(h) == TellSize }
+func (h TellHeader) Waiting() Waiting {
+	return Waiting{Kind: h[tellKind], Peer: int32(le.Uint32(h[tellPeer:])), Tag: int32(le.Uint32(h[tellTag:])),
+		Context: le.Uint32(h[tellCtx:]), Age: le.Uint32(h[tellAge:]), Bytes: le.Uint64(h[tellBytes:])}
+}

@@ -33,6 +33,9 @@ func TestHeadersHaveTheirGoldenBytes(t *testing.T) {
 		{"FIN of a failure", func(b []byte) []byte { return wire.MakeFIN(b, wire.Lost) }, "01000000 00000000"},
 		{"FIN of a late receive", func(b []byte) []byte { return wire.MakeFIN(b, wire.Late) }, "02000000 00000000"},
 		{"Cancelled", func(b []byte) []byte { return wire.MakeCancelled(b, true) }, "01000000 00000000"},
+		{"Tell", func(b []byte) []byte {
+			return wire.MakeTell(b, wire.Waiting{Kind: 2, Peer: -1, Tag: 0x11121314, Context: 0x21222324, Age: 0x31323334, Bytes: 0x4142434445464748})
+		}, "02000000 ffffffff 14131211 24232221 34333231 00000000 48474645 44434241"},
 		{"not Cancelled", func(b []byte) []byte { return wire.MakeCancelled(b, false) }, "00000000 00000000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -64,6 +67,7 @@ func TestKindsHaveTheirGoldenValues(t *testing.T) {
 		{"EagerSync", wire.EagerSync, 0x04}, {"EagerReady", wire.EagerReady, 0x05},
 		{"RTS", wire.RTS, 0x86}, {"CTS", wire.CTS, 0x87}, {"Data", wire.Data, 0x08}, {"FIN", wire.FIN, 0x09},
 		{"Cancel", wire.Cancel, 0x8a}, {"Cancelled", wire.Cancelled, 0x8b}, {"Flow", wire.Flow, 0x8c},
+		{"Ask", wire.Ask, 0x8d}, {"Tell", wire.Tell, 0x8e},
 		{"level Open", uint8(wire.Open), 0}, {"level Announce", uint8(wire.Announce), 1}, {"level Hold", uint8(wire.Hold), 2},
 	} {
 		if c.got != c.want {
@@ -77,7 +81,7 @@ func TestKindsHaveTheirGoldenValues(t *testing.T) {
 
 func TestEveryHeaderFitsAFabric(t *testing.T) {
 	for name, n := range map[string]int{
-		"First": wire.FirstSize, "Sync": wire.SyncSize, "Cancelled": wire.CancelledSize, "RTS": wire.RTSSize, "CTS": wire.CTSSize, "Data": wire.DataSize, "FIN": wire.FINSize,
+		"First": wire.FirstSize, "Sync": wire.SyncSize, "Cancelled": wire.CancelledSize, "Tell": wire.TellSize, "RTS": wire.RTSSize, "CTS": wire.CTSSize, "Data": wire.DataSize, "FIN": wire.FINSize,
 	} {
 		if n > fabric.MaxHeader {
 			t.Errorf("%s takes %d bytes of %d", name, n, fabric.MaxHeader)
@@ -131,6 +135,10 @@ func FuzzHeadersComeBackAsMade(f *testing.F) {
 		if o := wire.Outcome(a % uint64(wire.Outcomes)); wire.MakeFIN(m[:], o).Outcome() != o || !wire.FINHeader(m[:wire.FINSize]).Valid() {
 			t.Errorf("FIN %x of %d", m[:wire.FINSize], o)
 		}
+		told := wire.Waiting{Kind: uint8(a), Peer: int32(a >> 8), Tag: int32(b), Context: uint32(c), Age: uint32(d), Bytes: d}
+		if h := wire.MakeTell(m[:], told); !h.Valid() || h.Waiting() != told {
+			t.Errorf("Tell %x of %v", []byte(h), told)
+		}
 		if h := wire.MakeCancelled(m[:], failed); !h.Valid() || h.Yes() != failed {
 			t.Errorf("Cancelled %x of %t", []byte(h), failed)
 		}
@@ -153,6 +161,9 @@ func FuzzOnlyValidHeadersAreRead(f *testing.F) {
 		}
 		if h := wire.SyncHeader(b); check(t, "Sync", h.Valid(), b, wire.SyncSize) {
 			h.Request()
+		}
+		if h := wire.TellHeader(b); check(t, "Tell", h.Valid(), b, wire.TellSize) {
+			h.Waiting()
 		}
 		if h := wire.CancelledHeader(b); check(t, "Cancelled", h.Valid(), b, wire.CancelledSize) {
 			h.Yes()

@@ -1,0 +1,64 @@
+package faulty
+
+import "github.com/weft-mpi/weft/fabric"
+
+// endpoint is an endpoint with faults. It is the owner's.
+type endpoint struct {
+	fabric.Endpoint
+	d    *domain
+	down bool // its answer is ErrPeerDown from here on
+}
+
+// refuse says whether to answer ErrAgain to an operation that might be
+// accepted. No room will be made that could wake the caller, so it wakes
+// itself.
+func (e *endpoint) refuse(offered bool) bool {
+	if !offered || e.down || e.d.closed.Load() || !chance(&e.d.rng, e.d.faults.Again) {
+		return false
+	}
+	e.d.Wake()
+	return true
+}
+
+// fits says whether a message is within the limits.
+func (e *endpoint) fits(hdr, body []byte) bool {
+	return len(hdr) <= fabric.MaxHeader && len(body) <= e.d.caps.MaxEager
+}
+
+func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
+	if e.refuse(e.fits(hdr, body)) {
+		return fabric.ErrAgain
+	}
+	return e.Endpoint.Send(kind, imm, hdr, body)
+}
+
+func (e *endpoint) SendZ(kind uint8, imm uint64, hdr []byte, body fabric.Segment, op fabric.Op) error {
+	if e.refuse(e.d.caps.SendZ && e.fits(hdr, body.Bytes)) {
+		return fabric.ErrAgain
+	}
+	return e.Endpoint.SendZ(kind, imm, hdr, body, op)
+}
+
+func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
+	if e.refuse(e.d.caps.Put) {
+		return fabric.ErrAgain
+	}
+	return e.Endpoint.Put(src, dst, note, op)
+}
+
+func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
+	if e.refuse(e.d.caps.Get) {
+		return fabric.ErrAgain
+	}
+	if !e.down && !e.d.closed.Load() && chance(&e.d.rng, e.d.faults.NoGet) {
+		return fabric.ErrUnsupported
+	}
+	return e.Endpoint.Get(dst, src, op)
+}
+
+func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) error {
+	if e.refuse(e.d.caps.Atomics) {
+		return fabric.ErrAgain
+	}
+	return e.Endpoint.Atomic(a, dst, op)
+}

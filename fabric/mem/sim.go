@@ -1,0 +1,209 @@
+package mem
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// SimConfig says what network a Sim plays. The chances are in 256.
+type SimConfig struct {
+	Size  int
+	Depth int         // messages that an ordered pair holds before Send answers ErrAgain
+	Caps  fabric.Caps // of every domain; Atomics and SendZ are not offered
+
+	Again  int // Sends and Gets that answer ErrAgain without need
+	Split  int // Polls that hand over fewer events than they could
+	NoGet  int // Gets that are refused with ErrUnsupported
+	BadGet int // Gets that are accepted and fail
+	Mapped int // regions that peers have mapped
+	NoReg  int // Registers that fail
+
+	// Observe, unless nil, is told of everything that happens, before it does.
+	// It calls nothing of the Sim.
+	Observe func(SimEvent)
+}
+
+// DrawSim draws a network of size ranks: thresholds so low that a message of a
+// few hundred bytes is a long one, rings of a few slots, any mix of faults.
+func DrawSim(rng *rand.Rand, size int) SimConfig {
+	maybe := func(one, most int) int { // 0, but for one case in so many
+		if rng.IntN(one) > 0 {
+			return 0
+		}
+		return 1 + rng.IntN(most)
+	}
+	c := SimConfig{Size: size, Depth: 1 + rng.IntN(4)}
+	if rng.IntN(3) == 0 {
+		c.Depth = 4 + rng.IntN(60)
+	}
+	eager := 8 + rng.IntN(57)
+	c.Caps = fabric.Caps{
+		MaxShort:     rng.IntN(eager + 1),
+		MaxEager:     eager,
+		Chunk:        1 + rng.IntN(eager),
+		GetMin:       1 + rng.IntN(4*eager),
+		GetMinMapped: 1 + rng.IntN(2*eager),
+		Get:          rng.IntN(4) > 0,
+		Put:          rng.IntN(2) == 0,
+	}
+	c.Again, c.Split = maybe(2, 160), maybe(2, 255)
+	c.NoGet, c.BadGet = maybe(3, 128), maybe(6, 64)
+	c.Mapped, c.NoReg = maybe(3, 255), maybe(6, 64)
+	return c
+}
+
+// SimWhat is what happens in a Sim.
+type SimWhat uint8
+
+const (
+	SimSent     SimWhat = iota + 1 // Rank's Send towards Peer was accepted
+	SimAgain                       // ... or answered ErrAgain
+	SimGet                         // Rank's Get or Put was accepted: Op
+	SimNoGet                       // ... or answered an error other than ErrAgain: Err
+	SimArrive                      // a message of Peer is there for Rank's Poll
+	SimDeliver                     // Rank's Poll hands it over
+	SimTransfer                    // a Get or Put of Rank's is carried out, or has failed: Err
+	SimComplete                    // Rank's Poll ends it
+	SimDeath                       // Rank is dead
+	SimDown                        // Rank's Poll reports the death of Peer
+	SimMisuse                      // Rank has broken the contract: Err
+)
+
+var simWhats = [...]string{SimSent: "sent", SimAgain: "again", SimGet: "get", SimNoGet: "no-get", SimArrive: "arrive",
+	SimDeliver: "deliver", SimTransfer: "transfer", SimComplete: "complete", SimDeath: "death", SimDown: "down", SimMisuse: "misuse"}
+
+func (w SimWhat) String() string { return simWhats[w] }
+
+// SimEvent is something that happens. Hdr and Body are borrowed.
+type SimEvent struct {
+	What       SimWhat
+	Rank, Peer int
+	Kind       uint8
+	Imm        uint64
+	Hdr, Body  []byte
+	Op         fabric.Op
+	Err        error
+}
+
+// Sim is a network of ranks that a single goroutine drives, step by step. What
+// is sent stays on its way until a move brings it on; moves are made one by
+// one, by the caller's choice (Do) or drawn (Step). All chance is in the one
+// generator, so the same seed and the same calls give the same events.
+//
+// Domains of a Sim have no doorbell: Wait blocks until the domain is closed,
+// and Wake does nothing, so a progress thread never wakes up.
+type Sim struct {
+	SimConfig
+	rng     *rand.Rand
+	domains []*simDomain
+	links   []simLink // from*size+to
+	moves   []SimMove // scratch
+}
+
+// simLink is what an ordered pair of ranks has under way.
+type simLink struct {
+	flight []simItem
+	count  int // in flight or in the inbox
+	slow   int // how often Step passes it over, in 256
+}
+
+// simItem is an event for a rank: on its way, or in its inbox.
+type simItem struct {
+	what fabricCall
+	peer int
+	kind uint8
+	imm  uint64
+	hdr  []byte
+	body []byte
+	note uint32
+	op   fabric.Op
+	err  error
+}
+
+// fabricCall is the method of fabric.Handler that an item becomes.
+type fabricCall uint8
+
+const (
+	callDeliver fabricCall = iota
+	callNotify
+	callComplete
+	callDown
+)
+
+// NewSim makes a network. All its chance comes from rng.
+func NewSim(rng *rand.Rand, c SimConfig) *Sim {
+	c.Depth = max(c.Depth, 1)
+	c.Caps.Atomics, c.Caps.SendZ = false, false
+	s := &Sim{SimConfig: c, rng: rng, links: make([]simLink, c.Size*c.Size)}
+	for i := range s.links {
+		if c.Again+c.Split > 0 && rng.IntN(3) == 0 {
+			s.links[i].slow = rng.IntN(256)
+		}
+	}
+	for r := range c.Size {
+		s.domains = append(s.domains, newSimDomain(s, r))
+	}
+	return s
+}
+
+func (s *Sim) link(from, to int) *simLink { return &s.links[from*s.Size+to] }
+
+func (s *Sim) chance(of256 int) bool { return of256 > 0 && s.rng.IntN(256) < of256 }
+
+func (s *Sim) tell(e SimEvent) {
+	if s.Observe != nil {
+		s.Observe(e)
+	}
+}
+
+// Name, Available and Open make the Sim a fabric.Provider.
+
+func (s *Sim) Name() string     { return "sim" }
+func (s *Sim) Available() error { return nil }
+
+func (s *Sim) Open(c fabric.Config) (fabric.Domain, error) {
+	if int(c.Rank) >= s.Size || c.Size != s.Size {
+		return nil, &fabric.Error{Op: "open sim domain", Peer: c.Rank, HasPeer: true,
+			Err: fmt.Errorf("the network has %d ranks, the job %d", s.Size, c.Size)}
+	}
+	return s.domains[c.Rank], nil
+}
+
+// Config is what rank opens its domain with.
+func (s *Sim) Config(rank int) fabric.Config {
+	return fabric.Config{Rank: fabric.Peer(rank), Size: s.Size, Job: "sim", Log: slog.New(slog.DiscardHandler)}
+}
+
+// Addrs are the addresses of all ranks.
+func (s *Sim) Addrs() (addrs [][]byte) {
+	for r := range s.Size {
+		addrs = append(addrs, addr(fabric.Peer(r)))
+	}
+	return addrs
+}
+
+// Calm ends all faults; what is slow stays slow.
+func (s *Sim) Calm() { s.Again, s.Split, s.NoGet, s.BadGet, s.NoReg = 0, 0, 0, 0, 0 }
+
+// Quiet reports that nothing is on its way or waits for a Poll.
+func (s *Sim) Quiet() bool {
+	for _, d := range s.domains {
+		if len(d.inbox) > 0 && !d.dead {
+			return false
+		}
+	}
+	return len(s.Moves()) == 0
+}
+
+// Regions is how many regions a rank has registered.
+func (s *Sim) Regions(rank int) int { return len(s.domains[rank].regions) }
+
+// Waiting is how many events a rank's Poll would find.
+func (s *Sim) Waiting(rank int) int { return len(s.domains[rank].inbox) }
+
+// ErrSim is in the errors of Gets and Registers that fail by chance.
+var ErrSim = errors.New("the network failed")

@@ -1,0 +1,99 @@
+package mpi
+
+import (
+	"fmt"
+
+	"github.com/weft-mpi/weft/pt2pt"
+)
+
+// diagnose says in words what keeps a rank waiting, as far as it shows from
+// what waits there and from what the ranks it waits for have told.
+func diagnose(rank int, pending []pt2pt.Pending, told []pt2pt.Told) (words []string) {
+	said := map[string]bool{}
+	say := func(format string, args ...any) {
+		s := fmt.Sprintf(format, args...)
+		if !said[s] && len(words) < reportMost {
+			said[s] = true
+			words = append(words, s)
+		}
+	}
+	for _, p := range pending {
+		if p.What != pt2pt.Receive && p.What != pt2pt.Probing || p.State != unmatched {
+			continue
+		}
+		if u, ok := nearly(p, pending); ok {
+			say("the %s finds no message, but a message from rank %d with %s is here: %s",
+				phrase(p), u.Peer, differs(p, u), "is this the receive, or the send, that was meant?")
+		}
+	}
+	for _, p := range pending {
+		if !p.Blocked {
+			continue
+		}
+		for _, t := range told {
+			if t.From == p.Peer {
+				say("%s", between(rank, p, t))
+			}
+		}
+	}
+	return words
+}
+
+// unmatched is the state of a receive or a probe without a message.
+const unmatched = "no message has matched"
+
+// nearly finds a message that a receive would take if one thing were different.
+func nearly(p pt2pt.Pending, pending []pt2pt.Pending) (pt2pt.Pending, bool) {
+	best, least := pt2pt.Pending{}, 2
+	for _, u := range pending {
+		if u.What != pt2pt.Unexpected {
+			continue
+		}
+		off := 0
+		if p.Peer != AnySource && p.Peer != u.Peer {
+			off++
+		}
+		if int(p.Tag) != AnyTag && p.Tag != u.Tag {
+			off++
+		}
+		if p.Context != u.Context {
+			off++
+		}
+		if off < least {
+			best, least = u, off
+		}
+	}
+	return best, least == 1
+}
+
+// differs names what keeps a message from a receive.
+func differs(p, u pt2pt.Pending) string {
+	switch {
+	case p.Context != u.Context:
+		return fmt.Sprintf("the same tag on another communicator (%s)", contextName(u.Context))
+	case int(p.Tag) != AnyTag && p.Tag != u.Tag:
+		return fmt.Sprintf("tag %d (%d bytes)", u.Tag, u.Bytes)
+	}
+	return "the same tag"
+}
+
+// between tells how the operation p of this rank and what rank t.From says of
+// itself go together.
+func between(rank int, p pt2pt.Pending, t pt2pt.Told) string {
+	mine := p.What == pt2pt.Receive || p.What == pt2pt.Probing
+	theirs := t.What == pt2pt.Receive || t.What == pt2pt.Probing
+	other := pt2pt.Pending{What: t.What, Peer: t.Peer, Tag: t.Tag, Context: t.Context, Bytes: t.Bytes}
+	switch {
+	case t.What == 0:
+		return fmt.Sprintf("rank %d is not blocked in any operation: it computes, or waits outside of the library", t.From)
+	case t.Peer != rank:
+		return fmt.Sprintf("rank %d itself waits: %s", t.From, phrase(other))
+	case mine && theirs:
+		return fmt.Sprintf("ranks %d and %d wait to receive from each other, and neither sends: deadlock (here %s, there %s)",
+			rank, t.From, phrase(p), phrase(other))
+	case !mine && p.What == pt2pt.Send && t.What == pt2pt.Send:
+		return fmt.Sprintf("ranks %d and %d wait for each other's receive, both are blocked in a send: deadlock; use Sendrecv, or Isend on one side (here %s, there %s)",
+			rank, t.From, phrase(p), phrase(other))
+	}
+	return fmt.Sprintf("rank %d waits for this rank: %s", t.From, phrase(other))
+}

@@ -1,0 +1,200 @@
+package mpi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// page is what a watchdog writes to; await blocks until it says something.
+type page struct {
+	mu   sync.Mutex
+	text strings.Builder
+	news chan struct{}
+}
+
+func newPage() *page { return &page{news: make(chan struct{}, 1)} }
+
+func (p *page) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	p.text.Write(b)
+	p.mu.Unlock()
+	select {
+	case p.news <- struct{}{}:
+	default:
+	}
+	return len(b), nil
+}
+
+func (p *page) await(ctx context.Context, words ...string) error {
+	for {
+		p.mu.Lock()
+		text := p.text.String()
+		p.mu.Unlock()
+		missing := ""
+		for _, w := range words {
+			if !strings.Contains(text, w) {
+				missing = w
+			}
+		}
+		if missing == "" {
+			return nil
+		}
+		select {
+		case <-p.news:
+		case <-ctx.Done():
+			return fmt.Errorf("the report does not say %q:\n%s", missing, text)
+		}
+	}
+}
+
+// hang runs two ranks that hang until the watchdog has said the words.
+func hang(t *testing.T, fabric string, f func(c *mpi.Comm) error, words ...string) {
+	t.Helper()
+	p := newPage()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	over, stop := context.WithCancel(ctx)
+	said := make(chan error, 1)
+	go func() {
+		said <- p.await(ctx, words...)
+		stop()
+	}()
+	run(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) error {
+		if err := f(c.WithContext(over)); !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("what hangs ended with %w", err)
+		}
+		return nil
+	}, mpi.WithWatchdog(20*time.Millisecond, p))
+	if err := <-said; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheWatchdogSaysWhyRanksHang(t *testing.T) {
+	onEach(t, func(t *testing.T, fabric string) {
+		t.Run("both receive", func(t *testing.T) {
+			hang(t, fabric, func(c *mpi.Comm) error {
+				_, err := mpi.Recv(c, make([]byte, 8), 1-c.Rank(), 5)
+				return err
+			}, "rank 0 of 2", "rank 1 of 2", "receive from rank 1, tag 5, context 0, room for 8 bytes", "a goroutine is blocked in it",
+				"wait to receive from each other, and neither sends: deadlock", "watchdog_test.go:")
+		})
+		t.Run("both send", func(t *testing.T) {
+			hang(t, fabric, func(c *mpi.Comm) error {
+				return mpi.Ssend(c, make([]byte, 8), 1-c.Rank(), 5)
+			}, "send to rank 1, tag 5, context 0, 8 bytes: waits for its receive", "both are blocked in a send: deadlock", "watchdog_test.go:")
+		})
+		t.Run("wrong tag", func(t *testing.T) {
+			hang(t, fabric, func(c *mpi.Comm) error {
+				if c.Rank() == 0 {
+					if err := mpi.Send(c, make([]byte, 24), 1, 7); err != nil {
+						return err
+					}
+				}
+				_, err := mpi.Recv(c, make([]byte, 8), 1-c.Rank(), 5)
+				return err
+			}, "unexpected message from rank 0, tag 7, context 0, 24 bytes: is here",
+				"finds no message, but a message from rank 0 with tag 7 (24 bytes) is here")
+		})
+		t.Run("wrong communicator", func(t *testing.T) {
+			hang(t, fabric, func(c *mpi.Comm) error {
+				d, err := c.Dup()
+				if err != nil {
+					return err
+				}
+				if c.Rank() == 0 {
+					if err := mpi.Send(d, make([]byte, 24), 1, 5); err != nil {
+						return err
+					}
+				}
+				_, err = mpi.Recv(c, make([]byte, 8), 1-c.Rank(), 5)
+				return err
+			}, "with the same tag on another communicator (context 4)")
+		})
+		t.Run("the other computes", func(t *testing.T) {
+			hang(t, fabric, func(c *mpi.Comm) error {
+				if c.Rank() == 0 {
+					<-c.Context().Done()
+					return context.Canceled
+				}
+				_, err := mpi.Recv(c, make([]byte, 8), 0, 5)
+				return err
+			}, "rank 0 is not blocked in any operation")
+		})
+	})
+}
+
+func TestPendingTellsWhatWaits(t *testing.T) {
+	onEach(t, func(t *testing.T, fabric string) {
+		run(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) error {
+			if err := mpi.Send(c, []int32{1, 2}, 1-c.Rank(), 3); err != nil {
+				return err
+			}
+			r, err := mpi.Irecv(c, make([]int64, 4), 1-c.Rank(), 4)
+			if err != nil {
+				return err
+			}
+			if _, err := mpi.Probe(c, 1-c.Rank(), 3); err != nil {
+				return err
+			}
+			var got []string
+			for _, p := range w.Pending() {
+				if p.Context%2 == 1 {
+					continue // the other may be in Finalize
+				}
+				if p.Age > patience || p.Blocked {
+					return fmt.Errorf("a %s is %v old, blocked: %t", p.What, p.Age, p.Blocked)
+				}
+				if p.What == "receive" && !strings.Contains(p.Place, "watchdog_test.go:") {
+					return fmt.Errorf("the receive comes from %q", p.Place)
+				}
+				got = append(got, fmt.Sprint(p.What, " ", p.Peer, " ", p.Tag, " ", p.Bytes))
+			}
+			want := fmt.Sprintf("[receive %d 4 32 unexpected message %d 3 8]", 1-c.Rank(), 1-c.Rank())
+			if fmt.Sprint(got) != want {
+				return fmt.Errorf("pending is %v, want %s", got, want)
+			}
+			if err := mpi.Cancel(&r); err != nil {
+				return err
+			}
+			if st, err := mpi.Wait(&r); err != nil || !st.Cancelled {
+				return fmt.Errorf("the cancelled receive: %v, %w", st, err)
+			}
+			_, err = mpi.Recv(c, make([]int32, 2), 1-c.Rank(), 3)
+			return err
+		})
+	})
+}
+
+func init() {
+	roles["quits"] = func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			syscall.Kill(syscall.Getpid(), syscall.SIGQUIT)
+		}
+		_, err := mpi.Recv(c, make([]byte, 8), 1-c.Rank(), 5)
+		return err
+	}
+}
+
+// SIGQUIT reports and then does what it does to every Go program.
+func TestSIGQUITReports(t *testing.T) {
+	out, err := launch(t, 2, "quits")
+	var exit *boot.ExitError
+	if !errors.As(err, &exit) || exit.Rank != 1 || exit.Code != 2 {
+		t.Errorf("the job ended with %v, want rank 1 to exit with 2\n%s", err, out)
+	}
+	for _, words := range []string{"weft: rank 1 of 2", "fabric " + processFabric() + "): ", "SIGQUIT: quit", "goroutine "} {
+		if !strings.Contains(out, words) {
+			t.Errorf("the report does not say %q:\n%s", words, out)
+		}
+	}
+}

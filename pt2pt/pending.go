@@ -1,0 +1,135 @@
+package pt2pt
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/weft-mpi/weft/match"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// What is the sort of thing that is pending.
+type What uint8
+
+const (
+	Receive What = iota + 1
+	Send
+	Probing
+	Flushing     // of attached memory
+	SendReceive  // Isendrecv
+	Unexpected   // a message that no receive has asked for
+	Matched      // a message that a matched probe has taken and nobody has received
+	Operation    // of another protocol
+	whatsAtWires // sorts of Tell
+)
+
+var whats = [...]string{Receive: "receive", Send: "send", Probing: "probe", Flushing: "flush of attached memory",
+	SendReceive: "send and receive", Unexpected: "unexpected message", Matched: "matched message", Operation: "operation"}
+
+func (w What) String() string {
+	if int(w) < len(whats) && whats[w] != "" {
+		return whats[w]
+	}
+	return "nothing"
+}
+
+// Pending is an operation in flight, or a message that waits for one.
+type Pending struct {
+	What    What
+	Peer    int           // the other rank, or AnySource
+	Tag     int32         // or AnyTag
+	Context uint32        // of the communicator
+	Bytes   uint64        // of the message, or of the receive's buffer
+	Age     time.Duration // to a second
+	Blocked bool          // a goroutine waits for it
+	State   string        // how far it is
+	Op      uint64        // tells it from others
+	Callers [3]uintptr    // program counters around the call that made it
+}
+
+// steps says how far an operation is.
+var steps = [...]string{
+	stepEager: "waits for room towards its peer", stepSync: "waits for room towards its peer",
+	stepChunks: "is being copied to its peer", stepRTS: "waits for room to be announced",
+	stepHeld:  "held back: its peer has as many messages as it takes",
+	stepAwait: "waits for its receive", stepFrags: "is being sent in fragments", stepSelf: "waits for a receive of this rank",
+	stepPosted: "no message has matched", stepChunked: "its message arrives", stepGet: "waits for room to fetch its message",
+	stepGetting: "fetches its message", stepData: "its message arrives in fragments",
+	stepProbing: "no message has matched", stepFlush: "messages are on their way", stepPair: "is under way",
+}
+
+var kinds = [...]What{kindSend: Send, kindRecv: Receive, kindMrecv: Receive, kindProbe: Probing, kindFlush: Flushing, kindPair: SendReceive}
+
+// Pending lists what waits at this rank, the oldest first. It is local.
+func (e *Engine) Pending() (all []Pending) {
+	e.loop.Exclusive(func() {
+		e.loop.EachRequest(func(r *progress.Request) { all = append(all, e.pending(r)) })
+		for id := range e.arrivals.used {
+			a := e.arrivals.at(id)
+			if a.kind == 0 {
+				continue
+			}
+			cid, tag := wire.Match(a.imm)
+			p := Pending{What: Unexpected, Peer: int(a.from), Tag: tag, Context: cid, Bytes: a.total,
+				Age: progress.Since(a.began), Op: uint64(a.gen)<<32 | uint64(id), State: "is here"}
+			if a.matched {
+				p.What = Matched
+			}
+			if a.kind == wire.RTS || a.kind == kindOwn {
+				p.State = "is announced"
+			}
+			all = append(all, p)
+		}
+	})
+	slices.SortStableFunc(all, func(a, b Pending) int { return cmp.Compare(b.Age, a.Age) })
+	return all
+}
+
+// Blocked calls f with each operation that a goroutine is blocked in, named as
+// by Pending.Op.
+func (e *Engine) Blocked(f func(op uint64)) {
+	e.loop.Exclusive(func() {
+		e.loop.EachRequest(func(r *progress.Request) {
+			if r.Waited() {
+				f(uint64(r.Op()))
+			}
+		})
+	})
+}
+
+func (e *Engine) pending(r *progress.Request) Pending {
+	cid, tag := wire.Match(r.Imm)
+	p := Pending{What: Operation, Peer: int(r.Peer), Tag: tag, Context: cid, Bytes: uint64(len(r.Buf)),
+		Age: progress.Since(r.Began), Blocked: r.Waited(), Op: uint64(r.Op()), Callers: r.Place}
+	if int(r.Kind) < len(kinds) && kinds[r.Kind] != 0 {
+		p.What = kinds[r.Kind]
+	}
+	if p.What != Operation && int(r.Step) < len(steps) {
+		p.State = steps[r.Step]
+	}
+	return p
+}
+
+// waiting is what this rank is blocked in, for a peer that asks: rather
+// something that needs the peer, rather something old.
+func (e *Engine) waiting(peer int32) (w wire.Waiting) {
+	best := -1
+	e.loop.EachRequest(func(r *progress.Request) {
+		if !r.Waited() || int(r.Kind) >= len(kinds) || r.Kind == 0 {
+			return
+		}
+		age := progress.Since(r.Began)
+		score := int(age / time.Second)
+		if r.Peer == peer || r.Peer == match.AnySource {
+			score += 1 << 40
+		}
+		if score > best {
+			cid, tag := wire.Match(r.Imm)
+			best = score
+			w = wire.Waiting{Kind: uint8(kinds[r.Kind]), Peer: r.Peer, Tag: tag, Context: cid, Age: uint32(age / time.Second), Bytes: uint64(len(r.Buf))}
+		}
+	})
+	return w
+}
