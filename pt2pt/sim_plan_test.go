@@ -55,8 +55,16 @@ func drawPlan(rng *rand.Rand) (p simPlan) {
 	if rng.IntN(2) == 0 {
 		p.modes = rng.IntN(256)
 	}
-	for _, o := range simOps {
-		p.weight = append(p.weight, 1+rng.IntN(o.weight))
+	// Some plans do a few things only, and those often.
+	few := rng.IntN(2) == 0
+	for i, o := range simOps {
+		n := 1 + rng.IntN(o.weight)
+		if few && i > 0 && rng.IntN(2) == 0 {
+			n = 0
+		} else if few {
+			n = 1 + rng.IntN(16)
+		}
+		p.weight = append(p.weight, n)
 	}
 	return p
 }

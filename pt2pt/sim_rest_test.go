@@ -43,6 +43,9 @@ func (w *simWorld) settle() {
 	w.note("at rest")
 	for _, r := range w.living() {
 		r.keepsLimits()
+		if n := w.check.Late(r.id); r.log.late != n || r.log.odd != "" {
+			w.fail("rank %d has logged %d of %d late ready sends, and %q", r.id, r.log.late, n, r.log.odd)
+		}
 	}
 	if err := w.check.Rest(); err != nil {
 		w.fail("%w", err)
@@ -150,6 +153,7 @@ func (r *simRank) leftovers() {
 	left("stored bodies", len(r.arrivals.bodies)-len(r.arrivals.freeBody))
 	left("bytes held", int(r.held.bytes))
 	left("messages held", r.held.messages)
+	left("stopped peers", r.held.stopped)
 	left("sends asked back", len(r.cancels))
 	if !r.probes.empty() {
 		left("probes", 1)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"runtime/debug"
 
@@ -35,6 +36,7 @@ type simRank struct {
 	w    *simWorld
 	id   int
 	dead bool
+	log  *simLog
 	open []*simReq // not seen to end
 
 	resting []*simReq  // persistent requests that are not active
@@ -85,11 +87,12 @@ func newSimWorld(rng *rand.Rand, c mem.SimConfig, lim Limits) *simWorld {
 		if err != nil {
 			panic(err)
 		}
-		l := progress.New(progress.Config{Domain: d, Addrs: w.sim.Addrs(), Log: cfg.Log, NoThread: true})
+		log := &simLog{}
+		l := progress.New(progress.Config{Domain: d, Addrs: w.sim.Addrs(), Log: slog.New(log), NoThread: true})
 		e := New(l, i, c.Size)
 		lim.Stall = 0 // there is no time here
 		e.Limit(lim)
-		r := &simRank{Engine: e, w: w, id: i, coming: make([]struct{ total, got int }, c.Size), takes: make([]wire.Level, c.Size)}
+		r := &simRank{Engine: e, w: w, id: i, log: log, coming: make([]struct{ total, got int }, c.Size), takes: make([]wire.Level, c.Size)}
 		for range c.Size {
 			r.asked = append(r.asked, map[uint64]int{})
 		}
@@ -288,6 +291,9 @@ func (q *simReq) end(st progress.Status, err error) {
 			r.open = append(r.open[:i], r.open[i+1:]...)
 			break
 		}
+	}
+	if a := r.attached[Everywhere]; errors.As(err, new(*NoBufferError)) && a != nil && a.used == 0 && roundUp(len(q.buf)) <= len(a.mem) {
+		w.fail("buffered send #%d found no room for %d bytes in %d that are free", q.id, len(q.buf), len(a.mem))
 	}
 	if q.start != nil {
 		r.resting = append(r.resting, q)
