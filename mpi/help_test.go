@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"testing"
 	"time"
 
@@ -16,8 +17,23 @@ const patience = 30 * time.Second
 
 // onEach runs a test on every fabric that joins goroutines.
 func onEach(t *testing.T, f func(t *testing.T, fabric string)) {
-	for _, fabric := range []string{"mem", "shm"} {
-		t.Run(fabric, func(t *testing.T) { f(t, fabric) })
+	for _, fabric := range []string{"mem", "shm", "verbs"} {
+		t.Run(fabric, func(t *testing.T) {
+			need(t, fabric)
+			f(t, fabric)
+		})
+	}
+}
+
+// need skips the test on a fabric that this machine does not have. scripts/roce
+// runs the tests where there is an RDMA device.
+func need(t testing.TB, fabric string) {
+	t.Helper()
+	if err := mpi.FabricAvailable(fabric); err != nil {
+		if os.Getenv("WEFT_ROCE") != "" {
+			t.Fatalf("WEFT_ROCE is set: %v", err)
+		}
+		t.Skip(err)
 	}
 }
 
@@ -85,4 +101,3 @@ func want(t *testing.T, what string, err error, class mpi.Class) {
 		t.Errorf("%s: error %v, want one of class %v", what, err, class)
 	}
 }
-

@@ -30,7 +30,8 @@ func makeOptions(opts []Option) options {
 }
 
 // WithFabric chooses the transport by name, one of Fabrics. "auto", the
-// default, takes shm between processes and mem between goroutines.
+// default, takes shm between processes, or what WEFT_FABRIC says, and mem
+// between goroutines.
 func WithFabric(name string) Option { return func(o *options) { o.fabric = name } }
 
 // WithLogger sets where the library reports what is worth knowing and no

@@ -48,12 +48,21 @@ var roles = map[string]func(c *mpi.Comm) error{
 	"killed: sender, coop":  func(c *mpi.Comm) error { return playKilledSender(c, 8<<20, 3) },
 }
 
+// processFabric is what joins the ranks that are processes: shm unless the
+// environment chooses another.
+func processFabric() string {
+	if f := os.Getenv("WEFT_FABRIC"); f != "" {
+		return f
+	}
+	return "shm"
+}
+
 func play(role string) error {
 	name, _, _ := strings.Cut(role, "#")
 	before := openFiles()
 	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errors.New("the test waited too long"))
 	defer cancel()
-	w, err := mpi.Init(ctx, mpi.WithFabric("shm"))
+	w, err := mpi.Init(ctx, mpi.WithFabric(processFabric()))
 	if err != nil {
 		return err
 	}

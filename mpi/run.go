@@ -10,6 +10,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
 	"github.com/weft-mpi/weft/fabric/shm"
+	"github.com/weft-mpi/weft/fabric/verbs"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -58,10 +59,13 @@ func worldsOf(n int, o options) ([]*World, error) {
 	if err := checkFabric(o.fabric); err != nil {
 		return nil, err
 	}
-	name, provider := "mem", fabric.Provider(nil)
-	if o.fabric == "shm" {
-		name, provider = "shm", shm.Provider{}
-	} else {
+	var provider fabric.Provider
+	switch o.fabric {
+	case "shm":
+		provider = shm.Provider{}
+	case "verbs":
+		provider = verbs.Provider{}
+	default:
 		provider = mem.NewNetwork(n).Provider()
 	}
 	var doms []fabric.Domain
@@ -80,7 +84,7 @@ func worldsOf(n int, o options) ([]*World, error) {
 	worlds := make([]*World, n)
 	for i := range worlds {
 		cfg := progress.Config{Oversubscribed: n > runtime.GOMAXPROCS(0)}
-		worlds[i] = newWorld(name, doms[i], addrs, i, cfg, o)
+		worlds[i] = newWorld(provider.Name(), doms[i], addrs, i, cfg, o)
 	}
 	return worlds, nil
 }

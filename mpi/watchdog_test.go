@@ -192,7 +192,7 @@ func TestSIGQUITReports(t *testing.T) {
 	if !errors.As(err, &exit) || exit.Rank != 1 || exit.Code != 2 {
 		t.Errorf("the job ended with %v, want rank 1 to exit with 2\n%s", err, out)
 	}
-	for _, words := range []string{"weft: rank 1 of 2", "fabric shm): ", "SIGQUIT: quit", "goroutine "} {
+	for _, words := range []string{"weft: rank 1 of 2", "fabric " + processFabric() + "): ", "SIGQUIT: quit", "goroutine "} {
 		if !strings.Contains(out, words) {
 			t.Errorf("the report does not say %q:\n%s", words, out)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync/atomic"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
 	"github.com/weft-mpi/weft/fabric/shm"
+	"github.com/weft-mpi/weft/fabric/verbs"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
 )
@@ -31,7 +33,7 @@ type World struct {
 }
 
 // Fabrics lists the names that WithFabric takes.
-func Fabrics() []string { return []string{"auto", "shm", "mem"} }
+func Fabrics() []string { return []string{"auto", "shm", "mem", "verbs"} }
 
 // Init finds the job this process was started in and connects to it
 // (MPI_Init, MPI-4.0 §11.2.1). It is collective and blocks until all ranks have
@@ -97,16 +99,24 @@ func newWorld(name string, dom fabric.Domain, addrs [][]byte, rank int, cfg prog
 
 // choose finds the transport for a job of processes.
 func choose(name string, job *boot.Job) (string, fabric.Provider, error) {
-	if job.Size == 1 && name != "shm" {
+	if env := os.Getenv("WEFT_FABRIC"); name == "auto" && env != "" {
+		if err := checkFabric(env); err != nil {
+			return "", nil, fmt.Errorf("WEFT_FABRIC: %w", err)
+		}
+		name = env
+	}
+	if job.Size == 1 && name != "shm" && name != "verbs" {
 		return "mem", mem.NewNetwork(1).Provider(), nil
 	}
 	switch {
 	case name == "mem":
 		return "", nil, badArg("Init", ErrUnsupported,
 			"fabric mem joins the goroutines of one process, not %d processes: use shm, or mpi.Run", job.Size)
+	case name == "verbs":
+		return name, verbs.Provider{}, nil
 	case len(job.LocalRanks) < job.Size:
 		return "", nil, badArg("Init", ErrUnsupported,
-			"%d of %d ranks are on other machines, which no fabric of this build reaches: start all ranks on one machine",
+			"%d of %d ranks are on other machines, which shared memory does not reach: choose the fabric verbs if they have RDMA devices, or start all ranks on one machine",
 			job.Size-len(job.LocalRanks), job.Size)
 	}
 	return "shm", shm.Provider{}, nil

@@ -7,6 +7,23 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
+// asked is a send that was asked back. A persistent one may be asked back,
+// complete all the same, and be started and asked back anew before the first
+// answer is here.
+type asked struct {
+	peer fabric.Peer
+	owed uint32 // answers to come
+	err  error  // how the send ends if the last of them is yes; nil if it has ended
+}
+
+// unask ends what was asked of a send, which has ended. Its answers still come.
+func (e *Engine) unask(r *progress.Request) {
+	if a, ok := e.asked[uint64(r.Op())]; ok {
+		a.err = nil
+		e.asked[uint64(r.Op())] = a
+	}
+}
+
 // Cancel ends a request that nothing has been done for yet, with err. A send
 // that has been announced, or is synchronous, is asked back: it ends with err
 // when the receiver answers that no receive has taken it (MPI-4.0 §3.8.4).
@@ -50,9 +67,10 @@ func (e *Engine) Cancel(r *progress.Request, err error) bool {
 		}
 		e.finishSend(r, err)
 	case stepAwait:
-		if _, asked := e.cancels[r.Index()]; !asked {
-			e.cancels[r.Index()] = err
-			e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.Cancel, uint64(r.Op()), nil)
+		op := uint64(r.Op())
+		if a := e.asked[op]; a.err == nil {
+			e.asked[op] = asked{fabric.Peer(r.Peer), a.owed + 1, err}
+			e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.Cancel, op, nil)
 		}
 		return false
 	default:
@@ -88,20 +106,22 @@ func (e *Engine) onCancel(from fabric.Peer, req uint64) {
 // onCancelled ends a send that was asked back. One that a receive has taken
 // goes on, and may be over by now.
 func (e *Engine) onCancelled(from fabric.Peer, op uint64, yes bool) bool {
+	a, ok := e.asked[op]
+	if !ok || a.peer != from {
+		return false
+	}
+	if a.owed--; a.owed > 0 {
+		e.asked[op] = a
+		return !yes
+	}
+	delete(e.asked, op)
+	if !yes {
+		return true
+	}
 	r := e.loop.Lookup(op)
-	if r == nil {
-		return !yes
+	if r == nil || a.err == nil || r.Kind != kindSend || r.Step != stepAwait {
+		return false
 	}
-	err := e.cancels[r.Index()]
-	if err == nil || r.Kind != kindSend || r.Peer != int32(from) {
-		return !yes
-	}
-	e.cancels[r.Index()] = nil // it is not asked again
-	if yes {
-		if r.Step != stepAwait {
-			return false
-		}
-		e.finishSend(r, err)
-	}
+	e.finishSend(r, a.err)
 	return true
 }

@@ -154,7 +154,7 @@ func (r *simRank) leftovers() {
 	left("bytes held", int(r.held.bytes))
 	left("messages held", r.held.messages)
 	left("stopped peers", r.held.stopped)
-	left("sends asked back", len(r.cancels))
+	left("sends asked back", len(r.asked))
 	if !r.probes.empty() {
 		left("probes", 1)
 	}

@@ -33,7 +33,7 @@ func runSeed(seed uint64, tracing bool) (trace []byte, err error) {
 		w.note("BROKEN: %v", err)
 		w.sim.Observe = nil
 		for _, r := range w.ranks { // the loops may be owned still
-			r.loop.Domain().Close()
+			r.loop.Via(0).Close()
 		}
 	}
 	return w.trace, err

@@ -106,7 +106,7 @@ func newSimWorld(rng *rand.Rand, c mem.SimConfig, lim Limits) *simWorld {
 func (w *simWorld) close() {
 	w.sim.Observe = nil
 	for _, r := range w.ranks {
-		r.loop.Domain().Close()
+		r.loop.Via(0).Close()
 		r.loop.Close()
 	}
 }

@@ -1,6 +1,8 @@
-// Command weft starts the ranks of a program on this machine.
+// Command weft starts the ranks of a program on this machine, and says what
+// this machine has for them to talk over.
 //
 //	weft run -n 4 ./program arguments
+//	weft info
 //
 // It exits with the code of the first rank that failed, 1 if the ranks could
 // not be started, and 2 on a wrong command line.
@@ -20,6 +22,7 @@ import (
 const usage = `weft starts the ranks of a program on this machine.
 
 usage: weft run [-n RANKS] [--bind auto|none] PROGRAM [ARGUMENTS...]
+       weft info    fabrics and RDMA devices, and why one can't be used
 
 `
 
@@ -31,6 +34,9 @@ func run(args []string) int {
 	n := flags.IntP("n", "n", 1, "ranks to start")
 	bind := flags.String("bind", "auto", "auto: a core for each rank if there are enough; none: leave it to the system")
 	flags.Usage = func() { fmt.Fprint(os.Stderr, usage, flags.FlagUsages()) }
+	if len(args) == 1 && args[0] == "info" {
+		return info(os.Stdout)
+	}
 	if len(args) == 0 || args[0] != "run" {
 		flags.Usage()
 		if len(args) > 0 && (args[0] == "-h" || args[0] == "--help" || args[0] == "help") {

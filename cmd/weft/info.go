@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// info prints the fabrics of this machine and its RDMA devices, each with the
+// reason why it can't be used. It returns 1 if the devices can't be listed.
+func info(w io.Writer) int {
+	fmt.Fprintln(w, "fabrics")
+	for _, name := range mpi.Fabrics() {
+		if name == "auto" {
+			continue
+		}
+		if err := mpi.FabricAvailable(name); err != nil {
+			fmt.Fprintf(w, "  %-6s not usable: %s\n", name, indent(err, "         "))
+		} else {
+			fmt.Fprintf(w, "  %-6s usable\n", name)
+		}
+	}
+	devices, err := mpi.Devices()
+	if err != nil {
+		fmt.Fprintf(w, "\nRDMA devices: %v\n", err)
+		return 1
+	}
+	if len(devices) == 0 {
+		fmt.Fprintln(w, "\nRDMA devices: none")
+	}
+	for _, d := range devices {
+		device(w, d)
+	}
+	return 0
+}
+
+func device(w io.Writer, d mpi.Device) {
+	fmt.Fprintf(w, "\n%s", d.Name)
+	if d.Node != "" {
+		fmt.Fprintf(w, "  %s", d.Node)
+	}
+	if d.Firmware != "" {
+		fmt.Fprintf(w, "  firmware %s", d.Firmware)
+	}
+	fmt.Fprintln(w)
+	if d.Problem != nil {
+		fmt.Fprintf(w, "  not usable: %s\n", indent(d.Problem, "  "))
+	}
+	for _, p := range d.Ports {
+		fmt.Fprintf(w, "  port %d  %s  %s", p.Number, strings.ToLower(p.State), p.LinkLayer)
+		if p.Rate != "" {
+			fmt.Fprintf(w, "  %s", p.Rate)
+		}
+		if p.LID != 0 {
+			fmt.Fprintf(w, "  LID %d", p.LID)
+		}
+		if p.MTU != 0 {
+			fmt.Fprintf(w, "  MTU %d", p.MTU)
+		}
+		if p.Atomics != "" {
+			fmt.Fprintf(w, "  atomics: %s", p.Atomics)
+		}
+		fmt.Fprintln(w)
+		if p.Problem != nil {
+			fmt.Fprintf(w, "    not usable: %s\n", indent(p.Problem, "    "))
+		}
+		for i, g := range p.GIDs {
+			mark := " "
+			if i == p.Chosen {
+				mark = "*"
+			}
+			fmt.Fprintf(w, "  %s GID %-3d %-10s %-26s %s\n", mark, g.Index, g.Type, g.Address.Unmap(), g.Netdev)
+		}
+	}
+}
+
+// indent keeps the lines of an error below its first.
+func indent(err error, margin string) string {
+	return strings.ReplaceAll(err.Error(), "\n", "\n"+margin)
+}

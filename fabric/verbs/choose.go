@@ -1,0 +1,190 @@
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// The environment's words.
+const (
+	envDevice = "WEFT_VERBS_DEV"
+	envGID    = "WEFT_VERBS_GID"
+	envCache  = "WEFT_VERBS_CACHE"
+)
+
+func noLibrary(err error) error {
+	return &fabric.Error{Op: "load libibverbs", Err: err,
+		Remedy: "install it (Debian: libibverbs1 and ibverbs-providers), and build Weft with cgo and its headers (libibverbs-dev)"}
+}
+
+// choose picks the GID that packets of the port carry, by its index in the
+// port's table if that is not negative, and says why the port can't be used.
+func (p *Port) choose(index int) (int, error) {
+	if p.State != "ACTIVE" {
+		return -1, fmt.Errorf("port %d is %s: bring the link up (ip link set DEV up, the cable, the subnet manager)", p.Number, orUnknown(p.State))
+	}
+	best, rank := -1, 0
+	for i, g := range p.GIDs {
+		r := 1
+		switch {
+		case index >= 0:
+			if g.Index != index {
+				continue
+			}
+		case !p.ethernet():
+		case g.Type != roceV2:
+			continue // RoCE v1 is not routed, and many fabrics drop it
+		case g.Address.Is4In6():
+			r = 4
+		case !g.Address.IsLinkLocalUnicast():
+			r = 3
+		default:
+			r = 2
+		}
+		if r > rank {
+			best, rank = i, r
+		}
+	}
+	switch {
+	case best >= 0:
+		return best, nil
+	case index >= 0:
+		return -1, fmt.Errorf("port %d has no GID of index %d; see weft info for those it has, and %s", p.Number, index, envGID)
+	case p.ethernet():
+		return -1, fmt.Errorf("port %d has no RoCE v2 GID: give its network interface an IP address (ip addr add)", p.Number)
+	}
+	return -1, fmt.Errorf("port %d has no GID", p.Number)
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "in an unknown state"
+	}
+	return s
+}
+
+// selection is a port to use and its GID.
+type selection struct {
+	dev  Device
+	port Port
+}
+
+func (s *selection) gid() GID { return s.port.GIDs[s.port.Chosen] }
+
+// pick finds the port to use: the one that the environment names, else the
+// first usable.
+func pick(ds []Device, getenv func(string) string) (selection, error) {
+	device, portText, named := strings.Cut(getenv(envDevice), ":")
+	port := 0
+	if named {
+		var err error
+		if port, err = strconv.Atoi(portText); err != nil || port < 1 {
+			return selection{}, fmt.Errorf("%s=%s: write DEVICE or DEVICE:PORT", envDevice, getenv(envDevice))
+		}
+	}
+	index := -1
+	if g := getenv(envGID); g != "" {
+		var err error
+		if index, err = strconv.Atoi(g); err != nil || index < 0 {
+			return selection{}, fmt.Errorf("%s=%s is not an index of a GID", envGID, g)
+		}
+	}
+	var why []error
+	for _, d := range ds {
+		if device != "" && d.Name != device {
+			continue
+		}
+		if d.Problem != nil {
+			why = append(why, fmt.Errorf("%s: %w", d.Name, d.Problem))
+			continue
+		}
+		for _, p := range d.Ports {
+			if port != 0 && p.Number != port {
+				continue
+			}
+			if index >= 0 {
+				p.Chosen, p.Problem = p.choose(index)
+			}
+			if p.Problem == nil {
+				return selection{d, p}, nil
+			}
+			why = append(why, fmt.Errorf("%s: %w", d.Name, p.Problem))
+		}
+	}
+	switch {
+	case len(why) > 0:
+		return selection{}, errors.Join(why...)
+	case len(ds) == 0:
+		return selection{}, errors.New("no RDMA device (/sys/class/infiniband is empty): load the adapter's driver; for SoftRoCE, modprobe rdma_rxe and rdma link add rxe0 type rxe netdev DEV")
+	}
+	return selection{}, fmt.Errorf("%s=%s: there is no such device or port; there are %s", envDevice, getenv(envDevice), names(ds))
+}
+
+func names(ds []Device) string {
+	var s []string
+	for _, d := range ds {
+		s = append(s, d.Name)
+	}
+	return strings.Join(s, ", ")
+}
+
+// find lists the devices and picks a port.
+func find() (selection, error) {
+	ds, err := Devices()
+	if err != nil {
+		return selection{}, err
+	}
+	return pick(ds, os.Getenv)
+}
+
+// memlockRemedy is what to do where memory can't be pinned.
+const memlockRemedy = "raise the limit on locked memory: ulimit -l unlimited in the shell, memlock in /etc/security/limits.conf, LimitMEMLOCK=infinity in a systemd unit, --ulimit memlock=-1 for a container"
+
+// pinError explains the failure of a registration.
+func pinError(what string, n int, err error) error {
+	e := &fabric.Error{Op: fmt.Sprintf("register %d bytes for %s", n, what), Err: err}
+	var l unix.Rlimit
+	if errors.Is(err, unix.ENOMEM) || errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EPERM) {
+		if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &l) == nil && l.Cur != unix.RLIM_INFINITY {
+			e.Err = fmt.Errorf("%w; RLIMIT_MEMLOCK is %d bytes", err, l.Cur)
+		}
+		e.Remedy = memlockRemedy
+	}
+	return e
+}
+
+// lockable says whether this process may pin n bytes.
+func lockable(n uint64) error {
+	var l unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &l); err != nil || l.Cur >= n {
+		return nil
+	}
+	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var d [2]unix.CapUserData
+	if unix.Capget(&h, &d[0]) == nil && d[0].Effective&(1<<unix.CAP_IPC_LOCK) != 0 {
+		return nil
+	}
+	return &fabric.Error{Op: "pin memory", Remedy: memlockRemedy,
+		Err: fmt.Errorf("RLIMIT_MEMLOCK is %d bytes and the queues alone need %d", l.Cur, n)}
+}
+
+// explain adds the remedy to what the library answers when a port is opened.
+func explain(err error) error {
+	e := &fabric.Error{Op: "open the device", Err: err}
+	switch {
+	case errors.Is(err, unix.ENOMEM):
+		e.Remedy = memlockRemedy
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		e.Remedy = "make /dev/infiniband readable and writable for this user"
+	default:
+		return err
+	}
+	return e
+}

@@ -1,0 +1,203 @@
+package verbs
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"sort"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Device is an RDMA device of this machine. It is a plain value.
+type Device struct {
+	Name     string // "mlx5_0", "rxe0"
+	Node     string // its character device, "/dev/infiniband/uverbs0"; empty if it has none
+	Firmware string
+	Ports    []Port
+	// Problem says why the device can't be opened and what to do, or nil.
+	Problem error
+}
+
+// Port is a port of a Device.
+type Port struct {
+	Number    int
+	State     string // "ACTIVE", "DOWN"
+	LinkLayer string // "InfiniBand", "Ethernet"
+	Rate      string // as the kernel says it: "100 Gb/sec (4X EDR)"
+	LID       uint16
+	MTU       int    // bytes of payload in a packet; 0 if the device could not be opened
+	Atomics   string // "none", "device", "processor"; empty if it could not be opened
+	GIDs      []GID
+	// Chosen is the index in GIDs of the address Weft uses, -1 if none.
+	Chosen int
+	// Problem says why the port can't be used and what to do, or nil.
+	Problem error
+
+	attr attributes
+}
+
+// GID is an address of a port.
+type GID struct {
+	Index   int
+	Address netip.Addr
+	Type    string // "IB/RoCE v1", "RoCE v2"
+	Netdev  string // the network interface behind it, if any
+}
+
+const roceV2 = "RoCE v2"
+
+// Devices lists the RDMA devices of this machine, usable or not.
+func Devices() ([]Device, error) {
+	if err := loadLibrary(); err != nil {
+		ds := listDevices(os.DirFS("/sys/class"))
+		for i := range ds {
+			if ds[i].Problem == nil {
+				ds[i].Problem = noLibrary(err)
+			}
+		}
+		if len(ds) > 0 {
+			return ds, nil
+		}
+		return nil, noLibrary(err)
+	}
+	ds := listDevices(os.DirFS("/sys/class"))
+	for i := range ds {
+		ds[i].ask()
+	}
+	return ds, nil
+}
+
+// ask opens the device for what only the library knows.
+func (d *Device) ask() {
+	for i := range d.Ports {
+		if d.Problem != nil {
+			return
+		}
+		p := &d.Ports[i]
+		a, err := queryLibrary(d.Name, p.Number)
+		if err != nil {
+			d.Problem = fmt.Errorf("open the device: %w", err)
+			return
+		}
+		p.attr = a
+		if a.mtu > 0 {
+			p.MTU = 128 << a.mtu
+		}
+		p.Atomics = "none"
+		if a.atomics {
+			p.Atomics = "device"
+		}
+		if a.global {
+			p.Atomics = "processor"
+		}
+		if d.Firmware == "" {
+			d.Firmware = a.firmware
+		}
+	}
+}
+
+// listDevices reads what the kernel says of its devices below /sys/class.
+func listDevices(class fs.FS) (ds []Device) {
+	entries, _ := fs.ReadDir(class, "infiniband")
+	nodes := characterDevices(class)
+	for _, e := range entries {
+		d := Device{Name: e.Name(), Node: nodes[e.Name()]}
+		d.Firmware = text(class, "infiniband", d.Name, "fw_ver")
+		ports, _ := fs.ReadDir(class, "infiniband/"+d.Name+"/ports")
+		for _, pe := range ports {
+			if n, err := strconv.Atoi(pe.Name()); err == nil {
+				d.Ports = append(d.Ports, listPort(class, d.Name, n))
+			}
+		}
+		sort.Slice(d.Ports, func(i, j int) bool { return d.Ports[i].Number < d.Ports[j].Number })
+		d.Problem = d.access()
+		ds = append(ds, d)
+	}
+	return ds
+}
+
+// characterDevices says by which file of /dev each device is opened.
+func characterDevices(class fs.FS) map[string]string {
+	nodes := map[string]string{}
+	entries, _ := fs.ReadDir(class, "infiniband_verbs")
+	for _, e := range entries {
+		if name := text(class, "infiniband_verbs", e.Name(), "ibdev"); name != "" {
+			nodes[name] = "/dev/infiniband/" + e.Name()
+		}
+	}
+	return nodes
+}
+
+var access = unix.Access // so that tests can refuse
+
+func (d *Device) access() error {
+	if d.Node == "" {
+		return errors.New("it has no uverbs device: load the kernel module ib_uverbs (modprobe ib_uverbs)")
+	}
+	switch err := access(d.Node, unix.R_OK|unix.W_OK); {
+	case err == nil:
+		return nil
+	case errors.Is(err, unix.ENOENT):
+		return fmt.Errorf("%s does not exist: load the kernel module ib_uverbs; in a container, pass the device in (--device=%s)", d.Node, d.Node)
+	default:
+		return fmt.Errorf("no permission to open %s (%w): make it readable and writable for this user (rdma-core's udev rule gives it mode 0666), or pass it into the container", d.Node, err)
+	}
+}
+
+func listPort(class fs.FS, dev string, n int) Port {
+	dir := []string{"infiniband", dev, "ports", strconv.Itoa(n)}
+	get := func(parts ...string) string { return text(class, append(dir[:4:4], parts...)...) }
+	p := Port{Number: n, LinkLayer: get("link_layer"), Rate: get("rate"), Chosen: -1}
+	_, p.State, _ = strings.Cut(get("state"), ": ")
+	if lid, err := strconv.ParseUint(get("lid"), 0, 16); err == nil {
+		p.LID = uint16(lid)
+	}
+	gids, _ := fs.ReadDir(class, strings.Join(append(dir[:4:4], "gids"), "/"))
+	for _, e := range gids {
+		i, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		a, ok := parseGID(get("gids", e.Name()))
+		if !ok {
+			continue
+		}
+		p.GIDs = append(p.GIDs, GID{Index: i, Address: a,
+			Type: get("gid_attrs", "types", e.Name()), Netdev: get("gid_attrs", "ndevs", e.Name())})
+	}
+	sort.Slice(p.GIDs, func(i, j int) bool { return p.GIDs[i].Index < p.GIDs[j].Index })
+	p.Chosen, p.Problem = p.choose(-1)
+	return p
+}
+
+// ethernet says whether the port is RoCE.
+func (p *Port) ethernet() bool { return p.LinkLayer == "Ethernet" }
+
+// parseGID reads an address as the kernel writes it, false for an empty entry.
+func parseGID(s string) (netip.Addr, bool) {
+	b, err := hex.DecodeString(strings.ReplaceAll(s, ":", ""))
+	if err != nil || len(b) != 16 {
+		return netip.Addr{}, false
+	}
+	a := netip.AddrFrom16([16]byte(b))
+	// An unset entry is zero behind the prefix, if that.
+	if a.IsUnspecified() || s == "fe80:0000:0000:0000:0000:0000:0000:0000" {
+		return netip.Addr{}, false
+	}
+	return a, true
+}
+
+// text reads a file of sysfs, empty where there is none.
+func text(class fs.FS, parts ...string) string {
+	b, err := fs.ReadFile(class, strings.Join(parts, "/"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}

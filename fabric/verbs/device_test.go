@@ -1,0 +1,106 @@
+package verbs
+
+import (
+	"log/slog"
+	"os"
+	"testing"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/fabrictest"
+)
+
+// needDevice skips the test where no device is, unless the environment says
+// that there has to be one.
+func needDevice(t testing.TB) {
+	t.Helper()
+	err := Provider{}.Available()
+	switch {
+	case err == nil:
+	case os.Getenv("WEFT_ROCE") != "":
+		t.Fatalf("WEFT_ROCE is set and no device can be used: %v", err)
+	default:
+		t.Skipf("no RDMA device; scripts/roce runs this test in a guest that has one: %v", err)
+	}
+}
+
+// job opens n ranks of a job and closes them when the test ends.
+type job struct {
+	open  func(fabric.Config) (*Domain, error)
+	ranks []*Domain
+}
+
+func (j *job) domains(t testing.TB, n int) (ds []fabric.Domain) {
+	j.ranks = nil
+	for i := range n {
+		d, err := j.open(fabric.Config{Rank: fabric.Peer(i), Size: n, Job: t.Name(), Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+		if err != nil {
+			t.Fatalf("Open: %v", err)
+		}
+		t.Cleanup(func() {
+			if err := d.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		})
+		j.ranks = append(j.ranks, d)
+		ds = append(ds, d)
+	}
+	return ds
+}
+
+func (j *job) harness() fabrictest.Harness {
+	return fabrictest.Harness{
+		Open: j.domains,
+		Kill: func(t testing.TB, rank fabric.Peer) {
+			if err := j.ranks[rank].crash(); err != nil {
+				t.Errorf("crash: %v", err)
+			}
+		},
+		ChecksRemote: true,
+		NoSelf:       true,
+	}
+}
+
+func TestConformanceOnADevice(t *testing.T) {
+	needDevice(t)
+	runConformance(t, &job{open: openDevice})
+}
+
+func runConformance(t *testing.T, j *job) { fabrictest.Run(t, j.harness()) }
+
+// counter is a handler that counts messages.
+type counter struct {
+	nobody
+	n int
+}
+
+func (c *counter) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) { c.n++ }
+
+// pair is two connected ranks on the device.
+func pair(t testing.TB) (ds []*Domain, eps [2]fabric.Endpoint) {
+	needDevice(t)
+	return connected(t, &job{open: openDevice})
+}
+
+// connected opens two ranks that have exchanged a message.
+func connected(t testing.TB, j *job) (ds []*Domain, eps [2]fabric.Endpoint) {
+	t.Helper()
+	j.domains(t, 2)
+	for i := range eps {
+		e, err := j.ranks[i].Connect(fabric.Peer(1-i), j.ranks[1-i].Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		eps[i] = e
+	}
+	for i, e := range eps {
+		for e.Send(1, 0, nil, nil) == fabric.ErrAgain {
+			j.ranks[0].Poll(nobody{}, 64)
+			j.ranks[1].Poll(nobody{}, 64)
+		}
+		for c := (counter{}); c.n == 0; {
+			j.ranks[1-i].Poll(&c, 64)
+			j.ranks[i].Poll(nobody{}, 64)
+		}
+	}
+	return j.ranks, eps
+}

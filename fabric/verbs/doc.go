@@ -1,0 +1,32 @@
+// Package verbs is the transport over InfiniBand verbs: reliable connections
+// of any RDMA device, InfiniBand or RoCE, hardware or the kernel's SoftRoCE.
+//
+// Ranks find one another through a small authenticated exchange over TCP, at
+// first use; the socket stays open and its end tells of the peer's. Then each
+// pair has one queue pair. Messages arrive in the slots of one shared receive
+// queue, whose room is given to the peers as credits, so that a sender never
+// finds a receiver that is not ready; credits come back as small RDMA WRITEs
+// into the sender's memory, which cost the sender no event. Get, Put and Atomic
+// are the device's own READ, WRITE and atomics.
+//
+// libibverbs is opened at run time (dlopen), so a program carries no dependency
+// on it. Without cgo, or without its headers when the program was built, the
+// Provider says so in Available.
+//
+// Memory: a rank takes 1,024 receive slots of 8,256 bytes at most for up to 512
+// peers, two slots a peer beyond; 256 send slots of the same size; and for each
+// peer it talks with a queue pair of 128 sends (about 64 KB with SoftRoCE), 4 KB
+// of bookkeeping, and 8 bytes.
+//
+// Registrations are cached where peers can only read: after Deregister a peer
+// that kept the key can read that memory until it is evicted. Memory that peers
+// may write or act on with atomics is closed to them when Deregister returns.
+//
+// Processes started with os/exec share or replace the parent's memory at once
+// (clone with CLONE_VFORK), so registered pages need no care around it.
+//
+// The package imports fabric, the standard library and golang.org/x/sys/unix.
+// It runs on Linux. The environment's WEFT_VERBS_DEV ("mlx5_0" or "mlx5_0:1")
+// chooses the device and port, WEFT_VERBS_GID the index of the GID, and
+// WEFT_VERBS_CACHE=0 turns the registration cache off.
+package verbs

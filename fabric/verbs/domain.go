@@ -1,0 +1,313 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+const (
+	maxEager   = 8192
+	headerSize = 16
+	slotSize   = headerSize + fabric.MaxHeader + maxEager
+	sendSlots  = 256
+	wantInline = 256
+)
+
+// portInfo is what a domain knows of its port.
+type portInfo struct {
+	device           string
+	number, gidIndex int
+	gid              [16]byte
+	lid              uint16
+	mtu              uint8
+	ethernet         bool
+	reads, answers   uint8
+	atomics          bool
+	maxMessage       int
+}
+
+// Domain is one rank's port. See fabric.Domain for who may call what.
+type Domain struct {
+	cfg    fabric.Config
+	caps   fabric.Caps
+	nic    nic
+	port   portInfo
+	addr   []byte
+	token  [16]byte
+	window int // messages that a peer may have under way to us
+	inline int
+
+	recvMem, sendMem, creditMem []byte
+	recvMR, sendMR, creditMR    mr
+	regions                     regions
+	bell                        doorbell
+
+	ctx      context.Context
+	cancel   context.CancelFunc
+	listener net.Listener
+	wg       sync.WaitGroup
+
+	// What set-up goroutines hand to the owner: events and links are guarded
+	// by mu, pending says without a lock that there are some.
+	mu      sync.Mutex
+	links   []link
+	events  []event
+	pending atomic.Bool
+	closed  atomic.Bool
+
+	// The owner's.
+	ring        *rings
+	peers       []*endpoint // by rank; nil before first use
+	byNumber    numbers     // queue pairs
+	sends       int         // descriptors that wait for the next turn
+	recvs       int         // slots that wait for the next turn
+	outstanding int         // sends that have not ended
+	budget      int         // of these, for want of room in the completion queue
+	freeSlots   []uint32
+	inlined     []uint32 // slots that are free after the next turn
+	uncovered   int      // slots that no signaled send stands behind yet
+	rdone       stash
+	sdone       stash
+	inPoll      bool
+	polls       uint64
+	owing       []*endpoint // have to be told of room
+	dying       []*endpoint // gone, but there may be messages of theirs
+	failing     []*endpoint // end when all is flushed
+}
+
+// stash is completions that a turn has found and Poll not looked at.
+type stash struct{ next, n int }
+
+func (s *stash) empty() bool { return s.next == s.n }
+
+// event is news from a set-up goroutine.
+type event struct {
+	peer fabric.Peer
+	made bool // qp and card are the connection's
+	qp   qp
+	card card
+	up   bool  // it can be sent on
+	err  error // the peer is down
+	qpn  uint32
+	all  bool // err is about everybody
+}
+
+// sizes are how the receive slots are shared out.
+type sizes struct{ window, slots int }
+
+// sizesFor gives each peer as many slots as make 1,024 in all, from 2 to 128.
+func sizesFor(ranks, maxSRQ int) sizes {
+	peers := max(ranks-1, 1)
+	s := sizes{window: min(max(1024/peers, 2), 128)}
+	s.slots = s.window*peers + 16
+	if maxSRQ > 0 && s.slots > maxSRQ {
+		s.slots = maxSRQ
+		s.window = max(maxSRQ/peers, 1)
+	}
+	return s
+}
+
+// queueMemory is what the queues of a rank pin, in bytes.
+func queueMemory(ranks int) uint64 {
+	return uint64(sizesFor(ranks, 0).slots+sendSlots)*slotSize + 8*uint64(ranks)
+}
+
+// openDevice opens the port that the environment names or the first usable.
+func openDevice(cfg fabric.Config) (*Domain, error) {
+	s, err := find()
+	if err != nil {
+		return nil, err
+	}
+	p, host, err := s.describe()
+	if err != nil {
+		return nil, err
+	}
+	return open(cfg, p, host, s.port.attr, openLibrary)
+}
+
+// describe is what a domain needs to know of the port, and where peers reach
+// the handshake.
+func (s *selection) describe() (portInfo, string, error) {
+	a, g := s.port.attr, s.gid()
+	p := portInfo{
+		device: s.dev.Name, number: s.port.Number, gidIndex: g.Index, gid: g.Address.As16(), lid: a.lid, mtu: a.mtu,
+		ethernet: s.port.ethernet(), atomics: a.atomics, maxMessage: a.maxMessage,
+		reads: uint8(min(a.reads, 16)), answers: uint8(min(a.answers, 16)),
+	}
+	host, err := listenHost(g, p.ethernet)
+	return p, host, err
+}
+
+// open makes a domain of a port. host is where the handshake is answered.
+func open(cfg fabric.Config, p portInfo, host string, a attributes, openNIC func(nicOptions) (nic, error)) (_ *Domain, err error) {
+	if cfg.Size < 1 || int(cfg.Rank) >= cfg.Size {
+		return nil, fmt.Errorf("rank %d in a job of %d ranks", cfg.Rank, cfg.Size)
+	}
+	size := sizesFor(cfg.Size, a.maxSRQ)
+	d := &Domain{cfg: cfg, port: p, window: size.window,
+		peers: make([]*endpoint, cfg.Size), links: make([]link, cfg.Size)}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.release())
+		}
+	}()
+	o := nicOptions{device: p.device, port: p.number, gidIndex: p.gidIndex, global: p.ethernet || p.lid == 0,
+		srqDepth: size.slots, recvCQE: size.slots + 16, sendCQE: 1024 + 64*cfg.Size, inline: wantInline}
+	if a.maxCQE > 0 {
+		o.sendCQE = min(o.sendCQE, a.maxCQE)
+	}
+	d.budget = o.sendCQE - 2*sendRing
+	if d.nic, err = openNIC(o); err != nil {
+		return nil, explain(err)
+	}
+	d.ring = d.nic.rings()
+	if err = d.prepare(size.slots); err != nil {
+		return nil, err
+	}
+	if err = d.bell.open(d.nic); err != nil {
+		return nil, fmt.Errorf("create doorbell: %w", err)
+	}
+	if err = d.listen(host); err != nil {
+		return nil, err
+	}
+	f, raw, err := pollable(d.nic.asyncFD(), "device events")
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(d.ctx, func() { f.Close() })
+	d.wg.Go(func() { d.watchDevice(f, raw) })
+	d.caps = fabric.Caps{
+		MaxShort: max(d.inline-headerSize-fabric.MaxHeader, 0), MaxEager: maxEager, Chunk: 4096,
+		GetMin: 16 << 10, GetMinMapped: 16 << 10,
+		Get: true, Put: true, Atomics: p.atomics, SendZ: true,
+	}
+	return d, nil
+}
+
+// prepare makes the slots, posts those of the receive queue, and tries what a
+// connection will need.
+func (d *Domain) prepare(slots int) (err error) {
+	for _, m := range []struct {
+		what   string
+		n      int
+		access uint32
+		mem    *[]byte
+		mr     *mr
+	}{
+		{"receive slots", slots * slotSize, accessLocalWrite, &d.recvMem, &d.recvMR},
+		{"send slots", sendSlots * slotSize, accessLocalWrite, &d.sendMem, &d.sendMR},
+		{"credit words", 8 * d.cfg.Size, accessLocalWrite | accessRemoteWrite, &d.creditMem, &d.creditMR},
+	} {
+		if *m.mem, err = mapMemory(m.n); err != nil {
+			return err
+		}
+		if *m.mr, err = d.nic.register(addressOf(*m.mem), m.n, m.access); err != nil {
+			*m.mr = mr{}
+			return pinError(m.what, m.n, err)
+		}
+	}
+	d.nic.slots(addressOf(d.recvMem), slotSize, d.recvMR.lkey)
+	for i := range slots {
+		d.repost(uint32(i))
+	}
+	for i := range uint32(sendSlots) {
+		d.freeSlots = append(d.freeSlots, i)
+	}
+	d.inlined = make([]uint32, 0, sendRing)
+	d.owing = make([]*endpoint, 0, d.cfg.Size)
+	if _, err = d.nic.turn(0, d.recvs, 0, 0); err != nil {
+		return err
+	}
+	d.recvs = 0
+	q, inline, err := d.nic.createQP()
+	if err != nil {
+		return explain(err)
+	}
+	d.inline = min(inline, wantInline)
+	d.byNumber = newNumbers()
+	d.regions.open(d.nic)
+	return d.nic.destroyQP(q)
+}
+
+func (d *Domain) listen(host string) (err error) {
+	lc := net.ListenConfig{KeepAliveConfig: keepAlive}
+	d.listener, err = lc.Listen(d.ctx, "tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		return &fabric.Error{Op: "listen for peers", Err: err,
+			Remedy: "the GID's address must be one of this machine's, in this network namespace; choose another with " + envGID}
+	}
+	a := address{Version: protocolVersion, Rank: uint32(d.cfg.Rank), Listen: d.listener.Addr().String(), Token: newToken()}
+	d.token, d.addr = a.Token, a.encode()
+	d.regions.token = tagSeed(a.Token)
+	d.wg.Add(1)
+	go d.accept()
+	return nil
+}
+
+// Caps says what the port offers.
+func (d *Domain) Caps() fabric.Caps { return d.caps }
+
+// Addr says where the handshake is answered and holds the rank's secret: it is
+// for the ranks of the job only.
+func (d *Domain) Addr() []byte { return d.addr }
+
+// Connect returns the endpoint towards p and starts its connection at first
+// use. A rank has none to itself.
+func (d *Domain) Connect(p fabric.Peer, addr []byte) (fabric.Endpoint, error) {
+	if d.closed.Load() {
+		return nil, fabric.ErrClosed
+	}
+	if int(p) >= len(d.peers) {
+		return nil, fmt.Errorf("rank %d in a job of %d ranks", p, len(d.peers))
+	}
+	if p == d.cfg.Rank {
+		return nil, fmt.Errorf("connect a rank to itself: %w", fabric.ErrUnsupported)
+	}
+	e := d.endpoint(p)
+	if e.connected {
+		return e, nil
+	}
+	a, err := decodeAddress(addr)
+	if err == nil && a.Rank != uint32(p) {
+		err = fmt.Errorf("it is rank %d's address", a.Rank)
+	}
+	if err != nil {
+		return nil, &fabric.Error{Op: "connect over verbs", Peer: p, HasPeer: true, Err: err}
+	}
+	e.connected, e.tag = true, tagSeed(a.Token)
+	d.want(p, a)
+	return e, nil
+}
+
+func (d *Domain) endpoint(p fabric.Peer) *endpoint {
+	if d.peers[p] == nil {
+		d.peers[p] = &endpoint{d: d, peer: p}
+	}
+	return d.peers[p]
+}
+
+// post hands an event to the owner and makes sure it looks.
+func (d *Domain) post(ev event) {
+	d.mu.Lock()
+	if d.closed.Load() {
+		if ev.err != nil && int(ev.peer) < len(d.links) {
+			d.links[ev.peer].gone = true
+		}
+		d.mu.Unlock()
+		if ev.made {
+			d.nic.destroyQP(ev.qp)
+		}
+		return
+	}
+	d.events = append(d.events, ev)
+	d.pending.Store(true)
+	d.mu.Unlock()
+	d.bell.ring()
+}

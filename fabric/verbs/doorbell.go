@@ -1,0 +1,157 @@
+package verbs
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// doorbell is where a rank sleeps: an epoll over the completion channel and an
+// eventfd, which Go's poller waits on.
+type doorbell struct {
+	nic   nic
+	epoll int
+	self  int // the eventfd
+	file  *os.File
+	raw   syscall.RawConn
+	armed fabric.Wake
+	// fired says that the channel has told of a completion and has to be armed
+	// again. Its store in drain pairs with the load in arm: an arm that misses
+	// it is followed by the return of the Wait that stored it.
+	fired    atomic.Bool
+	deadline bool
+	waiting  sync.Mutex // held by Wait; close waits for it
+	drained  func(uintptr) bool
+	rung     func(uintptr)
+}
+
+func (b *doorbell) open(n nic) (err error) {
+	b.nic, b.epoll, b.self = n, -1, -1
+	b.drained, b.rung = b.drain, b.write // made once, since Wait and Wake allocate nothing
+	if b.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return err
+	}
+	if b.self, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		return err
+	}
+	for _, fd := range []int{b.self, n.eventFD()} {
+		ev := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
+		if err = unix.EpollCtl(b.epoll, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
+			return err
+		}
+	}
+	if err = unix.SetNonblock(b.epoll, true); err != nil {
+		return err
+	}
+	b.file, b.raw, err = pollable(b.epoll, "doorbell")
+	return err
+}
+
+// close ends Wait and waits for its return.
+func (b *doorbell) close() {
+	if b.file != nil {
+		b.file.Close()
+	}
+	b.waiting.Lock()
+	defer b.waiting.Unlock()
+	for _, fd := range []int{b.epoll, b.self} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+	b.epoll, b.self = -1, -1
+}
+
+// drain takes what the doorbell has to tell and says whether it was anything.
+func (b *doorbell) drain(uintptr) bool {
+	var evs [2]unix.EpollEvent
+	n, err := unix.EpollWait(b.epoll, evs[:], 0)
+	if n <= 0 {
+		return err != nil && err != unix.EINTR
+	}
+	for _, ev := range evs[:n] {
+		if ev.Fd == int32(b.self) {
+			var count [8]byte
+			unix.Read(b.self, count[:])
+		} else if b.nic.drain() > 0 {
+			b.fired.Store(true)
+		}
+	}
+	return true
+}
+
+// Arm asks the device for an event of its completion channel: for the next
+// message, or the next that is sent as solicited, which are the Urgent ones,
+// notes, and those that fill more than half of the sender's credit. A plain
+// message that came before the level was lowered may still ring.
+func (d *Domain) Arm(w fabric.Wake) error {
+	if d.closed.Load() {
+		return fabric.ErrClosed
+	}
+	b := &d.bell
+	if b.armed == w && !b.fired.Load() {
+		return nil
+	}
+	b.fired.Store(false)
+	b.armed = w
+	if err := d.nic.arm(w == fabric.WakeUrgent); err != nil {
+		b.armed = 0
+		return &fabric.Error{Op: "arm the completion queue", Err: err}
+	}
+	return nil
+}
+
+// Disarm takes nothing back from the device: at most one ring is in vain.
+func (d *Domain) Disarm() { d.bell.armed = 0 }
+
+// Wait sleeps until the doorbell rings. It is a goroutine's wait on the Go
+// poller, so it holds no thread and no processor.
+func (d *Domain) Wait(timeout time.Duration) error {
+	b := &d.bell
+	b.waiting.Lock()
+	defer b.waiting.Unlock()
+	if d.closed.Load() {
+		return fabric.ErrClosed
+	}
+	if timeout > 0 {
+		b.file.SetReadDeadline(time.Now().Add(timeout))
+		b.deadline = true
+	} else if b.deadline {
+		b.file.SetReadDeadline(time.Time{})
+		b.deadline = false
+	}
+	err := b.raw.Read(b.drained)
+	if d.closed.Load() {
+		return fabric.ErrClosed
+	}
+	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil
+	}
+	return err
+}
+
+var oneRing = []byte{1, 0, 0, 0, 0, 0, 0, 0}
+
+// Wake rings the rank's own doorbell.
+func (d *Domain) Wake() {
+	if !d.closed.Load() {
+		d.bell.ring()
+	}
+}
+
+func (b *doorbell) ring() {
+	if b.raw == nil {
+		return
+	}
+	// Through the file, so that the eventfd is not another's after close.
+	b.raw.Control(b.rung)
+}
+
+func (b *doorbell) write(uintptr) { unix.Write(b.self, oneRing) }

@@ -1,0 +1,216 @@
+package verbs
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// endpoint is the way to one peer. It is the owner's.
+type endpoint struct {
+	d         *Domain
+	peer      fabric.Peer
+	connected bool   // Connect has been called
+	tag       tagKey // checks the peer's keys
+
+	up       bool
+	qp       qp    // id 0 while there is none
+	down     error // why it is
+	dying    error // why it will be, once its messages are taken
+	failing  error // why it will be, once its operations have ended
+	failPoll uint64
+	failBy   time.Time
+
+	// What is outstanding: entries head to tail of the ring.
+	head, tail uint32
+	ring       []entry
+	unsignaled int   // at the ring's end
+	held       int   // slots among these
+	lost       error // of a piece of an operation that goes on
+
+	// Credit: of window messages the peer has taken acked.
+	sent, acked, window uint64
+	creditAddr          uint64 // where the peer wants to be told
+	creditKey           uint32
+	taken, told         uint64 // of the peer's messages
+	owing               bool
+
+	burst     int // sends since Poll number burstPoll
+	burstPoll uint64
+}
+
+// entry is a work request that is outstanding.
+type entry struct {
+	op     fabric.Op
+	result *uint64 // of an Atomic
+	slot   int32   // that it holds, or -1
+	form   form
+}
+
+type form uint8
+
+const (
+	formPlain form = iota // nobody is told
+	formOp                // op completes with it
+	formPiece             // of the operation that ends with the next formOp
+)
+
+// Send copies a message into a slot, or into the work request itself where the
+// device takes it inline.
+func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
+	if len(hdr) > fabric.MaxHeader || len(body) > maxEager {
+		return fabric.ErrTooLong
+	}
+	if !e.up {
+		return e.notUp()
+	}
+	if !e.credit() || !e.room(1) {
+		return fabric.ErrAgain
+	}
+	d := e.d
+	slot, ok := d.takeSlot()
+	if !ok {
+		return fabric.ErrAgain
+	}
+	m := d.slot(slot)
+	n := putHeader(m, kind, imm, hdr, len(body))
+	n += copy(m[n:], body)
+	s := d.next()
+	s.op, s.segments = opSend, 1
+	s.addr[0], s.length[0], s.lkey[0] = addressOf(m), uint32(n), d.sendMR.lkey
+	if n <= d.inline {
+		s.flags |= flagInline
+	}
+	if e.urgent(kind) {
+		s.flags |= flagSolicited
+	}
+	e.sent++
+	e.submit(s, entry{slot: int32(slot)})
+	return nil
+}
+
+// urgent says whether a message is to wake a peer that sleeps for the urgent
+// only: it is, or it fills the second half of the window.
+func (e *endpoint) urgent(kind uint8) bool {
+	return kind&fabric.Urgent != 0 || 2*(e.sent+1-e.acked) > e.window
+}
+
+// notUp is why nothing can be sent now.
+func (e *endpoint) notUp() error {
+	if e.d.closed.Load() {
+		return fabric.ErrClosed
+	}
+	if e.down != nil {
+		return e.down
+	}
+	return fabric.ErrAgain
+}
+
+// The header of a message on the wire: 0 kind, 1 header length, 2-3 zero, 4
+// body length, 8 imm; little-endian.
+
+func putHeader(m []byte, kind uint8, imm uint64, hdr []byte, body int) int {
+	m[0], m[1], m[2], m[3] = kind, uint8(len(hdr)), 0, 0
+	binary.LittleEndian.PutUint32(m[4:], uint32(body))
+	binary.LittleEndian.PutUint64(m[8:], imm)
+	return headerSize + copy(m[headerSize:], hdr)
+}
+
+// parse finds the parts of a message of n bytes.
+func parse(m []byte) (kind uint8, imm uint64, hdr, body []byte, ok bool) {
+	if len(m) < headerSize {
+		return 0, 0, nil, nil, false
+	}
+	h, b := int(m[1]), binary.LittleEndian.Uint32(m[4:])
+	if h > fabric.MaxHeader || m[2] != 0 || m[3] != 0 || uint64(headerSize+h)+uint64(b) != uint64(len(m)) {
+		return 0, 0, nil, nil, false
+	}
+	return m[0], binary.LittleEndian.Uint64(m[8:]), m[headerSize : headerSize+h : headerSize+h], m[headerSize+h:], true
+}
+
+// credit says whether the peer has a slot for one more message.
+func (e *endpoint) credit() bool {
+	if 2*(e.sent-e.acked) < e.window {
+		return true
+	}
+	acked := loadWord(e.d.creditMem, 8*int(e.peer)) // the peer writes it, see tell
+	if acked-e.acked > e.sent-e.acked {
+		e.fail(&fabric.Error{Op: "send over verbs", Peer: e.peer, HasPeer: true,
+			Err: fmt.Errorf("%w: it claims to have taken message %d of %d", fabric.ErrPeerDown, acked, e.sent)})
+		return false
+	}
+	e.acked = acked
+	return e.sent-e.acked < e.window
+}
+
+// room says whether n work requests more may be outstanding.
+func (e *endpoint) room(n int) bool {
+	return int(e.tail-e.head)+n <= queueDepth-sendReserve && e.d.outstanding+n <= e.d.budget
+}
+
+// owe notes that a slot of the peer's is free again. It is told of half a
+// window at a time.
+func (e *endpoint) owe() {
+	e.taken++
+	if !e.owing && 2*(e.taken-e.told) >= e.window0() {
+		e.owing = true
+		e.d.owing = append(e.d.owing, e)
+	}
+}
+
+// window0 is the window that we give.
+func (e *endpoint) window0() uint64 { return uint64(e.d.window) }
+
+// tell writes to the owed what they may send. The slots are posted in the same
+// turn, before. Who can't be told now stays on the list.
+func (d *Domain) tell() {
+	keep := d.owing[:0]
+	for _, e := range d.owing {
+		switch {
+		case e.down != nil || e.failing != nil:
+			e.owing = false
+		case !e.up || int(e.tail-e.head) >= queueDepth-1:
+			keep = append(keep, e)
+		case e.writeWord(e.taken, e.creditAddr, e.creditKey):
+			e.told, e.owing = e.taken, false
+		default:
+			keep = append(keep, e)
+		}
+	}
+	clear(d.owing[len(keep):])
+	d.owing = keep
+}
+
+// writeWord writes 8 bytes of the transport's own into the peer's memory.
+func (e *endpoint) writeWord(v, addr uint64, key uint32) bool {
+	d := e.d
+	slot, flags := int32(-1), flagInline|flagWord
+	var m []byte
+	if d.inline < 8 {
+		i, ok := d.takeSlot()
+		if !ok {
+			return false
+		}
+		slot, flags, m = int32(i), 0, d.slot(i)
+		binary.NativeEndian.PutUint64(m, v)
+	}
+	s := d.next()
+	s.op, s.flags, s.segments, s.word, s.remote, s.rkey = opWrite, flags, 1, v, addr, key
+	if m != nil {
+		s.addr[0], s.length[0], s.lkey[0] = addressOf(m), 8, d.sendMR.lkey
+	}
+	e.submit(s, entry{slot: slot})
+	return true
+}
+
+// flushMark sends something that is signaled, behind which everything before
+// has ended.
+func (e *endpoint) flushMark() {
+	if e.unsignaled == 0 || int(e.tail-e.head) >= queueDepth {
+		return
+	}
+	e.unsignaled = queueDepth
+	e.writeWord(e.taken, e.creditAddr, e.creditKey)
+}

@@ -1,0 +1,167 @@
+package verbs
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// flushTime is how long a device has to flush a queue pair that has failed.
+const flushTime = 500 * time.Millisecond
+
+// die ends the peer once what it had sent is taken.
+func (e *endpoint) die(err error) {
+	if e.down == nil && e.failing == nil && e.dying == nil {
+		e.dying, e.up = err, false
+		e.d.dying = append(e.d.dying, e)
+	}
+}
+
+// fail ends the peer: the device flushes its operations, after which mourn
+// tells of its end.
+func (e *endpoint) fail(err error) {
+	if e.down != nil || e.failing != nil {
+		return
+	}
+	d := e.d
+	e.failing, e.up = err, false
+	e.failPoll, e.failBy = d.polls, time.Now().Add(flushTime)
+	if e.qp.id != 0 {
+		if ferr := d.nic.failQP(e.qp); ferr != nil {
+			e.failBy = time.Now()
+		}
+	}
+	d.failing = append(d.failing, e)
+}
+
+// failAll ends every peer that there is a connection with.
+func (d *Domain) failAll(err error) {
+	for _, e := range d.peers {
+		if e != nil {
+			e.fail(e.downError("talk over verbs", err))
+		}
+	}
+}
+
+func (e *endpoint) downError(what string, err error) error {
+	return &fabric.Error{Op: what, Peer: e.peer, HasPeer: true, Err: fmt.Errorf("%w: %w", fabric.ErrPeerDown, err)}
+}
+
+// mourn moves peers towards their end. It is called when the queues are empty.
+func (d *Domain) mourn(h fabric.Handler, max int) int {
+	for i, e := range d.dying {
+		e.fail(e.dying)
+		d.dying[i] = nil
+	}
+	d.dying = d.dying[:0]
+	n := 0
+	for i := 0; i < len(d.failing); {
+		e := d.failing[i]
+		if e.failPoll == d.polls || e.head != e.tail && e.qp.id != 0 && time.Now().Before(e.failBy) {
+			i++ // flushes may come, or messages from before
+			continue
+		}
+		if e.qp.id != 0 {
+			if err := e.destroy(); err != nil {
+				d.cfg.Log.Error("verbs: a queue pair can't be destroyed", "rank", e.peer, "err", err)
+			}
+		}
+		for e.head != e.tail && n < max {
+			n += e.end(h, e.failing)
+		}
+		if n == max {
+			return n
+		}
+		d.failing = append(d.failing[:i], d.failing[i+1:]...)
+		e.down, e.failing = e.failing, nil
+		d.uncovered -= e.held
+		e.held, e.ring = 0, nil
+		d.hangUp(e.peer)
+		h.PeerDown(e.peer, e.down)
+		n++
+	}
+	return n
+}
+
+// destroy ends the device's use of memory for the peer.
+func (e *endpoint) destroy() error {
+	if e.qp.id == 0 {
+		return nil
+	}
+	q := e.qp
+	e.qp = qp{}
+	return e.d.nic.destroyQP(q)
+}
+
+// hangUp closes the socket, which tells the peer.
+func (d *Domain) hangUp(p fabric.Peer) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c := d.links[p].conn; c != nil {
+		c.Close()
+		d.links[p].conn = nil
+	}
+}
+
+// broken takes a completion that is an error and says what the operation it
+// names ends with.
+func (e *endpoint) broken(c *doneDesc) error {
+	if e.failing != nil {
+		return e.failing
+	}
+	err := e.statusError("talk over verbs", c)
+	if e.dying != nil {
+		e.fail(e.dying)
+		return e.dying
+	}
+	e.fail(err)
+	if c.status == statusRemoteAccess {
+		return &fabric.Error{Op: "access the peer's memory", Peer: e.peer, HasPeer: true,
+			Err: fmt.Errorf("its device refuses: %w", fabric.ErrBadRemote)}
+	}
+	return err
+}
+
+// statusError explains the status of a completion.
+func (e *endpoint) statusError(what string, c *doneDesc) error {
+	s := statuses[min(int(c.status), len(statuses)-1)]
+	err := &fabric.Error{Op: what, Peer: e.peer, HasPeer: true, Remedy: s.remedy,
+		Err: fmt.Errorf("%w: %s (status %d, vendor %#x)", fabric.ErrPeerDown, s.what, c.status, c.vendor)}
+	if e.head == 0 && c.status == statusRetries {
+		err.Remedy = fmt.Sprintf("nothing has ever arrived there: check that GID index %d of %s reaches the peer (weft info; choose with %s), and the MTU along the way",
+			e.d.port.gidIndex, e.d.port.device, envGID)
+	}
+	return err
+}
+
+const (
+	statusRemoteAccess = 10
+	statusRetries      = 12
+)
+
+// statuses are those of enum ibv_wc_status.
+var statuses = []struct{ what, remedy string }{
+	{"success", ""},
+	{"local length error: a message is longer than its slot", "run the same build of Weft on all ranks"},
+	{"local queue pair operation error", ""},
+	{"local EE context operation error", ""},
+	{"local protection error: a buffer is not registered any more", "leave buffers alone until their operation has completed"},
+	{"flushed", ""},
+	{"memory window bind error", ""},
+	{"bad response", ""},
+	{"local access error", ""},
+	{"the peer's device calls the request invalid", "run the same build of Weft on all ranks"},
+	{"the peer's device refuses access to its memory", ""},
+	{"the peer's device could not carry out the request", ""},
+	{"the peer's device does not answer", "check the link, the switch and, on RoCE, flow control (PFC, ECN)"},
+	{"the peer's device had no receive slot for too long", "the peer does not poll, or its receive queue is too short"},
+	{"local RDD violation", ""},
+	{"the peer's device calls the read invalid", ""},
+	{"the peer has aborted", ""},
+	{"invalid EE context number", ""},
+	{"invalid EE context state", ""},
+	{"the device has failed", "see the kernel's log"},
+	{"the peer's device took too long to answer", "check the link"},
+	{"general error", "see the kernel's log"},
+}

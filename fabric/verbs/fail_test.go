@@ -1,0 +1,241 @@
+package verbs
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// mourner notes the ends of operations and peers.
+type mourner struct {
+	nobody
+	ends  map[fabric.Op]error
+	twice bool
+	down  []error
+}
+
+func (m *mourner) Complete(op fabric.Op, err error) {
+	if _, ok := m.ends[op]; ok {
+		m.twice = true
+	}
+	m.ends[op] = err
+}
+
+func (m *mourner) PeerDown(_ fabric.Peer, err error) { m.down = append(m.down, err) }
+
+func newMourner() *mourner { return &mourner{ends: map[fabric.Op]error{}} }
+
+// untilDown polls until the peer's end is reported, and a little longer.
+func (m *mourner) untilDown(t *testing.T, d *Domain) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); len(m.down) == 0; {
+		d.Poll(m, 64)
+		if time.Now().After(end) {
+			t.Fatal("the peer's end is not reported")
+		}
+	}
+	for range 10 {
+		d.Poll(m, 64)
+	}
+	if len(m.down) != 1 || m.twice {
+		t.Errorf("PeerDown %d times; an operation ended twice: %t", len(m.down), m.twice)
+	}
+}
+
+// Every status of a completion ends the operation and the peer with an error
+// that says what happened and what to do.
+func TestAnErrorCompletionIsExplained(t *testing.T) {
+	for _, c := range []struct {
+		status uint8
+		is     error
+		says   string
+	}{
+		{statusRetries, fabric.ErrPeerDown, "does not answer"},
+		{13, fabric.ErrPeerDown, "no receive slot"},
+		{4, fabric.ErrPeerDown, "local protection"},
+		{statusRemoteAccess, fabric.ErrBadRemote, "device refuses"},
+		{9, fabric.ErrPeerDown, "calls the request invalid"},
+		{200, fabric.ErrPeerDown, "status 200"},
+	} {
+		w := newFakeNet()
+		ds, eps := connected(t, fakeJob(w))
+		a := ds[0]
+		local, remote := make([]byte, 4096), make([]byte, 4096)
+		seg := fabric.Segment{Bytes: local, Region: register(t, a, local, fabric.LocalWrite)}
+		dst := register(t, ds[1], remote, fabric.RemoteRead|fabric.RemoteWrite).Remote
+		m := newMourner()
+		a.inPoll = true // so that all three are posted at once
+		w.fault = c.status
+		for op := range fabric.Op(3) {
+			if err := eps[0].Get(seg, dst, op); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a.inPoll = false
+		m.untilDown(t, a)
+		if err := m.ends[0]; !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "rank 1") {
+			t.Errorf("status %d: %v, want %q, the peer, and %v", c.status, err, c.says, c.is)
+		}
+		for op := fabric.Op(1); op < 3; op++ {
+			if err, ok := m.ends[op]; !ok || !errors.Is(err, fabric.ErrPeerDown) {
+				t.Errorf("status %d: operation %d behind it ended with %v", c.status, op, err)
+			}
+		}
+		if err := eps[0].Send(1, 0, nil, nil); !errors.Is(err, fabric.ErrPeerDown) {
+			t.Errorf("status %d: Send afterwards: %v", c.status, err)
+		}
+		if a.outstanding != 0 || len(a.freeSlots) != sendSlots {
+			t.Errorf("status %d: %d work requests and %d slots are not back", c.status, a.outstanding, sendSlots-len(a.freeSlots))
+		}
+	}
+}
+
+func TestAPathThatNeverWorkedPointsAtTheGID(t *testing.T) {
+	w := newFakeNet()
+	j := fakeJob(w)
+	ds := j.domains(t, 2)
+	e, _ := ds[0].Connect(1, ds[1].Addr())
+	w.fault = statusRetries
+	m := newMourner()
+	for e.Send(1, 0, nil, nil) == fabric.ErrAgain {
+		ds[0].Poll(m, 64)
+		ds[1].Poll(nobody{}, 64)
+	}
+	m.untilDown(t, j.ranks[0])
+	if s := m.down[0].Error(); !strings.Contains(s, "GID index") || !strings.Contains(s, envGID) {
+		t.Errorf("%q does not point at the GID", s)
+	}
+}
+
+func TestWhatTheDeviceReportsEndsPeers(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		send func(d *Domain, n *fakeNIC)
+		says string
+	}{
+		{"a failed queue pair", func(d *Domain, n *fakeNIC) {
+			n.report(asyncEvent{asyncQP, d.peers[1].qp.number, "QP_FATAL"})
+		}, "QP_FATAL"},
+		{"a dead device", func(d *Domain, n *fakeNIC) { n.report(asyncEvent{kind: asyncDevice, name: "DEVICE_FATAL"}) }, "DEVICE_FATAL"},
+		{"a port that stays down", func(d *Domain, n *fakeNIC) { n.report(asyncEvent{kind: asyncPortDown, name: "PORT_ERR"}) }, "is down"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ds, _ := connected(t, fakeJob(newFakeNet()))
+			m := newMourner()
+			start := time.Now()
+			c.send(ds[0], ds[0].nic.(*fakeNIC))
+			m.untilDown(t, ds[0])
+			if err := m.down[0]; !errors.Is(err, fabric.ErrPeerDown) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("PeerDown(%v), want %q", err, c.says)
+			}
+			if d := time.Since(start); d > 2*time.Second {
+				t.Errorf("it took %v", d)
+			}
+		})
+	}
+}
+
+func TestAPortThatComesBackEndsNobody(t *testing.T) {
+	ds, eps := connected(t, fakeJob(newFakeNet()))
+	n := ds[0].nic.(*fakeNIC)
+	n.report(asyncEvent{kind: asyncPortDown, name: "PORT_ERR"})
+	n.report(asyncEvent{kind: asyncPortUp, name: "PORT_ACTIVE"})
+	m := newMourner()
+	for end := time.Now().Add(portGrace + 200*time.Millisecond); time.Now().Before(end); {
+		ds[0].Poll(m, 64)
+	}
+	if err := eps[0].Send(1, 0, nil, nil); err != nil || len(m.down) > 0 {
+		t.Errorf("Send: %v, PeerDown %v", err, m.down)
+	}
+}
+
+// A peer that breaks the protocol is ended, and nothing of it is believed.
+func TestAPeerThatBreaksTheProtocolIsEnded(t *testing.T) {
+	for name, lie := range map[string]func(ds []*Domain, eps [2]fabric.Endpoint){
+		"credit for what was not sent": func(ds []*Domain, eps [2]fabric.Endpoint) {
+			binary.NativeEndian.PutUint64(ds[0].creditMem[8:], 1<<40)
+			for eps[0].Send(1, 0, nil, nil) == nil {
+			}
+		},
+		"credit taken back": func(ds []*Domain, eps [2]fabric.Endpoint) {
+			ds[0].peers[1].acked = 1 // as if it had been told
+			binary.NativeEndian.PutUint64(ds[0].creditMem[8:], 0)
+			for eps[0].Send(1, 0, nil, nil) == nil {
+			}
+		},
+		"a message whose length is wrong": func(ds []*Domain, eps [2]fabric.Endpoint) {
+			b := ds[1]
+			e := b.peers[0]
+			slot, _ := b.takeSlot()
+			m := b.slot(slot)
+			putHeader(m, 1, 2, nil, 5000)
+			s := b.next()
+			s.op, s.segments = opSend, 1
+			s.addr[0], s.length[0], s.lkey[0] = addressOf(m), 40, b.sendMR.lkey
+			e.submit(s, entry{slot: int32(slot)})
+		},
+	} {
+		ds, eps := connected(t, fakeJob(newFakeNet()))
+		m := newMourner()
+		lie(ds, eps)
+		m.untilDown(t, ds[0])
+		if !errors.Is(m.down[0], fabric.ErrPeerDown) {
+			t.Errorf("%s: %v", name, m.down[0])
+		}
+	}
+}
+
+// In a window of 64 messages the library is called for fewer than one in ten.
+func TestAWindowTakesFewCrossings(t *testing.T) {
+	ds, eps := connected(t, fakeJob(newFakeNet()))
+	n := [2]*fakeNIC{ds[0].nic.(*fakeNIC), ds[1].nic.(*fakeNIC)}
+	ds[0].Poll(nobody{}, 64)
+	var c counter
+	for _, n := range n {
+		n.crossings = 0
+	}
+	const rounds = 10
+	for range rounds {
+		for range 64 {
+			if err := eps[0].Send(1, 0, nil, make([]byte, 8)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ds[0].Poll(nobody{}, 64)
+		for want := c.n - c.n%64 + 64; c.n < want; {
+			ds[1].Poll(&c, 64)
+		}
+	}
+	for i, who := range []string{"sender", "receiver"} {
+		if per := float64(n[i].crossings) / (rounds * 64); per > 0.1 {
+			t.Errorf("%s: %.3f crossings a message", who, per)
+		}
+	}
+}
+
+// A lone message does not wait for company, and neither does one to a peer
+// when the rank is about to sleep.
+func TestALoneMessageGoesAtOnce(t *testing.T) {
+	ds, eps := connected(t, fakeJob(newFakeNet()))
+	ds[0].Poll(nobody{}, 64)
+	var c counter
+	for i := range 2 {
+		eps[0].Send(1, 0, nil, nil)
+		if ds[1].Poll(&c, 64); c.n != i+1 {
+			t.Errorf("message %d is not there", i+1)
+		}
+	}
+	if err := ds[0].Arm(fabric.WakeAll); err != nil {
+		t.Fatal(err)
+	}
+	for i := 2; i < 20; i++ {
+		eps[0].Send(1, 0, nil, nil)
+		if ds[1].Poll(&c, 64); c.n != i+1 {
+			t.Errorf("message %d is not there while its sender is armed", i+1)
+		}
+	}
+}

@@ -1,0 +1,391 @@
+package verbs
+
+import (
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// fakeNet joins fake devices. What a device does to another's memory happens
+// in the turn that posts it, under the one lock.
+type fakeNet struct {
+	mu     sync.Mutex
+	qps    map[uint32]*fakeQP
+	mrs    map[uint32]fakeMR // by key
+	next   uint32
+	silent bool   // nothing arrives any more: the link is down
+	rnr    int    // messages that found no slot
+	fault  uint8  // status of the next work request, once
+	refuse func() // called where registering is to fail
+}
+
+type fakeMR struct {
+	nic        *fakeNIC
+	start, end uint64
+	access     uint32
+}
+
+type fakeQP struct {
+	nic     *fakeNIC
+	id      qp
+	peer    uint32
+	ready   bool
+	failed  bool
+	waiting []fakeSend // that have not arrived
+}
+
+// fakeSend is a work request with the data that it took along.
+type fakeSend struct {
+	sendDesc
+	inline [wantInline]byte
+	n      int
+}
+
+type fakeNIC struct {
+	w          *fakeNet
+	r          rings
+	base       uint64
+	size       uint32
+	srq        []uint32
+	rcq, scq   []doneDesc
+	armedRecv  int // 1 solicited, 2 any
+	armedSend  bool
+	events     int
+	bell       int
+	asyncBell  int
+	asyncs     []asyncEvent
+	options    nicOptions
+	qps        []*fakeQP
+	crossings  int
+	registered int
+	scratch    []byte
+}
+
+func newFakeNet() *fakeNet {
+	return &fakeNet{qps: map[uint32]*fakeQP{}, mrs: map[uint32]fakeMR{}, next: 100}
+}
+
+func (w *fakeNet) open(o nicOptions) (nic, error) {
+	n := &fakeNIC{w: w, options: o}
+	n.r = rings{make([]sendDesc, sendRing), make([]uint32, recvRing), make([]doneDesc, doneRing), make([]doneDesc, doneRing)}
+	n.bell, _ = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	n.asyncBell, _ = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	return n, nil
+}
+
+// fakeJob opens domains on the devices of one network.
+func fakeJob(w *fakeNet) *job {
+	p := portInfo{device: "fake0", number: 1, mtu: 5, ethernet: true, reads: 16, answers: 16, atomics: true, maxMessage: 1 << 20}
+	return &job{open: func(cfg fabric.Config) (*Domain, error) {
+		return open(cfg, p, "127.0.0.1", attributes{}, w.open)
+	}}
+}
+
+func (n *fakeNIC) rings() *rings                        { return &n.r }
+func (n *fakeNIC) slots(base uint64, size, lkey uint32) { n.base, n.size = base, size }
+func (n *fakeNIC) eventFD() int                         { return n.bell }
+func (n *fakeNIC) asyncFD() int                         { return n.asyncBell }
+
+func (n *fakeNIC) async() (asyncEvent, bool) {
+	n.w.mu.Lock()
+	defer n.w.mu.Unlock()
+	if len(n.asyncs) == 0 {
+		drainFD(n.asyncBell)
+		return asyncEvent{}, false
+	}
+	ev := n.asyncs[0]
+	n.asyncs = n.asyncs[1:]
+	return ev, true
+}
+
+func (n *fakeNIC) report(ev asyncEvent) {
+	n.w.mu.Lock()
+	defer n.w.mu.Unlock()
+	n.asyncs = append(n.asyncs, ev)
+	unix.Write(n.asyncBell, oneRing)
+}
+
+func drainFD(fd int) { var b [8]byte; unix.Read(fd, b[:]) }
+
+func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend int) (polled, error) {
+	w := n.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n.crossings++
+	n.srq = append(n.srq, n.r.recvs[:recvs]...)
+	if recvs > 0 { // who found no slot tries again
+		for _, q := range n.qps {
+			if p := w.qps[q.peer]; p != nil {
+				p.progress()
+			}
+		}
+	}
+	for i := range sends {
+		d := n.r.sends[i]
+		q := w.qps[uint32(d.qp)]
+		if q.failed {
+			q.done(d, 5)
+			continue
+		}
+		q.waiting = append(q.waiting, fakeSend{sendDesc: d})
+		f := &q.waiting[len(q.waiting)-1]
+		switch { // taken now, since the slot is used again
+		case d.flags&flagWord != 0:
+			binary.NativeEndian.PutUint64(f.inline[:], d.word)
+			f.n = 8
+		case d.flags&flagInline != 0:
+			f.n = copy(f.inline[:], memoryAt(d.addr[0], int(d.length[0])))
+		}
+	}
+	for _, q := range n.qps {
+		q.progress()
+	}
+	r := copy(n.r.rdone[:maxRecv], n.rcq)
+	n.rcq = append(n.rcq[:0], n.rcq[r:]...)
+	s := copy(n.r.sdone[:maxSend], n.scq)
+	n.scq = append(n.scq[:0], n.scq[s:]...)
+	return polled{recvs: r, sends: s}, nil
+}
+
+func (q *fakeQP) progress() {
+	for len(q.waiting) > 0 && q.ready && !q.failed && !q.nic.w.silent {
+		status, again := q.carry(&q.waiting[0])
+		if again {
+			return
+		}
+		d := q.waiting[0].sendDesc
+		q.waiting = q.waiting[:copy(q.waiting, q.waiting[1:])]
+		q.done(d, status)
+		if status != 0 {
+			q.fail()
+		}
+	}
+}
+
+// done makes the completion of a send.
+func (q *fakeQP) done(d sendDesc, status uint8) {
+	if d.flags&flagSignaled == 0 && status == 0 {
+		return
+	}
+	n := q.nic
+	n.scq = append(n.scq, doneDesc{id: d.id, qpn: q.id.number, status: status})
+	if n.armedSend {
+		n.armedSend = false
+		n.ring()
+	}
+}
+
+func (n *fakeNIC) ring() {
+	n.events++
+	unix.Write(n.bell, oneRing)
+}
+
+func (q *fakeQP) fail() {
+	if q.failed {
+		return
+	}
+	q.failed = true
+	for i := range q.waiting {
+		q.done(q.waiting[i].sendDesc, 5)
+	}
+	q.waiting = nil
+}
+
+// carry does what a work request says, at once.
+func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
+	w := q.nic.w
+	p := w.qps[q.peer]
+	if p == nil || p.failed || !p.ready {
+		return statusRetries, false
+	}
+	if f := w.fault; f != 0 {
+		w.fault = 0
+		return f, false
+	}
+	data := append(q.nic.scratch[:0], d.inline[:d.n]...)
+	for i := range int(d.segments) {
+		if d.flags&flagInline != 0 {
+			break
+		}
+		if !w.mayUse(d.lkey[i], q.nic, d.addr[i], d.length[i], 0) {
+			return 4, false
+		}
+		data = append(data, memoryAt(d.addr[i], int(d.length[i]))...)
+	}
+	q.nic.scratch = data
+	length := uint32(len(data))
+	want := [...]uint32{opSend: 0, opWrite: accessRemoteWrite, opWriteNote: accessRemoteWrite, opRead: accessRemoteRead,
+		opFetchAdd: accessRemoteAtomic, opCompareSwap: accessRemoteAtomic}[d.op]
+	if d.op != opSend && length > 0 && !w.mayUse(d.rkey, p.nic, d.remote, length, want) {
+		p.fail()
+		return statusRemoteAccess, false
+	}
+	if (d.op == opSend || d.op == opWriteNote) && len(p.nic.srq) == 0 {
+		w.rnr++
+		return 0, true
+	}
+	switch d.op {
+	case opSend:
+		slot := p.nic.takeSlot()
+		if length > p.nic.size {
+			return 9, false
+		}
+		copy(memoryAt(p.nic.base+uint64(slot)*uint64(p.nic.size), int(p.nic.size)), data)
+		p.nic.received(doneDesc{id: uint64(slot), bytes: length, qpn: p.id.number}, d.flags&flagSolicited != 0)
+	case opWrite, opWriteNote:
+		if length > 0 {
+			if d.flags&flagWord != 0 {
+				storeWord(d.remote, d.word)
+			} else {
+				copy(memoryAt(d.remote, int(length)), data)
+			}
+		}
+		if d.op == opWriteNote {
+			slot := p.nic.takeSlot()
+			p.nic.received(doneDesc{id: uint64(slot), qpn: p.id.number, noted: 1, note: d.note}, d.flags&flagSolicited != 0)
+		}
+	case opRead:
+		if length > 0 {
+			copy(memoryAt(d.addr[0], int(length)), memoryAt(d.remote, int(length)))
+		}
+	case opFetchAdd, opCompareSwap:
+		word := memoryAt(d.remote, 8)
+		old := binary.NativeEndian.Uint64(word)
+		binary.NativeEndian.PutUint64(memoryAt(d.addr[0], 8), old)
+		if d.op == opFetchAdd {
+			binary.NativeEndian.PutUint64(word, old+d.compare)
+		} else if old == d.compare {
+			binary.NativeEndian.PutUint64(word, d.swap)
+		}
+	}
+	return 0, false
+}
+
+func (n *fakeNIC) takeSlot() uint32 {
+	slot := n.srq[0]
+	n.srq = n.srq[:copy(n.srq, n.srq[1:])]
+	return slot
+}
+
+func (n *fakeNIC) received(c doneDesc, solicited bool) {
+	n.rcq = append(n.rcq, c)
+	if n.armedRecv == 2 || n.armedRecv == 1 && solicited {
+		n.armedRecv = 0
+		n.ring()
+	}
+}
+
+func (w *fakeNet) mayUse(key uint32, n *fakeNIC, addr uint64, length, access uint32) bool {
+	m, ok := w.mrs[key]
+	return ok && m.nic == n && addr >= m.start && addr+uint64(length) <= m.end && addr+uint64(length) >= addr && m.access&access == access
+}
+
+func (n *fakeNIC) arm(solicited bool) error {
+	n.w.mu.Lock()
+	defer n.w.mu.Unlock()
+	n.armedSend = true
+	if n.armedRecv = max(n.armedRecv, 1); !solicited {
+		n.armedRecv = 2
+	}
+	return nil
+}
+
+func (n *fakeNIC) drain() int {
+	n.w.mu.Lock()
+	defer n.w.mu.Unlock()
+	drainFD(n.bell)
+	c := n.events
+	n.events = 0
+	return c
+}
+
+func (n *fakeNIC) register(addr uint64, length int, access uint32) (mr, error) {
+	n.w.mu.Lock()
+	defer n.w.mu.Unlock()
+	if n.w.refuse != nil {
+		n.w.refuse()
+		return mr{}, syscall.ENOMEM
+	}
+	n.w.next += 7
+	n.w.mrs[n.w.next] = fakeMR{n, addr, addr + uint64(length), access}
+	n.registered++
+	return mr{uint64(n.w.next), n.w.next, n.w.next}, nil
+}
+
+func (n *fakeNIC) deregister(m mr) error {
+	n.w.mu.Lock()
+	defer n.w.mu.Unlock()
+	if _, ok := n.w.mrs[m.rkey]; !ok {
+		return fmt.Errorf("key %d is not registered", m.rkey)
+	}
+	delete(n.w.mrs, m.rkey)
+	n.registered--
+	return nil
+}
+
+func (n *fakeNIC) createQP() (qp, int, error) {
+	n.w.mu.Lock()
+	defer n.w.mu.Unlock()
+	n.w.next += 3
+	q := &fakeQP{nic: n, id: qp{uint64(n.w.next), n.w.next}}
+	n.w.qps[n.w.next] = q
+	n.qps = append(n.qps, q)
+	return q.id, n.options.inline, nil
+}
+
+func (n *fakeNIC) connectQP(q qp, p path) error {
+	n.w.mu.Lock()
+	defer n.w.mu.Unlock()
+	f := n.w.qps[q.number]
+	f.peer, f.ready = p.qpn, true
+	return nil
+}
+
+func (n *fakeNIC) failQP(q qp) error {
+	n.w.mu.Lock()
+	defer n.w.mu.Unlock()
+	n.w.qps[q.number].fail()
+	return nil
+}
+
+func (n *fakeNIC) destroyQP(q qp) error {
+	n.w.mu.Lock()
+	defer n.w.mu.Unlock()
+	f := n.w.qps[q.number]
+	if f == nil {
+		return fmt.Errorf("queue pair %d does not exist", q.number)
+	}
+	delete(n.w.qps, q.number)
+	for i, x := range n.qps {
+		if x == f {
+			n.qps = append(n.qps[:i], n.qps[i+1:]...)
+			break
+		}
+	}
+	return nil
+}
+
+// close complains of what is left behind.
+func (n *fakeNIC) close() error {
+	n.w.mu.Lock()
+	defer n.w.mu.Unlock()
+	unix.Close(n.bell)
+	unix.Close(n.asyncBell)
+	if n.registered != 0 || len(n.qps) != 0 {
+		return fmt.Errorf("%d registrations and %d queue pairs are left", n.registered, len(n.qps))
+	}
+	return nil
+}
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func TestConformanceOnAFakeDevice(t *testing.T) {
+	runConformance(t, fakeJob(newFakeNet()))
+}

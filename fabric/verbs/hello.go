@@ -1,0 +1,160 @@
+package verbs
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// The handshake between the rank that dials and the one that listens. Integers
+// are little-endian.
+//
+//	dialer   greeting
+//	listener greeting, proof
+//	dialer   proof, card
+//	listener verdict, then a card or the reason
+//	dialer   ready
+//
+// A proof is an HMAC under the listener's token over both greetings.
+const (
+	helloMagic   = "weftvrb1"
+	greetingSize = 8 + 4 + 4 + 4 + 16
+	proofSize    = sha256.Size
+	cardSize     = 4 + 4 + 4 + 2 + 3 + 16 + 4 + 4 + 8 + 4
+)
+
+// Verdicts of the listener.
+const (
+	verdictWelcome = iota + 1
+	verdictCrossed // the listener dials, too, and its connection is used
+	verdictRefused
+)
+
+const (
+	byteReady = 'r'
+	byteBye   = 'b'
+)
+
+type greeting struct {
+	rank, size uint32
+	nonce      [16]byte
+}
+
+func (g greeting) encode() []byte {
+	b := append(make([]byte, 0, greetingSize), helloMagic...)
+	b = binary.LittleEndian.AppendUint32(b, protocolVersion)
+	b = binary.LittleEndian.AppendUint32(b, g.rank)
+	b = binary.LittleEndian.AppendUint32(b, g.size)
+	return append(b, g.nonce[:]...)
+}
+
+func decodeGreeting(b []byte) (g greeting, err error) {
+	le := binary.LittleEndian
+	if len(b) != greetingSize || string(b[:8]) != helloMagic {
+		return g, errors.New("not a Weft greeting")
+	}
+	if v := le.Uint32(b[8:]); v != protocolVersion {
+		return g, fmt.Errorf("protocol version %d meets version %d: run the same build of Weft on all ranks", v, protocolVersion)
+	}
+	g.rank, g.size = le.Uint32(b[12:]), le.Uint32(b[16:])
+	copy(g.nonce[:], b[20:])
+	return g, nil
+}
+
+// proof shows that its maker knows the listener's token and is of the job.
+func proof(token [16]byte, job, role string, dialer, listener []byte) []byte {
+	m := hmac.New(sha256.New, token[:])
+	for _, part := range [][]byte{[]byte(role), []byte(job), dialer, listener} {
+		var n [4]byte
+		binary.LittleEndian.PutUint32(n[:], uint32(len(part)))
+		m.Write(n[:])
+		m.Write(part)
+	}
+	return m.Sum(nil)
+}
+
+// card is one end of a connection.
+type card struct {
+	qpn, psn  uint32
+	slot      uint32 // bytes of a receive slot
+	lid       uint16
+	mtu       uint8 // as in enum ibv_mtu
+	ethernet  bool
+	answers   uint8 // READs and atomics it answers at a time
+	gid       [16]byte
+	window    uint32 // messages it takes before it has told of more room
+	creditKey uint32
+	credit    uint64 // where it wants to be told of room
+}
+
+func (c card) encode() []byte {
+	le := binary.LittleEndian
+	b := make([]byte, 0, cardSize)
+	b = le.AppendUint32(b, c.qpn)
+	b = le.AppendUint32(b, c.psn)
+	b = le.AppendUint32(b, c.slot)
+	b = le.AppendUint16(b, c.lid)
+	b = append(b, c.mtu, 0, c.answers)
+	if c.ethernet {
+		b[15] = 1
+	}
+	b = append(b, c.gid[:]...)
+	b = le.AppendUint32(b, c.window)
+	b = le.AppendUint32(b, c.creditKey)
+	b = le.AppendUint64(b, c.credit)
+	return append(b, 0, 0, 0, 0)
+}
+
+func decodeCard(b []byte) (c card, err error) {
+	if len(b) != cardSize {
+		return c, fmt.Errorf("card of %d bytes, want %d", len(b), cardSize)
+	}
+	le := binary.LittleEndian
+	c.qpn, c.psn, c.slot = le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:])
+	c.lid, c.mtu, c.ethernet, c.answers = le.Uint16(b[12:]), b[14], b[15] == 1, b[16]
+	copy(c.gid[:], b[17:])
+	c.window, c.creditKey, c.credit = le.Uint32(b[33:]), le.Uint32(b[37:]), le.Uint64(b[41:])
+	switch {
+	case c.window < 1 || c.window > 1<<16:
+		err = fmt.Errorf("card with a window of %d messages", c.window)
+	case c.mtu < 1 || c.mtu > 5:
+		err = fmt.Errorf("card with the MTU code %d", c.mtu)
+	case c.slot != slotSize:
+		err = fmt.Errorf("slots of %d bytes meet slots of %d: run the same build of Weft on all ranks", c.slot, slotSize)
+	case c.credit%8 != 0:
+		err = errors.New("card with a misplaced credit word")
+	}
+	return c, err
+}
+
+// readN reads exactly n bytes.
+func readN(r io.Reader, n int) ([]byte, error) {
+	b := make([]byte, n)
+	_, err := io.ReadFull(r, b)
+	return b, err
+}
+
+// maxReason bounds the text of a refusal.
+const maxReason = 512
+
+func encodeRefusal(verdict byte, reason string) []byte {
+	reason = reason[:min(len(reason), maxReason)]
+	b := binary.LittleEndian.AppendUint16([]byte{verdict}, uint16(len(reason)))
+	return append(b, reason...)
+}
+
+func readRefusal(r io.Reader) (string, error) {
+	b, err := readN(r, 2)
+	if err != nil {
+		return "", err
+	}
+	n := int(binary.LittleEndian.Uint16(b))
+	if n > maxReason {
+		return "", fmt.Errorf("a reason of %d bytes", n)
+	}
+	b, err = readN(r, n)
+	return string(b), err
+}

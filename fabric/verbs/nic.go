@@ -1,0 +1,189 @@
+package verbs
+
+// nic is an open port of a device with its queues: the seam between the
+// protocol and the library. The shim implements it over libibverbs; tests have
+// one of their own.
+//
+// turn, arm and qp calls on one queue pair belong to the owner of the domain;
+// the others are for any goroutine.
+type nic interface {
+	// rings are the descriptors that turn reads and writes.
+	rings() *rings
+	// turn posts the first sends and recvs of the rings, then polls for at most
+	// maxRecv and maxSend completions, which it leaves in the rings: one
+	// crossing for all of it. A send that can't be posted has its errno in
+	// refused, as has everything behind it on the same queue pair.
+	turn(sends, recvs, maxRecv, maxSend int) (polled, error)
+	// slots says where receive slot 0 is.
+	slots(base uint64, size, lkey uint32)
+
+	// arm asks for an event of the completion channel at the next receive, or
+	// the next solicited one, and at the next completion of a send.
+	arm(solicited bool) error
+	// drain takes the events of the completion channel and says how many.
+	drain() int
+	eventFD() int // of the completion channel, non-blocking
+	asyncFD() int // non-blocking
+	async() (asyncEvent, bool)
+
+	register(addr uint64, n int, access uint32) (mr, error)
+	deregister(mr) error
+
+	// createQP also says how many bytes it takes inline.
+	createQP() (q qp, inline int, err error)
+	// connectQP makes a queue pair ready to send and receive.
+	connectQP(qp, path) error
+	// failQP flushes everything that is outstanding.
+	failQP(qp) error
+	// destroyQP ends all use of memory by the queue pair.
+	destroyQP(qp) error
+
+	close() error
+}
+
+// rings are memory that this process shares with the shim; see the C structs
+// of the same names in shim.h.
+type rings struct {
+	sends []sendDesc
+	recvs []uint32 // slots to post
+	rdone []doneDesc
+	sdone []doneDesc
+}
+
+const (
+	sendRing = 64
+	recvRing = 256
+	doneRing = 64
+)
+
+// polled is what a turn has found.
+type polled struct{ recvs, sends, refused int }
+
+// sendDesc is a work request.
+type sendDesc struct {
+	id       uint64
+	qp       uint64
+	remote   uint64
+	compare  uint64 // or what to add
+	swap     uint64
+	word     uint64 // room for inline data of 8 bytes
+	addr     [2]uint64
+	length   [2]uint32
+	lkey     [2]uint32
+	rkey     uint32
+	note     uint32
+	op       uint8
+	flags    uint8
+	segments uint8
+	_        uint8
+	refused  int32
+}
+
+// Operations of a sendDesc.
+const (
+	opSend uint8 = iota
+	opWrite
+	opWriteNote
+	opRead
+	opFetchAdd
+	opCompareSwap
+)
+
+// Flags of a sendDesc.
+const (
+	flagSignaled uint8 = 1 << iota
+	flagSolicited
+	flagInline
+	flagWord // the data are the descriptor's own word
+)
+
+// doneDesc is a completion. With a status other than 0 only id, qpn and vendor
+// mean anything.
+type doneDesc struct {
+	id     uint64
+	bytes  uint32
+	qpn    uint32
+	note   uint32
+	vendor uint32
+	status uint8
+	noted  uint8 // a WRITE with immediate, not a SEND
+	_      [6]byte
+}
+
+// mr is a registration.
+type mr struct {
+	id         uint64
+	lkey, rkey uint32
+}
+
+// qp is a queue pair.
+type qp struct {
+	id     uint64
+	number uint32
+}
+
+// path is what connectQP needs to know of the way to a peer.
+type path struct {
+	qpn, psn, myPSN uint32
+	gid             [16]byte
+	lid             uint16
+	mtu             uint8 // as in enum ibv_mtu
+	reads           uint8 // READs and atomics outstanding, as requester
+	answers         uint8 // the same as responder
+}
+
+// Access bits of register, as in enum ibv_access_flags.
+const (
+	accessLocalWrite   = 1 << 0
+	accessRemoteWrite  = 1 << 1
+	accessRemoteRead   = 1 << 2
+	accessRemoteAtomic = 1 << 3
+)
+
+// asyncEvent is a message of the device.
+type asyncEvent struct {
+	kind asyncKind
+	qpn  uint32
+	name string
+}
+
+type asyncKind uint8
+
+const (
+	asyncOther asyncKind = iota
+	asyncQP              // a queue pair has failed
+	asyncPortDown
+	asyncPortUp
+	asyncDevice // nothing works any more
+)
+
+const (
+	queueDepth = 128 // sends outstanding to a peer
+	// sendReserve is kept of it for the transport's own.
+	sendReserve = 4
+	// ackTimeout is the local ACK timeout as an exponent of 4.096 µs, 134 ms;
+	// with ackRetries a silent path is given up after about a second.
+	ackTimeout = 15
+	ackRetries = 7
+)
+
+// nicOptions say what to open.
+type nicOptions struct {
+	device                     string
+	port, gidIndex             int
+	global                     bool // packets carry GIDs, as on Ethernet
+	srqDepth, recvCQE, sendCQE int
+	inline                     int
+}
+
+// attributes are what the library says of a device and a port.
+type attributes struct {
+	maxMessage     int // bytes
+	maxCQE, maxSRQ int
+	answers, reads int // READs and atomics outstanding on a queue pair
+	atomics        bool
+	global         bool // atomic with the processor's own, too
+	mtu            uint8
+	lid            uint16
+	firmware       string
+}

@@ -1,0 +1,173 @@
+package verbs
+
+import (
+	"fmt"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+const (
+	// maxPieces is how many work requests one transfer may take.
+	maxPieces = 64
+	// pieceLimit cuts transfers also where the device would take more.
+	pieceLimit = 1 << 30
+	// gather is the body from which SendZ lets the device fetch it.
+	gather = 1024
+)
+
+// SendZ lets the device fetch the body where it lies. A short one, or one in
+// memory that is not registered, is copied as Send does.
+func (e *endpoint) SendZ(kind uint8, imm uint64, hdr []byte, body fabric.Segment, op fabric.Op) error {
+	if len(hdr) > fabric.MaxHeader || len(body.Bytes) > maxEager {
+		return fabric.ErrTooLong
+	}
+	if !e.up {
+		return e.notUp()
+	}
+	if !e.credit() || !e.room(1) {
+		return fabric.ErrAgain
+	}
+	d := e.d
+	slot, ok := d.takeSlot()
+	if !ok {
+		return fabric.ErrAgain
+	}
+	m := d.slot(slot)
+	n := putHeader(m, kind, imm, hdr, len(body.Bytes))
+	s := d.next()
+	s.op, s.segments = opSend, 1
+	s.addr[0], s.lkey[0] = addressOf(m), d.sendMR.lkey
+	if lkey, ok := d.regions.local(body); ok && len(body.Bytes) >= gather {
+		s.segments = 2
+		s.addr[1], s.length[1], s.lkey[1] = addressOf(body.Bytes), uint32(len(body.Bytes)), lkey
+	} else {
+		n += copy(m[n:], body.Bytes)
+		if n <= d.inline {
+			s.flags |= flagInline
+		}
+	}
+	s.length[0] = uint32(n)
+	if e.urgent(kind) {
+		s.flags |= flagSolicited
+	}
+	e.sent++
+	e.submit(s, entry{op: op, form: formOp, slot: int32(slot)})
+	return nil
+}
+
+// Put is an RDMA WRITE, with immediate data if there is a note.
+func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
+	if !e.up {
+		return e.notUp()
+	}
+	if note != 0 && !e.credit() {
+		return fabric.ErrAgain
+	}
+	err := e.transfer("put", opWrite, src, dst, fabric.RemoteWrite, note, op)
+	if err == nil && note != 0 {
+		e.sent++
+	}
+	return err
+}
+
+// Get is an RDMA READ. It answers ErrUnsupported for memory that its owner, or
+// this rank, could not register.
+func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
+	if !e.up {
+		return e.notUp()
+	}
+	return e.transfer("get", opRead, dst, src, fabric.RemoteRead, 0, op)
+}
+
+// transfer moves the bytes of a segment to or from a peer's memory, in pieces
+// of what the device takes at once.
+func (e *endpoint) transfer(what string, verb uint8, seg fabric.Segment, m fabric.Remote, a fabric.Access, note uint32, op fabric.Op) error {
+	d := e.d
+	n := len(seg.Bytes)
+	if err := e.check(what, m, n, a); err != nil {
+		return err
+	}
+	lkey, ok := d.regions.local(seg)
+	if !ok {
+		return fabric.ErrUnsupported
+	}
+	piece := pieceLimit
+	if d.port.maxMessage > 0 {
+		piece = min(piece, d.port.maxMessage)
+	}
+	pieces := max((n+piece-1)/piece, 1)
+	if pieces > maxPieces {
+		return fabric.ErrUnsupported
+	}
+	if !e.room(pieces) {
+		return fabric.ErrAgain
+	}
+	for i, off := 0, 0; i < pieces; i++ {
+		part := min(piece, n-off)
+		s := d.next()
+		s.op, s.remote, s.rkey = verb, m.Addr+uint64(off), uint32(m.Key)
+		if part > 0 {
+			s.segments = 1
+			s.addr[0], s.length[0], s.lkey[0] = addressOf(seg.Bytes)+uint64(off), uint32(part), lkey
+		}
+		w := entry{slot: -1, form: formPiece}
+		if i == pieces-1 {
+			w.form, w.op = formOp, op
+			if note != 0 {
+				s.op, s.note = opWriteNote, note
+				s.flags |= flagSolicited
+			}
+		}
+		off += part
+		e.submit(s, w)
+	}
+	return nil
+}
+
+// Atomic is the device's own: atomic with those of other ranks, and with the
+// processor's only where Port.Atomics says so.
+func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) error {
+	d := e.d
+	if !d.caps.Atomics || a.Kind != fabric.FetchAdd && a.Kind != fabric.CompareSwap {
+		return fabric.ErrUnsupported
+	}
+	if !e.up {
+		return e.notUp()
+	}
+	if err := e.check("atomic", dst, 8, fabric.RemoteAtomic); err != nil {
+		return err
+	}
+	if !e.room(1) {
+		return fabric.ErrAgain
+	}
+	slot, ok := d.takeSlot()
+	if !ok {
+		return fabric.ErrAgain
+	}
+	s := d.next()
+	s.op, s.segments, s.remote, s.rkey = opFetchAdd, 1, dst.Addr, uint32(dst.Key)
+	s.addr[0], s.length[0], s.lkey[0] = addressOf(d.slot(slot)), 8, d.sendMR.lkey
+	s.compare = a.Operand
+	if a.Kind == fabric.CompareSwap {
+		s.op, s.compare, s.swap = opCompareSwap, a.Compare, a.Operand
+	}
+	e.submit(s, entry{op: op, form: formOp, slot: int32(slot), result: a.Result})
+	return nil
+}
+
+// check refuses what can be seen to be wrong from here: the device's own
+// refusal, of the rest, costs the connection.
+func (e *endpoint) check(what string, m fabric.Remote, n int, a fabric.Access) error {
+	if m.Addr == 0 && m.Key == 0 {
+		return fabric.ErrUnsupported // its owner could not register it
+	}
+	if uint64(n) <= m.Len && m.Addr+m.Len >= m.Addr && (a != fabric.RemoteAtomic || m.Addr%8 == 0) && e.tag.accepts(m.Key, a) {
+		return nil
+	}
+	return e.badRemote(what, m, n)
+}
+
+func (e *endpoint) badRemote(what string, m fabric.Remote, n int) error {
+	return &fabric.Error{Op: what, Peer: e.peer, HasPeer: true,
+		Err: fmt.Errorf("%d bytes at %#x, length %d, key %#x: %w", n, m.Addr, m.Len, m.Key, fabric.ErrBadRemote)}
+}

@@ -1,0 +1,154 @@
+package verbs
+
+import (
+	"fmt"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// Poll posts what waits and looks for completions, in one crossing. It hands
+// over the ends of operations first, which make room.
+func (d *Domain) Poll(h fabric.Handler, max int) int {
+	if d.closed.Load() {
+		return 0
+	}
+	own := 0
+	if d.pending.Load() {
+		d.takeEvents()
+		own++
+	}
+	d.inPoll = true
+	d.polls++
+	n, turned, drained := 0, false, false
+	for n < max {
+		switch {
+		case !d.sdone.empty():
+			n += d.retire(h, &d.ring.sdone[d.sdone.next])
+			d.sdone.next++
+			own = 1
+		case !d.rdone.empty():
+			n += d.take(h)
+			own = 1
+		case !turned:
+			turned = true
+			drained = d.look()
+			continue
+		}
+		if turned && d.sdone.empty() && d.rdone.empty() {
+			break
+		}
+	}
+	if n < max && drained && len(d.dying)+len(d.failing) > 0 {
+		own++
+		n += d.mourn(h, max-n)
+	}
+	if len(d.owing) > 0 {
+		d.tell()
+	}
+	if d.sends > 0 {
+		d.flush()
+	}
+	d.inPoll = false
+	if n > 0 {
+		return n + own
+	}
+	return own
+}
+
+// look refills the stashes and says whether the queues are empty behind them.
+func (d *Domain) look() bool {
+	maxSend := 0
+	if d.outstanding > 0 {
+		maxSend = doneRing
+	}
+	p := d.turn(doneRing, maxSend)
+	d.rdone, d.sdone = stash{0, p.recvs}, stash{0, p.sends}
+	return p.recvs < doneRing && p.sends < doneRing
+}
+
+// take hands over the next message or note.
+func (d *Domain) take(h fabric.Handler) int {
+	c := d.ring.rdone[d.rdone.next]
+	d.rdone.next++
+	slot := uint32(c.id)
+	e := d.byNumber.find(c.qpn)
+	if e == nil || e.qp.number != c.qpn {
+		d.takeEvents() // of a connection just made
+		e = d.byNumber.find(c.qpn)
+	}
+	switch {
+	case e == nil || e.qp.number != c.qpn || e.down != nil:
+		d.repost(slot)
+		return 0
+	case c.status != 0:
+		d.repost(slot)
+		if e.failing == nil && e.dying == nil {
+			e.fail(e.statusError("receive over verbs", &c))
+		}
+		return 0
+	case c.noted != 0:
+		h.Notify(e.peer, c.note)
+		d.repost(slot)
+		e.owe()
+		return 1
+	}
+	m := d.recvMem[int(slot)*slotSize:][:slotSize:slotSize]
+	kind, imm, hdr, body, ok := parse(m[:min(c.bytes, slotSize)])
+	if !ok {
+		d.repost(slot)
+		e.fail(&fabric.Error{Op: "receive over verbs", Peer: e.peer, HasPeer: true,
+			Err: fmt.Errorf("%w: it sent a message of %d bytes that can't be", fabric.ErrPeerDown, c.bytes)})
+		return 0
+	}
+	h.Deliver(e.peer, kind, imm, hdr, body)
+	d.repost(slot)
+	e.owe()
+	return 1
+}
+
+// takeEvents applies what the set-up goroutines have found.
+func (d *Domain) takeEvents() {
+	d.mu.Lock()
+	events := d.events
+	d.events = nil
+	d.pending.Store(false)
+	d.mu.Unlock()
+	for i := range events {
+		ev := &events[i]
+		switch {
+		case ev.all:
+			d.failAll(ev.err)
+			continue
+		case ev.qpn != 0:
+			if e := d.byNumber.find(ev.qpn); e != nil && e.qp.number == ev.qpn && e.down == nil {
+				e.die(e.downError("talk over verbs", ev.err))
+			}
+			continue
+		}
+		e := d.endpoint(ev.peer)
+		if e.down != nil || e.failing != nil {
+			if ev.made {
+				d.nic.destroyQP(ev.qp)
+			}
+			continue
+		}
+		if ev.made {
+			e.adopt(ev.qp, ev.card)
+		}
+		if ev.up && e.dying == nil {
+			e.up = true
+		}
+		if ev.err != nil {
+			e.die(ev.err)
+		}
+	}
+}
+
+// adopt makes a queue pair the endpoint's.
+func (e *endpoint) adopt(q qp, c card) {
+	e.qp = q
+	e.ring = make([]entry, queueDepth)
+	e.window = uint64(c.window)
+	e.creditAddr, e.creditKey = c.credit, c.creditKey
+	e.d.byNumber.add(q.number, e)
+}

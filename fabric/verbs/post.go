@@ -1,0 +1,181 @@
+package verbs
+
+import (
+	"fmt"
+	"syscall"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+const (
+	// signalEvery is how many work requests one completion stands for.
+	signalEvery = 16
+	// batch is how many wait for a turn at most; lone sends to a peer go at
+	// once: only the third one between two Polls begins to wait.
+	batch = 16
+	lone  = 2
+)
+
+// takeSlot takes a send slot.
+func (d *Domain) takeSlot() (uint32, bool) {
+	n := len(d.freeSlots)
+	if n == 0 {
+		return 0, false
+	}
+	i := d.freeSlots[n-1]
+	d.freeSlots = d.freeSlots[:n-1]
+	return i, true
+}
+
+func (d *Domain) slot(i uint32) []byte {
+	return d.sendMem[int(i)*slotSize:][:slotSize:slotSize]
+}
+
+// next is a clear descriptor, of which submit makes a work request.
+func (d *Domain) next() *sendDesc {
+	if d.sends == sendRing {
+		d.flush()
+	}
+	s := &d.ring.sends[d.sends]
+	*s = sendDesc{}
+	return s
+}
+
+// submit queues a descriptor for the next turn, which comes now unless more is
+// expected: within Poll its end, else the next Poll once several sends to the
+// peer have gone by themselves. A rank that sleeps, or is about to, leaves
+// nothing behind.
+func (e *endpoint) submit(s *sendDesc, w entry) {
+	d := e.d
+	s.qp, s.id = e.qp.id, uint64(e.peer)<<32|uint64(e.tail)
+	e.ring[e.tail%queueDepth] = w
+	e.tail++
+	e.unsignaled++
+	if w.slot >= 0 {
+		if s.flags&flagInline != 0 {
+			e.ring[(e.tail-1)%queueDepth].slot = -1
+			d.inlined = append(d.inlined, uint32(w.slot))
+		} else {
+			e.held++
+			d.uncovered++
+		}
+	}
+	// Slots that wait for a later signal must not be all there are.
+	if w.form == formOp || e.unsignaled >= signalEvery || d.uncovered >= sendSlots/4 {
+		s.flags |= flagSignaled
+		d.uncovered -= e.held
+		e.unsignaled, e.held = 0, 0
+	}
+	d.outstanding++
+	d.sends++
+	if d.inPoll {
+		if d.sends >= batch {
+			d.flush()
+		}
+		return
+	}
+	if e.burstPoll != d.polls {
+		e.burst, e.burstPoll = 0, d.polls
+	}
+	e.burst++
+	if e.burst <= lone || d.bell.armed != 0 || d.sends >= batch {
+		d.flush()
+	}
+}
+
+// flush posts what waits.
+func (d *Domain) flush() { d.turn(0, 0) }
+
+// turn posts what waits and polls.
+func (d *Domain) turn(maxRecv, maxSend int) polled {
+	sends := d.sends
+	p, err := d.nic.turn(sends, d.recvs, maxRecv, maxSend)
+	d.sends, d.recvs = 0, 0
+	d.freeSlots = append(d.freeSlots, d.inlined...)
+	d.inlined = d.inlined[:0]
+	if p.refused > 0 {
+		d.refused(sends)
+	}
+	if err != nil {
+		d.failAll(err)
+	}
+	return p
+}
+
+// refused ends the peers whose work requests the library would not take: its
+// queues have the room that we count, so something is broken.
+func (d *Domain) refused(sends int) {
+	for i := range sends {
+		s := &d.ring.sends[i]
+		if s.refused == 0 {
+			continue
+		}
+		if e := d.peers[s.id>>32]; e != nil {
+			e.fail(&fabric.Error{Op: "post to the device", Peer: e.peer, HasPeer: true,
+				Err: fmt.Errorf("%w: ibv_post_send: %w", fabric.ErrPeerDown, syscall.Errno(s.refused))})
+			e.failBy = e.failBy.Add(-flushTime) // what was refused is never flushed
+		}
+	}
+}
+
+// repost gives a receive slot back to the device with the next turn.
+func (d *Domain) repost(slot uint32) {
+	if d.recvs == recvRing {
+		d.flush()
+	}
+	d.ring.recvs[d.recvs] = slot
+	d.recvs++
+}
+
+// retire ends what a completion stands for: the work request it names and
+// those before, which went well. It returns how many events that made.
+func (d *Domain) retire(h fabric.Handler, c *doneDesc) int {
+	e := d.peers[c.id>>32]
+	seq := uint32(c.id)
+	if e == nil || seq-e.head >= e.tail-e.head {
+		return 0 // of a queue pair that is gone
+	}
+	var err error
+	if c.status != 0 {
+		err = e.broken(c)
+	}
+	n := 0
+	for e.head != seq+1 {
+		last := e.head == seq
+		if last && err != nil {
+			n += e.end(h, err)
+		} else {
+			n += e.end(h, nil)
+		}
+	}
+	return n
+}
+
+// end takes the first entry off the ring.
+func (e *endpoint) end(h fabric.Handler, err error) int {
+	w := &e.ring[e.head%queueDepth]
+	e.head++
+	d := e.d
+	d.outstanding--
+	if w.result != nil && err == nil {
+		*w.result = loadWord(d.slot(uint32(w.slot)), 0)
+	}
+	if w.slot >= 0 {
+		d.freeSlots = append(d.freeSlots, uint32(w.slot))
+	}
+	op, f := w.op, w.form
+	*w = entry{slot: -1}
+	switch f {
+	case formPiece:
+		if e.lost == nil {
+			e.lost = err
+		}
+	case formOp:
+		if e.lost != nil {
+			err, e.lost = e.lost, nil
+		}
+		h.Complete(op, err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,186 @@
+package verbs
+
+import (
+	"os"
+	"sync"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// regions are the memory that this rank has registered. Its methods are for
+// any goroutine: the collector's evict, too.
+type regions struct {
+	mu    sync.Mutex
+	nic   nic
+	token tagKey
+	all   []region
+	free  []uint32
+	cache cache
+	shut  bool
+}
+
+// region is a registration. One of the cache stays when nobody holds it.
+type region struct {
+	mr         mr
+	start, end uint64
+	access     fabric.Access
+	gen        uint32 // against handles of an earlier use of the entry
+	refs       int
+	cached     bool
+}
+
+func (r *regions) open(n nic) {
+	r.nic = n
+	r.cache.init(os.Getenv(envCache) != "0")
+}
+
+// Register makes b known to the device. Memory of the Go heap that peers can
+// at most read is looked for in the cache first, and a hit neither allocates
+// nor blocks; else the kernel pins the pages.
+func (d *Domain) Register(b []byte, a fabric.Access) (fabric.Region, error) {
+	if d.closed.Load() {
+		return fabric.Region{}, fabric.ErrClosed
+	}
+	if len(b) == 0 {
+		return fabric.Region{}, nil
+	}
+	r := &d.regions
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.shut {
+		return fabric.Region{}, fabric.ErrClosed
+	}
+	i, ok := r.cache.find(r, b, a)
+	if !ok {
+		var err error
+		if i, err = r.add(b, a); err != nil {
+			return fabric.Region{}, err
+		}
+	}
+	e := &r.all[i]
+	e.refs++
+	return fabric.Region{
+		Remote: fabric.Remote{Addr: addressOf(b), Len: uint64(len(b)), Key: r.token.key(e.mr.rkey, a)},
+		Handle: uint64(e.gen)<<32 | uint64(i+1),
+	}, nil
+}
+
+// add registers b.
+func (r *regions) add(b []byte, a fabric.Access) (uint32, error) {
+	start := addressOf(b)
+	access := uint32(0)
+	if a&(fabric.LocalWrite|fabric.RemoteWrite|fabric.RemoteAtomic) != 0 {
+		access |= accessLocalWrite // which the device wants with the other two
+	}
+	if a&fabric.RemoteRead != 0 {
+		access |= accessRemoteRead
+	}
+	if a&fabric.RemoteWrite != 0 {
+		access |= accessRemoteWrite
+	}
+	if a&fabric.RemoteAtomic != 0 {
+		access |= accessRemoteAtomic
+	}
+	cached := r.cache.takes(b, a)
+	if cached {
+		access = accessLocalWrite | accessRemoteRead
+		a = fabric.LocalWrite | fabric.RemoteRead
+		r.cache.makeRoom(r, len(b))
+	}
+	m, err := r.nic.register(start, len(b), access)
+	if err != nil {
+		r.cache.empty(r) // what it holds may be what is missing
+		if m, err = r.nic.register(start, len(b), access); err != nil {
+			return 0, pinError("one-sided operations", len(b), err)
+		}
+	}
+	i := uint32(len(r.all))
+	if n := len(r.free); n > 0 {
+		i, r.free = r.free[n-1], r.free[:n-1]
+	} else {
+		r.all = append(r.all, region{})
+	}
+	r.all[i] = region{mr: m, start: start, end: start + uint64(len(b)), access: a, gen: r.all[i].gen + 1, cached: cached}
+	if cached {
+		r.cache.enter(r, b, i)
+	}
+	return i, nil
+}
+
+// at finds the region of a handle, nil if nobody holds it.
+func (r *regions) at(handle uint64) (uint32, *region) {
+	i := uint32(handle) - 1
+	if uint32(handle) == 0 || int(i) >= len(r.all) {
+		return 0, nil
+	}
+	if e := &r.all[i]; e.gen == uint32(handle>>32) && e.refs > 0 {
+		return i, e
+	}
+	return 0, nil
+}
+
+// Deregister ends a registration. When it returns peers can't write to the
+// memory any more; memory that they could only read may stay in the cache.
+func (d *Domain) Deregister(g fabric.Region) error {
+	if g.Handle == 0 {
+		return nil
+	}
+	r := &d.regions
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.shut {
+		return fabric.ErrClosed
+	}
+	i, e := r.at(g.Handle)
+	if e == nil {
+		return &fabric.Error{Op: "deregister", Err: errNotRegistered}
+	}
+	if e.refs--; e.refs > 0 || e.cached {
+		return nil
+	}
+	return r.drop(i)
+}
+
+// drop takes a region that nobody holds from the device.
+func (r *regions) drop(i uint32) error {
+	e := &r.all[i]
+	err := r.nic.deregister(e.mr)
+	*e = region{gen: e.gen}
+	r.free = append(r.free, i)
+	return err
+}
+
+// local is the key by which the device reaches a segment of our own.
+func (r *regions) local(s fabric.Segment) (lkey uint32, ok bool) {
+	if len(s.Bytes) == 0 {
+		return 0, true
+	}
+	start := addressOf(s.Bytes)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, e := r.at(s.Region.Handle)
+	if e == nil || start < e.start || start+uint64(len(s.Bytes)) > e.end {
+		return 0, false
+	}
+	return e.mr.lkey, true
+}
+
+// close takes everything from the device.
+func (r *regions) close() (err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.nic == nil {
+		return nil
+	}
+	r.shut = true
+	r.cache.stop()
+	for i := range r.all {
+		if e := &r.all[i]; e.mr.id != 0 {
+			if derr := r.nic.deregister(e.mr); derr != nil {
+				err = derr
+			}
+		}
+	}
+	r.all = nil
+	return err
+}

@@ -1,0 +1,98 @@
+#ifndef WEFT_VERBS_SHIM_H
+#define WEFT_VERBS_SHIM_H
+
+#include <stdint.h>
+
+/* Mirrors of the Go structs in nic.go; shim_unsafe.go checks their sizes. */
+struct weft_send {
+	uint64_t id;
+	uint64_t qp;
+	uint64_t remote;
+	uint64_t compare;
+	uint64_t swap;
+	uint64_t word;
+	uint64_t addr[2];
+	uint32_t length[2];
+	uint32_t lkey[2];
+	uint32_t rkey;
+	uint32_t note;
+	uint8_t op;
+	uint8_t flags;
+	uint8_t segments;
+	uint8_t pad;
+	int32_t refused;
+};
+
+struct weft_done {
+	uint64_t id;
+	uint32_t bytes;
+	uint32_t qpn;
+	uint32_t note;
+	uint32_t vendor;
+	uint8_t status;
+	uint8_t noted;
+	uint8_t pad[6];
+};
+
+enum { WEFT_SENDS = 64, WEFT_RECVS = 256, WEFT_DONES = 64 };
+
+struct weft_nic;
+
+/* What a device and a port can do. */
+struct weft_attr {
+	uint64_t max_mr_size;
+	uint32_t max_qp, max_cqe, max_srq_wr, max_mr;
+	uint32_t max_rd_atom, max_init_rd_atom;
+	uint32_t atomics; /* 0 none, 1 with the device's own, 2 with the processor's too */
+	uint32_t vendor_id, part_id;
+	uint32_t max_msg;
+	uint32_t state, max_mtu, active_mtu, lid, link_layer, gids;
+	char fw[64];
+};
+
+struct weft_options {
+	uint32_t port, gid_index, global;
+	uint32_t srq_depth, recv_cqe, send_cqe;
+	uint32_t send_depth, inline_bytes;
+	uint32_t ack_timeout, ack_retries;
+	uint32_t service_level, traffic_class;
+};
+
+struct weft_path {
+	uint32_t qpn, psn, my_psn;
+	uint8_t gid[16];
+	uint32_t lid, mtu, reads, answers;
+};
+
+/* Every call that can fail answers 0 or an errno. Where err is given it
+   receives the name of the call that failed, which lives for ever. */
+
+/* weft_load opens libibverbs, once; NULL or why it can't. */
+const char *weft_load(void);
+int weft_query(const char *device, uint32_t port, struct weft_attr *out, const char **err);
+
+int weft_open(const char *device, const struct weft_options *o, void *sends, void *recvs,
+	      void *rdone, void *sdone, struct weft_nic **out, const char **err);
+int weft_close(struct weft_nic *n, const char **err);
+void weft_slots(struct weft_nic *n, uint64_t base, uint32_t size, uint32_t lkey);
+
+/* Completions found: receives in bits 0-15, sends in bits 16-31; refused sends
+   in bits 32-47; an errno of the receive queue or of polling in bits 48-62. */
+uint64_t weft_turn(struct weft_nic *n, int sends, int recvs, int max_recv, int max_send);
+int weft_arm(struct weft_nic *n, int solicited);
+int weft_drain(struct weft_nic *n);
+int weft_event_fd(struct weft_nic *n);
+int weft_async_fd(struct weft_nic *n);
+/* 1 and the event, or 0. kind: 0 other, 1 queue pair, 2 port down, 3 port up, 4 device. */
+int weft_async(struct weft_nic *n, uint32_t *kind, uint32_t *qpn, const char **name);
+
+int weft_register(struct weft_nic *n, uint64_t addr, uint64_t len, uint32_t access,
+		  uint64_t *mr, uint32_t *lkey, uint32_t *rkey);
+int weft_deregister(struct weft_nic *n, uint64_t mr);
+
+int weft_qp_create(struct weft_nic *n, uint64_t *qp, uint32_t *number, uint32_t *inline_bytes, const char **err);
+int weft_qp_connect(struct weft_nic *n, uint64_t qp, const struct weft_path *p, const char **err);
+int weft_qp_fail(struct weft_nic *n, uint64_t qp);
+int weft_qp_destroy(struct weft_nic *n, uint64_t qp);
+
+#endif

@@ -1,0 +1,105 @@
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// keepAlive notices a host that has gone without a word.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: 500 * time.Millisecond, Count: 3}
+
+// portGrace is how long a port may be down before its peers are given up: the
+// device repeats what is lost meanwhile.
+const portGrace = time.Second
+
+// watch tells of the peer's end: the kernel closes the sockets of a process
+// that dies, in whatever way.
+func (d *Domain) watch(conn net.Conn, p fabric.Peer) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		tcp.SetKeepAliveConfig(keepAlive)
+	}
+	conn.SetDeadline(time.Time{})
+	if d.ctx.Err() != nil {
+		return // Close has set the deadline before us
+	}
+	b, err := readN(conn, 1)
+	switch {
+	case d.ctx.Err() != nil:
+		return
+	case err == nil && b[0] == byteBye:
+		err = errors.New("it has closed the transport")
+	case err == nil:
+		err = fmt.Errorf("it sent %q where nothing is to come", b)
+	default:
+		err = fmt.Errorf("its process has ended or its host can't be reached (%w)", err)
+	}
+	d.lost(p, err)
+}
+
+// lost reports the end of a peer that was connected.
+func (d *Domain) lost(p fabric.Peer, err error) {
+	d.post(event{peer: p, err: &fabric.Error{Op: "talk over verbs", Peer: p, HasPeer: true,
+		Err: fmt.Errorf("%w: %w", fabric.ErrPeerDown, err)}})
+}
+
+// watchDevice waits for what the device has to say outside of its queues.
+func (d *Domain) watchDevice(f *os.File, raw syscall.RawConn) {
+	defer f.Close()
+	var grace *time.Timer
+	defer func() {
+		if grace != nil {
+			grace.Stop()
+		}
+	}()
+	for {
+		var ev asyncEvent
+		err := raw.Read(func(uintptr) bool {
+			var ok bool
+			ev, ok = d.nic.async()
+			return ok
+		})
+		if err != nil {
+			return
+		}
+		switch ev.kind {
+		case asyncQP:
+			d.post(event{qpn: ev.qpn, err: fmt.Errorf("the device reports %s", ev.name)})
+		case asyncDevice:
+			d.post(event{all: true, err: fmt.Errorf("the device reports %s", ev.name)})
+		case asyncPortDown:
+			d.cfg.Log.Warn("verbs: the port is down", "device", d.port.device, "event", ev.name)
+			grace = time.AfterFunc(portGrace, func() {
+				d.post(event{all: true, err: fmt.Errorf("port %d of %s is down", d.port.number, d.port.device)})
+			})
+		case asyncPortUp:
+			if grace != nil {
+				grace.Stop()
+			}
+		default:
+			d.cfg.Log.Debug("verbs: device event", "event", ev.name)
+		}
+	}
+}
+
+// pollable makes a file of a copy of a descriptor that Go's poller waits on.
+func pollable(fd int, name string) (*os.File, syscall.RawConn, error) {
+	dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	f := os.NewFile(uintptr(dup), name)
+	raw, err := f.SyscallConn()
+	if err != nil {
+		f.Close()
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, raw, nil
+}

@@ -1,0 +1,29 @@
+package mpi
+
+import (
+	"github.com/weft-mpi/weft/fabric/shm"
+	"github.com/weft-mpi/weft/fabric/verbs"
+)
+
+// Device is an RDMA device of this machine, with its ports, addresses, and what
+// keeps the fabric verbs from using it.
+type Device = verbs.Device
+
+// Devices lists the RDMA devices of this machine, usable or not. The error says
+// why there are none or why they can't be asked. Local.
+func Devices() ([]Device, error) { return verbs.Devices() }
+
+// FabricAvailable says why a fabric of Fabrics can't be used on this machine and
+// what to do about it, or nil. Local.
+func FabricAvailable(name string) error {
+	if err := checkFabric(name); err != nil {
+		return err
+	}
+	switch name {
+	case "shm":
+		return shm.Provider{}.Available()
+	case "verbs":
+		return verbs.Provider{}.Available()
+	}
+	return nil
+}
