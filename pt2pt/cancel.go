@@ -18,9 +18,14 @@ type asked struct {
 
 // unask ends what was asked of a send, which has ended. Its answers still come.
 func (e *Engine) unask(r *progress.Request) {
-	if a, ok := e.asked[uint64(r.Op())]; ok {
+	op := uint64(r.Op())
+	switch a, ok := e.asked[op]; {
+	case !ok:
+	case a.owed == 0:
+		delete(e.asked, op)
+	default:
 		a.err = nil
-		e.asked[uint64(r.Op())] = a
+		e.asked[op] = a
 	}
 }
 
@@ -107,11 +112,12 @@ func (e *Engine) onCancel(from fabric.Peer, req uint64) {
 // goes on, and may be over by now.
 func (e *Engine) onCancelled(from fabric.Peer, op uint64, yes bool) bool {
 	a, ok := e.asked[op]
-	if !ok || a.peer != from {
+	if !ok || a.peer != from || a.owed == 0 {
 		return false
 	}
-	if a.owed--; a.owed > 0 {
-		e.asked[op] = a
+	a.owed--
+	if a.owed > 0 || !yes && a.err != nil {
+		e.asked[op] = a // after a no the send is not asked back again
 		return !yes
 	}
 	delete(e.asked, op)

@@ -44,7 +44,7 @@ type simRank struct {
 	flushes []progress.Handle
 
 	coming []struct{ total, got int } // the message in pieces from each rank
-	asked  []map[uint64]int           // of each rank: sends by the name that the engine gave them
+	names  []map[uint64]int           // of each rank: sends by the name that the engine gave them
 	takes  []wire.Level               // what each rank has told this one
 }
 
@@ -94,7 +94,7 @@ func newSimWorld(rng *rand.Rand, c mem.SimConfig, lim Limits) *simWorld {
 		e.Limit(lim)
 		r := &simRank{Engine: e, w: w, id: i, log: log, coming: make([]struct{ total, got int }, c.Size), takes: make([]wire.Level, c.Size)}
 		for range c.Size {
-			r.asked = append(r.asked, map[uint64]int{})
+			r.names = append(r.names, map[uint64]int{})
 		}
 		w.ranks = append(w.ranks, r)
 	}
@@ -213,7 +213,7 @@ func (w *simWorld) arrive(e mem.SimEvent) {
 		return
 	case wire.Cancel:
 		// One that overtook nothing and finds nothing is about a send that is over.
-		if id, ok := r.asked[e.Peer][e.Imm]; ok {
+		if id, ok := r.names[e.Peer][e.Imm]; ok {
 			w.tell(oracle.Event{Kind: oracle.GiveBack, Rank: e.Rank, Peer: e.Peer, Req: id})
 		}
 		return
@@ -222,7 +222,7 @@ func (w *simWorld) arrive(e mem.SimEvent) {
 	}
 	w.tell(a)
 	if named != 0 {
-		r.asked[e.Peer][named] = w.check.Last(e.Rank)
+		r.names[e.Peer][named] = w.check.Last(e.Rank)
 	}
 }
 
