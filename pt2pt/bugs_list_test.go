@@ -56,6 +56,8 @@ var bugs = []bug{
 		"if c.Busy() || e.resume(r)", "if c.Busy() && r.Step != stepRTS || e.resume(r)", 100},
 	{"a short message overtakes the backlog", "pt2pt/send.go",
 		"c.Send(kind, imm, nil, b) != nil", "c.Endpoint().Send(kind, imm, nil, b) != nil", 100},
+	{"memory is registered with another fabric", "pt2pt/send.go",
+		"reg, err := e.loop.Via(fabric.Peer(r.Peer)).", "reg, err := e.loop.Via(fabric.Peer(e.rank)).", 200},
 	{"a registration is leaked", "pt2pt/rndv_get.go",
 		"\te.release(r)\n\tif err != nil {", "\tif err != nil {", 100},
 	{"the FIN is lost", "pt2pt/rndv_get.go",

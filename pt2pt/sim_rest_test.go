@@ -13,15 +13,14 @@ import (
 // settle brings the job to rest: no faults, and everything that can happen
 // does. Then it asks the oracle.
 func (w *simWorld) settle() {
-	was := w.sim.SimConfig
-	w.sim.Calm()
+	rouse := w.nets.calm()
 	w.note("settle")
 	for round, quiet := 0, 0; quiet < 2; round++ {
 		if round > 20000 {
 			w.fail("the job does not come to rest")
 		}
 		before := w.changes
-		for w.sim.Step() {
+		for w.nets.step() {
 		}
 		for _, r := range w.ranks {
 			if r.dead {
@@ -36,10 +35,10 @@ func (w *simWorld) settle() {
 			quiet = 0
 		}
 	}
-	if !w.sim.Quiet() {
+	if !w.nets.quiet() {
 		w.fail("at rest: the network is not")
 	}
-	w.sim.SimConfig = was
+	rouse()
 	w.note("at rest")
 	for _, r := range w.living() {
 		r.keepsLimits()
@@ -141,7 +140,7 @@ func (r *simRank) leftovers() {
 	defer r.loop.Leave()
 	left("posted receives", r.match.Posted())
 	left("unexpected messages", r.match.Unexpected())
-	left("regions", r.w.sim.Regions(r.id))
+	left("regions", r.w.nets.regions(r.id))
 	requests := 0
 	r.loop.EachRequest(func(*progress.Request) { requests++ })
 	left("requests", requests)

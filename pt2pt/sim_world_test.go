@@ -19,7 +19,7 @@ import (
 // One goroutine drives all ranks, by calls that do not block.
 type simWorld struct {
 	rng   *rand.Rand
-	sim   *mem.Sim
+	nets  *simNets
 	check *oracle.Checker
 	ranks []*simRank
 	reqs  []*simReq // by name, from 0
@@ -35,6 +35,7 @@ type simRank struct {
 	*Engine
 	w    *simWorld
 	id   int
+	doms []fabric.Domain
 	dead bool
 	log  *simLog
 	open []*simReq // not seen to end
@@ -76,24 +77,20 @@ type broken struct{ err error }
 
 func (w *simWorld) fail(format string, args ...any) { panic(broken{fmt.Errorf(format, args...)}) }
 
-func newSimWorld(rng *rand.Rand, c mem.SimConfig, lim Limits) *simWorld {
-	w := &simWorld{rng: rng, check: oracle.New(c.Size)}
+func newSimWorld(rng *rand.Rand, cs []mem.SimConfig, lim Limits) *simWorld {
+	size := cs[0].Size
+	w := &simWorld{rng: rng, check: oracle.New(size)}
 	w.check.Most = lim.Messages
-	c.Observe = w.observe
-	w.sim = mem.NewSim(rng, c)
-	for i := range c.Size {
-		cfg := w.sim.Config(i)
-		d, err := w.sim.Open(cfg)
-		if err != nil {
-			panic(err)
-		}
+	w.nets = newSimNets(rng, cs, w.observe)
+	for i := range size {
+		ds, via := w.nets.open(i)
 		log := &simLog{}
-		l := progress.New(progress.Config{Domain: d, Addrs: w.sim.Addrs(), Log: slog.New(log), NoThread: true})
-		e := New(l, i, c.Size)
+		l := progress.New(progress.Config{Domain: ds[0], More: ds[1:], Via: via, Addrs: w.nets.all[0].Addrs(), Log: slog.New(log), NoThread: true})
+		e := New(l, i, size)
 		lim.Stall = 0 // there is no time here
 		e.Limit(lim)
-		r := &simRank{Engine: e, w: w, id: i, log: log, coming: make([]struct{ total, got int }, c.Size), takes: make([]wire.Level, c.Size)}
-		for range c.Size {
+		r := &simRank{Engine: e, w: w, id: i, log: log, doms: ds, coming: make([]struct{ total, got int }, size), takes: make([]wire.Level, size)}
+		for range size {
 			r.names = append(r.names, map[uint64]int{})
 		}
 		w.ranks = append(w.ranks, r)
@@ -104,10 +101,17 @@ func newSimWorld(rng *rand.Rand, c mem.SimConfig, lim Limits) *simWorld {
 // close ends all ranks. The domains go first: the progress threads are asleep
 // in them.
 func (w *simWorld) close() {
-	w.sim.Observe = nil
+	w.nets.mute()
 	for _, r := range w.ranks {
-		r.loop.Via(0).Close()
+		r.shut()
 		r.loop.Close()
+	}
+}
+
+// shut closes a rank's domains.
+func (r *simRank) shut() {
+	for _, d := range r.doms {
+		d.Close()
 	}
 }
 
@@ -240,7 +244,7 @@ func (w *simWorld) living() (rs []*simRank) {
 func (w *simWorld) kill(r *simRank) {
 	w.tell(oracle.Event{Kind: oracle.Death, Rank: r.id})
 	r.dead, r.open = true, nil
-	w.sim.Kill(r.id)
+	w.nets.kill(r.id)
 }
 
 func (w *simWorld) request(r *simRank, recv bool, buf []byte, cancel context.CancelFunc) *simReq {

@@ -55,7 +55,7 @@ func (s *Sim) Moves() []SimMove {
 // mayMourn reports whether a rank may learn of a death: everything else from
 // the dead comes before.
 func (s *Sim) mayMourn(d *simDomain, p int) bool {
-	if !s.domains[p].dead || d.told[p] || s.link(p, d.rank).count > 0 {
+	if !s.domains[p].dead || d.told[p] || s.Meet != nil && !s.Meet(d.rank, p) || s.link(p, d.rank).count > 0 {
 		return false
 	}
 	for _, o := range d.ops {
