@@ -105,7 +105,7 @@ func New(cfg Config) *Loop {
 	for i := range l.conns {
 		c := &l.conns[i]
 		c.loop, c.Peer, c.dom = l, fabric.Peer(i), l.dom
-		if cfg.More != nil && cfg.Via[i] > 0 {
+		if cfg.Via != nil && cfg.Via[i] > 0 {
 			c.dom = cfg.More[cfg.Via[i]-1]
 		}
 	}
@@ -154,8 +154,13 @@ func (l *Loop) Enter() bool {
 
 // Leave ends the ownership. Somebody polls after it whenever somebody waits.
 func (l *Loop) Leave() {
-	l.relay()
-	l.letGo()
+	if l.poller == nil && l.parked.first() != nil {
+		l.relay()
+	}
+	l.owned.give()
+	if !l.queue.empty() {
+		l.drainLate()
+	}
 }
 
 // relay makes a parked waiter poll if nobody does and the doorbell would not
@@ -181,6 +186,11 @@ func (l *Loop) Rouse() {
 // consistent, so one of the two sees the other.
 func (l *Loop) letGo() {
 	l.owned.give()
+	l.drainLate()
+}
+
+// drainLate does what was queued before the word was released.
+func (l *Loop) drainLate() {
 	for !l.queue.empty() {
 		if !l.owned.take() {
 			return
@@ -219,16 +229,26 @@ func (l *Loop) start(s Sink, r *Request) {
 // Adopt makes s the sink of a request of New, which s then starts by itself.
 // It answers false, and ends the request, once the loop has been closed.
 func (l *Loop) Adopt(s Sink, r *Request) bool {
-	r.sink, r.Began = s, clock.now()
+	r.sink = s
+	r.Began = clock.now()
 	if l.over {
-		l.refuse(r)
-		return false
+		return l.refused(r)
 	}
 	return true
 }
 
+func (l *Loop) refused(r *Request) bool {
+	l.refuse(r)
+	return false
+}
+
 func (l *Loop) refuse(r *Request) {
-	r.Result = Result{Source: -1, Tag: -1}
+	r.Result = nothing
+	if g := r.general; g != nil {
+		r.general = nil
+		l.Finish(r, g.refused())
+		return
+	}
 	l.Finish(r, fabric.ErrClosed)
 }
 
@@ -265,10 +285,16 @@ func (l *Loop) pass(max int) int {
 	if len(l.backlogged) > 0 {
 		sent = l.flush()
 	}
-	if l.more != nil {
+	if len(l.more) > 0 {
 		sent += l.pollMore(max)
 	}
 	return sent + l.dom.Poll(l, max)
+}
+
+// Connected reports whether the peer is known to be there. It does not connect.
+func (l *Loop) Connected(p fabric.Peer) bool {
+	c := &l.conns[p]
+	return c.ep != nil && c.down == nil
 }
 
 // New returns a request to fill in and start, for the owner.
@@ -297,7 +323,6 @@ func (l *Loop) EachRequest(f func(*Request)) { l.requests.each(f) }
 func (l *Loop) Finish(r *Request, err error) {
 	r.done, r.err = true, err
 	if w := r.waiter; w != nil {
-		r.waiter = nil
 		l.satisfy(w, r)
 	}
 }

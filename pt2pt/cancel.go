@@ -7,24 +7,24 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// asked is a send that was asked back. A persistent one may be asked back,
-// complete all the same, and be started and asked back anew before the first
-// answer is here.
+// asked is a send that was asked back, once and no more.
 type asked struct {
-	peer fabric.Peer
-	owed uint32 // answers to come
-	err  error  // how the send ends if the last of them is yes; nil if it has ended
+	peer     fabric.Peer
+	err      error // how the send ends if the answer is yes
+	answered bool  // with no
+	over     bool  // the send has ended; the answer is still to come
 }
 
-// unask ends what was asked of a send, which has ended. Its answers still come.
+// unask ends what was asked of a send, which has ended.
 func (e *Engine) unask(r *progress.Request) {
 	op := uint64(r.Op())
-	switch a, ok := e.asked[op]; {
+	a, ok := e.asked[op]
+	switch {
 	case !ok:
-	case a.owed == 0:
+	case a.answered:
 		delete(e.asked, op)
 	default:
-		a.err = nil
+		a.over = true
 		e.asked[op] = a
 	}
 }
@@ -73,8 +73,8 @@ func (e *Engine) Cancel(r *progress.Request, err error) bool {
 		e.finishSend(r, err)
 	case stepAwait:
 		op := uint64(r.Op())
-		if a := e.asked[op]; a.err == nil {
-			e.asked[op] = asked{fabric.Peer(r.Peer), a.owed + 1, err}
+		if _, again := e.asked[op]; !again {
+			e.asked[op] = asked{peer: fabric.Peer(r.Peer), err: err}
 			e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.Cancel, op, nil)
 		}
 		return false
@@ -112,20 +112,20 @@ func (e *Engine) onCancel(from fabric.Peer, req uint64) {
 // goes on, and may be over by now.
 func (e *Engine) onCancelled(from fabric.Peer, op uint64, yes bool) bool {
 	a, ok := e.asked[op]
-	if !ok || a.peer != from || a.owed == 0 {
+	if !ok || a.peer != from || a.answered || yes && a.over {
 		return false
 	}
-	a.owed--
-	if a.owed > 0 || !yes && a.err != nil {
-		e.asked[op] = a // after a no the send is not asked back again
-		return !yes
+	if !yes && !a.over {
+		a.answered = true
+		e.asked[op] = a
+		return true
 	}
 	delete(e.asked, op)
 	if !yes {
 		return true
 	}
 	r := e.loop.Lookup(op)
-	if r == nil || a.err == nil || r.Kind != kindSend || r.Step != stepAwait {
+	if r == nil || r.Kind != kindSend || r.Step != stepAwait {
 		return false
 	}
 	e.finishSend(r, a.err)

@@ -153,7 +153,7 @@ func (r *simRank) leftovers() {
 	left("bytes held", int(r.held.bytes))
 	left("messages held", r.held.messages)
 	left("stopped peers", r.held.stopped)
-	left("sends asked back", len(r.asked))
+	left("sends asked back", len(r.Engine.asked))
 	if !r.probes.empty() {
 		left("probes", 1)
 	}
