@@ -3,7 +3,6 @@ package verbs
 import (
 	"encoding/binary"
 	"fmt"
-	"log/slog"
 	"sync"
 	"syscall"
 	"testing"
@@ -383,8 +382,6 @@ func (n *fakeNIC) close() error {
 	}
 	return nil
 }
-
-func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func TestConformanceOnAFakeDevice(t *testing.T) {
 	runConformance(t, fakeJob(newFakeNet()))
