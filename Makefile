@@ -1,6 +1,6 @@
 GO ?= go
 
-.PHONY: all test setup roce lint race stress bench peers compare clean
+.PHONY: all test setup roce lint race stress bugs soak bench peers compare clean
 
 all:
 	CGO_ENABLED=0 $(GO) build ./...
@@ -32,6 +32,15 @@ stress:
 	GOGC=1 GODEBUG=clobberfree=1 $(GO) test -count=1 -timeout 5m ./mpi ./pt2pt ./progress ./fabric/...
 	GOMAXPROCS=1 $(GO) test -count=1 -timeout 5m ./mpi ./pt2pt ./progress ./match ./fabric/...
 	GOMAXPROCS=8 $(GO) test -count=1 -timeout 5m ./mpi ./pt2pt ./progress ./match ./fabric/...
+
+# Planted bugs, each of which the simulation has to find.
+bugs:
+	$(GO) test -tags bugs -timeout 10m ./pt2pt -run PlantedBugs -v
+
+# The simulation with new seeds, for as long as SOAK says.
+SOAK ?= 10m
+soak:
+	$(GO) test -timeout 0 ./pt2pt -run 'TestSim$$' -soak $(SOAK) -from $$(date +%s)00000 -v
 
 # Every Go benchmark once: they compile and run.
 bench:

@@ -246,6 +246,11 @@ func TestRequestsOfTwoWorldsDoNotMix(t *testing.T) {
 		} else {
 			rs := []mpi.Request{r, <-requests}
 			want(t, "Waitall", mpi.Waitall(rs, nil), mpi.ErrRequest)
+			sts := []mpi.Status{{Tag: 7}, {Tag: 7}}
+			want(t, "Waitall with statuses", mpi.Waitall(rs, sts), mpi.ErrRequest)
+			if sts[0] != (mpi.Status{Tag: 7}) {
+				t.Errorf("Waitall has written a status: %+v", sts[0])
+			}
 			_, _, err = mpi.Waitany(rs)
 			want(t, "Waitany", err, mpi.ErrRequest)
 		}

@@ -15,7 +15,7 @@ const BsendOverhead = pt2pt.BufferOverhead
 // The library writes to it meanwhile. Memory attached already is answered with
 // ErrBuffer. Local.
 func (w *World) BufferAttach(buf []byte) error {
-	return fail("BufferAttach", w.comm.p2p.AttachBuffer(pt2pt.Everywhere, buf))
+	return w.comm.attach("BufferAttach", pt2pt.Everywhere, buf)
 }
 
 // BufferDetach blocks until all messages in the attached memory have been sent
@@ -40,7 +40,14 @@ func (w *World) BufferIflush() (Request, error) {
 // BufferAttach gives buf to the buffered sends of this communicator alone
 // (MPI_Comm_attach_buffer, MPI-4.1 §3.6). Local.
 func (c *Comm) BufferAttach(buf []byte) error {
-	return fail("Comm.BufferAttach", c.p2p.AttachBuffer(c.cid, buf))
+	return c.attach("Comm.BufferAttach", c.cid, buf)
+}
+
+func (c *Comm) attach(call string, cid uint32, buf []byte) error {
+	if c.w.finalized.Load() {
+		return c.explain(call, 0, 0, false)
+	}
+	return fail(call, c.p2p.AttachBuffer(cid, buf))
 }
 
 // BufferDetach is World.BufferDetach for the communicator's own memory

@@ -124,14 +124,14 @@ func inStatus(call string, statuses []Status) error {
 // pending is the error of a call that could not begin because of some handles.
 // Without statuses it may also be the error of the first request that failed.
 func pending(call string, err error, requests []Request, statuses []Status) error {
-	if statuses == nil {
+	if statuses == nil || err != progress.ErrStale {
 		return fail(call, tellSeveral(err))
 	}
 	for i, r := range requests {
 		statuses[i] = progress.Empty
-		if progress.Stale(r) {
-			statuses[i].Err = fail(call, progress.ErrStale)
-		} else if !r.Null() {
+		if idle, stale := progress.Look(r); stale {
+			statuses[i].Err = fail(call, err)
+		} else if !idle {
 			statuses[i].Err = badArg(call, ErrPending, "not completed, because another request of the call is stale")
 		}
 	}

@@ -20,6 +20,11 @@ func FabricAvailable(name string) error {
 		return err
 	}
 	switch name {
+	case both:
+		if err := (shm.Provider{}).Available(); err != nil {
+			return err
+		}
+		return verbs.Provider{}.Available()
 	case "shm":
 		return shm.Provider{}.Available()
 	case "verbs":

@@ -4,47 +4,79 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"runtime"
+	"slices"
 
 	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/wire"
 )
 
 // card is what every rank tells every other when they meet.
 type card struct {
-	Wire   int    `json:"wire"`
-	Arch   string `json:"arch"`
-	Fabric string `json:"fabric"`
-	Addr   []byte `json:"addr"`
+	Wire   int      `json:"wire"`
+	Arch   string   `json:"arch"`
+	Fabric string   `json:"fabric"`
+	Node   string   `json:"node,omitempty"`
+	Addrs  [][]byte `json:"addrs"` // one for each transport
+}
+
+// routes are how the ranks are reached.
+type routes struct {
+	addrs [][]byte
+	via   []int // which of the transports; nil if there is one
 }
 
 // meet exchanges addresses over the bootstrap and makes sure that all ranks
-// speak the same protocol.
-func meet(ctx context.Context, job *boot.Job, name string, addr []byte) ([][]byte, error) {
-	mine := card{Wire: wire.Version, Arch: runtime.GOARCH, Fabric: name, Addr: addr}
+// speak the same protocol. WEFT_NODE divides the ranks of one machine as if they
+// were on several.
+func meet(ctx context.Context, job *boot.Job, name string, doms []fabric.Domain) (to routes, err error) {
+	mine := card{Wire: wire.Version, Arch: runtime.GOARCH, Fabric: name, Node: os.Getenv("WEFT_NODE")}
+	for _, d := range doms {
+		mine.Addrs = append(mine.Addrs, d.Addr())
+	}
 	b, err := json.Marshal(mine)
 	if err != nil {
-		return nil, err
+		return to, err
 	}
 	all, err := job.Exchange(ctx, b)
 	if err != nil {
-		return nil, err
+		return to, err
 	}
-	addrs := make([][]byte, len(all))
+	to.addrs = make([][]byte, len(all))
+	if len(doms) > 1 {
+		to.via = make([]int, len(all))
+	}
 	for i, b := range all {
 		var c card
 		if err := json.Unmarshal(b, &c); err != nil {
-			return nil, fmt.Errorf("rank %d: what it says of itself can't be read: %w", i, err)
+			return to, fmt.Errorf("rank %d: what it says of itself can't be read: %w", i, err)
 		}
-		switch {
-		case c.Wire != mine.Wire:
-			return nil, fmt.Errorf("rank %d speaks wire version %d and this rank %d: run the same build of Weft on all ranks", i, c.Wire, mine.Wire)
-		case c.Arch != mine.Arch:
-			return nil, fmt.Errorf("rank %d runs on %s and this rank on %s: all ranks need one architecture", i, c.Arch, mine.Arch)
-		case c.Fabric != mine.Fabric:
-			return nil, fmt.Errorf("rank %d uses fabric %s and this rank %s: choose the same on all ranks", i, c.Fabric, mine.Fabric)
+		if err := mine.fits(i, c); err != nil {
+			return to, err
 		}
-		addrs[i] = c.Addr
+		k := 0
+		if to.via != nil && !(slices.Contains(job.LocalRanks, i) && c.Node == mine.Node) {
+			k = 1
+			to.via[i] = k
+		}
+		to.addrs[i] = c.Addrs[k]
 	}
-	return addrs, nil
+	return to, nil
+}
+
+// fits reports what rank i has otherwise than this rank, if it matters.
+func (mine card) fits(i int, c card) error {
+	switch {
+	case c.Wire != mine.Wire:
+		return fmt.Errorf("rank %d speaks wire version %d and this rank %d: run the same build of Weft on all ranks", i, c.Wire, mine.Wire)
+	case c.Arch != mine.Arch:
+		return fmt.Errorf("rank %d runs on %s and this rank on %s: all ranks need one architecture", i, c.Arch, mine.Arch)
+	case c.Fabric != mine.Fabric:
+		return fmt.Errorf("rank %d uses fabric %s and this rank %s: choose the same on all ranks", i, c.Fabric, mine.Fabric)
+	case len(c.Addrs) != len(mine.Addrs):
+		return fmt.Errorf("rank %d tells %d addresses, this rank has %d: run the same build of Weft on all ranks", i, len(c.Addrs), len(mine.Addrs))
+	}
+	return nil
 }

@@ -62,6 +62,7 @@ func play(role string) error {
 	before := openFiles()
 	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errors.New("the test waited too long"))
 	defer cancel()
+	divide()
 	w, err := mpi.Init(ctx, mpi.WithFabric(processFabric()))
 	if err != nil {
 		return err

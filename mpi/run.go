@@ -61,6 +61,8 @@ func worldsOf(n int, o options) ([]*World, error) {
 	}
 	var provider fabric.Provider
 	switch o.fabric {
+	case both:
+		return nil, badArg("Run", ErrUnsupported, "fabric %s is for processes: goroutines are all on one machine", both)
 	case "shm":
 		provider = shm.Provider{}
 	case "verbs":
@@ -74,17 +76,14 @@ func worldsOf(n int, o options) ([]*World, error) {
 	for i := range n {
 		dom, err := provider.Open(fabric.Config{Rank: fabric.Peer(i), Size: n, Job: job, Log: o.log})
 		if err != nil {
-			for _, d := range doms {
-				err = errors.Join(err, d.Close())
-			}
-			return nil, err
+			return nil, errors.Join(err, closeAll(doms))
 		}
 		doms, addrs = append(doms, dom), append(addrs, dom.Addr())
 	}
 	worlds := make([]*World, n)
 	for i := range worlds {
 		cfg := progress.Config{Oversubscribed: n > runtime.GOMAXPROCS(0)}
-		worlds[i] = newWorld(provider.Name(), doms[i], addrs, i, cfg, o)
+		worlds[i] = newWorld(provider.Name(), doms[i:i+1], routes{addrs: addrs}, i, cfg, o)
 	}
 	return worlds, nil
 }
@@ -94,6 +93,6 @@ func (w *World) abandon() {
 	if !w.finalized.Swap(true) {
 		w.stopWatchdog()
 		w.loop.Close()
-		w.dom.Close()
+		closeAll(w.doms)
 	}
 }

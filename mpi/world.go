@@ -3,17 +3,11 @@ package mpi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"os"
-	"strings"
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/fabric/mem"
-	"github.com/weft-mpi/weft/fabric/shm"
-	"github.com/weft-mpi/weft/fabric/verbs"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
 )
@@ -23,7 +17,7 @@ import (
 type World struct {
 	job       *boot.Job // nil for ranks that are goroutines
 	fabric    string
-	dom       fabric.Domain
+	doms      []fabric.Domain
 	loop      *progress.Loop
 	comm      *Comm
 	finalized atomic.Bool
@@ -31,9 +25,6 @@ type World struct {
 	dog       watchdog
 	contexts  atomic.Uint32 // made by this rank
 }
-
-// Fabrics lists the names that WithFabric takes.
-func Fabrics() []string { return []string{"auto", "shm", "mem", "verbs"} }
 
 // Init finds the job this process was started in and connects to it
 // (MPI_Init, MPI-4.0 §11.2.1). It is collective and blocks until all ranks have
@@ -64,22 +55,19 @@ func initWorld(ctx context.Context, o options) (*World, error) {
 }
 
 func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
-	name, provider, err := choose(o.fabric, job)
+	name, providers, err := choose(o.fabric, job)
 	if err != nil {
 		return nil, err
 	}
-	if err := provider.Available(); err != nil {
-		return nil, fmt.Errorf("fabric %s is not available: %w", name, err)
-	}
-	dom, err := provider.Open(fabric.Config{Rank: fabric.Peer(job.Rank), Size: job.Size, Job: job.ID, Log: o.log})
+	doms, err := open(providers, fabric.Config{Rank: fabric.Peer(job.Rank), Size: job.Size, Job: job.ID, Log: o.log})
 	if err != nil {
 		return nil, err
 	}
-	addrs, err := meet(ctx, job, name, dom.Addr())
+	routes, err := meet(ctx, job, name, doms)
 	if err != nil {
-		return nil, errors.Join(err, dom.Close())
+		return nil, errors.Join(err, closeAll(doms))
 	}
-	w := newWorld(name, dom, addrs, job.Rank, progress.Config{Oversubscribed: job.Oversubscribed()}, o)
+	w := newWorld(name, doms, routes, job.Rank, progress.Config{Oversubscribed: job.Oversubscribed()}, o)
 	w.job = job
 	if !o.noSignal {
 		w.reportOnQuit()
@@ -87,54 +75,21 @@ func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
 	return w, nil
 }
 
-func newWorld(name string, dom fabric.Domain, addrs [][]byte, rank int, cfg progress.Config, o options) *World {
-	cfg.Domain, cfg.Addrs, cfg.Log, cfg.NoThread = dom, addrs, o.log, o.noThread
-	w := &World{fabric: name, dom: dom, loop: progress.New(cfg), log: o.log}
-	p2p := pt2pt.New(w.loop, rank, len(addrs))
+func newWorld(name string, doms []fabric.Domain, to routes, rank int, cfg progress.Config, o options) *World {
+	cfg.Domain, cfg.More, cfg.Via, cfg.Addrs = doms[0], doms[1:], to.via, to.addrs
+	cfg.Log, cfg.NoThread = o.log, o.noThread
+	w := &World{fabric: name, doms: doms, loop: progress.New(cfg), log: o.log}
+	p2p := pt2pt.New(w.loop, rank, len(to.addrs))
 	p2p.Limit(o.limits)
-	w.comm = &Comm{w: w, p2p: p2p, rank: rank, size: len(addrs)}
+	w.comm = &Comm{w: w, p2p: p2p, rank: rank, size: len(to.addrs)}
 	w.startWatchdog(o.watch, o.watchTo)
 	return w
-}
-
-// choose finds the transport for a job of processes.
-func choose(name string, job *boot.Job) (string, fabric.Provider, error) {
-	if env := os.Getenv("WEFT_FABRIC"); name == "auto" && env != "" {
-		if err := checkFabric(env); err != nil {
-			return "", nil, fmt.Errorf("WEFT_FABRIC: %w", err)
-		}
-		name = env
-	}
-	if job.Size == 1 && name != "shm" && name != "verbs" {
-		return "mem", mem.NewNetwork(1).Provider(), nil
-	}
-	switch {
-	case name == "mem":
-		return "", nil, badArg("Init", ErrUnsupported,
-			"fabric mem joins the goroutines of one process, not %d processes: use shm, or mpi.Run", job.Size)
-	case name == "verbs":
-		return name, verbs.Provider{}, nil
-	case len(job.LocalRanks) < job.Size:
-		return "", nil, badArg("Init", ErrUnsupported,
-			"%d of %d ranks are on other machines, which shared memory does not reach: choose the fabric verbs if they have RDMA devices, or start all ranks on one machine",
-			job.Size-len(job.LocalRanks), job.Size)
-	}
-	return "shm", shm.Provider{}, nil
-}
-
-func checkFabric(name string) error {
-	for _, f := range Fabrics() {
-		if f == name {
-			return nil
-		}
-	}
-	return badArg("Init", ErrArg, "unknown fabric %q: use one of %s", name, strings.Join(Fabrics(), ", "))
 }
 
 // Comm is the communicator of all ranks (MPI_COMM_WORLD). Local.
 func (w *World) Comm() *Comm { return w.comm }
 
-// Fabric is the name of the transport in use. Local.
+// Fabric is the name of the transport in use, or of both. Local.
 func (w *World) Fabric() string { return w.fabric }
 
 // Finalize ends the membership (MPI_Finalize, MPI-4.0 §11.2.2). It is collective:
@@ -152,7 +107,7 @@ func (w *World) Finalize() error {
 	w.noReportOnQuit()
 	w.stopWatchdog()
 	w.loop.Close()
-	err = errors.Join(err, w.dom.Close())
+	err = errors.Join(err, closeAll(w.doms))
 	if w.job != nil {
 		err = errors.Join(err, w.job.Close())
 	}

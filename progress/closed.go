@@ -30,10 +30,11 @@ func (closedDomain) Close() error                   { return fabric.ErrClosed }
 // terminate takes the domain away and ends every request and every peer. Under
 // ownership.
 func (l *Loop) terminate() {
-	l.over, l.armed, l.dom = true, 0, closedDomain{l.dom}
+	l.over, l.armed, l.dom, l.more = true, 0, closedDomain{l.dom}, nil
 	for i := range l.conns {
 		c := &l.conns[i]
 		c.drop()
+		c.dom = closedDomain{c.dom}
 		if c.down == nil {
 			c.down = fabric.ErrClosed
 		}

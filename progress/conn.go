@@ -11,6 +11,7 @@ import (
 type Conn struct {
 	loop *Loop
 	Peer fabric.Peer
+	dom  fabric.Domain
 	ep   fabric.Endpoint
 	down error
 
@@ -39,7 +40,7 @@ func (l *Loop) Conn(p fabric.Peer) *Conn {
 
 func (c *Conn) connect() {
 	l := c.loop
-	ep, err := l.dom.Connect(c.Peer, l.addrs[c.Peer])
+	ep, err := c.dom.Connect(c.Peer, l.addrs[c.Peer])
 	if err != nil {
 		c.down = &fabric.Error{Op: "connect", Peer: c.Peer, HasPeer: true, Err: fmt.Errorf("%w: %w", fabric.ErrPeerDown, err)}
 		l.fallen = append(l.fallen, c.Peer)

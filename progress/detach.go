@@ -11,6 +11,9 @@ type detached struct {
 	next *detached
 }
 
+// nobody is for requests whose end is told to no one. It is not written to.
+var nobody detached
+
 // OnEnd gives the request up: instead of anyone waiting for it, fn is called
 // once, on the progress goroutine, when it has ended. The handle becomes null,
 // or stays with a persistent request, which is at rest by the time fn is
@@ -39,7 +42,12 @@ func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 // detach makes fn, unless nil, the waiter of a request in flight.
 func (l *Loop) detach(r *Request, fn func(Status, error)) {
 	w := newWaiter()
-	w.single, w.need, w.detached = r, 1, &detached{fn: fn}
+	w.single, w.need, w.detached = r, 1, &nobody
+	if fn != nil {
+		w.detached = &detached{fn: fn}
+		l.detachments++
+		l.Rouse() // to be woken for this request's message too
+	}
 	r.waiter = w
 	if r.Ctx == nil {
 		return
@@ -59,7 +67,7 @@ func (l *Loop) detach(r *Request, fn func(Status, error)) {
 // ownership, when it has ended and before it is freed. For the owner.
 func (l *Loop) Orphan(s Sink, r *Request, hook func(*Request, error)) {
 	w := newWaiter()
-	w.single, w.need, w.detached, w.hook = r, 1, &detached{}, hook
+	w.single, w.need, w.detached, w.hook = r, 1, &nobody, hook
 	r.waiter = w
 	l.start(s, r)
 }
@@ -70,34 +78,58 @@ func (l *Loop) endDetached(w *Waiter) {
 	if w.unwatch != nil {
 		w.unwatch()
 	}
-	d.st, d.err = w.result.Status(), w.err
-	w.recycle()
-	if d.fn != nil {
+	if d != &nobody {
+		d.st, d.err = w.result.Status(), w.err
+		l.detachments--
 		l.call(d)
 	}
+	w.recycle()
 }
 
-// call leaves d to the progress goroutine.
+// call leaves d to the progress goroutine, or to another if there is none any
+// more.
 func (l *Loop) call(d *detached) {
-	if l.over {
-		go d.fn(d.st, d.err)
-		return
-	}
 	if l.calls == nil {
 		l.calls = d
-		l.dom.Wake()
+		l.called.Store(true)
 	} else {
 		l.lastCall.next = d
 	}
 	l.lastCall = d
+	switch {
+	case !l.over:
+		l.dom.Wake()
+	case !l.calling:
+		l.calling = true
+		go l.callAll()
+	}
 }
 
 // takeCalls returns the calls to make, for the owner to make once it is not the
 // owner any more.
 func (l *Loop) takeCalls() *detached {
 	d := l.calls
-	l.calls, l.lastCall = nil, nil
+	if d != nil {
+		l.calls, l.lastCall = nil, nil
+		l.called.Store(false)
+	}
 	return d
+}
+
+// callAll makes the calls of a loop that has been closed, one goroutine at a
+// time.
+func (l *Loop) callAll() {
+	for {
+		var d *detached
+		l.Exclusive(func() {
+			d = l.takeCalls()
+			l.calling = d != nil
+		})
+		if d == nil {
+			return
+		}
+		d.make()
+	}
 }
 
 // make makes the calls, oldest first.

@@ -30,6 +30,12 @@ func (g *General) freed() {
 	}
 }
 
+// refused is what a request ends with whose loop is closed: Free is still to be
+// called.
+func (g *General) refused() *General {
+	return &General{Query: func() (Status, error) { return Empty, fabric.ErrClosed }, Free: g.Free}
+}
+
 // Several is the error of a call that completed several requests without
 // statuses, generalized ones among them: Query and Free of each are to be
 // called.
@@ -60,7 +66,7 @@ func (l *Loop) Generalize(g *General) Handle {
 	r := l.requests.takeShared(l)
 	h := r.Handle()
 	l.Exclusive(func() {
-		r.Kind, r.Peer, r.general, r.special = 0, noPeer, g, true
+		r.Kind, r.Peer, r.Result, r.general, r.special = 0, noPeer, nothing, g, true
 		l.start(generals{}, r)
 	})
 	return h

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,7 +34,12 @@ type Sink interface {
 type Config struct {
 	Domain fabric.Domain
 	Addrs  [][]byte // of the peers, by rank
-	Log    *slog.Logger
+	// More are further fabrics, and Via says for each peer which it is reached
+	// over: 0 for Domain, 1 for More[0]. Without More it may be nil.
+	More []fabric.Domain
+	Via  []int
+
+	Log *slog.Logger
 
 	Oversubscribed bool // more ranks than cores: give the core away early
 	NoThread       bool // no progress while the application computes
@@ -47,6 +53,9 @@ type Loop struct {
 	_     [64]byte
 
 	dom      fabric.Domain
+	first    fabric.Domain // dom, for other goroutines
+	more     []fabric.Domain
+	bells    sync.WaitGroup
 	conns    []Conn
 	addrs    [][]byte
 	sinks    [256]Sink
@@ -75,7 +84,10 @@ type Loop struct {
 	oversubscribed, threaded bool
 	look                     int  // passes between two looks around, see poll.go
 	over                     bool // closed: no request starts any more
+	detachments              int  // requests in flight whose end is to be told
 	calls, lastCall          *detached
+	called                   atomic.Bool // there are calls: stored by the owner, loaded by the thread where it can't own
+	calling                  bool        // a goroutine makes the calls of the closed loop
 	spin                     spinner
 	vains                    atomic.Uint32 // calls of Test in vain
 	closed                   atomic.Bool
@@ -85,13 +97,17 @@ type Loop struct {
 // New makes the loop of a rank and starts its progress thread.
 func New(cfg Config) *Loop {
 	l := &Loop{
-		dom: cfg.Domain, addrs: cfg.Addrs, log: cfg.Log,
+		dom: cfg.Domain, first: cfg.Domain, more: cfg.More, addrs: cfg.Addrs, log: cfg.Log,
 		conns:          make([]Conn, len(cfg.Addrs)),
 		oversubscribed: cfg.Oversubscribed, threaded: !cfg.NoThread,
 		stopped: make(chan struct{}),
 	}
 	for i := range l.conns {
-		l.conns[i].loop, l.conns[i].Peer = l, fabric.Peer(i)
+		c := &l.conns[i]
+		c.loop, c.Peer, c.dom = l, fabric.Peer(i), l.dom
+		if cfg.Via != nil && cfg.Via[i] > 0 {
+			c.dom = cfg.More[cfg.Via[i]-1]
+		}
 	}
 	l.ended.loop, l.ended.gen, l.ended.done = l, instant, true
 	l.parked.init()
@@ -103,6 +119,7 @@ func New(cfg Config) *Loop {
 		l.look = lookShared
 	}
 	clock.use()
+	l.relayBells()
 	go l.thread()
 	return l
 }
@@ -122,9 +139,6 @@ func (l *Loop) Log() *slog.Logger { return l.log }
 // Over reports whether the loop has been closed: its requests have ended. For
 // the owner.
 func (l *Loop) Over() bool { return l.over }
-
-// Domain is the fabric the loop drives.
-func (l *Loop) Domain() fabric.Domain { return l.dom }
 
 // Enter makes the caller the owner if nobody is, and first does what others
 // have queued, so that one goroutine's operations start in its order.
@@ -214,7 +228,12 @@ func (l *Loop) Adopt(s Sink, r *Request) bool {
 }
 
 func (l *Loop) refuse(r *Request) {
-	r.Result = Result{Source: -1, Tag: -1}
+	r.Result = nothing
+	if g := r.general; g != nil {
+		r.general = nil
+		l.Finish(r, g.refused())
+		return
+	}
 	l.Finish(r, fabric.ErrClosed)
 }
 
@@ -250,6 +269,9 @@ func (l *Loop) pass(max int) int {
 	}
 	if len(l.backlogged) > 0 {
 		sent = l.flush()
+	}
+	if len(l.more) > 0 {
+		sent += l.pollMore(max)
 	}
 	return sent + l.dom.Poll(l, max)
 }
@@ -345,7 +367,8 @@ func (l *Loop) Fail(p fabric.Peer, err error) {
 }
 
 // Close stops the progress thread and ends every request, present or to come,
-// with ErrClosed. The domain is the caller's to close afterwards.
+// with ErrClosed; whoever is to be told of that has been when it returns. The
+// domain is the caller's to close afterwards.
 func (l *Loop) Close() {
 	if l.closed.Swap(true) {
 		return
@@ -359,11 +382,11 @@ func (l *Loop) Close() {
 		}
 		break
 	}
-	var calls *detached
+	l.stopBells()
 	l.Exclusive(func() {
+		l.calling = true
 		l.terminate()
-		calls = l.takeCalls()
 	})
-	calls.make()
+	l.callAll()
 	clock.drop()
 }

@@ -48,17 +48,22 @@ func (l *Loop) restart(h Handle) error {
 	s := r.saved
 	r.Buf, r.Imm, r.Peer, r.Kind, r.Mode, r.Ctx = s.Buf, s.Imm, s.Peer, s.Kind, s.Mode, s.Ctx
 	r.Offset, r.Place, r.resting = 0, s.Place, false
+	r.starts++
 	l.start(s.Sink, r)
 	return nil
 }
 
-// Stale reports whether the handle is neither null nor to be completed by the
-// caller.
-func Stale(h Handle) (stale bool) {
-	if h.r != nil {
-		h.r.loop.Exclusive(func() { stale = !h.idle() && !h.valid() })
+// Look reports whether the handle is idle, that is null or of a persistent
+// request at rest, or else stale: not to be completed by the caller.
+func Look(h Handle) (idle, stale bool) {
+	if h.r == nil {
+		return true, false
 	}
-	return stale
+	h.r.loop.Exclusive(func() {
+		idle = h.idle()
+		stale = !idle && !h.valid()
+	})
+	return idle, stale
 }
 
 // Persistent reports whether the request is persistent. It is for whoever holds

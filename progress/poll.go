@@ -107,7 +107,7 @@ func yieldCore() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 // arm asks for the doorbell for anything. Where that fails nobody may sleep:
 // the waiter is made to poll by handOver.
 func (l *Loop) arm() bool {
-	if err := l.dom.Arm(fabric.WakeAll); err != nil {
+	if err := l.armAll(fabric.WakeAll); err != nil {
 		l.log.Error("the doorbell can't be armed; waiting burns a core", "err", err)
 		l.armed = 0
 		return false
@@ -120,6 +120,6 @@ func (l *Loop) arm() bool {
 // without a timeout, goes back to looking whether somebody still does.
 func (l *Loop) disarm() {
 	l.armed = 0
-	l.dom.Disarm()
+	l.disarmAll()
 	l.Rouse()
 }

@@ -46,6 +46,7 @@ type Request struct {
 	Place  [3]uintptr // return addresses above the call that made it
 
 	general *General // of a generalized request that goes on
+	starts  uint32   // counts those of persistent requests that were in this slot
 }
 
 // Saved is what Restart gives a persistent request back each time.
@@ -86,8 +87,13 @@ type Status struct {
 // (MPI-4.0 §3.7.3).
 var Empty = Status{Source: -1, Tag: -1}
 
-// Op names the request to a fabric and to peers.
-func (r *Request) Op() fabric.Op { return fabric.Op(uint64(r.gen)<<32 | uint64(r.id)) }
+// nothing is the result with that status.
+var nothing = Result{Source: -1, Tag: -1}
+
+// Op names the request to a fabric and to peers. A persistent request has
+// another name each time: answers to what an earlier start has asked may still
+// be on their way.
+func (r *Request) Op() fabric.Op { return fabric.Op(uint64(r.gen+r.starts)<<32 | uint64(r.id)) }
 
 // Index names the request while it is in flight.
 func (r *Request) Index() uint32 { return r.id }
@@ -129,7 +135,7 @@ func (s *requests) lookup(op uint64) *Request {
 	if chunks == nil || int(id/chunkSize) >= len(*chunks) {
 		return nil
 	}
-	if r := s.at(id); r.gen == uint32(op>>32) && r.live() {
+	if r := s.at(id); r.gen+r.starts == uint32(op>>32) && r.live() {
 		return r
 	}
 	return nil

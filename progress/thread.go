@@ -14,7 +14,8 @@ const tick = time.Millisecond
 
 // thread is the progress thread. While somebody polls it only looks in at
 // every tick. Once a tick goes by with nobody there, it arms the doorbell, for
-// urgent work or, where goroutines wait, for any, and sleeps until it rings.
+// urgent work or, where goroutines or detached requests wait, for any, and
+// sleeps until it rings.
 //
 // It is a goroutine: a domain's Wait is a wait on the Go poller, the one place
 // where the process sleeps, and holds neither a thread nor a processor.
@@ -41,6 +42,10 @@ func (l *Loop) thread() {
 			next = l.tend()
 			calls := l.takeCalls()
 			l.Leave()
+			calls.make()
+		} else if l.called.Load() {
+			var calls *detached
+			l.Exclusive(func() { calls = l.takeCalls() })
 			calls.make()
 		}
 	}
@@ -72,7 +77,7 @@ func (l *Loop) tend() nextLook {
 	l.armed = 0 // a ring has cleared the word that peers read
 	busy := !l.dry()
 	level := fabric.WakeUrgent
-	if l.parked.first() != nil {
+	if l.parked.first() != nil || l.detachments > 0 {
 		level = fabric.WakeAll
 	}
 	l.seen = l.passes
@@ -84,7 +89,7 @@ func (l *Loop) tend() nextLook {
 	case level == fabric.WakeUrgent && rung:
 		return afterTick // the application has been given something; it may come
 	}
-	if err := l.dom.Arm(level); err != nil {
+	if err := l.armAll(level); err != nil {
 		l.log.Error("the doorbell can't be armed", "err", err)
 		return afterTick
 	}

@@ -107,14 +107,15 @@ func Peek(h Handle) (ended bool, st Status, err error) {
 	if h.r == nil {
 		return true, Empty, nil
 	}
-	h.r.loop.Exclusive(func() {
+	l := h.r.loop
+	l.Exclusive(func() {
 		st = Empty
-		if ended, err = h.r.loop.attend(&h); ended && err == nil && !h.idle() {
+		if ended, err = l.attend(&h); ended && err == nil && !h.idle() {
 			st, err = h.r.Result.Status(), h.r.err
 		}
 	})
 	if !ended {
-		h.r.loop.vain()
+		l.vain()
 	}
 	return ended, st, err
 }

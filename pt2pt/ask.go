@@ -18,8 +18,8 @@ type Told struct {
 	Age     time.Duration
 }
 
-// asked is a question to other ranks that answers may still come to.
-type asked struct {
+// question is one to other ranks that answers may still come to.
+type question struct {
 	number uint64
 	open   int
 	told   []Told
@@ -32,11 +32,11 @@ type asked struct {
 func (e *Engine) Ask(ranks []int, within time.Duration) []Told {
 	done := make(chan struct{})
 	e.loop.Exclusive(func() {
-		q := &e.asked
+		q := &e.question
 		if q.done != nil && q.open > 0 {
 			close(q.done) // an older question's
 		}
-		*q = asked{number: q.number + 1, done: done}
+		*q = question{number: q.number + 1, done: done}
 		for _, r := range ranks {
 			if r < 0 || r >= len(e.peers) || r == e.rank {
 				continue
@@ -58,8 +58,8 @@ func (e *Engine) Ask(ranks []int, within time.Duration) []Told {
 	}
 	var told []Told
 	e.loop.Exclusive(func() {
-		if e.asked.done == done {
-			told = e.asked.told
+		if e.question.done == done {
+			told = e.question.told
 		}
 	})
 	return told
@@ -71,7 +71,7 @@ func (e *Engine) onAsk(from fabric.Peer, number uint64) {
 
 // onTell takes an answer. One that comes too late is nobody's.
 func (e *Engine) onTell(from fabric.Peer, number uint64, w wire.Waiting) {
-	q := &e.asked
+	q := &e.question
 	if number != q.number || q.open == 0 || w.Kind >= uint8(whatsAtWires) {
 		return
 	}

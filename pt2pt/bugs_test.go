@@ -74,10 +74,11 @@ func TestPlantedBugs(t *testing.T) {
 			if err == nil {
 				t.Fatalf("%d seeds have not found it", b.seeds)
 			}
-			m := found.FindSubmatch(out)
-			if m == nil {
+			ms := found.FindAllSubmatch(out, -1)
+			if ms == nil {
 				t.Fatalf("no seed failed: %v\n%s", err, out[max(0, len(out)-2000):])
 			}
+			m := ms[len(ms)-1]
 			t.Logf("seed %s: %s", m[1], m[2])
 		})
 	}

@@ -7,6 +7,28 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
+// asked is a send that was asked back, once and no more.
+type asked struct {
+	peer     fabric.Peer
+	err      error // how the send ends if the answer is yes
+	answered bool  // with no
+	over     bool  // the send has ended; the answer is still to come
+}
+
+// unask ends what was asked of a send, which has ended.
+func (e *Engine) unask(r *progress.Request) {
+	op := uint64(r.Op())
+	a, ok := e.asked[op]
+	switch {
+	case !ok:
+	case a.answered:
+		delete(e.asked, op)
+	default:
+		a.over = true
+		e.asked[op] = a
+	}
+}
+
 // Cancel ends a request that nothing has been done for yet, with err. A send
 // that has been announced, or is synchronous, is asked back: it ends with err
 // when the receiver answers that no receive has taken it (MPI-4.0 §3.8.4).
@@ -50,9 +72,10 @@ func (e *Engine) Cancel(r *progress.Request, err error) bool {
 		}
 		e.finishSend(r, err)
 	case stepAwait:
-		if _, asked := e.cancels[r.Index()]; !asked {
-			e.cancels[r.Index()] = err
-			e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.Cancel, uint64(r.Op()), nil)
+		op := uint64(r.Op())
+		if _, again := e.asked[op]; !again {
+			e.asked[op] = asked{peer: fabric.Peer(r.Peer), err: err}
+			e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.Cancel, op, nil)
 		}
 		return false
 	default:
@@ -88,20 +111,23 @@ func (e *Engine) onCancel(from fabric.Peer, req uint64) {
 // onCancelled ends a send that was asked back. One that a receive has taken
 // goes on, and may be over by now.
 func (e *Engine) onCancelled(from fabric.Peer, op uint64, yes bool) bool {
+	a, ok := e.asked[op]
+	if !ok || a.peer != from || a.answered || yes && a.over {
+		return false
+	}
+	if !yes && !a.over {
+		a.answered = true
+		e.asked[op] = a
+		return true
+	}
+	delete(e.asked, op)
+	if !yes {
+		return true
+	}
 	r := e.loop.Lookup(op)
-	if r == nil {
-		return !yes
+	if r == nil || r.Kind != kindSend || r.Step != stepAwait {
+		return false
 	}
-	err := e.cancels[r.Index()]
-	if err == nil || r.Kind != kindSend || r.Peer != int32(from) {
-		return !yes
-	}
-	e.cancels[r.Index()] = nil // it is not asked again
-	if yes {
-		if r.Step != stepAwait {
-			return false
-		}
-		e.finishSend(r, err)
-	}
+	e.finishSend(r, a.err)
 	return true
 }

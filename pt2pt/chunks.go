@@ -15,7 +15,7 @@ const maxChunked = 1 << 20
 // since a send that has begun stays at the head of its peer's backlog.
 func (e *Engine) sendChunks(ep fabric.Endpoint, r *progress.Request) error {
 	for r.Offset < uint64(len(r.Buf)) {
-		piece := r.Buf[r.Offset:min(r.Offset+uint64(e.caps.Chunk), uint64(len(r.Buf)))]
+		piece := r.Buf[r.Offset:min(r.Offset+uint64(e.peers[r.Peer].caps.Chunk), uint64(len(r.Buf)))]
 		var err error
 		if r.Offset == 0 {
 			err = ep.Send(wire.EagerFirst, r.Imm, wire.MakeFirst(e.hdr[:], uint64(len(r.Buf)), Mode(r.Mode) == Ready), piece)

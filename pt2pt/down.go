@@ -1,6 +1,8 @@
 package pt2pt
 
 import (
+	"maps"
+
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
@@ -43,6 +45,7 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 			e.failRecv(r, err)
 		}
 	})
+	maps.DeleteFunc(e.asked, func(_ uint64, a asked) bool { return a.peer == p })
 	var lost []match.Entry
 	e.match.EachUnexpected(func(entry match.Entry, _ uint32, src, _ int32, id uint32) bool {
 		a := e.arrivals.at(id)

@@ -25,9 +25,8 @@ const (
 type Engine struct {
 	loop  *progress.Loop
 	rank  int
-	caps  fabric.Caps
+	caps  *fabric.Caps // of messages to ourselves
 	sends uint32
-	short int // longest message that is eager wherever it lies
 	match match.Table
 	peers []peer
 	log   *slog.Logger
@@ -39,14 +38,16 @@ type Engine struct {
 	limits   Limits
 	held     heldTotal
 	attached map[uint32]*attached
-	asked    asked
-	cancels  map[uint32]error       // sends that are asked back, by index, and how they end then; nil once the answer was no
+	question question
+	asked    map[uint64]asked       // sends that were asked back, by operation
 	hdr      [fabric.MaxHeader]byte // of the packet being sent
 }
 
 // peer is what the engine knows of another rank.
 type peer struct {
-	in inbound // its message that is arriving in chunks
+	caps  *fabric.Caps // of the fabric it is reached over
+	short int          // longest message that is eager wherever it lies
+	in    inbound      // its message that is arriving in chunks
 
 	unexpected uint64 // bytes of its messages that wait here for a receive
 	held       int    // their number
@@ -108,9 +109,20 @@ const (
 
 // New makes the engine of a rank and registers it with the loop.
 func New(l *progress.Loop, rank, size int) *Engine {
-	e := &Engine{loop: l, rank: rank, caps: l.Domain().Caps(), peers: make([]peer, size), log: l.Log(),
-		limits: DefaultLimits, attached: map[uint32]*attached{}, cancels: map[uint32]error{}}
-	e.short = min(e.caps.MaxEager, e.caps.GetMinMapped-1, e.caps.GetMin-1)
+	e := &Engine{loop: l, rank: rank, peers: make([]peer, size), log: l.Log(),
+		limits: DefaultLimits, attached: map[uint32]*attached{}, asked: map[uint64]asked{}}
+	known := map[fabric.Domain]*fabric.Caps{}
+	for i := range e.peers {
+		d := l.Via(fabric.Peer(i))
+		if known[d] == nil {
+			caps := d.Caps()
+			known[d] = &caps
+		}
+		p := &e.peers[i]
+		p.caps = known[d]
+		p.short = min(p.caps.MaxEager, p.caps.GetMinMapped-1, p.caps.GetMin-1)
+	}
+	e.caps = e.peers[rank].caps
 	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady,
 		wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow, wire.Ask, wire.Tell)
 	return e

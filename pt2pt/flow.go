@@ -142,7 +142,7 @@ func (e *Engine) reconsider(p *peer, r *progress.Request) bool {
 	}
 	if r.Step != stepRTS {
 		r.Step = stepRTS
-		r.Region = e.register(r.Buf, fabric.RemoteRead)
+		e.register(r, r.Buf, fabric.RemoteRead)
 	}
 	return true
 }

@@ -25,21 +25,19 @@ func (e *Engine) startRecv(r *progress.Request) {
 
 // sourceDown is why no message can come from the source any more, or nil. It
 // connects, which is also what watches over the peer: a receive from one that
-// dies must fail. A wildcard receive ends with the last of the others, and a
-// later one fails; in a job of two it can count on that, in a larger one only on
-// those that are connected.
+// dies must fail. A wildcard receive ends with the last of the others, or at
+// once if they are all down; in a job of two it can count on that, in a larger
+// one only on those that are connected.
 func (e *Engine) sourceDown(source int) error {
 	switch {
 	case source == e.rank:
 		return nil
 	case source != AnySource:
 		return e.loop.Conn(fabric.Peer(source)).Down()
-	case e.alone != nil:
-		return e.alone
 	case len(e.peers) == 2:
 		return e.loop.Conn(fabric.Peer(1 - e.rank)).Down()
 	}
-	return nil
+	return e.alone
 }
 
 // finishRecv ends a receive whose bytes are in place. A message longer than

@@ -32,7 +32,7 @@ func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
 // send: everything is copied.
 func (e *Engine) sendFrags(ep fabric.Endpoint, r *progress.Request) error {
 	for end := r.Remote.Len; r.Offset < end; {
-		piece := r.Buf[r.Offset:min(r.Offset+uint64(e.caps.MaxEager), end)]
+		piece := r.Buf[r.Offset:min(r.Offset+uint64(e.peers[r.Peer].caps.MaxEager), end)]
 		err := ep.Send(wire.Data, r.Other, wire.MakeData(e.hdr[:], r.Offset), piece)
 		if err == fabric.ErrAgain {
 			return err

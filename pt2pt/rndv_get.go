@@ -56,7 +56,7 @@ func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, a 
 		return
 	}
 	r.Step = stepGet
-	r.Region = e.register(r.Buf[:n], fabric.LocalWrite)
+	e.register(r, r.Buf[:n], fabric.LocalWrite)
 	if e.get(c.Endpoint(), r) == fabric.ErrAgain {
 		c.Enqueue(r)
 	}

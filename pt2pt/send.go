@@ -9,7 +9,7 @@ import (
 
 // sendNow sends a short message without a request, if nothing is in the way.
 func (e *Engine) sendNow(kind uint8, dest int, imm uint64, b []byte) bool {
-	if len(b) > e.short || dest == e.rank || e.peers[dest].gate != 0 {
+	if p := &e.peers[dest]; len(b) > p.short || dest == e.rank || p.gate != 0 {
 		return false
 	}
 	c := e.loop.Conn(fabric.Peer(dest))
@@ -63,60 +63,59 @@ func (e *Engine) choose(p *peer, r *progress.Request) {
 	switch {
 	case p.gate&announceOnly != 0:
 		r.Step = stepRTS
-	case n > e.short:
-		e.chooseLong(r)
+	case n > p.short:
+		e.chooseLong(p, r)
 	case Mode(r.Mode) == Synchronous:
 		r.Step = stepSync
 	default:
 		r.Step = stepEager
 	}
 	if r.Step == stepRTS {
-		r.Region = e.register(r.Buf, fabric.RemoteRead)
+		e.register(r, r.Buf, fabric.RemoteRead)
 	}
 }
 
 // chooseLong chooses for messages that are eager in some memory only: what
 // both ends have mapped is copied once, without a system call. A ready send
 // needs no handshake where the fabric can't read memory: its bytes go at once.
-func (e *Engine) chooseLong(r *progress.Request) {
+func (e *Engine) chooseLong(p *peer, r *progress.Request) {
 	n := len(r.Buf)
 	switch {
-	case Mode(r.Mode) == Ready && !e.caps.Get && n <= e.caps.MaxEager:
+	case Mode(r.Mode) == Ready && !p.caps.Get && n <= p.caps.MaxEager:
 		r.Step = stepEager
-	case Mode(r.Mode) == Ready && !e.caps.Get && n <= maxChunked:
+	case Mode(r.Mode) == Ready && !p.caps.Get && n <= maxChunked:
 		r.Step = stepChunks
-	case Mode(r.Mode) == Synchronous, n >= e.caps.GetMin, e.mapped(r.Buf):
+	case Mode(r.Mode) == Synchronous, n >= p.caps.GetMin, e.mapped(r):
 		r.Step = stepRTS
-	case n <= e.caps.MaxEager:
+	case n <= p.caps.MaxEager:
 		r.Step = stepEager
 	default:
 		r.Step = stepChunks
 	}
 }
 
-// mapped reports whether peers reach b with plain loads.
-func (e *Engine) mapped(b []byte) bool {
-	reg := e.register(b, fabric.RemoteRead)
-	if reg.Handle != 0 {
-		e.loop.Domain().Deregister(reg)
-	}
-	return reg.Mapped
+// mapped reports whether the peer reaches the message with plain loads.
+func (e *Engine) mapped(r *progress.Request) bool {
+	e.register(r, r.Buf, fabric.RemoteRead)
+	e.release(r)
+	return r.Region.Mapped
 }
 
-// register names b to the fabric. A fabric that can't register it answers the
-// zero Region, which no Get accepts: the message then goes in fragments.
-func (e *Engine) register(b []byte, a fabric.Access) fabric.Region {
-	reg, err := e.loop.Domain().Register(b, a)
+// register names b to the fabric of the request's peer. A fabric that can't
+// register it leaves the zero Region, which no Get accepts: the message then
+// goes in fragments.
+func (e *Engine) register(r *progress.Request, b []byte, a fabric.Access) {
+	reg, err := e.loop.Via(fabric.Peer(r.Peer)).Register(b, a)
 	if err != nil {
-		return fabric.Region{}
+		reg = fabric.Region{}
 	}
-	return reg
+	r.Region = reg
 }
 
 // release ends a request's registration.
 func (e *Engine) release(r *progress.Request) {
 	if r.Region.Handle != 0 {
-		e.loop.Domain().Deregister(r.Region)
+		e.loop.Via(fabric.Peer(r.Peer)).Deregister(r.Region)
 		r.Region.Handle = 0
 	}
 }
@@ -124,8 +123,8 @@ func (e *Engine) release(r *progress.Request) {
 // finishSend ends a send.
 func (e *Engine) finishSend(r *progress.Request, err error) {
 	e.release(r)
-	if len(e.cancels) > 0 {
-		delete(e.cancels, r.Index())
+	if len(e.asked) > 0 {
+		e.unask(r)
 	}
 	r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag, Bytes: 0}
 	e.loop.Finish(r, err)

@@ -3,6 +3,8 @@ package pt2pt
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"maps"
 
 	"github.com/weft-mpi/weft/internal/oracle"
 	"github.com/weft-mpi/weft/progress"
@@ -90,6 +92,34 @@ func (r *simRank) startAgain(q *simReq) {
 	next.sent()
 }
 
+// isendrecv starts a send and a receive as one request.
+func (r *simRank) isendrecv(dest int, cid uint32, sendTag int32, n, source int, recvTag int32, room int) {
+	w := r.w
+	s := w.request(r, false, payload(len(w.reqs), n), nil)
+	q := w.request(r, true, bytes.Repeat([]byte{oracle.Fill}, room), nil)
+	q.pair = s
+	w.tell(oracle.Event{Kind: oracle.Post, Rank: r.id, Peer: source, Context: cid, Tag: recvTag, Req: q.id, Room: room})
+	w.tell(oracle.Event{Kind: oracle.Send, Rank: r.id, Peer: dest, Context: cid, Tag: sendTag, Req: s.id, Data: s.buf, With: q.id + 1})
+	r.open = append(r.open, q)
+	q.h = r.Isendrecv(background, cid, s.buf, dest, sendTag, q.buf, source, recvTag)
+}
+
+// release gives a request up that is not persistent; its buffers stay its own.
+func (q *simReq) release() {
+	w, r := q.r.w, q.r
+	for i := range r.open {
+		if r.open[i] == q {
+			r.open = append(r.open[:i], r.open[i+1:]...)
+			break
+		}
+	}
+	w.tell(oracle.Event{Kind: oracle.Release, Rank: r.id, Req: q.id})
+	if err := progress.Release(&q.h); err != nil {
+		w.fail("release of request #%d: %w", q.id, err)
+	}
+	q.ended = true
+}
+
 // iprobe looks for a message, and takes it with claim.
 func (r *simRank) iprobe(source int, cid uint32, tag int32, claim bool) bool {
 	w := r.w
@@ -139,7 +169,7 @@ func (r *simRank) await(source int, cid uint32, tag int32) *simReq {
 
 // withdraw asks to cancel a request and looks what became of it.
 func (q *simReq) withdraw() {
-	if q.cancelled || q.ended {
+	if q.cancelled || q.ended || q.pair != nil { // of a pair one part could be
 		return
 	}
 	q.cancelled = true
@@ -210,6 +240,32 @@ func (r *simRank) testAny(qs []*simReq) {
 		qs[i].end(st, err)
 	} else if err != nil {
 		r.w.fail("TestAny of rank %d: %w", r.id, err)
+	}
+}
+
+// pending compares what the engine says is pending with what the oracle knows.
+func (r *simRank) pending() {
+	got, want := map[string]int{}, map[string]int{}
+	for _, p := range r.Pending() {
+		key := fmt.Sprintf("%v of %d, context %d, tag %d, %d bytes", p.What, p.Peer, p.Context, p.Tag, p.Bytes)
+		switch {
+		case p.What == Unexpected, p.What == Receive && p.State == steps[stepPosted]:
+			got[key]++
+		case p.What == Matched:
+			got["matched"]++
+		}
+	}
+	for _, m := range r.w.check.Unexpected(r.id) {
+		want[fmt.Sprintf("%v of %d, context %d, tag %d, %d bytes", Unexpected, m.Peer, m.Context, m.Tag, m.Bytes)]++
+	}
+	for _, q := range r.w.check.Posted(r.id) {
+		want[fmt.Sprintf("%v of %d, context %d, tag %d, %d bytes", Receive, q.Peer, q.Context, q.Tag, q.Bytes)]++
+	}
+	if n := len(r.claims); n > 0 {
+		want["matched"] = n
+	}
+	if !maps.Equal(got, want) {
+		r.w.fail("rank %d: pending is %v, it should be %v", r.id, got, want)
 	}
 }
 

@@ -105,6 +105,16 @@ var simOps = []struct {
 		dest, cid, tag, n := r.drawMessage(p)
 		r.sendInit(p.drawMode(r.w.rng), dest, cid, tag, n)
 	}},
+	{"sendrecv", 3, func(r *simRank, p *simPlan) {
+		dest, cid, sendTag, n := r.drawMessage(p)
+		source, _, recvTag, room := r.drawPattern(p)
+		r.isendrecv(dest, cid, sendTag, n, source, recvTag, room)
+	}},
+	{"release", 2, func(r *simRank, p *simPlan) {
+		if q := r.drawOpen(); q != nil && q.start == nil && q.pair == nil && !q.probe {
+			q.release()
+		}
+	}},
 	{"start", 6, func(r *simRank, p *simPlan) {
 		if n := len(r.resting); n > 0 {
 			i := r.w.rng.IntN(n)
@@ -131,6 +141,7 @@ var simOps = []struct {
 		source, cid, tag, _ := r.drawPattern(p)
 		r.await(source, cid, tag)
 	}},
+	{"pending", 1, func(r *simRank, p *simPlan) { r.pending() }},
 	{"flush", 1, func(r *simRank, p *simPlan) {
 		if p.attach > 0 {
 			r.flushes = append(r.flushes, r.IflushBuffer(background, Everywhere))

@@ -41,8 +41,26 @@ func (w *simWorld) settle() {
 	}
 	w.sim.SimConfig = was
 	w.note("at rest")
+	for _, r := range w.living() {
+		r.keepsLimits()
+	}
 	if err := w.check.Rest(); err != nil {
 		w.fail("%w", err)
+	}
+}
+
+// keepsLimits checks that whoever has too much here has been told so.
+func (r *simRank) keepsLimits() {
+	holds := false
+	for p := range r.peers {
+		s := &r.peers[p]
+		holds = holds || s.told == wire.Hold
+		if p != r.id && !s.down && s.told == wire.Open && (s.unexpected > r.limits.PeerBytes || s.held > r.limits.PeerMessages) {
+			r.w.fail("rank %d holds %d bytes, %d messages of rank %d, and has not told it", r.id, s.unexpected, s.held, p)
+		}
+	}
+	if r.held.messages >= r.limits.Messages && !holds && len(r.w.living()) == len(r.w.ranks) {
+		r.w.fail("rank %d holds %d messages and has told nobody", r.id, r.held.messages)
 	}
 }
 
@@ -78,7 +96,7 @@ func (w *simWorld) drain() {
 		}
 		w.settle()
 		for _, r := range w.living() {
-			left += len(r.open) + len(w.check.Unexpected(r.id)) + len(r.claims)
+			left += len(r.open) + len(r.claims) + len(w.check.Unexpected(r.id)) + len(w.check.Posted(r.id))
 		}
 		if left == 0 {
 			break
@@ -132,7 +150,7 @@ func (r *simRank) leftovers() {
 	left("stored bodies", len(r.arrivals.bodies)-len(r.arrivals.freeBody))
 	left("bytes held", int(r.held.bytes))
 	left("messages held", r.held.messages)
-	left("sends asked back", len(r.cancels))
+	left("sends asked back", len(r.Engine.asked))
 	if !r.probes.empty() {
 		left("probes", 1)
 	}

@@ -24,7 +24,7 @@ func runSeed(seed uint64, tracing bool) (trace []byte, err error) {
 	rng := rand.New(rand.NewPCG(seed, 0x5eed))
 	p := drawPlan(rng)
 	w := newSimWorld(rng, p.net, p.limits)
-	w.tracing = tracing
+	w.tracing, w.raw = tracing, tracing
 	w.note("%+v", p)
 	err = w.try(func() { w.play(p) })
 	if err == nil {
@@ -33,7 +33,7 @@ func runSeed(seed uint64, tracing bool) (trace []byte, err error) {
 		w.note("BROKEN: %v", err)
 		w.sim.Observe = nil
 		for _, r := range w.ranks { // the loops may be owned still
-			r.loop.Domain().Close()
+			r.loop.Via(0).Close()
 		}
 	}
 	return w.trace, err

@@ -25,6 +25,7 @@ type simWorld struct {
 
 	changes int // events that bring the job on
 	tracing bool
+	raw     bool // the trace shows every byte
 	trace   []byte
 }
 
@@ -42,6 +43,7 @@ type simRank struct {
 
 	coming []struct{ total, got int } // the message in pieces from each rank
 	asked  []map[uint64]int           // of each rank: sends by the name that the engine gave them
+	takes  []wire.Level               // what each rank has told this one
 }
 
 // simClaim is a message that a matched probe has taken.
@@ -64,6 +66,7 @@ type simReq struct {
 	ended     bool
 	after     []byte        // what buf was when a receive ended
 	start     func(*simReq) // of a persistent request: tells the oracle
+	pair      *simReq       // the send that is one request with this receive
 }
 
 // broken is the panic with which a run stops.
@@ -86,7 +89,7 @@ func newSimWorld(rng *rand.Rand, c mem.SimConfig, lim Limits) *simWorld {
 		e := New(l, i, c.Size)
 		lim.Stall = 0 // there is no time here
 		e.Limit(lim)
-		r := &simRank{Engine: e, w: w, id: i, coming: make([]struct{ total, got int }, c.Size)}
+		r := &simRank{Engine: e, w: w, id: i, coming: make([]struct{ total, got int }, c.Size), takes: make([]wire.Level, c.Size)}
 		for range c.Size {
 			r.asked = append(r.asked, map[uint64]int{})
 		}
@@ -100,7 +103,7 @@ func newSimWorld(rng *rand.Rand, c mem.SimConfig, lim Limits) *simWorld {
 func (w *simWorld) close() {
 	w.sim.Observe = nil
 	for _, r := range w.ranks {
-		r.loop.Domain().Close()
+		r.loop.Via(0).Close()
 		r.loop.Close()
 	}
 }
@@ -143,6 +146,8 @@ func (w *simWorld) observe(e mem.SimEvent) {
 		w.changes++
 	}
 	switch e.What {
+	case mem.SimSent:
+		w.obeys(e)
 	case mem.SimDeliver:
 		w.arrive(e)
 	case mem.SimDown:
@@ -163,23 +168,19 @@ func (w *simWorld) observe(e mem.SimEvent) {
 	}
 }
 
-var simKinds = map[uint8]string{wire.Eager: "Eager", wire.EagerFirst: "EagerFirst", wire.EagerMore: "EagerMore",
-	wire.EagerSync: "EagerSync", wire.EagerReady: "EagerReady", wire.RTS: "RTS", wire.CTS: "CTS", wire.Data: "Data",
-	wire.FIN: "FIN", wire.Cancel: "Cancel", wire.Cancelled: "Cancelled", wire.Flow: "Flow"}
-
-func (w *simWorld) noteNet(e mem.SimEvent) {
-	fail := ""
-	if e.Err != nil && e.What != mem.SimAgain {
-		fail = ": " + e.Err.Error()
-	}
-	kind := simKinds[e.Kind]
-	switch e.What {
-	case mem.SimSent, mem.SimAgain:
-		w.note("  %d>%d %v %s %x hdr %x body %x", e.Rank, e.Peer, e.What, kind, e.Imm, e.Hdr, e.Body)
-	case mem.SimArrive, mem.SimDeliver:
-		w.note("  %d<%d %v %s", e.Rank, e.Peer, e.What, kind)
+// obeys checks that a rank sends what its peer takes. The one whose turn it is
+// was let go before.
+func (w *simWorld) obeys(e mem.SimEvent) {
+	level := wire.Open
+	switch e.Kind {
+	case wire.Eager, wire.EagerReady, wire.EagerSync, wire.EagerFirst:
+	case wire.RTS:
+		level = wire.Announce
 	default:
-		w.note("  %d %v %d op %x%s", e.Rank, e.What, e.Peer, uint64(e.Op), fail)
+		return
+	}
+	if takes := w.ranks[e.Rank].takes[e.Peer]; takes > level && w.ranks[e.Rank].peers[e.Peer].turn == nil {
+		w.fail("rank %d sent %s to %d, which has told it that it takes level %d", e.Rank, simKinds[e.Kind], e.Peer, takes)
 	}
 }
 
@@ -204,6 +205,9 @@ func (w *simWorld) arrive(e mem.SimEvent) {
 		return
 	case wire.RTS:
 		named = wire.RTSHeader(e.Hdr).Request()
+	case wire.Flow:
+		r.takes[e.Peer] = wire.Level(e.Imm)
+		return
 	case wire.Cancel:
 		// One that overtook nothing and finds nothing is about a send that is over.
 		if id, ok := r.asked[e.Peer][e.Imm]; ok {
@@ -293,16 +297,34 @@ func (q *simReq) end(st progress.Status, err error) {
 		w.note("request #%d: %v", q.id, err)
 	}
 	switch {
+	case !q.recv:
+	case q.pair != nil && err != nil && e.Class != oracle.Truncated: // whose error it is is not told
+		q.pair.give(oracle.Untold)
+		e.Kind, e.Class = oracle.RecvDone, oracle.Untold
 	case q.probe:
 		e.Kind, e.FoundPeer, e.FoundTag, e.Length = oracle.ProbeDone, st.Source, int32(st.Tag), int(st.Bytes)
-	case q.recv:
+	default:
 		e.Kind, e.Peer, e.Tag, e.Length, e.Data = oracle.RecvDone, st.Source, int32(st.Tag), int(st.Bytes), q.buf
 		q.after = append([]byte(nil), q.buf...)
 	}
+	if !q.recv {
+		q.give(e.Class)
+		return
+	}
 	w.tell(e)
-	if !q.recv && !q.probe {
-		for i := range q.buf { // it is the sender's again
-			q.buf[i] = 0x99
-		}
+	switch {
+	case q.pair != nil && e.Class == oracle.Truncated:
+		q.pair.give(oracle.Untold)
+	case q.pair != nil && e.Class != oracle.Untold:
+		q.pair.give(oracle.OK)
+	}
+}
+
+// give takes the end of a send: its buffer is the sender's again.
+func (q *simReq) give(c oracle.Class) {
+	q.ended = true
+	q.r.w.tell(oracle.Event{Kind: oracle.SendDone, Rank: q.r.id, Req: q.id, Class: c})
+	for i := range q.buf {
+		q.buf[i] = 0x99
 	}
 }

@@ -182,7 +182,7 @@ func (e *simEndpoint) admit() error {
 		return fabric.ErrClosed
 	case e.d.down[e.to]:
 		return &fabric.Error{Op: "send", Peer: fabric.Peer(e.to), HasPeer: true, Err: fabric.ErrPeerDown}
-	case s.chance(s.Again):
+	case e.d.told[e.to], s.chance(s.Again): // the next Poll will say so
 		return fabric.ErrAgain
 	}
 	return nil

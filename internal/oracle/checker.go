@@ -29,6 +29,7 @@ type request struct {
 	cancelled bool // asked to be
 	lost      bool // has to fail, or has ended already: its peer is dead
 	msg       *message
+	with      *request // that ends at the same time
 }
 
 type message struct {
@@ -118,6 +119,12 @@ func (c *Checker) add(e Event) error {
 			return errors.New("no such request is active")
 		}
 		q.cancelled = true
+	case Release:
+		q := c.reqs[e.Req]
+		if q == nil || q.done || q.rank != e.Rank {
+			return errors.New("no such request is active")
+		}
+		q.done = true
 	case GiveBack:
 		return c.giveBack(r, e)
 	case Probe, Claim:
@@ -161,6 +168,10 @@ func (c *Checker) send(e Event) error {
 	m := &message{send: q, from: e.Rank, to: e.Peer, context: e.Context, tag: e.Tag, mode: e.Mode,
 		data: append([]byte(nil), e.Data...)}
 	q.msg = m
+	if e.With != 0 {
+		q.with = c.reqs[e.With-1]
+		q.with.with = q
+	}
 	switch to := &c.ranks[e.Peer]; {
 	case e.Peer == e.Rank && e.Mode == Buffered:
 		// It is on its way once it is known that there was room.

@@ -21,6 +21,9 @@ func (c *Checker) done(r *rank, e Event) error {
 	switch {
 	case e.Class == Other:
 		return errors.New("there was no reason to fail")
+	case e.Class == Untold:
+		r.posted = without(r.posted, q)
+		return nil
 	case e.Class == Cancelled && !q.cancelled:
 		return errors.New("nobody asked for it")
 	case q.recv:

@@ -19,6 +19,7 @@ const (
 	SendDone                  // Req has ended: Class
 	RecvDone                  // Req has ended: Class, and Peer, Tag, Length of the status, Data the whole buffer
 	Cancel                    // Rank asks to cancel Req
+	Release                   // Rank gives Req up: it goes on, and nobody hears of its end
 	GiveBack                  // Peer asks Rank for the message of its send Req, which it wants to cancel
 	Probe                     // Rank has probed: Peer, Context, Tag; Found and then FoundPeer, FoundTag, Length; or Class
 	Claim                     // as Probe, and what was found is now the message Req (a matched probe)
@@ -32,7 +33,7 @@ const (
 )
 
 var kinds = [...]string{Send: "send", Post: "post", Arrive: "arrive", Whole: "whole", SendDone: "send-done", RecvDone: "recv-done",
-	Cancel: "cancel", GiveBack: "give-back", Probe: "probe", Claim: "claim", Await: "await", ProbeDone: "probe-done", Receive: "receive", Fault: "fault", Death: "death", Down: "down", Left: "left"}
+	Cancel: "cancel", Release: "release", GiveBack: "give-back", Probe: "probe", Claim: "claim", Await: "await", ProbeDone: "probe-done", Receive: "receive", Fault: "fault", Death: "death", Down: "down", Left: "left"}
 
 func (k Kind) String() string { return kinds[k] }
 
@@ -48,10 +49,11 @@ const (
 	NotReady // a ready send came before its receive
 	NoBuffer // a buffered send found no room
 	Other    // any other error
+	Untold   // it has ended, and how is not known
 )
 
 var classes = [...]string{OK: "ok", Truncated: "truncated", Cancelled: "cancelled", PeerDown: "peer down", Failed: "failed",
-	NotReady: "not ready", NoBuffer: "no buffer", Other: "another error"}
+	NotReady: "not ready", NoBuffer: "no buffer", Other: "another error", Untold: "untold"}
 
 func (c Class) String() string { return classes[c] }
 
@@ -77,6 +79,7 @@ type Event struct {
 	Tag        int32
 	Req        int // names a request, or a claimed message, once in a run
 	Mode       Mode
+	With       int // Send: 1 more than the name of the receive that it ends with, or 0
 	Class      Class
 	Room       int // bytes
 	Length     int // bytes
@@ -109,6 +112,8 @@ func (e Event) String() string {
 		return fmt.Sprintf("rank %d probes #%d from %d, context %d, tag %d", e.Rank, e.Req, e.Peer, e.Context, e.Tag)
 	case ProbeDone:
 		return fmt.Sprintf("rank %d has probed #%d: %v, from %d, tag %d, length %d", e.Rank, e.Req, e.Class, e.FoundPeer, e.FoundTag, e.Length)
+	case Release:
+		return fmt.Sprintf("rank %d gives #%d up", e.Rank, e.Req)
 	case GiveBack:
 		return fmt.Sprintf("rank %d is asked by %d to give #%d back", e.Rank, e.Peer, e.Req)
 	case Receive:

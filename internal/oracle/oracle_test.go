@@ -28,6 +28,11 @@ func await(req, rank int) Event {
 	return Event{Kind: Await, Rank: rank, Peer: Any, Context: 1, Req: req}
 }
 
+func with(e Event, req int) Event {
+	e.With = req + 1
+	return e
+}
+
 func giveBack(req, rank, peer int) Event {
 	return Event{Kind: GiveBack, Rank: rank, Peer: peer, Req: req}
 }
@@ -183,6 +188,10 @@ func TestLogs(t *testing.T) {
 		{"rest with a send that has arrived", []Event{send(1, 0, 1, "a"), arrive(0, 1)}, "has arrived and does not end"},
 		{"rest with a receive that was cancelled", []Event{post(1, 1, 0, 1), cancel(1, 1)}, "was cancelled"},
 		{"rest with a receive from the dead", []Event{post(1, 1, 0, 1), death(0), down(1, 0)}, "waits for the dead"},
+		{"rest with a pair of which one part has ended", []Event{post(1, 0, 1, 1), with(send(2, 0, 1, "a"), 1), announced(0, 1), send(3, 1, 0, "b"), arrive(1, 0), sent(3, 1)}, "at the end"},
+		{"rest with a pair of which both parts have ended", []Event{post(1, 0, 1, 1), with(send(2, 0, 1, "a"), 1), arrive(0, 1), send(3, 1, 0, "b"), arrive(1, 0), sent(3, 1)}, "at rest: receive #1"},
+		{"a request that was given up", []Event{send(1, 0, 1, "a"), {Kind: Release, Rank: 0, Req: 1}, arrive(0, 1), post(2, 1, 0, 1), received(2, 1, 0, "a", 1)}, ""},
+		{"a request that was given up and ends", []Event{send(1, 0, 1, "a"), {Kind: Release, Rank: 0, Req: 1}, sent(1, 0)}, "ended before"},
 		{"an end with a posted receive", []Event{post(1, 1, 0, 1)}, "at the end: receive #1"},
 		{"an end with an unexpected message", []Event{send(1, 0, 1, "a"), arrive(0, 1), sent(1, 0)}, "was not received"},
 		{"an end with something left", []Event{{Kind: Left, Rank: 1, What: "credits", Length: 3}}, "3 credits left"},

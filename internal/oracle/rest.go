@@ -10,20 +10,8 @@ import (
 // asked to be cancelled has been tested since.
 func (c *Checker) Rest() error {
 	for _, q := range c.open() {
-		switch {
-		case q.lost:
-			return fmt.Errorf("at rest: %v waits for the dead", q)
-		case q.recv && q.msg != nil:
-			return fmt.Errorf("at rest: %v has matched message #%d and does not end", q, q.msg.send.id)
-		case q.recv && q.cancelled:
-			return fmt.Errorf("at rest: %v was cancelled and does not end", q)
-		case q.recv:
-		case q.msg.recv != nil:
-			return fmt.Errorf("at rest: %v was received by #%d and does not end", q, q.msg.recv.id)
-		case q.msg.back, q.cancelled && !q.msg.claimed:
-			return fmt.Errorf("at rest: %v was cancelled and does not end", q)
-		case q.msg.whole && q.peer != q.rank && q.msg.mode != Synchronous:
-			return fmt.Errorf("at rest: %v has arrived and does not end", q)
+		if why := q.due(); why != "" && (q.with == nil || q.with.due() != "") {
+			return fmt.Errorf("at rest: %v %s", q, why)
 		}
 	}
 	for from := range c.ranks {
@@ -35,6 +23,26 @@ func (c *Checker) Rest() error {
 		}
 	}
 	return nil
+}
+
+// due says why a request should have ended, if it should.
+func (q *request) due() string {
+	switch m := q.msg; {
+	case q.lost:
+		return "waits for the dead"
+	case q.recv && m != nil:
+		return fmt.Sprintf("has matched message #%d and does not end", m.send.id)
+	case q.recv && q.cancelled:
+		return "was cancelled and does not end"
+	case q.recv:
+	case m.recv != nil:
+		return fmt.Sprintf("was received by #%d and does not end", m.recv.id)
+	case m.back, q.cancelled && !m.claimed:
+		return "was cancelled and does not end"
+	case m.whole && q.peer != q.rank && m.mode != Synchronous:
+		return "has arrived and does not end"
+	}
+	return ""
 }
 
 // full reports whether others may hold messages back from a rank.

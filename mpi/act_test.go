@@ -1,0 +1,131 @@
+package mpi_test
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// sizes has a length in bytes for every way that a message can take: alone in a
+// packet with nothing in it, inside a line, in a packet, in chunks, announced.
+var sizes = []int{0, 8, 4000, 10_000, 100_000}
+
+// withAndWithoutThread runs a test with the progress thread and without.
+func withAndWithoutThread(t *testing.T, f func(t *testing.T, fabric string, opts ...mpi.Option)) {
+	onEach(t, func(t *testing.T, fabric string) {
+		t.Run("thread", func(t *testing.T) { f(t, fabric) })
+		t.Run("no thread", func(t *testing.T) { f(t, fabric, mpi.WithoutProgressThread()) })
+	})
+}
+
+// act is run for ranks that make their calls inside ok and get: the first
+// error ends the rank.
+func act(t *testing.T, fabric string, n int, f func(w *mpi.World, c *mpi.Comm), opts ...mpi.Option) {
+	t.Helper()
+	run(t, fabric, n, func(w *mpi.World, c *mpi.Comm) error { return attempt(func() { f(w, c) }) }, opts...)
+}
+
+// failed is how ok ends its goroutine.
+type failed struct{ err error }
+
+// attempt calls f and returns the error that has ended it.
+func attempt(f func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			end, known := p.(failed)
+			if !known {
+				panic(p)
+			}
+			err = end.err
+		}
+	}()
+	f()
+	return nil
+}
+
+func ok(err error) {
+	if err != nil {
+		stop(err)
+	}
+}
+
+func get[T any](v T, err error) T {
+	if err != nil {
+		stop(err)
+	}
+	return v
+}
+
+func stop(err error) {
+	_, file, line, _ := runtime.Caller(2)
+	panic(failed{fmt.Errorf("%s:%d: %w", filepath.Base(file), line, err)})
+}
+
+// aside calls f in a goroutine; join waits for its end.
+func aside(f func()) (join func()) {
+	done := make(chan error, 1)
+	go func() { done <- attempt(f) }()
+	return func() { ok(<-done) }
+}
+
+// signal lets one goroutine wait for another outside of the library.
+type signal chan struct{}
+
+func newSignal() signal { return make(signal, 64) }
+
+func (s signal) give() { s <- struct{}{} }
+
+func (s signal) take() {
+	select {
+	case <-s:
+	case <-time.After(patience):
+		stop(fmt.Errorf("the signal never came"))
+	}
+}
+
+// begin starts one operation out of several.
+func begin(r mpi.Request, err error) *mpi.Request {
+	if err != nil {
+		stop(err)
+	}
+	return &r
+}
+
+// pingpong sends a message to the other rank of two and has it sent back: all
+// that was on its way before has come then.
+func pingpong(c *mpi.Comm, tag int) {
+	other := 1 - c.Rank()
+	if c.Rank() == 0 {
+		ok(mpi.Send(c, []byte{1}, other, tag))
+	}
+	get(mpi.Recv(c, make([]byte, 1), other, tag))
+	if c.Rank() == 1 {
+		ok(mpi.Send(c, []byte{1}, other, tag))
+	}
+}
+
+// isEmpty checks for the status of null requests.
+func isEmpty(t *testing.T, what string, st mpi.Status) {
+	t.Helper()
+	if st != (mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}) {
+		t.Errorf("%s: status %+v, want an empty one", what, st)
+	}
+}
+
+// ordered is the map by its keys, the same on every rank.
+func ordered[T any](m map[string]T) iter.Seq2[string, T] {
+	return func(yield func(string, T) bool) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
+}

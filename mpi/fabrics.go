@@ -1,0 +1,96 @@
+package mpi
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/mem"
+	"github.com/weft-mpi/weft/fabric/shm"
+	"github.com/weft-mpi/weft/fabric/verbs"
+)
+
+// both is shared memory inside a machine and verbs between machines.
+const both = "shm+verbs"
+
+// Fabrics lists the names that WithFabric takes.
+func Fabrics() []string { return []string{"auto", "shm", "mem", "verbs", both} }
+
+// choose finds the transports for a job of processes: the first for ranks of the
+// same machine, or for all.
+func choose(name string, job *boot.Job) (string, []fabric.Provider, error) {
+	if env := os.Getenv("WEFT_FABRIC"); name == "auto" && env != "" {
+		if err := checkFabric(env); err != nil {
+			return "", nil, fmt.Errorf("WEFT_FABRIC: %w", err)
+		}
+		name = env
+	}
+	alone, spread := job.Size == 1, len(job.LocalRanks) < job.Size
+	if name == "auto" {
+		switch {
+		case alone:
+			name = "mem"
+		case spread:
+			name = both
+		default:
+			name = "shm"
+		}
+	}
+	switch name {
+	case "mem":
+		if !alone {
+			return "", nil, badArg("Init", ErrUnsupported,
+				"fabric mem joins the goroutines of one process, not %d processes: use shm, or mpi.Run", job.Size)
+		}
+		return name, []fabric.Provider{mem.NewNetwork(1).Provider()}, nil
+	case "verbs":
+		return name, []fabric.Provider{verbs.Provider{}}, nil
+	case both:
+		return name, []fabric.Provider{shm.Provider{}, verbs.Provider{}}, nil
+	}
+	if spread {
+		return "", nil, badArg("Init", ErrUnsupported,
+			"%d of %d ranks are on other machines, which shared memory does not reach: choose the fabric %s if they have RDMA devices, or start all ranks on one machine",
+			job.Size-len(job.LocalRanks), job.Size, both)
+	}
+	return name, []fabric.Provider{shm.Provider{}}, nil
+}
+
+func checkFabric(name string) error {
+	for _, f := range Fabrics() {
+		if f == name {
+			return nil
+		}
+	}
+	return badArg("Init", ErrArg, "unknown fabric %q: use one of %s", name, strings.Join(Fabrics(), ", "))
+}
+
+// open opens a domain of each provider, or none.
+func open(providers []fabric.Provider, cfg fabric.Config) ([]fabric.Domain, error) {
+	var doms []fabric.Domain
+	for _, p := range providers {
+		err := p.Available()
+		if err != nil {
+			err = fmt.Errorf("fabric %s is not available: %w", p.Name(), err)
+		} else {
+			var d fabric.Domain
+			if d, err = p.Open(cfg); err == nil {
+				doms = append(doms, d)
+			}
+		}
+		if err != nil {
+			return nil, errors.Join(err, closeAll(doms))
+		}
+	}
+	return doms, nil
+}
+
+func closeAll(doms []fabric.Domain) (err error) {
+	for _, d := range doms {
+		err = errors.Join(err, d.Close())
+	}
+	return err
+}

@@ -1,0 +1,73 @@
+package mpi_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/weft-mpi/weft/mpi"
+)
+
+func init() {
+	roles["mixed"] = func(c *mpi.Comm) error {
+		if err := playAllSizes(c); err != nil {
+			return err
+		}
+		return playWildcards(c)
+	}
+}
+
+// playWildcards receives from everybody, whatever joins them, in each one's
+// order.
+func playWildcards(c *mpi.Comm) error {
+	const rounds = 200
+	sizes := []int{0, 8, 1000, 9000, 70_000}
+	var rs []mpi.Request
+	for i := range rounds {
+		for p := range c.Size() {
+			if p == c.Rank() {
+				continue
+			}
+			r, err := mpi.Isend(c, pattern(sizes[i%len(sizes)], c.Rank()+i), p, 7)
+			if err != nil {
+				return err
+			}
+			rs = append(rs, r)
+		}
+	}
+	next := make([]int, c.Size())
+	in := make([]byte, sizes[len(sizes)-1])
+	for range rounds * (c.Size() - 1) {
+		st, err := mpi.Recv(c, in, mpi.AnySource, 7)
+		if err != nil {
+			return err
+		}
+		i := next[st.Source]
+		next[st.Source]++
+		if int(st.Bytes) != sizes[i%len(sizes)] || differs(in[:st.Bytes], st.Source+i) >= 0 {
+			return fmt.Errorf("message %d of rank %d has %d bytes, or others", i, st.Source, st.Bytes)
+		}
+	}
+	if err := mpi.Waitall(rs, nil); err != nil {
+		return err
+	}
+	return c.Barrier()
+}
+
+// Four ranks on two machines, as far as they are told: shared memory joins each
+// pair, RDMA the pairs.
+func TestSharedMemoryAndVerbsTogether(t *testing.T) {
+	need(t, "shm+verbs")
+	t.Setenv("WEFT_FABRIC", "shm+verbs")
+	t.Setenv("WEFT_TEST_NODES", "2")
+	if out, err := launch(t, 4, "mixed"); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// divide puts this rank on one of WEFT_TEST_NODES machines.
+func divide() {
+	if os.Getenv("WEFT_TEST_NODES") != "" {
+		os.Setenv("WEFT_NODE", fmt.Sprint("node", int(os.Getenv("WEFT_RANK")[0]-'0')/2))
+	}
+}

@@ -1,0 +1,60 @@
+package progress
+
+import "github.com/weft-mpi/weft/fabric"
+
+// A loop may drive several fabrics: each peer is reached over one of them. The
+// process still sleeps in one place, the first domain's Wait: a goroutine for
+// each other domain waits there and passes its doorbell on.
+
+// relayBells starts those goroutines.
+func (l *Loop) relayBells() {
+	for _, d := range l.more {
+		l.bells.Go(func() {
+			for !l.closed.Load() && d.Wait(0) == nil {
+				l.first.Wake()
+			}
+		})
+	}
+}
+
+// stopBells ends them.
+func (l *Loop) stopBells() {
+	for _, d := range l.more {
+		d.Wake()
+	}
+	l.bells.Wait()
+}
+
+func (l *Loop) pollMore(max int) (n int) {
+	for _, d := range l.more {
+		n += d.Poll(l, max)
+	}
+	return n
+}
+
+// armAll arms the doorbells of all domains, or none.
+func (l *Loop) armAll(w fabric.Wake) error {
+	if err := l.dom.Arm(w); err != nil {
+		return err
+	}
+	for _, d := range l.more {
+		if err := d.Arm(w); err != nil {
+			l.disarmAll()
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Loop) disarmAll() {
+	l.dom.Disarm()
+	for _, d := range l.more {
+		d.Disarm()
+	}
+}
+
+// Domain is the fabric that the peer is reached over.
+func (c *Conn) Domain() fabric.Domain { return c.dom }
+
+// Via is the fabric that a peer is reached over. It does not connect.
+func (l *Loop) Via(p fabric.Peer) fabric.Domain { return l.conns[p].dom }
