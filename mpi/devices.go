@@ -9,6 +9,12 @@ import (
 // keeps the fabric verbs from using it.
 type Device = verbs.Device
 
+// DevicePort is a port of a Device, and DeviceGID an address of a port.
+type (
+	DevicePort = verbs.Port
+	DeviceGID  = verbs.GID
+)
+
 // Devices lists the RDMA devices of this machine, usable or not. The error says
 // why there are none or why they can't be asked. Local.
 func Devices() ([]Device, error) { return verbs.Devices() }

@@ -16,6 +16,7 @@ const readable = fabric.LocalWrite | fabric.RemoteRead
 
 // alone is one rank on a fake device.
 func alone(t testing.TB) (*Domain, *fakeNIC) {
+	emulated(t)
 	j := fakeJob(newFakeNet())
 	j.domains(t, 1)
 	return j.ranks[0], j.ranks[0].nic.(*fakeNIC)

@@ -158,20 +158,17 @@ func listPort(class fs.FS, dev string, n int) Port {
 	if lid, err := strconv.ParseUint(get("lid"), 0, 16); err == nil {
 		p.LID = uint16(lid)
 	}
-	gids, _ := fs.ReadDir(class, strings.Join(append(dir[:4:4], "gids"), "/"))
-	for _, e := range gids {
-		i, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		a, ok := parseGID(get("gids", e.Name()))
+	// The kernel fills the lowest free entry, and a table may have a thousand.
+	for i, empty := 0, 0; empty < 64; i++ {
+		n := strconv.Itoa(i)
+		a, ok := parseGID(get("gids", n))
 		if !ok {
+			empty++
 			continue
 		}
-		p.GIDs = append(p.GIDs, GID{Index: i, Address: a,
-			Type: get("gid_attrs", "types", e.Name()), Netdev: get("gid_attrs", "ndevs", e.Name())})
+		empty = 0
+		p.GIDs = append(p.GIDs, GID{Index: i, Address: a, Type: get("gid_attrs", "types", n), Netdev: get("gid_attrs", "ndevs", n)})
 	}
-	sort.Slice(p.GIDs, func(i, j int) bool { return p.GIDs[i].Index < p.GIDs[j].Index })
 	p.Chosen, p.Problem = p.choose(-1)
 	return p
 }

@@ -131,6 +131,7 @@ func forge(c net.Conn, me []byte, token [16]byte, job string) {
 // Both dial at once, many times: there is one connection, and all messages
 // arrive over it.
 func TestSimultaneousConnectsMakeOneConnection(t *testing.T) {
+	emulated(t)
 	for range 50 {
 		w := newFakeNet()
 		j := fakeJob(w)
