@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
@@ -141,12 +142,12 @@ func (o *overlapped[T]) transfer(rounds int) func() error {
 // work computes without memory or calls, for a time in proportion to rounds.
 //
 //go:noinline
-func work(rounds int) float64 {
+func work(rounds int) {
 	x := 1.0
 	for range rounds {
 		x = x*0.999999 + 0.000001
 	}
-	return x
+	runtime.KeepAlive(x)
 }
 
 // workRate is how many rounds of work take a microsecond: the most of a few
