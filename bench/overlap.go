@@ -138,20 +138,16 @@ func (o *overlapped[T]) transfer(rounds int) func() error {
 	}
 }
 
-// worked keeps the result of work, so that the compiler can't leave it out.
-var worked float64
-
-// work computes without memory or calls, for a time in proportion to rounds.
+// work computes without memory or calls, for a time in proportion to rounds. It
+// is not inlined, so that its callers' compiler can't leave it out.
 //
 //go:noinline
-func work(rounds int) {
+func work(rounds int) float64 {
 	x := 1.0
 	for range rounds {
 		x = x*0.999999 + 0.000001
 	}
-	if x == 0 {
-		worked = x
-	}
+	return x
 }
 
 // workRate is how many rounds of work take a microsecond: the most of a few
