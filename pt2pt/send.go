@@ -44,7 +44,8 @@ func (e *Engine) sendsNow(mode Mode, dest int, imm uint64, b []byte) bool {
 
 // startSend chooses the protocol, or lets the send wait for the peer.
 func (e *Engine) startSend(r *progress.Request) {
-	if Mode(r.Mode) == Standard && e.trySend(wire.Eager, int(r.Peer), r.Imm, r.Buf) {
+	// Other sends have tried that before they took a request.
+	if r.Persistent() && Mode(r.Mode) == Standard && e.trySend(wire.Eager, int(r.Peer), r.Imm, r.Buf) {
 		r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag}
 		e.loop.Finish(r, nil)
 		return
