@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
@@ -138,9 +139,6 @@ func (o *overlapped[T]) transfer(rounds int) func() error {
 	}
 }
 
-// worked keeps the result of work, so that the compiler can't leave it out.
-var worked float64
-
 // work computes without memory or calls, for a time in proportion to rounds.
 //
 //go:noinline
@@ -149,9 +147,7 @@ func work(rounds int) {
 	for range rounds {
 		x = x*0.999999 + 0.000001
 	}
-	if x == 0 {
-		worked = x
-	}
+	runtime.KeepAlive(x) // so that the compiler can't leave it out
 }
 
 // workRate is how many rounds of work take a microsecond: the most of a few

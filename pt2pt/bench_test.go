@@ -59,7 +59,7 @@ func BenchmarkReceiveWindow(b *testing.B) {
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		for i := range hs {
-			hs[i] = e.Irecv(nil, 1, 0, 1, bufs[i*8:][:8])
+			hs[i] = e.Irecv(b.Context(), 1, 0, 1, bufs[i*8:][:8])
 		}
 		f.left = window
 		if err := progress.WaitAll(hs, nil); err != nil {
