@@ -72,7 +72,7 @@ func TestAMessageOfMoreThan4GBComesWhole(t *testing.T) {
 	onBig(t, func(t *testing.T, fabric string) {
 		out := asShorts(sparse(t, bigBytes))
 		room := sparse(t, bigBytes)
-		unix.Madvise(room, unix.MADV_POPULATE_WRITE) // faults in a copy take longer
+		unix.Madvise(room, unix.MADV_POPULATE_WRITE) // which takes long, before the clock of the test runs
 		in := asShorts(room)
 		wanted := map[int]uint16{}
 		for i, at := range marks {
