@@ -64,6 +64,7 @@ func (g *rig) engine(rank int, change ...func(*spy)) *engine {
 	}
 	l := progress.New(progress.Config{Domain: s, Addrs: g.addrs(), Log: slog.New(slog.DiscardHandler)})
 	e := &engine{Engine: New(l, rank, g.n), g: g, spy: s}
+	l.Go()
 	g.t.Cleanup(func() {
 		l.Close()
 		s.Close()
