@@ -54,6 +54,7 @@ var variants = []variant{
 	{"types", func(b *Benchmark) bool { return b.takes("T") }, func(o *Options) { o.Types = []Datatype{Char, Int, Float} }},
 	{"full", func(b *Benchmark) bool { return b.takes("f") }, func(o *Options) { o.Full = true }},
 	{"tail", func(b *Benchmark) bool { return b.takes("z") }, func(o *Options) { o.Percentiles = []int{50, 99} }},
+	{"both compute", func(b *Benchmark) bool { return b.takes("k") }, func(o *Options) { o.Computing = BothRanks }},
 	{"unexpected", func(b *Benchmark) bool { return b.takes("q") }, func(o *Options) { o.Queue = Unexpected }},
 	{"one sender", func(b *Benchmark) bool { return b.takes("t") }, func(o *Options) { o.Senders, o.Receivers, o.Validate = 1, 3, false }},
 }
@@ -201,6 +202,7 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 		"too many threads":     func(o *Options) { o.Senders = MaxThreads + 1 },
 		"-c with -t 1:2":       func(o *Options) { o.Validate, o.Senders, o.Receivers = true, 1, 2 },
 		"validation warm-up":   func(o *Options) { o.ValidationWarmup = 11 },
+		"negative work":        func(o *Options) { o.Work = -1 },
 		"negative wait":        func(o *Options) { o.Wait = -1 },
 	} {
 		o := bandwidthDefaults

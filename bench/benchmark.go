@@ -12,10 +12,12 @@ import (
 // Lookup return are shared and must not be changed; they are safe for
 // concurrent use.
 type Benchmark struct {
-	Name    string // "latency"
-	Title   string // as OSU prints it: "OSU MPI Latency Test"
-	Summary string // one line for a list
-	Flags   string // the option letters that it takes; B is matching's budget
+	Name    string   // "latency"
+	Title   string   // as OSU prints it: "OSU MPI Latency Test"
+	Summary string   // one line for a list
+	Own     bool     // not one of OSU's
+	Notes   []string // what its columns are, where their names do not say it
+	Flags   string   // the option letters that it takes; B is matching's budget
 
 	MinRanks, MaxRanks int // MaxRanks 0: no limit
 	EvenRanks          bool
@@ -53,6 +55,42 @@ var benchmarks = []*Benchmark{
 		Name: "multi_lat", Title: "OSU MPI Multi Latency Test", Flags: flagsPt2pt + "f",
 		Summary:  "ping-pong of all pairs of ranks at once",
 		MinRanks: 2, EvenRanks: true, Defaults: latencyDefaults, run: runMultiLatency,
+	},
+	{
+		Name: "latency_persistent", Title: "OSU MPI Latency Persistent Test", Flags: flagsPt2pt + "f",
+		Summary:  "latency by persistent requests",
+		MinRanks: 2, MaxRanks: 2, Defaults: latencyDefaults, run: runLatencyPersistent,
+	},
+	{
+		Name: "bw_persistent", Title: "OSU MPI Bandwidth Persistent Test", Flags: flagsPt2pt + "W",
+		Summary:  "bw by persistent requests",
+		MinRanks: 2, MaxRanks: 2, Defaults: bandwidthDefaults, run: runBandwidthPersistent,
+	},
+	{
+		Name: "bibw_persistent", Title: "OSU MPI Bi-Directional Bandwidth Persistent Test", Flags: flagsPt2pt + "W",
+		Summary:  "bibw by persistent requests",
+		MinRanks: 2, MaxRanks: 2, Defaults: bandwidthDefaults, run: runBidirectionalPersistent,
+	},
+	{
+		Name: "latency_ssend", Title: "Weft MPI Ssend Latency Test", Own: true, Flags: flagsPt2pt + "f",
+		Summary:  "latency by synchronous sends",
+		MinRanks: 2, MaxRanks: 2, Defaults: latencyDefaults, run: runSsend,
+	},
+	{
+		Name: "latency_mprobe", Title: "Weft MPI Mprobe Latency Test", Own: true, Flags: flagsPt2pt + "f",
+		Summary:  "latency by matched probes and their receives",
+		MinRanks: 2, MaxRanks: 2, Defaults: latencyDefaults, run: runMprobe,
+	},
+	{
+		Name: "overlap", Title: "Weft MPI Overlap Test", Own: true, Flags: "mixcTbkw",
+		Summary: "share of a transfer that goes on while ranks compute",
+		Notes: []string{
+			"Overall: the receiver's time from Irecv over the work to the end of Wait",
+			"Compute: its time for the work alone, -w times Pure Comm.",
+			"Pure Comm.: its time from Irecv to the end of Wait with no work",
+			"Overlap: 100 (1 - (Overall - Compute) / Pure Comm.), at least 0",
+		},
+		MinRanks: 2, MaxRanks: 2, Defaults: overlapDefaults, run: runOverlap,
 	},
 	{
 		Name: "latency_mt", Title: "OSU MPI Multi-threaded Latency Test", Flags: "mixtcuTzf",

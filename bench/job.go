@@ -108,7 +108,7 @@ func (j *job) row(size int, r result) osufmt.Row {
 // sweep measures every size of every datatype and reports the rows. measure is
 // called on all ranks.
 func (j *job) sweep(title osufmt.Title, lead []osufmt.Column, measure func(t Datatype, size int) (result, error)) error {
-	title.Name = j.Title
+	title.Name, title.Own = j.Title, j.Own
 	root := j.c.Rank() == 0
 	if root {
 		if err := j.sink.Title(title); err != nil {

@@ -7,29 +7,87 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
+// link is one rank's two ends of a ping-pong: each call sends or receives one
+// whole message. close, if any, is called after the last.
+type link struct {
+	send, recv func() error
+	close      func() error
+}
+
+// linker makes the link to peer over two buffers.
+type linker[T element] func(c *mpi.Comm, send, recv []T, peer int) (link, error)
+
 // runLatency is osu_latency: rank 0 sends and receives, rank 1 receives and
 // sends, and half of the round trip is the latency.
 func runLatency(j *job) error {
+	return j.pingPong(standard[byte], standard[int32], standard[float32])
+}
+
+// runSsend is runLatency with synchronous sends.
+func runSsend(j *job) error {
+	return j.pingPong(synchronous[byte], synchronous[int32], synchronous[float32])
+}
+
+// runMprobe is runLatency with receives that look at the message first.
+func runMprobe(j *job) error {
+	return j.pingPong(probed[byte], probed[int32], probed[float32])
+}
+
+func standard[T element](c *mpi.Comm, send, recv []T, peer int) (link, error) {
+	return link{
+		send: func() error { return mpi.Send(c, send, peer, 1) },
+		recv: func() error {
+			_, err := mpi.Recv(c, recv, peer, 1)
+			return err
+		},
+	}, nil
+}
+
+func synchronous[T element](c *mpi.Comm, send, recv []T, peer int) (link, error) {
+	l, err := standard(c, send, recv, peer)
+	l.send = func() error { return mpi.Ssend(c, send, peer, 1) }
+	return l, err
+}
+
+func probed[T element](c *mpi.Comm, send, recv []T, peer int) (link, error) {
+	l, err := standard(c, send, recv, peer)
+	l.recv = func() error {
+		m, _, err := mpi.Mprobe(c, peer, 1)
+		if err != nil {
+			return err
+		}
+		_, err = mpi.Mrecv(&m, recv)
+		return err
+	}
+	return l, err
+}
+
+// pingPong measures a latency with the calls of a link.
+func (j *job) pingPong(char linker[byte], integer linker[int32], float linker[float32]) error {
 	b, i, f := buffers[byte]{o: &j.o}, buffers[int32]{o: &j.o}, buffers[float32]{o: &j.o}
 	defer func() { b.free(); i.free(); f.free() }()
 	return j.sweep(osufmt.Title{}, []osufmt.Column{osufmt.AvgLatency}, func(t Datatype, size int) (result, error) {
 		switch t {
 		case Int:
-			return latency(j, &i, size)
+			return latency(j, &i, size, integer)
 		case Float:
-			return latency(j, &f, size)
+			return latency(j, &f, size, float)
 		}
-		return latency(j, &b, size)
+		return latency(j, &b, size, char)
 	})
 }
 
-func latency[T element](j *job, b *buffers[T], size int) (result, error) {
+func latency[T element](j *job, b *buffers[T], size int, connect linker[T]) (result, error) {
 	sends, recvs, err := b.take(1, size/width[T]())
 	if err != nil {
 		return result{}, err
 	}
 	send, recv := sends[0], recvs[0]
 	c, peer := j.c, 1-j.c.Rank()
+	l, err := connect(c, send, recv, peer)
+	if err != nil {
+		return result{}, err
+	}
 	iterations, warmup := j.o.counts(size)
 	last := j.o.ValidationWarmup
 	r := result{samples: j.samples(iterations)}
@@ -47,10 +105,10 @@ func latency[T element](j *job, b *buffers[T], size int) (result, error) {
 		}
 		for k := 0; k <= last; k++ {
 			if c.Rank() != 0 {
-				if _, err := mpi.Recv(c, recv, peer, 1); err != nil {
+				if err := l.recv(); err != nil {
 					return r, err
 				}
-				if err := mpi.Send(c, send, peer, 1); err != nil {
+				if err := l.send(); err != nil {
 					return r, err
 				}
 				continue
@@ -60,10 +118,10 @@ func latency[T element](j *job, b *buffers[T], size int) (result, error) {
 			if timed {
 				start = now()
 			}
-			if err := mpi.Send(c, send, peer, 1); err != nil {
+			if err := l.send(); err != nil {
 				return r, err
 			}
-			if _, err := mpi.Recv(c, recv, peer, 1); err != nil {
+			if err := l.recv(); err != nil {
 				return r, err
 			}
 			if timed {
@@ -84,6 +142,9 @@ func latency[T element](j *job, b *buffers[T], size int) (result, error) {
 	}
 	r.values = []float64{micros(total) / float64(2*iterations)}
 	r.spread()
+	if l.close != nil {
+		return r, l.close()
+	}
 	return r, nil
 }
 

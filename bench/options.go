@@ -34,6 +34,17 @@ const (
 
 func (q Queue) String() string { return [...]string{"posted", "unexpected"}[q] }
 
+// Computing says who computes in the overlap benchmark.
+type Computing uint8
+
+// The ranks that compute.
+const (
+	ReceiverOnly Computing = iota
+	BothRanks
+)
+
+func (c Computing) String() string { return [...]string{"receiver", "both"}[c] }
+
 // Limits of the options, as in OSU 7.4 unless said otherwise.
 const (
 	MaxSize             = 1 << 30 // ours: OSU has none
@@ -42,6 +53,7 @@ const (
 	MaxPercentiles      = 5
 	MaxValidationWarmup = 10
 	MaxDepth            = 1 << 20 // ours
+	MaxWork             = 1000    // ours
 
 	// LargeSize is the size in bytes above which the Large counts hold.
 	LargeSize = 8192
@@ -68,6 +80,9 @@ type Options struct {
 	Types       []Datatype
 
 	Senders, Receivers int // latency_mt: goroutines of rank 0 and of rank 1
+
+	Computing Computing // overlap
+	Work      float64   // overlap: times the pure communication
 
 	Queue   Queue         // matching
 	Batches bool          // matching: Iterations batches, and not as many as Budget allows
@@ -106,6 +121,11 @@ var (
 
 // Defaults of our own benchmarks, and of their twins in bench/peers.
 var (
+	overlapDefaults = Options{
+		MinSize: 8192, MaxSize: 4 << 20,
+		Iterations: 1000, Warmup: 100, IterationsLarge: 100, WarmupLarge: 10,
+		Types: []Datatype{Char}, Work: 2,
+	}
 	matchingDefaults = Options{
 		MinSize: 1, MaxSize: 65536,
 		Iterations: 1, Warmup: 1, IterationsLarge: 1, WarmupLarge: 1,
@@ -137,6 +157,8 @@ func (o *Options) Check() error {
 		return fmt.Errorf("threads (-t) must be between 1 and %d", MaxThreads)
 	case o.Validate && o.Senders != o.Receivers:
 		return errors.New("validation (-c) needs as many receiving threads as sending ones: -t N:N")
+	case !(o.Work >= 0 && o.Work <= MaxWork):
+		return fmt.Errorf("work (-w) %g is not between 0 and %d", o.Work, MaxWork)
 	case o.Budget < 0:
 		return errors.New("budget (-b) must not be negative")
 	case o.Wait < 0:

@@ -1,6 +1,7 @@
 package mpi_test
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -276,4 +277,36 @@ func dawdle(c *mpi.Comm, i int) {
 		_, _, err := mpi.Iprobe(c, mpi.AnySource, nobodys)
 		ok(err)
 	}
+}
+
+// A send that waits for its receiver is asked back when its context ends.
+func TestASendIsAskedBackWhenItsContextEnds(t *testing.T) {
+	onEach(t, func(t *testing.T, fabric string) {
+		for dest := range 2 {
+			over := newSignal()
+			act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
+				pingpong(c, 2)
+				if c.Rank() == 0 {
+					for _, n := range sizes {
+						ctx, cancel := context.WithCancel(t.Context())
+						go cancel()
+						want(t, "Ssend", mpi.Ssend(c.WithContext(ctx), pattern(n, 1), dest, 1), mpi.ErrCanceled)
+						r := begin(mpi.Issend(c.WithContext(ctx), pattern(n, 1), dest, 1))
+						_, err := mpi.Wait(r)
+						want(t, "Wait for an Issend", err, mpi.ErrCanceled)
+					}
+					ctx, cancel := context.WithCancel(t.Context())
+					go cancel()
+					want(t, "Send", mpi.Send(c.WithContext(ctx), pattern(long, 1), dest, 1), mpi.ErrCanceled)
+					over.give()
+				}
+				if c.Rank() == dest {
+					over.take()
+					if there, st, err := mpi.Iprobe(c, 0, 1); there || err != nil {
+						t.Errorf("Iprobe = %t, %+v, %v: an abandoned message is there", there, st, err)
+					}
+				}
+			})
+		}
+	})
 }

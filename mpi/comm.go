@@ -35,9 +35,8 @@ func (c *Comm) Size() int { return c.size }
 
 // WithContext returns the same communicator with a context for its operations:
 // one that is blocked when ctx ends returns ctx's error. A receive is then
-// withdrawn as if it had never been posted. A send is abandoned only while
-// nothing of the message has been handed over; after that it goes on until
-// the receiver has taken the message. Local.
+// withdrawn as if it had never been posted. A send is abandoned, as by Cancel,
+// if no receive has taken the message; otherwise it goes on to its end. Local.
 func (c *Comm) WithContext(ctx context.Context) *Comm {
 	d := *c
 	d.ctx = ctx

@@ -19,7 +19,8 @@ func (g *grequest) start(w *mpi.World) mpi.Request {
 	return get(mpi.GrequestStart(w, func() (mpi.Status, error) {
 		g.queries.Add(1)
 		st := mpi.Status{Source: 3, Tag: 4}
-		return st, errors.Join(mpi.SetCount[int32](&st, 5), g.queryErr)
+		err := mpi.SetCount[int32](&st, 5)
+		return st, errors.Join(err, g.queryErr)
 	}, func() error {
 		g.frees.Add(1)
 		return g.freeErr

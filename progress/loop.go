@@ -1,7 +1,6 @@
 package progress
 
 import (
-	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -154,8 +153,13 @@ func (l *Loop) Enter() bool {
 
 // Leave ends the ownership. Somebody polls after it whenever somebody waits.
 func (l *Loop) Leave() {
-	l.relay()
-	l.letGo()
+	if l.poller == nil && l.parked.first() != nil {
+		l.relay()
+	}
+	l.owned.give()
+	if !l.queue.empty() {
+		l.drainLate()
+	}
 }
 
 // relay makes a parked waiter poll if nobody does and the doorbell would not
@@ -181,6 +185,11 @@ func (l *Loop) Rouse() {
 // consistent, so one of the two sees the other.
 func (l *Loop) letGo() {
 	l.owned.give()
+	l.drainLate()
+}
+
+// drainLate does what was queued before the word was released.
+func (l *Loop) drainLate() {
 	for !l.queue.empty() {
 		if !l.owned.take() {
 			return
@@ -219,12 +228,17 @@ func (l *Loop) start(s Sink, r *Request) {
 // Adopt makes s the sink of a request of New, which s then starts by itself.
 // It answers false, and ends the request, once the loop has been closed.
 func (l *Loop) Adopt(s Sink, r *Request) bool {
-	r.sink, r.Began = s, clock.now()
+	r.sink = s
+	r.Began = clock.now()
 	if l.over {
-		l.refuse(r)
-		return false
+		return l.refused(r)
 	}
 	return true
+}
+
+func (l *Loop) refused(r *Request) bool {
+	l.refuse(r)
+	return false
 }
 
 func (l *Loop) refuse(r *Request) {
@@ -276,6 +290,12 @@ func (l *Loop) pass(max int) int {
 	return sent + l.dom.Poll(l, max)
 }
 
+// Connected reports whether the peer is known to be there. It does not connect.
+func (l *Loop) Connected(p fabric.Peer) bool {
+	c := &l.conns[p]
+	return c.ep != nil && c.down == nil
+}
+
 // New returns a request to fill in and start, for the owner.
 func (l *Loop) New() *Request { return l.requests.take(l) }
 
@@ -302,68 +322,8 @@ func (l *Loop) EachRequest(f func(*Request)) { l.requests.each(f) }
 func (l *Loop) Finish(r *Request, err error) {
 	r.done, r.err = true, err
 	if w := r.waiter; w != nil {
-		r.waiter = nil
 		l.satisfy(w, r)
 	}
-}
-
-// Deliver, Notify, Complete and PeerDown make the loop a fabric.Handler.
-
-func (l *Loop) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
-	if l.conns[from].down != nil {
-		return // ended by a sink, the fabric does not know
-	}
-	if s := l.sinks[kind]; s != nil {
-		s.Deliver(from, kind, imm, hdr, body)
-		return
-	}
-	l.PeerDown(from, &fabric.Error{Op: "receive", Peer: from, HasPeer: true,
-		Err: fmt.Errorf("%w: it sent a packet of the unknown kind %d", fabric.ErrPeerDown, kind)})
-}
-
-func (l *Loop) Notify(from fabric.Peer, note uint32) {
-	l.log.Error("a peer sent a note that nobody expects; it is ignored", "rank", from, "note", note)
-}
-
-func (l *Loop) Complete(op fabric.Op, err error) {
-	if r := l.requests.lookup(uint64(op)); r != nil {
-		r.sink.Complete(r, err)
-	}
-}
-
-func (l *Loop) PeerDown(p fabric.Peer, err error) {
-	c := &l.conns[p]
-	if c.down != nil {
-		return
-	}
-	c.down = err
-	c.drop()
-	l.tellDown(c)
-}
-
-func (l *Loop) tellDown(c *Conn) {
-	for _, s := range l.all {
-		s.PeerDown(c.Peer, c.down)
-	}
-}
-
-// mourn tells the sinks of peers that could not be connected to: not while the
-// operation that wanted to is being started.
-func (l *Loop) mourn() {
-	fallen := l.fallen
-	l.fallen = nil
-	for _, p := range fallen {
-		l.tellDown(&l.conns[p])
-	}
-}
-
-// Fail ends a peer for a reason that the fabric does not know, after what it
-// had sent. For anyone.
-func (l *Loop) Fail(p fabric.Peer, err error) {
-	l.Exclusive(func() {
-		l.dry()
-		l.PeerDown(p, err)
-	})
 }
 
 // Close stops the progress thread and ends every request, present or to come,

@@ -48,7 +48,7 @@ func (l *Loop) restart(h Handle) error {
 	s := r.saved
 	r.Buf, r.Imm, r.Peer, r.Kind, r.Mode, r.Ctx = s.Buf, s.Imm, s.Peer, s.Kind, s.Mode, s.Ctx
 	r.Offset, r.Place, r.resting = 0, s.Place, false
-	r.starts++
+	s.starts++
 	l.start(s.Sink, r)
 	return nil
 }

@@ -28,25 +28,24 @@ type Request struct {
 
 	Result  Result   // what was received
 	Entry   uint64   // its entry in the matching table
-	Link    *Request // the protocol's, to string up requests; of the free list before Start
+	Link    *Request // the protocol's, to string up requests; of the free list before, and not cleared
 	Mode    uint8    // the protocol's
 	resting bool     // persistent, and not started
 	special bool     // persistent or generalized
 	Began   uint32   // when, in seconds of Clock
 
-	saved  *Saved // what a persistent request starts with again
-	loop   *Loop
-	node   node
+	Place  [3]uintptr      // return addresses above the call that made it
 	Ctx    context.Context // ends the wait; nil for never
 	Offset uint64          // bytes moved so far
-	Remote fabric.Remote
-	Other  uint64 // the peer's request
-	Region fabric.Region
-	Back   *Request   // the protocol's, as Link
-	Place  [3]uintptr // return addresses above the call that made it
+	loop   *Loop
+	Back   *Request // the protocol's, as Link
 
+	saved   *Saved   // what a persistent request starts with again
 	general *General // of a generalized request that goes on
-	starts  uint32   // counts those of persistent requests that were in this slot
+	node    node
+	Other   uint64 // the peer's request
+	Remote  fabric.Remote
+	Region  fabric.Region
 }
 
 // Saved is what Restart gives a persistent request back each time.
@@ -58,6 +57,8 @@ type Saved struct {
 	Peer       int32
 	Kind, Mode uint8
 	Place      [3]uintptr
+
+	starts uint32
 }
 
 // Result is what the path of a message hands on of a Status: two words, which
@@ -93,7 +94,15 @@ var nothing = Result{Source: -1, Tag: -1}
 // Op names the request to a fabric and to peers. A persistent request has
 // another name each time: answers to what an earlier start has asked may still
 // be on their way.
-func (r *Request) Op() fabric.Op { return fabric.Op(uint64(r.gen+r.starts)<<32 | uint64(r.id)) }
+func (r *Request) Op() fabric.Op { return fabric.Op(uint64(r.turn())<<32 | uint64(r.id)) }
+
+// turn tells the uses of a slot apart.
+func (r *Request) turn() uint32 {
+	if r.special && r.saved != nil {
+		return r.gen + r.saved.starts
+	}
+	return r.gen
+}
 
 // Index names the request while it is in flight.
 func (r *Request) Index() uint32 { return r.id }
@@ -135,7 +144,7 @@ func (s *requests) lookup(op uint64) *Request {
 	if chunks == nil || int(id/chunkSize) >= len(*chunks) {
 		return nil
 	}
-	if r := s.at(id); r.gen+r.starts == uint32(op>>32) && r.live() {
+	if r := s.at(id); r.turn() == uint32(op>>32) && r.live() {
 		return r
 	}
 	return nil
@@ -147,7 +156,7 @@ func (s *requests) take(l *Loop) *Request {
 	if r == nil {
 		return s.takeShared(l)
 	}
-	s.own, r.Link = r.Link, nil
+	s.own = r.Link
 	s.nOwn--
 	return r
 }
@@ -181,6 +190,9 @@ func (s *requests) free(r *Request) {
 	}
 	r.done = false
 	if r.special {
+		if r.saved != nil {
+			r.gen += r.saved.starts
+		}
 		r.saved, r.general, r.special, r.resting = nil, nil, false, false
 	}
 	if s.nOwn < maxOwn {

@@ -126,6 +126,7 @@ func (l *Loop) serve(w *Waiter) {
 
 // satisfy counts a request that has ended.
 func (l *Loop) satisfy(w *Waiter, r *Request) {
+	r.waiter = nil
 	if w.hook != nil {
 		w.hook(r, r.err)
 	}

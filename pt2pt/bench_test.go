@@ -1,6 +1,7 @@
 package pt2pt
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 	"time"
@@ -55,11 +56,12 @@ func BenchmarkReceiveWindow(b *testing.B) {
 	l := progress.New(progress.Config{Domain: f, Addrs: make([][]byte, 2), Log: slog.New(slog.DiscardHandler)})
 	e := New(l, 0, 2)
 	bufs := make([]byte, 8*window)
+	var never context.Context
 	hs := make([]progress.Handle, window)
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		for i := range hs {
-			hs[i] = e.Irecv(nil, 1, 0, 1, bufs[i*8:][:8])
+			hs[i] = e.Irecv(never, 1, 0, 1, bufs[i*8:][:8])
 		}
 		f.left = window
 		if err := progress.WaitAll(hs, nil); err != nil {

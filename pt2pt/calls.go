@@ -148,8 +148,14 @@ func (e *Engine) submit(r *progress.Request) progress.Handle {
 
 func fill(r *progress.Request, ctx context.Context, kind uint8, peer int, cid uint32, tag int32, b []byte) *progress.Request {
 	r.Kind, r.Mode, r.Peer, r.Imm, r.Buf, r.Offset = kind, 0, int32(peer), wire.Imm(cid, tag), b, 0
-	if ctx != nil && ctx.Done() != nil {
-		r.Ctx = ctx
+	if ctx != nil {
+		endWith(r, ctx)
 	}
 	return r
+}
+
+func endWith(r *progress.Request, ctx context.Context) {
+	if ctx.Done() != nil {
+		r.Ctx = ctx
+	}
 }

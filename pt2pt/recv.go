@@ -15,9 +15,11 @@ func (e *Engine) startRecv(r *progress.Request) {
 			return
 		}
 	}
-	if err := e.sourceDown(int(r.Peer)); err != nil {
-		e.failRecv(r, err)
-		return
+	if r.Peer < 0 || !e.loop.Connected(fabric.Peer(r.Peer)) {
+		if err := e.sourceDown(int(r.Peer)); err != nil {
+			e.failRecv(r, err)
+			return
+		}
 	}
 	r.Step = stepPosted
 	r.Entry = uint64(e.match.Post(cid, r.Peer, tag, r.Index()))

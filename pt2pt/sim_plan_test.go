@@ -8,7 +8,7 @@ import (
 
 // simPlan is what a seed draws before it begins.
 type simPlan struct {
-	net    mem.SimConfig
+	nets   []mem.SimConfig
 	limits Limits
 	steps  int
 	rests  int // the job comes to rest so often in between
@@ -29,7 +29,10 @@ func drawPlan(rng *rand.Rand) (p simPlan) {
 	if rng.IntN(6) == 0 {
 		size = 5 + rng.IntN(2)
 	}
-	p.net = mem.DrawSim(rng, size)
+	p.nets = []mem.SimConfig{mem.DrawSim(rng, size)}
+	if rng.IntN(3) == 0 {
+		p.nets = append(p.nets, mem.DrawSim(rng, size))
+	}
 	p.limits = DefaultLimits
 	if rng.IntN(2) == 0 {
 		p.limits.PeerBytes, p.limits.PeerMessages = uint64(1+rng.IntN(400)), 1+rng.IntN(12)
@@ -55,8 +58,16 @@ func drawPlan(rng *rand.Rand) (p simPlan) {
 	if rng.IntN(2) == 0 {
 		p.modes = rng.IntN(256)
 	}
-	for _, o := range simOps {
-		p.weight = append(p.weight, 1+rng.IntN(o.weight))
+	// Some plans do a few things only, and those often.
+	few := rng.IntN(2) == 0
+	for i, o := range simOps {
+		n := 1 + rng.IntN(o.weight)
+		if few && i > 0 && rng.IntN(2) == 0 {
+			n = 0
+		} else if few {
+			n = 1 + rng.IntN(16)
+		}
+		p.weight = append(p.weight, n)
 	}
 	return p
 }
@@ -191,7 +202,7 @@ func (p *simPlan) drawRoom(rng *rand.Rand) int {
 	if p.draw(rng, p.short) {
 		return p.drawSize(rng)
 	}
-	return 8 * p.net.Caps.MaxEager
+	return 8 * max(p.nets[0].Caps.MaxEager, p.nets[len(p.nets)-1].Caps.MaxEager)
 }
 
 func (p *simPlan) drawMode(rng *rand.Rand) Mode {
@@ -203,7 +214,7 @@ func (p *simPlan) drawMode(rng *rand.Rand) Mode {
 
 // drawSize draws a length near a threshold of the protocols.
 func (p *simPlan) drawSize(rng *rand.Rand) int {
-	c := p.net.Caps
+	c := p.nets[rng.IntN(len(p.nets))].Caps
 	edges := [...]int{0, 1, c.MaxShort, c.MaxEager, c.GetMin, c.GetMinMapped, c.Chunk, 2 * c.Chunk, 2 * c.MaxEager, 3 * c.MaxEager}
 	if rng.IntN(3) == 0 {
 		return rng.IntN(4*c.MaxEager + 1)
@@ -236,7 +247,7 @@ func (w *simWorld) play(p simPlan) {
 		}
 		simOps[i].do(r, &p)
 		for range (w.rng.IntN(2*p.speed) + 2) / 4 {
-			w.sim.Step()
+			w.nets.step()
 		}
 		if p.rests > 0 && w.rng.IntN(p.steps) < p.rests {
 			w.settle()

@@ -13,15 +13,14 @@ import (
 // settle brings the job to rest: no faults, and everything that can happen
 // does. Then it asks the oracle.
 func (w *simWorld) settle() {
-	was := w.sim.SimConfig
-	w.sim.Calm()
+	rouse := w.nets.calm()
 	w.note("settle")
 	for round, quiet := 0, 0; quiet < 2; round++ {
 		if round > 20000 {
 			w.fail("the job does not come to rest")
 		}
 		before := w.changes
-		for w.sim.Step() {
+		for w.nets.step() {
 		}
 		for _, r := range w.ranks {
 			if r.dead {
@@ -36,13 +35,16 @@ func (w *simWorld) settle() {
 			quiet = 0
 		}
 	}
-	if !w.sim.Quiet() {
+	if !w.nets.quiet() {
 		w.fail("at rest: the network is not")
 	}
-	w.sim.SimConfig = was
+	rouse()
 	w.note("at rest")
 	for _, r := range w.living() {
 		r.keepsLimits()
+		if n := w.check.Late(r.id); r.log.late != n || r.log.odd != "" {
+			w.fail("rank %d has logged %d of %d late ready sends, and %q", r.id, r.log.late, n, r.log.odd)
+		}
 	}
 	if err := w.check.Rest(); err != nil {
 		w.fail("%w", err)
@@ -138,7 +140,7 @@ func (r *simRank) leftovers() {
 	defer r.loop.Leave()
 	left("posted receives", r.match.Posted())
 	left("unexpected messages", r.match.Unexpected())
-	left("regions", r.w.sim.Regions(r.id))
+	left("regions", r.w.nets.regions(r.id))
 	requests := 0
 	r.loop.EachRequest(func(*progress.Request) { requests++ })
 	left("requests", requests)
@@ -150,6 +152,7 @@ func (r *simRank) leftovers() {
 	left("stored bodies", len(r.arrivals.bodies)-len(r.arrivals.freeBody))
 	left("bytes held", int(r.held.bytes))
 	left("messages held", r.held.messages)
+	left("stopped peers", r.held.stopped)
 	left("sends asked back", len(r.Engine.asked))
 	if !r.probes.empty() {
 		left("probes", 1)

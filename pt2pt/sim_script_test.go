@@ -23,6 +23,7 @@ var update = flag.Bool("update", false, "write the golden traces of testdata ane
 //	job ranks=2 eager=32 ...     makes the job; the names are those of newScript
 //	send 0 1 tag=1 n=8 mode=..   rank 0 sends to 1; with ctx=1 a context cancels it
 //	recv 1 0 tag=any room=64     rank 1 receives from 0, or from any
+//	sendinit 0 1, start 0        makes a persistent send and starts it; starts rank 0's oldest again
 //	probe, claim 1 any tag=1     Iprobe, Improbe; mrecv 1 receives the oldest claim
 //	test #3, cancel #3           of a request, by its number
 //	arrive 1 0 2                 two messages come from rank 0 to 1
@@ -87,11 +88,11 @@ func newScript(t *testing.T, a args) *simWorld {
 	lim.PeerBytes = uint64(a.named("peerbytes", int(lim.PeerBytes)))
 	lim.PeerMessages = a.named("peermessages", lim.PeerMessages)
 	lim.Messages = a.named("messages", lim.Messages)
-	w := newSimWorld(rand.New(rand.NewPCG(0, 0)), mem.SimConfig{
+	w := newSimWorld(rand.New(rand.NewPCG(0, 0)), []mem.SimConfig{{
 		Size: a.named("ranks", 2), Depth: a.named("depth", 16),
 		Caps: fabric.Caps{MaxShort: 8, MaxEager: eager, Chunk: a.named("chunk", 16), GetMin: a.named("getmin", 64),
 			GetMinMapped: a.named("getmin", 64), Get: a.named("get", 1) == 1},
-	}, lim)
+	}}, lim)
 	w.tracing = true
 	return w
 }
@@ -112,6 +113,12 @@ func (s *script) run(line string) {
 	case "send":
 		mode := map[string]Mode{"": Standard, "sync": Synchronous, "ready": Ready, "buffered": Buffered}[a.names["mode"]]
 		r.isend(mode, a.at(1, 0), cid, tag, a.named("n", 4), a.named("ctx", 0) == 1)
+	case "sendinit":
+		r.sendInit(Standard, a.at(1, 0), cid, tag, a.named("n", 4))
+	case "start":
+		q := r.resting[0]
+		r.resting = r.resting[1:]
+		r.startAgain(q)
 	case "recv":
 		r.irecv(a.at(1, AnySource), cid, tag, a.named("room", 256), false)
 	case "probe", "claim":
@@ -145,9 +152,9 @@ func (s *script) run(line string) {
 
 // move makes the first move that fits.
 func (s *script) move(kind mem.SimMoveKind, rank, peer int) {
-	for _, m := range s.w.sim.Moves() {
+	for _, m := range s.w.nets.all[0].Moves() {
 		if m.Kind == kind && m.Rank == rank && (peer == oracle.Any || m.Peer == peer) {
-			s.w.sim.Do(m)
+			s.w.nets.all[0].Do(m)
 			return
 		}
 	}

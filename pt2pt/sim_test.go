@@ -23,7 +23,7 @@ const traceLines = 120
 func runSeed(seed uint64, tracing bool) (trace []byte, err error) {
 	rng := rand.New(rand.NewPCG(seed, 0x5eed))
 	p := drawPlan(rng)
-	w := newSimWorld(rng, p.net, p.limits)
+	w := newSimWorld(rng, p.nets, p.limits)
 	w.tracing, w.raw = tracing, tracing
 	w.note("%+v", p)
 	err = w.try(func() { w.play(p) })
@@ -31,9 +31,9 @@ func runSeed(seed uint64, tracing bool) (trace []byte, err error) {
 		w.close()
 	} else {
 		w.note("BROKEN: %v", err)
-		w.sim.Observe = nil
+		w.nets.mute()
 		for _, r := range w.ranks { // the loops may be owned still
-			r.loop.Via(0).Close()
+			r.shut()
 		}
 	}
 	return w.trace, err

@@ -1,7 +1,10 @@
 package pt2pt
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
+	"strings"
 
 	"github.com/weft-mpi/weft/fabric/mem"
 	"github.com/weft-mpi/weft/wire"
@@ -64,4 +67,25 @@ func describe(e mem.SimEvent) string {
 		return fmt.Sprintf("%s %s", s, [...]string{wire.Open: "open", wire.Announce: "announce", wire.Hold: "hold"}[e.Imm])
 	}
 	return s
+}
+
+// simLog counts what an engine logs: warnings are for what the oracle knows.
+type simLog struct {
+	late int
+	odd  string
+}
+
+func (l *simLog) Enabled(context.Context, slog.Level) bool { return true }
+func (l *simLog) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *simLog) WithGroup(string) slog.Handler            { return l }
+
+func (l *simLog) Handle(_ context.Context, r slog.Record) error {
+	switch {
+	case strings.HasPrefix(r.Message, "a ready send came before"):
+		l.late++
+	case strings.HasPrefix(r.Message, "a buffered send failed"): // to the dead, or by a fault
+	default:
+		l.odd = r.Message
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"runtime/debug"
 
@@ -18,7 +19,7 @@ import (
 // One goroutine drives all ranks, by calls that do not block.
 type simWorld struct {
 	rng   *rand.Rand
-	sim   *mem.Sim
+	nets  *simNets
 	check *oracle.Checker
 	ranks []*simRank
 	reqs  []*simReq // by name, from 0
@@ -34,7 +35,9 @@ type simRank struct {
 	*Engine
 	w    *simWorld
 	id   int
+	doms []fabric.Domain
 	dead bool
+	log  *simLog
 	open []*simReq // not seen to end
 
 	resting []*simReq  // persistent requests that are not active
@@ -42,7 +45,7 @@ type simRank struct {
 	flushes []progress.Handle
 
 	coming []struct{ total, got int } // the message in pieces from each rank
-	asked  []map[uint64]int           // of each rank: sends by the name that the engine gave them
+	names  []map[uint64]int           // of each rank: sends by the name that the engine gave them
 	takes  []wire.Level               // what each rank has told this one
 }
 
@@ -74,24 +77,21 @@ type broken struct{ err error }
 
 func (w *simWorld) fail(format string, args ...any) { panic(broken{fmt.Errorf(format, args...)}) }
 
-func newSimWorld(rng *rand.Rand, c mem.SimConfig, lim Limits) *simWorld {
-	w := &simWorld{rng: rng, check: oracle.New(c.Size)}
+func newSimWorld(rng *rand.Rand, cs []mem.SimConfig, lim Limits) *simWorld {
+	size := cs[0].Size
+	w := &simWorld{rng: rng, check: oracle.New(size)}
 	w.check.Most = lim.Messages
-	c.Observe = w.observe
-	w.sim = mem.NewSim(rng, c)
-	for i := range c.Size {
-		cfg := w.sim.Config(i)
-		d, err := w.sim.Open(cfg)
-		if err != nil {
-			panic(err)
-		}
-		l := progress.New(progress.Config{Domain: d, Addrs: w.sim.Addrs(), Log: cfg.Log, NoThread: true})
-		e := New(l, i, c.Size)
+	w.nets = newSimNets(rng, cs, w.observe)
+	for i := range size {
+		ds, via := w.nets.open(i)
+		log := &simLog{}
+		l := progress.New(progress.Config{Domain: ds[0], More: ds[1:], Via: via, Addrs: w.nets.all[0].Addrs(), Log: slog.New(log), NoThread: true})
+		e := New(l, i, size)
 		lim.Stall = 0 // there is no time here
 		e.Limit(lim)
-		r := &simRank{Engine: e, w: w, id: i, coming: make([]struct{ total, got int }, c.Size), takes: make([]wire.Level, c.Size)}
-		for range c.Size {
-			r.asked = append(r.asked, map[uint64]int{})
+		r := &simRank{Engine: e, w: w, id: i, log: log, doms: ds, coming: make([]struct{ total, got int }, size), takes: make([]wire.Level, size)}
+		for range size {
+			r.names = append(r.names, map[uint64]int{})
 		}
 		w.ranks = append(w.ranks, r)
 	}
@@ -101,10 +101,17 @@ func newSimWorld(rng *rand.Rand, c mem.SimConfig, lim Limits) *simWorld {
 // close ends all ranks. The domains go first: the progress threads are asleep
 // in them.
 func (w *simWorld) close() {
-	w.sim.Observe = nil
+	w.nets.mute()
 	for _, r := range w.ranks {
-		r.loop.Via(0).Close()
+		r.shut()
 		r.loop.Close()
+	}
+}
+
+// shut closes a rank's domains.
+func (r *simRank) shut() {
+	for _, d := range r.doms {
+		d.Close()
 	}
 }
 
@@ -210,7 +217,7 @@ func (w *simWorld) arrive(e mem.SimEvent) {
 		return
 	case wire.Cancel:
 		// One that overtook nothing and finds nothing is about a send that is over.
-		if id, ok := r.asked[e.Peer][e.Imm]; ok {
+		if id, ok := r.names[e.Peer][e.Imm]; ok {
 			w.tell(oracle.Event{Kind: oracle.GiveBack, Rank: e.Rank, Peer: e.Peer, Req: id})
 		}
 		return
@@ -219,7 +226,7 @@ func (w *simWorld) arrive(e mem.SimEvent) {
 	}
 	w.tell(a)
 	if named != 0 {
-		r.asked[e.Peer][named] = w.check.Last(e.Rank)
+		r.names[e.Peer][named] = w.check.Last(e.Rank)
 	}
 }
 
@@ -237,7 +244,7 @@ func (w *simWorld) living() (rs []*simRank) {
 func (w *simWorld) kill(r *simRank) {
 	w.tell(oracle.Event{Kind: oracle.Death, Rank: r.id})
 	r.dead, r.open = true, nil
-	w.sim.Kill(r.id)
+	w.nets.kill(r.id)
 }
 
 func (w *simWorld) request(r *simRank, recv bool, buf []byte, cancel context.CancelFunc) *simReq {
@@ -288,6 +295,9 @@ func (q *simReq) end(st progress.Status, err error) {
 			r.open = append(r.open[:i], r.open[i+1:]...)
 			break
 		}
+	}
+	if a := r.attached[Everywhere]; errors.As(err, new(*NoBufferError)) && a != nil && a.used == 0 && roundUp(len(q.buf)) <= len(a.mem) {
+		w.fail("buffered send #%d found no room for %d bytes in %d that are free", q.id, len(q.buf), len(a.mem))
 	}
 	if q.start != nil {
 		r.resting = append(r.resting, q)

@@ -68,6 +68,17 @@ var tables = []struct {
 		Columns:  []Column{MatchTime},
 		Rows:     []Row{{1, []float64{75.123}}, {65536, []float64{90.5}}},
 	}}},
+	{"overlap", Title{Name: "Weft MPI Overlap Test", Own: true,
+		After: []string{"[ computing: receiver ] [ work: 2 of the pure communication ]"}}, []Section{{
+		Datatype: "MPI_CHAR",
+		Columns:  []Column{Overall, Compute, PureComm, Overlap, Validation},
+		Rows:     []Row{{8192, []float64{3.15, 2.01, 1.2, 5, 0}}, {4194304, []float64{900.5, 600.25, 300.125, 0, 0}}},
+	}}},
+	{"latency_persistent", Title{Name: "OSU MPI Latency Persistent Test"}, []Section{{
+		Datatype: "MPI_CHAR",
+		Columns:  []Column{AvgLatency},
+		Rows:     []Row{{8, []float64{0.25}}},
+	}}},
 	{"cpu", Title{Name: "Weft MPI Idle CPU Test", Own: true}, []Section{{
 		NoSize:  true,
 		Left:    true,

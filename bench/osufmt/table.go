@@ -82,6 +82,10 @@ var (
 // The columns of the benchmarks that OSU does not have.
 var (
 	MatchTime = Column{Name: "Time(ns)", Key: "time_ns", Better: Lower}
+	Overall   = Column{Name: "Overall(us)", Key: "overall_us", Better: Lower}
+	Compute   = Column{Name: "Compute(us)", Key: "compute_us"}
+	PureComm  = Column{Name: "Pure Comm.(us)", Key: "pure_comm_us"}
+	Overlap   = Column{Name: "Overlap(%)", Key: "overlap_percent", Better: Higher}
 	WallTime  = Column{Name: "Wall(s)", Key: "wall_s"}
 	CPUTime   = Column{Name: "CPU(s)", Key: "cpu_s", Kind: Float4, Better: Lower}
 	CoreShare = Column{Name: "Core(%)", Key: "core_percent", Better: Lower}
@@ -134,9 +138,10 @@ type Row struct {
 func direction(name string) Better {
 	n := strings.ToLower(name)
 	switch {
-	case n == "iterations", n == "validation", strings.HasPrefix(n, "transmit"), strings.HasPrefix(n, "wall"):
+	case n == "iterations", n == "validation", strings.HasPrefix(n, "transmit"), strings.HasPrefix(n, "wall"),
+		strings.HasPrefix(n, "compute"), strings.HasPrefix(n, "pure comm"):
 		return Neither
-	case strings.Contains(n, "b/s") || strings.Contains(n, "messages/s"), strings.Contains(n, "bandwidth"):
+	case strings.Contains(n, "b/s") || strings.Contains(n, "messages/s"), strings.Contains(n, "bandwidth"), n == "overlap(%)":
 		return Higher
 	case strings.Contains(n, "lat"), strings.Contains(n, "time"), strings.Contains(n, "cpu"), n == "core(%)",
 		strings.Contains(n, "us)"), strings.Contains(n, "ns)"), strings.Contains(n, "ns/"):

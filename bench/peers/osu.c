@@ -17,7 +17,7 @@ static void defaults(enum osu_kind kind)
 {
 	osu = (struct osu_options){
 		.min = 1, .max = 1 << 22, .window = 64,
-		.senders = 1, .receivers = 2, .seconds = 5, .budget = 0.5,
+		.senders = 1, .receivers = 2, .seconds = 5, .budget = 0.5, .work = 2,
 	};
 	switch (kind) {
 	case OSU_LAT:
@@ -29,6 +29,11 @@ static void defaults(enum osu_kind kind)
 		osu.iters_large = 20, osu.skip_large = 2;
 		break;
 	case OSU_COLL:
+		osu.iters = 1000, osu.skip = 100;
+		osu.iters_large = 100, osu.skip_large = 10;
+		break;
+	case OSU_OVERLAP:
+		osu.min = 8192;
 		osu.iters = 1000, osu.skip = 100;
 		osu.iters_large = 100, osu.skip_large = 10;
 		break;
@@ -57,6 +62,8 @@ static _Noreturn void usage(const char *name, const char *accepts)
 		{'t', "-t [S:]R      sender threads in rank 0, receiver threads in rank 1"},
 		{'q', "-q QUEUE      posted or unexpected"},
 		{'b', "-b MS         time budget for a depth, in milliseconds"},
+		{'k', "-k WHO        who computes: receiver or both"},
+		{'w', "-w FACTOR     how long to compute, in times of the pure communication"},
 		{'s', "-s SECONDS    how long rank 1 waits"},
 	};
 	if (osu_rank == 0) {
@@ -133,6 +140,16 @@ static void parse(int argc, char **argv, const char *accepts)
 			if (osu.seconds <= 0)
 				osu_fail("Invalid Number of Seconds");
 			break;
+		case 'k':
+			osu.both = !strcmp(optarg, "both");
+			if (!osu.both && strcmp(optarg, "receiver"))
+				osu_fail("Please use 'receiver' or 'both' for who computes");
+			break;
+		case 'w':
+			osu.work = atof(optarg);
+			if (!(osu.work > 0))
+				osu_fail("Invalid Work");
+			break;
 		case 'q':
 			osu.unexpected = !strcmp(optarg, "unexpected");
 			if (!osu.unexpected && strcmp(optarg, "posted"))
@@ -191,6 +208,12 @@ void osu_preamble(const char *name)
 {
 	if (osu_rank == 0)
 		printf("\n# OSU MPI %s Test v7.4\n", name), fflush(stdout);
+}
+
+void osu_own(const char *name)
+{
+	if (osu_rank == 0)
+		printf("\n# Weft MPI %s Test\n", name), fflush(stdout);
 }
 
 void osu_datatype(void)

@@ -9,7 +9,7 @@
 #define OSU_LARGE 8192 /* above this size a size-driven test runs the "large" counts */
 
 /* Which set of defaults a program starts from. */
-enum osu_kind { OSU_LAT, OSU_BW, OSU_COLL, OSU_OWN };
+enum osu_kind { OSU_LAT, OSU_BW, OSU_COLL, OSU_OWN, OSU_OVERLAP };
 
 struct osu_options {
 	size_t min, max;             /* -m: message sizes, or queue depths */
@@ -19,6 +19,8 @@ struct osu_options {
 	int window;                  /* -W */
 	int senders, receivers;      /* -t */
 	int unexpected;              /* -q */
+	int both;                    /* -k */
+	double work;                 /* -w */
 	double seconds;              /* -s */
 	double budget;               /* -b, in seconds */
 };
@@ -43,6 +45,8 @@ char *osu_buffer(size_t size, char fill);
 /* What rank 0 prints: `# OSU MPI <name> Test v7.4` after an empty line, the
  * datatype line, the column heads, and the rows. */
 void osu_preamble(const char *name);
+/* The same for a test that OSU does not have. */
+void osu_own(const char *name);
 void osu_datatype(void);
 void osu_heads(const char *first, const char *second, const char *third);
 void osu_row(size_t first, double second);

@@ -18,8 +18,9 @@ type runDoc struct {
 	Benchmark string           `json:"benchmark"`
 	Ranks     int              `json:"ranks"`
 	Fabric    string           `json:"fabric"`
-	Version   string           `json:"version"` // of Weft
-	OSU       string           `json:"osu"`     // the release whose method this is
+	Progress  string           `json:"progress"` // thread or none
+	Version   string           `json:"version"`  // of Weft
+	OSU       string           `json:"osu"`      // the release whose method this is
 	Machine   machineDoc       `json:"machine"`
 	Rows      []map[string]any `json:"rows"`
 }

@@ -16,7 +16,10 @@ func list(args []string, w io.Writer) error {
 	}
 	fmt.Fprintln(w, "benchmarks:")
 	for _, b := range bench.All() {
-		fmt.Fprintf(w, "  %-12s%s (%s)\n", b.Name, b.Summary, ranksOf(b))
+		fmt.Fprintf(w, "  %-20s%s (%s)\n", b.Name, b.Summary, ranksOf(b))
+		for _, n := range b.Notes {
+			fmt.Fprintf(w, "  %-20s  %s\n", "", n)
+		}
 	}
 	_, err := fmt.Fprintf(w, "fabrics:\n  %s\n", strings.Join(mpi.Fabrics(), "\n  "))
 	return err
@@ -49,6 +52,14 @@ Without a launcher it starts its ranks on this machine by itself.
 
 // writeHelp is the help of a benchmark.
 func writeHelp(w io.Writer, s *settings) error {
-	_, err := fmt.Fprintf(w, "Usage: osu-go %s [flags]\n%s: %s.\n\n%s", s.bench.Name, s.bench.Title, s.bench.Summary, flagSet(newSettings(s.bench)).FlagUsages())
+	b := s.bench
+	fmt.Fprintf(w, "Usage: osu-go %s [flags]\n%s: %s.\n\n", b.Name, b.Title, b.Summary)
+	for _, n := range b.Notes {
+		fmt.Fprintf(w, "  %s\n", n)
+	}
+	if len(b.Notes) > 0 {
+		fmt.Fprintln(w)
+	}
+	_, err := fmt.Fprint(w, flagSet(newSettings(b)).FlagUsages())
 	return err
 }

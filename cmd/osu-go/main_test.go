@@ -101,6 +101,28 @@ func TestJSONIsOneObject(t *testing.T) {
 	}
 }
 
+func TestOverlapIsToldWithItsSettings(t *testing.T) {
+	status, out, errs := osuGo(t, "overlap", "--progress", "none", "-k", "both", "--json", "-m", "8192:16384", "-i", "2", "-x0", "-c")
+	var doc struct {
+		Progress string
+		Rows     []struct {
+			Overall float64 `json:"overall_us"`
+			Compute float64 `json:"compute_us"`
+			Pure    float64 `json:"pure_comm_us"`
+			Overlap float64 `json:"overlap_percent"`
+			Valid   bool
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &doc); status != 0 || err != nil || doc.Progress != "none" || len(doc.Rows) != 2 {
+		t.Fatalf("status %d, %v: %s%s", status, err, out, errs)
+	}
+	for _, r := range doc.Rows {
+		if r.Overall <= 0 || r.Compute <= 0 || r.Pure <= 0 || r.Overlap < 0 || !r.Valid {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
 func TestCompareMeasuresBothAndDraws(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "c.svg")
 	status, out, errs := osuGo(t, "compare", "latency", "-m1:4", "-i", "2", "-x0", "--rounds", "2", "--no-floor", "--label", "other", "--svg", svg, "--", os.Args[0], beOther)
@@ -183,6 +205,9 @@ func TestCommandLinesThatMakeNoSenseEndWithStatus2AndSayWhatIsMeant(t *testing.T
 		{"multi_lat -n 3", "3 is odd"},
 		{"mbw_mr -n 1", "at least 2 ranks"},
 		{"latency 5", `what is "5"?`},
+		{"overlap -k sender", "not one of both, receiver"},
+		{"overlap -w 0", "not a number above 0"},
+		{"overlap --progress fast", "not one of none, thread"},
 		{"cpu -s 0", "not a number of seconds"},
 		{"cpu -s nan", "not a number of seconds"},
 		{"matching -q both", "not one of posted, unexpected"},
@@ -215,6 +240,8 @@ func TestHelpAndListNameEverything(t *testing.T) {
 		"compare -h":         "osu-go compare BENCH",
 		"compare latency -h": "--rounds",
 		"floor -h":           "--seconds",
+		"overlap -h":         "Overlap: 100 (1 - (Overall - Compute) / Pure Comm.)",
+		"bw_persistent -v":   "# OSU MPI Bandwidth Persistent Test v7.4",
 		"latency -v":         "# OSU MPI Latency Test v7.4",
 	} {
 		status, out, errs := osuGo(t, strings.Fields(args)...)

@@ -21,6 +21,7 @@ type settings struct {
 	ranksSet bool
 	fabric   string
 	unbound  bool
+	noThread bool
 	json     bool
 	decimals int
 	help     bool
@@ -85,6 +86,13 @@ var options = []option{
 		s.o.Budget = time.Duration(ms) * time.Millisecond
 		return err
 	}},
+	{letter: "k", long: "computing", short: "k", arg: "receiver|both", usage: "who computes during the transfer", set: func(s *settings, v string) error {
+		return setChoice(v, map[string]func(){
+			"receiver": func() { s.o.Computing = bench.ReceiverOnly },
+			"both":     func() { s.o.Computing = bench.BothRanks },
+		})
+	}},
+	{letter: "w", long: "work", short: "w", arg: "FACTOR", usage: "how long to compute, in times of the pure communication", set: setWork},
 	{letter: "s", long: "seconds", short: "s", arg: "SECONDS", usage: "how long rank 1 waits", set: setSeconds},
 
 	{long: "ranks", short: "n", arg: "RANKS", usage: "ranks to start (default 2)", set: func(s *settings, v string) error {
@@ -109,6 +117,12 @@ var options = []option{
 		return setChoice(v, map[string]func(){
 			"auto": func() { s.unbound = false },
 			"none": func() { s.unbound = true },
+		})
+	}},
+	{long: "progress", arg: "thread|none", usage: "with the progress thread, or with progress in calls only", set: func(s *settings, v string) error {
+		return setChoice(v, map[string]func(){
+			"thread": func() { s.noThread = false },
+			"none":   func() { s.noThread = true },
 		})
 	}},
 	{long: "decimals", arg: "N", usage: "decimals of the table (OSU: 2)", private: true, set: func(s *settings, v string) error {
@@ -237,5 +251,14 @@ func setSeconds(s *settings, v string) error {
 		return fmt.Errorf("%q is not a number of seconds between 0 and 86400", v)
 	}
 	s.o.Wait = time.Duration(f * float64(time.Second))
+	return nil
+}
+
+func setWork(s *settings, v string) error {
+	f, err := strconv.ParseFloat(v, 64)
+	if err != nil || !(f > 0) || f > bench.MaxWork {
+		return fmt.Errorf("%q is not a number above 0 and up to %d", v, bench.MaxWork)
+	}
+	s.o.Work = f
 	return nil
 }

@@ -38,6 +38,9 @@ func TestSpellingsOfOSUAreUnderstood(t *testing.T) {
 		{"latency_mt -t 4:6", func(s *settings) { s.o.Senders, s.o.Receivers = 4, 6 }},
 		{"matching -q unexpected -b 20", func(s *settings) { s.o.Queue, s.o.Budget = bench.Unexpected, 20*time.Millisecond }},
 		{"matching -i 4", func(s *settings) { s.o.Iterations, s.o.IterationsLarge, s.o.Batches = 4, 4, true }},
+		{"latency_persistent -m8 -fz99", func(s *settings) { s.o.MaxSize, s.o.Full, s.o.Percentiles = 8, true, []int{99} }},
+		{"bibw_persistent -W 8 -c", func(s *settings) { s.o.Window, s.o.Validate = 8, true }},
+		{"overlap -k both -w 1.5 --progress none", func(s *settings) { s.o.Computing, s.o.Work, s.noThread = bench.BothRanks, 1.5, true }},
 		{"cpu -s 0.5", func(s *settings) { s.o.Wait = 500 * time.Millisecond }},
 		{"latency --fabric mem --json --bind none --decimals 4", func(s *settings) {
 			s.fabric, s.json, s.unbound, s.decimals = "mem", true, true, 4
@@ -61,7 +64,7 @@ func TestSpellingsOfOSUAreUnderstood(t *testing.T) {
 			t.Errorf("%s as %v: %v", tc.args, rankArgs(got), err)
 			continue
 		}
-		if !reflect.DeepEqual(again.o, got.o) || again.ranks != got.ranks || again.fabric != got.fabric || again.json != got.json || again.decimals != got.decimals {
+		if !reflect.DeepEqual(again.o, got.o) || again.ranks != got.ranks || again.fabric != got.fabric || again.json != got.json || again.noThread != got.noThread || again.decimals != got.decimals {
 			t.Errorf("%s as %v: %+v, want %+v", tc.args, rankArgs(got), again, got)
 		}
 	}
@@ -84,6 +87,9 @@ func TestDefaultsAreThoseOfOSU(t *testing.T) {
 		{"latency_mt", 1, 4 << 20, 10000, 100, 1000, 10, 0},
 		{"bw", 1, 4 << 20, 100, 10, 20, 2, 64},
 		{"bibw", 1, 4 << 20, 100, 10, 20, 2, 64},
+		{"latency_persistent", 1, 4 << 20, 10000, 100, 1000, 10, 0},
+		{"bw_persistent", 1, 4 << 20, 100, 10, 20, 2, 64},
+		{"bibw_persistent", 1, 4 << 20, 100, 10, 20, 2, 64},
 		{"mbw_mr", 1, 4 << 20, 100, 10, 100, 10, 64},
 		{"barrier", 0, 0, 1000, 100, 1000, 100, 0},
 	} {

@@ -69,7 +69,7 @@ func rankArgs(s *settings) []string {
 
 // rank is this process as one rank of a job.
 func rank(s *settings, stdout, stderr io.Writer) error {
-	w, err := mpi.Init(context.Background(), mpi.WithFabric(s.fabric))
+	w, err := mpi.Init(context.Background(), s.world()...)
 	if err != nil {
 		return err
 	}
@@ -100,11 +100,28 @@ func rank(s *settings, stdout, stderr io.Writer) error {
 	return nil
 }
 
+// world are the options of a World.
+func (s *settings) world() []mpi.Option {
+	o := []mpi.Option{mpi.WithFabric(s.fabric)}
+	if s.noThread {
+		o = append(o, mpi.WithoutProgressThread())
+	}
+	return o
+}
+
+// progress is the name of the setting.
+func (s *settings) progress() string {
+	if s.noThread {
+		return "none"
+	}
+	return "thread"
+}
+
 // goroutines runs all ranks in this process.
 func goroutines(s *settings, stdout, stderr io.Writer) error {
 	return mpi.Run(s.ranks, func(w *mpi.World) error {
 		return onRank(w, s, stdout, stderr)
-	}, mpi.WithFabric("mem"))
+	}, s.world()...)
 }
 
 // onRank is the run on one rank; only rank 0 prints.
@@ -127,7 +144,7 @@ func onRank(w *mpi.World, s *settings, stdout, stderr io.Writer) error {
 			return err
 		}
 		return writeJSON(stdout, runDoc{
-			Benchmark: s.bench.Name, Ranks: c.Size(), Fabric: w.Fabric(),
+			Benchmark: s.bench.Name, Ranks: c.Size(), Fabric: w.Fabric(), Progress: s.progress(),
 			OSU: osufmt.Version, Version: version(), Machine: machine(), Rows: doc.Objects(),
 		})
 	}

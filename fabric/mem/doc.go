@@ -24,5 +24,8 @@
 //   - Completions of one domain come in the order of acceptance, save those of
 //     SendZ, which come when the peer has taken the message.
 //
+// A Sim is another such network, for simulations: one goroutine drives all its
+// ranks, and nothing moves but by that goroutine's choice.
+//
 // mem imports fabric and nothing else of Weft.
 package mem

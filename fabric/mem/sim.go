@@ -22,6 +22,10 @@ type SimConfig struct {
 	Mapped int // regions that peers have mapped
 	NoReg  int // Registers that fail
 
+	// Meet, unless nil, says which ranks reach one another over this network:
+	// only those learn of each other's death.
+	Meet func(a, b int) bool
+
 	// Observe, unless nil, is told of everything that happens, before it does.
 	// It calls nothing of the Sim.
 	Observe func(SimEvent)

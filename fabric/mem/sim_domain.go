@@ -34,6 +34,7 @@ type simOp struct {
 	op     fabric.Op
 	peer   int
 	local  []byte
+	region uint64 // of local
 	remote fabric.Remote
 	put    bool
 	note   uint32
@@ -214,7 +215,7 @@ func (e *simEndpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 
 func (e *simEndpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
 	s := e.d.sim
-	o := simOp{op: op, peer: e.to, local: dst.Bytes, remote: src}
+	o := simOp{op: op, peer: e.to, local: dst.Bytes, region: dst.Region.Handle, remote: src}
 	err := e.admit()
 	switch {
 	case err != nil:

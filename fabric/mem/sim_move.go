@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -54,7 +55,7 @@ func (s *Sim) Moves() []SimMove {
 // mayMourn reports whether a rank may learn of a death: everything else from
 // the dead comes before.
 func (s *Sim) mayMourn(d *simDomain, p int) bool {
-	if !s.domains[p].dead || d.told[p] || s.link(p, d.rank).count > 0 {
+	if !s.domains[p].dead || d.told[p] || s.Meet != nil && !s.Meet(d.rank, p) || s.link(p, d.rank).count > 0 {
 		return false
 	}
 	for _, o := range d.ops {
@@ -112,8 +113,13 @@ func (s *Sim) Do(m SimMove) {
 	}
 }
 
+var errReleased = errors.New("local memory was deregistered amid a transfer")
+
 // transfer carries out a Get or Put as late as can be.
 func (s *Sim) transfer(d *simDomain, o simOp) {
+	if _, ok := d.regions[o.region]; o.region != 0 && !ok {
+		s.tell(SimEvent{What: SimMisuse, Rank: d.rank, Peer: o.peer, Op: o.op, Err: errReleased})
+	}
 	err := o.fails
 	peer := s.domains[o.peer]
 	switch {

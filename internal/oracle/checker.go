@@ -57,6 +57,7 @@ type rank struct {
 	coming     []*message
 	probes     []*request // that wait
 	claimed    int        // messages that no receive has taken
+	late       int        // ready sends that came before their receive
 	last       int        // the send whose message arrived last
 }
 
@@ -219,7 +220,10 @@ func (c *Checker) deliver(r *rank, m *message) {
 		}
 	}
 	r.unexpected = append(r.unexpected, m)
-	m.late = m.mode == Ready
+	if m.mode == Ready {
+		m.late = true
+		r.late++
+	}
 	var probes []*request
 	for _, q := range r.probes {
 		if q.matches(m) {
@@ -233,6 +237,9 @@ func (c *Checker) deliver(r *rank, m *message) {
 
 // Last returns the name of the send whose message arrived last at a rank.
 func (c *Checker) Last(rank int) int { return c.ranks[rank].last }
+
+// Late returns how many ready sends came to a rank before their receive.
+func (c *Checker) Late(rank int) int { return c.ranks[rank].late }
 
 // giveBack takes an unexpected message away.
 func (c *Checker) giveBack(r *rank, e Event) error {

@@ -115,6 +115,9 @@ func (c *Checker) recvDone(r *rank, q *request, e Event) error {
 		if m != nil {
 			return fmt.Errorf("message #%d had matched it", m.send.id)
 		}
+		if e.Peer != Any || e.Tag != Any || e.Length != 0 {
+			return errors.New("its status tells of a message")
+		}
 		return r.withdraw(q)
 	case PeerDown:
 		if m == nil && !q.lost || m != nil && (!c.ranks[m.from].dead || m.whole) {

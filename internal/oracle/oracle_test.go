@@ -64,7 +64,7 @@ func cancel(req, rank int) Event       { return Event{Kind: Cancel, Rank: rank, 
 func death(rank int) Event             { return Event{Kind: Death, Rank: rank} }
 func down(rank, peer int) Event        { return Event{Kind: Down, Rank: rank, Peer: peer} }
 func failed(req, rank int, c Class) Event {
-	return Event{Kind: RecvDone, Rank: rank, Req: req, Class: c}
+	return Event{Kind: RecvDone, Rank: rank, Peer: Any, Tag: Any, Req: req, Class: c}
 }
 
 // received fills the rest of the buffer.
@@ -131,6 +131,8 @@ func TestLogs(t *testing.T) {
 
 		{"a cancelled receive", []Event{post(1, 1, 0, 1), cancel(1, 1), failed(1, 1, Cancelled)}, ""},
 		{"a receive that nobody cancelled", []Event{post(1, 1, 0, 1), failed(1, 1, Cancelled)}, "nobody asked"},
+		{"a cancelled receive whose status is another's", []Event{post(1, 1, 0, 1), cancel(1, 1), failed(1, 1, Cancelled).length(4)}, "status tells of a message"},
+		{"a probe that does not tell of a death", []Event{death(0), down(1, 0), found(Probe, 0, 1, 0, 0, 0).none()}, "does not say so"},
 		{"a matched receive that is cancelled", []Event{post(1, 1, 0, 1), send(2, 0, 1, "a"), arrive(0, 1), cancel(1, 1), failed(1, 1, Cancelled)}, "had matched it"},
 		{"a cancelled receive that takes a message", []Event{post(1, 1, 0, 1), cancel(1, 1), failed(1, 1, Cancelled), post(2, 1, Any, 1), send(3, 0, 1, "a"), arrive(0, 1),
 			received(2, 1, 0, "a", 1), sent(3, 0)}, ""},

@@ -11,8 +11,11 @@ func (c *Checker) probe(r *rank, e Event) error {
 		return fmt.Errorf("it should answer %t", i >= 0)
 	}
 	if i < 0 {
-		if e.Class != OK && !(e.Class == PeerDown && c.nobody(r, e.Rank, e.Peer)) {
+		switch nobody := c.nobody(r, e.Rank, e.Peer); {
+		case e.Class != OK && !(e.Class == PeerDown && nobody):
 			return errors.New("there was no reason to fail")
+		case e.Class == OK && nobody:
+			return errors.New("nobody is left to send it, and it does not say so")
 		}
 		return nil
 	}

@@ -1,0 +1,163 @@
+package bench
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/weft-mpi/weft/bench/osufmt"
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// runOverlap measures how much of a transfer goes on while the receiver, or
+// both ranks, compute. All times are the receiver's and medians, each from posting the
+// receive to the end of its Wait: first with nothing in between, then, after
+// the work has been timed alone, with the work in between. What the work alone
+// and the transfer alone add up to and the two together do not take was hidden.
+func runOverlap(j *job) error {
+	b, i, f := buffers[byte]{o: &j.o}, buffers[int32]{o: &j.o}, buffers[float32]{o: &j.o}
+	defer func() { b.free(); i.free(); f.free() }()
+	rate := workRate()
+	title := osufmt.Title{After: []string{
+		fmt.Sprintf("[ computing: %s ] [ work: %g of the pure communication ]", j.o.Computing, j.o.Work),
+	}}
+	lead := []osufmt.Column{osufmt.Overall, osufmt.Compute, osufmt.PureComm, osufmt.Overlap}
+	return j.sweep(title, lead, func(t Datatype, size int) (result, error) {
+		switch t {
+		case Int:
+			return overlap(j, &i, size, rate)
+		case Float:
+			return overlap(j, &f, size, rate)
+		}
+		return overlap(j, &b, size, rate)
+	})
+}
+
+// overlapped is one rank's part of the benchmark at one size.
+type overlapped[T element] struct {
+	*job
+	size       int
+	send, recv []T
+	errors     int
+}
+
+func overlap[T element](j *job, b *buffers[T], size int, rate float64) (result, error) {
+	sends, recvs, err := b.take(1, size/width[T]())
+	if err != nil {
+		return result{}, err
+	}
+	o := &overlapped[T]{job: j, size: size, send: sends[0], recv: recvs[0]}
+	v := make([]float64, 4) // overall, compute, pure and errors
+	pure, err := o.median(true, o.transfer(0))
+	if err != nil {
+		return result{}, err
+	}
+	// Both ranks do as much work, that of the receiver's time.
+	v[2] = pure
+	if err := o.share(v[2:3]); err != nil {
+		return result{}, err
+	}
+	rounds := 0
+	if j.c.Rank() == 1 || j.o.Computing == BothRanks {
+		rounds = max(1, int(v[2]*j.o.Work*rate))
+	}
+	if v[1], err = o.median(false, func() error { work(rounds); return nil }); err != nil {
+		return result{}, err
+	}
+	if v[0], err = o.median(true, o.transfer(rounds)); err != nil {
+		return result{}, err
+	}
+	v[3] = float64(o.errors)
+	if err := o.share(v); err != nil {
+		return result{}, err
+	}
+	hidden := max(0, 100*(1-(v[0]-v[1])/v[2]))
+	return result{values: append(v[:3:3], hidden), errors: int(v[3])}, nil
+}
+
+// share gives rank 0 what rank 1 has in v.
+func (o *overlapped[T]) share(v []float64) error {
+	if o.c.Rank() == 1 {
+		return mpi.Send(o.c, v, 0, tagGather)
+	}
+	_, err := mpi.Recv(o.c, v, 1, tagGather)
+	return err
+}
+
+// median is the median time of step in microseconds, a barrier before each. The
+// result is a small difference of large times, which a mean would lose in the
+// few iterations that something disturbs.
+func (o *overlapped[T]) median(transfers bool, step func() error) (float64, error) {
+	iterations, warmup := o.o.counts(o.size)
+	times := make([]float64, 0, iterations)
+	for i := range warmup + iterations {
+		if transfers && o.o.Validate {
+			arm(o.send, o.recv, o.size, i)
+		}
+		if err := o.c.Barrier(); err != nil {
+			return 0, err
+		}
+		start := now()
+		if err := step(); err != nil {
+			return 0, err
+		}
+		if i >= warmup {
+			times = append(times, micros(now()-start))
+		}
+		if transfers && o.o.Validate && o.c.Rank() == 1 {
+			o.errors += wrong(o.recv, o.size, i)
+		}
+	}
+	slices.Sort(times)
+	return stat.Quantile(0.5, stat.Empirical, times, nil), nil
+}
+
+// transfer is a message from rank 0 to rank 1 with rounds of work between its
+// start and its Wait.
+func (o *overlapped[T]) transfer(rounds int) func() error {
+	if o.c.Rank() == 0 {
+		return func() error {
+			r, err := mpi.Isend(o.c, o.send, 1, 1)
+			if err != nil {
+				return err
+			}
+			work(rounds)
+			_, err = mpi.Wait(&r)
+			return err
+		}
+	}
+	return func() error {
+		r, err := mpi.Irecv(o.c, o.recv, 0, 1)
+		if err != nil {
+			return err
+		}
+		work(rounds)
+		_, err = mpi.Wait(&r)
+		return err
+	}
+}
+
+// work computes without memory or calls, for a time in proportion to rounds.
+//
+//go:noinline
+func work(rounds int) {
+	x := 1.0
+	for range rounds {
+		x = x*0.999999 + 0.000001
+	}
+	runtime.KeepAlive(x)
+}
+
+// workRate is how many rounds of work take a microsecond: the most of a few
+// tries, since whatever disturbs one makes it slower.
+func workRate() (best float64) {
+	const rounds = 1 << 20
+	for range 5 {
+		start := now()
+		work(rounds)
+		best = max(best, rounds/micros(now()-start))
+	}
+	return best
+}

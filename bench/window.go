@@ -1,0 +1,118 @@
+package bench
+
+import (
+	"time"
+
+	"github.com/weft-mpi/weft/bench/osufmt"
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// windows measures a bandwidth with a function for each datatype.
+func (j *job) windows(
+	char func(*job, *window[byte], int) (result, error),
+	integer func(*job, *window[int32], int) (result, error),
+	float func(*job, *window[float32], int) (result, error),
+) error {
+	b, i, f := newWindow[byte](j), newWindow[int32](j), newWindow[float32](j)
+	defer func() { b.free(); i.free(); f.free() }()
+	return j.sweep(osufmt.Title{}, []osufmt.Column{osufmt.Bandwidth}, func(t Datatype, size int) (result, error) {
+		switch t {
+		case Int:
+			return integer(j, i, size)
+		case Float:
+			return float(j, f, size)
+		}
+		return char(j, b, size)
+	})
+}
+
+// window is what one rank needs to have a window of messages in flight.
+type window[T element] struct {
+	buffers[T]
+	j            *job
+	sends, recvs [][]T
+	out, in      []mpi.Request
+	ack          []byte
+}
+
+func newWindow[T element](j *job) *window[T] {
+	return &window[T]{
+		buffers: buffers[T]{o: &j.o},
+		j:       j,
+		out:     make([]mpi.Request, j.o.Window),
+		in:      make([]mpi.Request, j.o.Window),
+		ack:     make([]byte, 4),
+	}
+}
+
+// resize makes the buffers those of messages of size bytes.
+func (w *window[T]) resize(size int) (err error) {
+	w.sends, w.recvs, err = w.take(len(w.out), size/width[T]())
+	return err
+}
+
+// arm prepares the validation of iteration i.
+func (w *window[T]) arm(size, i int) {
+	for n := range w.distinct() {
+		arm(w.sends[n], w.recvs[n], size, i+n)
+	}
+}
+
+// wrong counts the elements that arrived wrong in iteration i.
+func (w *window[T]) wrong(size, i int) (errors int) {
+	for n := range w.distinct() {
+		errors += wrong(w.recvs[n], size, i+n)
+	}
+	return errors
+}
+
+// distinct is the number of buffers that are not the same one.
+func (w *window[T]) distinct() int { return len(w.send) }
+
+// exchange times windows between ranks 0 and 1, in which ways is 1 or 2
+// directions. The buffers are those of size already.
+func exchange[T element](j *job, w *window[T], size, ways int, step func(peer int) error) (result, error) {
+	iterations, warmup := j.o.counts(size)
+	peer, last := 1-j.c.Rank(), j.o.ValidationWarmup
+	r := result{samples: j.samples(iterations)}
+	megabytes := float64(size) / 1e6 * float64(j.o.Window*ways)
+	var total time.Duration
+
+	if err := j.c.Barrier(); err != nil {
+		return r, err
+	}
+	for i := range warmup + iterations {
+		if j.o.Validate {
+			w.arm(size, i)
+			if err := j.c.Barrier(); err != nil {
+				return r, err
+			}
+		}
+		for k := 0; k <= last; k++ {
+			start := now()
+			if err := step(peer); err != nil {
+				return r, err
+			}
+			if i >= warmup && k == last {
+				d := now() - start
+				total += d
+				if r.samples != nil {
+					r.samples = append(r.samples, megabytes/d.Seconds())
+				}
+			}
+		}
+		if j.o.Validate {
+			errors := 0
+			if j.c.Rank() == 1 || ways == 2 {
+				errors = w.wrong(size, i)
+			}
+			n, err := j.addErrors(errors, peer)
+			if err != nil {
+				return r, err
+			}
+			r.errors += n
+		}
+	}
+	r.values = []float64{megabytes * float64(iterations) / total.Seconds()}
+	return r, nil
+}

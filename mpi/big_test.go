@@ -1,0 +1,129 @@
+package mpi_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// Messages above 4 GB, of more than 2³¹ elements. The sender's memory is sparse:
+// but for a few pages it is the kernel's page of zeros.
+const (
+	bigElements = 1<<31 + 1000
+	bigBytes    = 2 * bigElements
+)
+
+// sparse is n bytes of zeros that take memory only where they are written to.
+func sparse(t *testing.T, n int) []byte {
+	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+	if err != nil {
+		t.Skipf("this machine gives no %d bytes of address space: %v", n, err)
+	}
+	t.Cleanup(func() { unix.Munmap(b) })
+	return b
+}
+
+// needMemory skips the test where n bytes can't be had.
+func needMemory(t *testing.T, n uint64) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes gigabytes of memory: not with -short")
+	}
+	f, err := os.Open("/proc/meminfo")
+	if err != nil {
+		t.Skipf("can't tell how much memory there is: %v", err)
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		var kb uint64
+		if !strings.HasPrefix(s.Text(), "MemAvailable:") {
+			continue
+		}
+		if fmt.Sscanf(s.Text(), "MemAvailable: %d kB", &kb); kb*1024 < n {
+			t.Skipf("needs %d MB of memory, %d are available", n>>20, kb>>10)
+		}
+		return
+	}
+	t.Skip("can't tell how much memory is available")
+}
+
+// marks are the elements that are not zero: at the ends, and where 32 bits or
+// the kernel's limit of one call end.
+var marks = []int{0, 1, 4095, 1<<30 - 1, 1 << 30, 1<<30 + 1, 0x7ffff000/2 - 1, 0x7ffff000 / 2,
+	1<<31 - 1, 1 << 31, 1<<31 + 1, bigElements - 2, bigElements - 1}
+
+func TestAMessageOfMoreThan4GBComesWhole(t *testing.T) {
+	needMemory(t, 2*bigBytes)
+	onEach(t, func(t *testing.T, fabric string) {
+		out := asShorts(sparse(t, bigBytes))
+		in := asShorts(sparse(t, bigBytes))
+		wanted := map[int]uint16{}
+		for i, at := range marks {
+			out[at] = uint16(i + 1)
+			for near := max(at-2, 0); near < min(at+3, bigElements); near++ {
+				wanted[near] = 0
+			}
+		}
+		for at := range wanted {
+			wanted[at] = out[at]
+		}
+		act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
+			if c.Rank() == 0 {
+				ok(mpi.Send(c, out, 1, 1))
+				return
+			}
+			at := get(mpi.Probe(c, 0, 1))
+			st := get(mpi.Recv(c, in, 0, 1))
+			if at != st || mpi.Count[uint16](st) != bigElements || mpi.Count[byte](st) != bigBytes || st.Bytes != bigBytes {
+				t.Errorf("%d elements: probed %+v, received %+v", bigElements, at, st)
+			}
+			for at, v := range wanted {
+				if in[at] != v {
+					t.Errorf("element %d is %d, want %d", at, in[at], v)
+				}
+			}
+		})
+	})
+}
+
+// Of a message longer than the memory of any machine its beginning is received,
+// and its length told.
+func TestAHugeMessageIsTruncatedAndItsLengthTold(t *testing.T) {
+	const n = 1 << 40
+	onEach(t, func(t *testing.T, fabric string) {
+		out := sparse(t, n)
+		copy(out, pattern(long, 1))
+		act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
+			if c.Rank() == 0 {
+				ok(mpi.Send(c, out, 1, 1))
+				get(mpi.Wait(begin(mpi.Issend(c, out[5:], 1, 1))))
+				return
+			}
+			in := make([]byte, long)
+			for i := range 2 {
+				m, at, err := mpi.Mprobe(c, 0, 1)
+				ok(err)
+				clear(in)
+				var st mpi.Status
+				if i == 0 {
+					st, err = mpi.Mrecv(&m, in)
+					if differs(in, 1) >= 0 {
+						t.Error("the beginning has other bytes")
+					}
+				} else {
+					st, err = mpi.Mrecv(&m, in[:0])
+				}
+				want(t, "Mrecv", err, mpi.ErrTruncate)
+				if at != st || mpi.Count[byte](st) != n-5*i || mpi.Count[uint64](at) != []int{n / 8, mpi.Undefined}[i] {
+					t.Errorf("probed %+v, received %+v of %d bytes", at, st, n-5*i)
+				}
+			}
+		})
+	})
+}

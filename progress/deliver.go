@@ -1,0 +1,66 @@
+package progress
+
+import (
+	"fmt"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// Deliver, Notify, Complete and PeerDown make the loop a fabric.Handler.
+
+func (l *Loop) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
+	if l.conns[from].down != nil {
+		return // ended by a sink, the fabric does not know
+	}
+	if s := l.sinks[kind]; s != nil {
+		s.Deliver(from, kind, imm, hdr, body)
+		return
+	}
+	l.PeerDown(from, &fabric.Error{Op: "receive", Peer: from, HasPeer: true,
+		Err: fmt.Errorf("%w: it sent a packet of the unknown kind %d", fabric.ErrPeerDown, kind)})
+}
+
+func (l *Loop) Notify(from fabric.Peer, note uint32) {
+	l.log.Error("a peer sent a note that nobody expects; it is ignored", "rank", from, "note", note)
+}
+
+func (l *Loop) Complete(op fabric.Op, err error) {
+	if r := l.requests.lookup(uint64(op)); r != nil {
+		r.sink.Complete(r, err)
+	}
+}
+
+func (l *Loop) PeerDown(p fabric.Peer, err error) {
+	c := &l.conns[p]
+	if c.down != nil {
+		return
+	}
+	c.down = err
+	c.drop()
+	l.tellDown(c)
+}
+
+func (l *Loop) tellDown(c *Conn) {
+	for _, s := range l.all {
+		s.PeerDown(c.Peer, c.down)
+	}
+}
+
+// mourn tells the sinks of peers that could not be connected to: not while the
+// operation that wanted to is being started.
+func (l *Loop) mourn() {
+	fallen := l.fallen
+	l.fallen = nil
+	for _, p := range fallen {
+		l.tellDown(&l.conns[p])
+	}
+}
+
+// Fail ends a peer for a reason that the fabric does not know, after what it
+// had sent. For anyone.
+func (l *Loop) Fail(p fabric.Peer, err error) {
+	l.Exclusive(func() {
+		l.dry()
+		l.PeerDown(p, err)
+	})
+}
