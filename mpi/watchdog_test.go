@@ -69,6 +69,10 @@ func hang(t *testing.T, fabric string, f func(c *mpi.Comm) error, words ...strin
 		stop()
 	}()
 	run(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) error {
+		// The watchdog speaks once, so what it sees must not be the connecting.
+		if err := c.Barrier(); err != nil {
+			return err
+		}
 		if err := f(c.WithContext(over)); !errors.Is(err, context.Canceled) {
 			return fmt.Errorf("what hangs ended with %w", err)
 		}
