@@ -14,10 +14,13 @@ type Message struct {
 	noProc bool
 }
 
-// MessageNoProc is what a matched probe of ProcNull gives: its receive is empty
-// and returns at once (MPI_MESSAGE_NO_PROC, MPI-4.0 §3.10). Imrecv of it gives a
-// null request.
+// MessageNoProc is a message of ProcNull: its receive is empty and returns at
+// once (MPI_MESSAGE_NO_PROC, MPI-4.0 §3.10). What a matched probe of ProcNull
+// gives is such a one too; NoProc tells.
 var MessageNoProc = Message{noProc: true}
+
+// NoProc reports whether m is a message of ProcNull. Local.
+func (m Message) NoProc() bool { return m.noProc }
 
 // Probe blocks until a message that a receive from source with tag would get is
 // there, and tells its source, tag and length; it can be received then
@@ -51,7 +54,7 @@ func Mprobe(c *Comm, source, tag int) (Message, Status, error) {
 		return Message{}, nullStatus, err
 	}
 	if source == ProcNull {
-		return MessageNoProc, nullStatus, nil
+		return Message{c: c, noProc: true}, nullStatus, nil
 	}
 	m, res, err := c.p2p.Mprobe(c.ctx, source, c.cid, int32(tag))
 	if err != nil {
@@ -67,7 +70,7 @@ func Improbe(c *Comm, source, tag int) (bool, Message, Status, error) {
 		return false, Message{}, nullStatus, err
 	}
 	if source == ProcNull {
-		return true, MessageNoProc, nullStatus, nil
+		return true, Message{c: c, noProc: true}, nullStatus, nil
 	}
 	m, res, ok, err := c.p2p.Improbe(source, c.cid, int32(tag))
 	if !ok {
@@ -78,7 +81,8 @@ func Improbe(c *Comm, source, tag int) (bool, Message, Status, error) {
 
 // Mrecv receives a matched message and sets the handle to null (MPI_Mrecv,
 // MPI-4.0 §3.8.3). A null handle, or a copy of one already received, is answered
-// with ErrRequest. It waits only for bytes that are on their way. Non-local.
+// with ErrRequest. Local: it waits at most for bytes
+// that are on their way.
 func Mrecv[T Scalar](m *Message, buf []T) (Status, error) {
 	const call = "Mrecv"
 	was, err := m.spend(call)
@@ -93,8 +97,11 @@ func Mrecv[T Scalar](m *Message, buf []T) (Status, error) {
 // until the request has completed. Local.
 func Imrecv[T Scalar](m *Message, buf []T) (Request, error) {
 	was, err := m.spend("Imrecv")
-	if err != nil || was.noProc {
+	switch {
+	case err != nil, was.noProc && was.c == nil:
 		return Request{}, err
+	case was.noProc:
+		return was.c.nullRequest(nil)
 	}
 	return was.c.p2p.Imrecv(was.c.ctx, &was.m, bytesOf(buf)), nil
 }

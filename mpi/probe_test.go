@@ -285,18 +285,26 @@ func TestAMatchedProbeOfNobodyGivesMessageNoProc(t *testing.T) {
 			nobody := mpi.Status{Source: mpi.ProcNull, Tag: mpi.AnyTag}
 			in := []byte{77}
 			m, st, err := mpi.Mprobe(c, mpi.ProcNull, 5)
-			if m != mpi.MessageNoProc || st != nobody || err != nil {
+			if !m.NoProc() || st != nobody || err != nil {
 				t.Errorf("Mprobe = %+v, %+v, %v", m, st, err)
 			}
 			if st, err := mpi.Mrecv(&m, in); st != nobody || err != nil || in[0] != 77 || m != (mpi.Message{}) {
 				t.Errorf("Mrecv = %+v, %v", st, err)
 			}
 			there, m, st, err := mpi.Improbe(c, mpi.ProcNull, mpi.AnyTag)
-			if !there || m != mpi.MessageNoProc || st != nobody || err != nil {
+			if !there || !m.NoProc() || st != nobody || err != nil {
 				t.Errorf("Improbe = %t, %+v, %+v, %v", there, m, st, err)
 			}
+			r, err := mpi.Imrecv(&m, in)
+			if err != nil || m != (mpi.Message{}) {
+				t.Errorf("Imrecv leaves %+v, %v", m, err)
+			}
+			if st, err := mpi.Wait(&r); st != nobody || err != nil || in[0] != 77 {
+				t.Errorf("Imrecv ends with %+v, %v", st, err)
+			}
+			m = mpi.MessageNoProc
 			if r, err := mpi.Imrecv(&m, in); !r.Null() || err != nil || m != (mpi.Message{}) {
-				t.Errorf("Imrecv = %+v, %v", r, err)
+				t.Errorf("Imrecv of MessageNoProc = %+v, %v", r, err)
 			}
 			if st, err := mpi.Probe(c, mpi.ProcNull, 5); st != nobody || err != nil {
 				t.Errorf("Probe = %+v, %v", st, err)

@@ -17,7 +17,8 @@ const Undefined = -1
 // calls: its status then says whether it was Cancelled, or the operation has
 // happened as if there had been no Cancel. A receive is cancelled if no message
 // has been matched to it, a send if no receive has taken the message; a short
-// standard send is past that when the call that starts it returns. Local.
+// standard send is past that when the call that starts it returns. An Isendrecv
+// counts as cancelled if one of its halves was. Local.
 func Cancel(r *Request) error {
 	const call = "Cancel"
 	g, ended, err := progress.Cancel(*r)
