@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
@@ -41,6 +40,7 @@ type overlapped[T element] struct {
 	size       int
 	send, recv []T
 	errors     int
+	x          float64 // what the work computes on
 }
 
 func overlap[T element](j *job, b *buffers[T], size int, rate float64) (result, error) {
@@ -48,7 +48,7 @@ func overlap[T element](j *job, b *buffers[T], size int, rate float64) (result, 
 	if err != nil {
 		return result{}, err
 	}
-	o := &overlapped[T]{job: j, size: size, send: sends[0], recv: recvs[0]}
+	o := &overlapped[T]{job: j, size: size, send: sends[0], recv: recvs[0], x: 1}
 	v := make([]float64, 4) // overall, compute, pure and errors
 	pure, err := o.median(true, o.transfer(0))
 	if err != nil {
@@ -63,7 +63,7 @@ func overlap[T element](j *job, b *buffers[T], size int, rate float64) (result, 
 	if j.c.Rank() == 1 || j.o.Computing == BothRanks {
 		rounds = max(1, int(v[2]*j.o.Work*rate))
 	}
-	if v[1], err = o.median(false, func() error { work(rounds); return nil }); err != nil {
+	if v[1], err = o.median(false, func() error { work(&o.x, rounds); return nil }); err != nil {
 		return result{}, err
 	}
 	if v[0], err = o.median(true, o.transfer(rounds)); err != nil {
@@ -123,7 +123,7 @@ func (o *overlapped[T]) transfer(rounds int) func() error {
 			if err != nil {
 				return err
 			}
-			work(rounds)
+			work(&o.x, rounds)
 			_, err = mpi.Wait(&r)
 			return err
 		}
@@ -133,30 +133,32 @@ func (o *overlapped[T]) transfer(rounds int) func() error {
 		if err != nil {
 			return err
 		}
-		work(rounds)
+		work(&o.x, rounds)
 		_, err = mpi.Wait(&r)
 		return err
 	}
 }
 
-// work computes without memory or calls, for a time in proportion to rounds.
+// work computes on x without calls, for a time in proportion to rounds. It is
+// not inlined, so that the compiler can't leave it out.
 //
 //go:noinline
-func work(rounds int) {
-	x := 1.0
+func work(x *float64, rounds int) {
+	v := *x
 	for range rounds {
-		x = x*0.999999 + 0.000001
+		v = v*0.999999 + 0.000001
 	}
-	runtime.KeepAlive(x)
+	*x = v
 }
 
 // workRate is how many rounds of work take a microsecond: the most of a few
 // tries, since whatever disturbs one makes it slower.
 func workRate() (best float64) {
 	const rounds = 1 << 20
+	x := 1.0
 	for range 5 {
 		start := now()
-		work(rounds)
+		work(&x, rounds)
 		best = max(best, rounds/micros(now()-start))
 	}
 	return best

@@ -81,6 +81,7 @@ func newWorld(name string, doms []fabric.Domain, to routes, rank int, cfg progre
 	w := &World{fabric: name, doms: doms, loop: progress.New(cfg), log: o.log}
 	p2p := pt2pt.New(w.loop, rank, len(to.addrs))
 	p2p.Limit(o.limits)
+	w.loop.Go()
 	w.comm = &Comm{w: w, p2p: p2p, rank: rank, size: len(to.addrs)}
 	w.startWatchdog(o.watch, o.watchTo)
 	return w

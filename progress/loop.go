@@ -89,11 +89,12 @@ type Loop struct {
 	calling                  bool        // a goroutine makes the calls of the closed loop
 	spin                     spinner
 	vains                    atomic.Uint32 // calls of Test in vain
-	closed                   atomic.Bool
+	running, closed          atomic.Bool
 	stopped                  chan struct{}
 }
 
-// New makes the loop of a rank and starts its progress thread.
+// New makes the loop of a rank. Its sinks are registered next, and then Go is
+// called.
 func New(cfg Config) *Loop {
 	l := &Loop{
 		dom: cfg.Domain, first: cfg.Domain, more: cfg.More, addrs: cfg.Addrs, log: cfg.Log,
@@ -119,12 +120,18 @@ func New(cfg Config) *Loop {
 	}
 	clock.use()
 	l.relayBells()
-	go l.thread()
 	return l
 }
 
-// Handle registers the sink of some kinds of packets. It is called before the
-// first packet can come.
+// Go starts the progress thread, once all sinks are registered: peers may have
+// sent packets already, and one of a kind without a sink ends its sender.
+func (l *Loop) Go() {
+	if !l.running.Swap(true) {
+		go l.thread()
+	}
+}
+
+// Handle registers the sink of some kinds of packets. It is called before Go.
 func (l *Loop) Handle(s Sink, kinds ...uint8) {
 	for _, k := range kinds {
 		l.sinks[k] = s
@@ -332,6 +339,9 @@ func (l *Loop) Finish(r *Request, err error) {
 func (l *Loop) Close() {
 	if l.closed.Swap(true) {
 		return
+	}
+	if !l.running.Swap(true) {
+		close(l.stopped)
 	}
 	for {
 		l.dom.Wake()

@@ -14,6 +14,7 @@ func (l *Loop) Persist(s Saved) Handle {
 	l.Exclusive(func() {
 		saved := s
 		r.sink, r.saved, r.special, r.resting = s.Sink, &saved, true, true
+		r.Buf, r.Kind, r.Ctx, r.Place = s.Buf, s.Kind, s.Ctx, s.Place
 	})
 	return r.Handle()
 }
@@ -46,8 +47,7 @@ func (l *Loop) restart(h Handle) error {
 		return ErrActive
 	}
 	s := r.saved
-	r.Buf, r.Imm, r.Peer, r.Kind, r.Mode, r.Ctx = s.Buf, s.Imm, s.Peer, s.Kind, s.Mode, s.Ctx
-	r.Offset, r.Place, r.resting = 0, s.Place, false
+	r.Imm, r.Peer, r.Mode, r.Offset, r.resting = s.Imm, s.Peer, s.Mode, 0, false
 	s.starts++
 	l.start(s.Sink, r)
 	return nil
@@ -77,7 +77,7 @@ func (h Handle) Persistent() (is bool) {
 
 // rest brings a persistent request that has ended back to where Restart finds
 // it. Nothing but the handle refers to it any more.
-func (r *Request) rest() { r.done, r.resting, r.err, r.Buf = false, true, nil, nil }
+func (r *Request) rest() { r.done, r.resting, r.err = false, true, nil }
 
 // Release gives the request up and sets *h to null: a persistent one at rest is
 // freed, an active other one when it has ended (MPI_Request_free, MPI-4.0

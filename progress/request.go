@@ -98,11 +98,14 @@ func (r *Request) Op() fabric.Op { return fabric.Op(uint64(r.turn())<<32 | uint6
 
 // turn tells the uses of a slot apart.
 func (r *Request) turn() uint32 {
-	if r.special && r.saved != nil {
+	if r.Persistent() {
 		return r.gen + r.saved.starts
 	}
 	return r.gen
 }
+
+// Persistent reports whether the request is started again and again.
+func (r *Request) Persistent() bool { return r.special && r.saved != nil }
 
 // Index names the request while it is in flight.
 func (r *Request) Index() uint32 { return r.id }

@@ -117,6 +117,7 @@ func loops(t testing.TB, n int, cfg Config, opts ...mem.Option) []*toy {
 		l := New(cfg)
 		s := &toy{l: l, waiting: map[*Request]bool{}}
 		l.Handle(s, question, answer)
+		l.Go()
 		toys = append(toys, s)
 		t.Cleanup(func() {
 			if !l.closed.Load() {

@@ -206,7 +206,7 @@ func (l *Loop) end(w *Waiter, owner bool) (Result, error) {
 // collect frees a request that has ended, or brings it to rest.
 func (l *Loop) collect(r *Request) (Result, error) {
 	res, err := r.Result, r.err
-	if r.special && r.saved != nil {
+	if r.Persistent() {
 		r.rest()
 	} else {
 		l.requests.free(r)

@@ -55,6 +55,7 @@ func BenchmarkReceiveWindow(b *testing.B) {
 	f := &feeder{body: make([]byte, 8), wake: make(chan bool, 1)}
 	l := progress.New(progress.Config{Domain: f, Addrs: make([][]byte, 2), Log: slog.New(slog.DiscardHandler)})
 	e := New(l, 0, 2)
+	l.Go()
 	bufs := make([]byte, 8*window)
 	var never context.Context
 	hs := make([]progress.Handle, window)

@@ -28,7 +28,7 @@ var bugs = []bug{
 	{"a Get is not tried again after ErrAgain", "pt2pt/rndv_get.go",
 		"e.get(c.Endpoint(), r) == fabric.ErrAgain {", "e.get(c.Endpoint(), r) == fabric.ErrAgain && r.Offset > 0 {", 1000},
 	{"CTS asks for more than there is room", "pt2pt/rndv_frag.go",
-		"wire.MakeCTS(e.hdr[:], uint64(r.Op()), n)", "wire.MakeCTS(e.hdr[:], uint64(r.Op()), r.Remote.Len)", 1000},
+		"uint64(r.Op()), n, wire.Outcome(r.Mode)", "uint64(r.Op()), r.Remote.Len, wire.Outcome(r.Mode)", 1000},
 	{"a send ends when its fragments must wait, and again", "pt2pt/rndv_frag.go",
 		"\t\tif err == fabric.ErrAgain {\n\t\t\treturn err\n", "\t\tif err == fabric.ErrAgain {\n\t\t\te.finishSend(r, nil)\n\t\t\treturn err\n", 1000},
 	{"fragments lie one byte off", "pt2pt/rndv_frag.go",

@@ -25,7 +25,7 @@ type bug struct {
 func build(t *testing.T, file, src string) (binary string) {
 	t.Helper()
 	dir := t.TempDir()
-	args := []string{"test", "-c", "-o", filepath.Join(dir, "sim.test")}
+	args := []string{"test", "-c", "-ldflags", "-s -w", "-o", filepath.Join(dir, "sim.test")}
 	if file != "" {
 		path, err := filepath.Abs(filepath.Join("..", file))
 		if err != nil {

@@ -61,7 +61,7 @@ func TestADeathEndsWhatNeedsThePeerAtEveryStep(t *testing.T) {
 		{name: "a send of fragments half gone", depth: 2, step: stepFrags, start: func(g *rig, e *engine, peer *raw) progress.Handle {
 			h := e.Isend(g.ctx, 1, world, tag, make([]byte, 1<<20))
 			req := wire.RTSHeader(peer.next(wire.RTS).hdr).Request()
-			peer.send(0, wire.CTS, req, wire.MakeCTS(make([]byte, 16), 77, 1<<20), nil)
+			peer.send(0, wire.CTS, req, wire.MakeCTS(make([]byte, wire.CTSSize), 77, 1<<20, false), nil)
 			return h
 		}},
 	} {

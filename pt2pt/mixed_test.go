@@ -30,6 +30,7 @@ func mixed(t *testing.T) []*Engine {
 		small := &spy{Domain: second, caps: func(c *fabric.Caps) { c.MaxEager, c.Chunk, c.GetMin, c.GetMinMapped = 256, 128, 1000, 1000 }}
 		l := progress.New(progress.Config{Domain: first, More: []fabric.Domain{small}, Via: via, Addrs: near.addrs(), Log: slog.New(slog.DiscardHandler)})
 		es = append(es, New(l, rank, ranks))
+		l.Go()
 		t.Cleanup(func() {
 			l.Close()
 			first.Close()

@@ -64,14 +64,14 @@ func TestAPacketThatBreaksTheProtocolEndsItsSender(t *testing.T) {
 		{"RTS without header", plain(wire.RTS, imm, nil, nil)},
 		{"RTS with a short header", plain(wire.RTS, imm, make([]byte, wire.RTSSize-1), nil)},
 		{"CTS without header", plain(wire.CTS, 0, nil, nil)},
-		{"CTS for no request", plain(wire.CTS, 1<<32|1000000, u64s(0, 0), nil)},
-		{"CTS for more than the message", func(p peers) { p.peer.send(0, wire.CTS, awaiting(p), u64s(1, 20001), nil) }},
-		{"CTS of an older request", func(p peers) { p.peer.send(0, wire.CTS, awaiting(p)-1<<32, u64s(1, 20), nil) }},
-		{"CTS for a receive", func(p peers) { p.peer.send(0, wire.CTS, receiving(p), u64s(1, 20), nil) }},
+		{"CTS for no request", plain(wire.CTS, 1<<32|1000000, u64s(0, 0, 0), nil)},
+		{"CTS for more than the message", func(p peers) { p.peer.send(0, wire.CTS, awaiting(p), u64s(1, 20001, 0), nil) }},
+		{"CTS of an older request", func(p peers) { p.peer.send(0, wire.CTS, awaiting(p)-1<<32, u64s(1, 20, 0), nil) }},
+		{"CTS for a receive", func(p peers) { p.peer.send(0, wire.CTS, receiving(p), u64s(1, 20, 0), nil) }},
 		{"CTS twice", func(p peers) {
 			op := awaiting(p)
-			p.peer.send(0, wire.CTS, op, u64s(1, 20000), nil)
-			p.peer.send(0, wire.CTS, op, u64s(1, 20000), nil)
+			p.peer.send(0, wire.CTS, op, u64s(1, 20000, 0), nil)
+			p.peer.send(0, wire.CTS, op, u64s(1, 20000, 0), nil)
 		}},
 		{"FIN without header", plain(wire.FIN, 0, nil, nil)},
 		{"FIN for no request", plain(wire.FIN, 0xdead<<32, u64s(0), nil)},
@@ -143,7 +143,7 @@ func TestAPeerThatHasBeenEndedIsNotListenedTo(t *testing.T) {
 	e.until("the end", func() bool { return e.loop.Conn(1).Down() != nil })
 	// Both requests have ended, and nobody has waited for them yet.
 	peer.send(0, wire.Data, rop, u64s(0), []byte("late"))
-	peer.send(0, wire.CTS, sop, u64s(9, 20000), nil)
+	peer.send(0, wire.CTS, sop, u64s(9, 20000, 0), nil)
 	peer.send(0, wire.FIN, sop, u64s(0), nil)
 	peer.send(0, wire.EagerFirst, wire.Imm(world, tag), u64s(9000, 0), []byte("late"))
 	peer.send(0, wire.RTS, wire.Imm(world, tag+1), u64s(1<<20, 20000, 0, 5, 0), nil)
@@ -225,7 +225,7 @@ func FuzzAHostilePeerHarmsOnlyItself(f *testing.F) {
 			default:
 				kind := []uint8{wire.Eager, wire.EagerFirst, wire.EagerMore, wire.RTS, wire.CTS, wire.Data, wire.FIN,
 					wire.Flow, wire.Cancel, wire.Cancelled, wire.EagerSync, wire.EagerReady, uint8(rnd.IntN(256))}[rnd.IntN(13)]
-				words := map[uint8]int{wire.EagerFirst: 2, wire.EagerSync: 1, wire.RTS: 5, wire.CTS: 2, wire.Data: 1, wire.FIN: 1, wire.Cancelled: 1}[kind]
+				words := map[uint8]int{wire.EagerFirst: 2, wire.EagerSync: 1, wire.RTS: 5, wire.CTS: 3, wire.Data: 1, wire.FIN: 1, wire.Cancelled: 1}[kind]
 				var hdr []byte
 				for range words {
 					hdr = append(hdr, u64s(number())...)

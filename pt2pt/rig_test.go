@@ -64,6 +64,7 @@ func (g *rig) engine(rank int, change ...func(*spy)) *engine {
 	}
 	l := progress.New(progress.Config{Domain: s, Addrs: g.addrs(), Log: slog.New(slog.DiscardHandler)})
 	e := &engine{Engine: New(l, rank, g.n), g: g, spy: s}
+	l.Go()
 	g.t.Cleanup(func() {
 		l.Close()
 		s.Close()
@@ -278,7 +279,7 @@ func (r *raw) next(kind uint8) packet {
 func first(n int) []byte { return wire.MakeFirst(make([]byte, wire.FirstSize), uint64(n), false) }
 
 func rts(remote fabric.Remote, n int, req uint64) []byte {
-	return wire.MakeRTS(make([]byte, wire.RTSSize), remote.Addr, uint64(n), remote.Key, req, false)
+	return wire.MakeRTS(make([]byte, wire.RTSSize), remote.Addr, uint64(n), remote.Key, req, 0)
 }
 
 // pattern is n bytes that tell their place and their message.

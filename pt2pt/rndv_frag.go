@@ -11,7 +11,7 @@ import (
 func (e *Engine) askFrags(r *progress.Request, n uint64) {
 	e.release(r)
 	r.Step, r.Offset = stepData, 0
-	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.CTS, r.Other, wire.MakeCTS(e.hdr[:], uint64(r.Op()), n))
+	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.CTS, r.Other, wire.MakeCTS(e.hdr[:], uint64(r.Op()), n, wire.Outcome(r.Mode) == wire.Late))
 }
 
 func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
@@ -21,6 +21,10 @@ func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
 	}
 	r.Step, r.Offset = stepFrags, 0
 	r.Other, r.Remote.Len = h.Request(), h.Limit()
+	r.Entry = uint64(wire.Received)
+	if h.Late() {
+		r.Entry = uint64(wire.Late)
+	}
 	c := e.loop.Conn(from)
 	if c.Busy() || e.sendFrags(c.Endpoint(), r) == fabric.ErrAgain {
 		c.Enqueue(r)
@@ -43,7 +47,7 @@ func (e *Engine) sendFrags(ep fabric.Endpoint, r *progress.Request) error {
 		}
 		r.Offset += uint64(len(piece))
 	}
-	e.finishSend(r, nil)
+	e.finishSend(r, received(fabric.Peer(r.Peer), wire.Outcome(r.Entry)))
 	return nil
 }
 

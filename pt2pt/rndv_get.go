@@ -10,7 +10,14 @@ import (
 
 // sendRTS announces a message that stays in the sender's buffer until FIN.
 func (e *Engine) sendRTS(ep fabric.Endpoint, r *progress.Request) error {
-	h := wire.MakeRTS(e.hdr[:], r.Region.Addr, uint64(len(r.Buf)), r.Region.Key, uint64(r.Op()), Mode(r.Mode) == Ready)
+	var what wire.Announced
+	if Mode(r.Mode) == Ready {
+		what |= wire.Ready
+	}
+	if r.Region.Len < uint64(len(r.Buf)) {
+		what |= wire.Unreadable
+	}
+	h := wire.MakeRTS(e.hdr[:], r.Region.Addr, uint64(len(r.Buf)), r.Region.Key, uint64(r.Op()), what)
 	err := ep.Send(wire.RTS, r.Imm, h, nil)
 	switch err {
 	case nil:
@@ -23,14 +30,15 @@ func (e *Engine) sendRTS(ep fabric.Endpoint, r *progress.Request) error {
 }
 
 func (e *Engine) onRTS(from fabric.Peer, imm uint64, h wire.RTSHeader) {
-	msg := arrival{from: uint32(from), imm: imm, kind: wire.RTS, total: h.Length(), addr: h.Addr(), key: h.Key(), req: h.Request()}
+	msg := arrival{from: uint32(from), imm: imm, kind: wire.RTS, total: h.Length(), addr: h.Addr(), key: h.Key(), req: h.Request(),
+		unreadable: h.What()&wire.Unreadable != 0}
 	cid, tag := wire.Match(imm)
 	if id, ok := e.match.Arrive(cid, int32(from), tag); ok {
 		e.receiveRTS(e.loop.Request(id), from, tag, &msg)
 		return
 	}
 	id, a := e.arrivals.take()
-	msg.gen, msg.ready = a.gen, h.Ready()
+	msg.gen, msg.ready = a.gen, h.What()&wire.Ready != 0
 	*a = msg
 	e.keep(id, a)
 }
@@ -53,6 +61,10 @@ func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, a 
 	if n == 0 {
 		e.acknowledge(from, r.Other, wire.Outcome(r.Mode))
 		e.finishRecv(r, int(from), tag, remote.Len)
+		return
+	}
+	if a.unreadable {
+		e.askFrags(r, n)
 		return
 	}
 	r.Step = stepGet

@@ -93,6 +93,7 @@ func newSession(t *testing.T, feed []byte) *session {
 		l := progress.New(progress.Config{Domain: d, Addrs: s.sim.Addrs(), Log: cfg.Log, NoThread: true})
 		t.Cleanup(func() { d.Close(); l.Close() })
 		e := New(l, rank, 3)
+		l.Go()
 		lim := DefaultLimits
 		lim.Stall = 0
 		if b&2 != 0 {

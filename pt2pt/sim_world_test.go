@@ -89,6 +89,7 @@ func newSimWorld(rng *rand.Rand, cs []mem.SimConfig, lim Limits) *simWorld {
 		e := New(l, i, size)
 		lim.Stall = 0 // there is no time here
 		e.Limit(lim)
+		l.Go()
 		r := &simRank{Engine: e, w: w, id: i, log: log, doms: ds, coming: make([]struct{ total, got int }, size), takes: make([]wire.Level, size)}
 		for range size {
 			r.names = append(r.names, map[uint64]int{})

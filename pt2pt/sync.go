@@ -31,13 +31,17 @@ func (e *Engine) onFIN(from fabric.Peer, op uint64, o wire.Outcome) bool {
 	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) {
 		return false
 	}
-	var err error
+	e.finishSend(r, received(from, o))
+	return true
+}
+
+// received is how a send ends of which its receiver has told the outcome.
+func received(by fabric.Peer, o wire.Outcome) error {
 	switch o {
 	case wire.Lost:
-		err = &fabric.Error{Op: "send", Peer: from, HasPeer: true, Err: ErrNotFetched}
+		return &fabric.Error{Op: "send", Peer: by, HasPeer: true, Err: ErrNotFetched}
 	case wire.Late:
-		err = &fabric.Error{Op: "ready send", Peer: from, HasPeer: true, Err: ErrNotReady}
+		return &fabric.Error{Op: "ready send", Peer: by, HasPeer: true, Err: ErrNotReady}
 	}
-	e.finishSend(r, err)
-	return true
+	return nil
 }

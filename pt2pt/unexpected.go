@@ -24,6 +24,8 @@ type arrival struct {
 	kind    uint8 // Eager, EagerFirst, EagerSync, RTS, or kindOwn
 	ready   bool  // of a ready send, come too early
 	matched bool  // a matched probe has taken it out of the table
+
+	unreadable bool // RTS: the fabric can't read the message
 }
 
 // kindOwn is an arrival that is a rank's long message to itself.

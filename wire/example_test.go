@@ -8,7 +8,7 @@ import (
 
 func Example() {
 	var b [wire.RTSSize]byte
-	h := wire.MakeRTS(b[:], 0x7f00_0000_1000, 1<<20, 0, 42, false)
+	h := wire.MakeRTS(b[:], 0x7f00_0000_1000, 1<<20, 0, 42, 0)
 	// The receiver has the header as plain bytes.
 	if got := wire.RTSHeader([]byte(h)); got.Valid() {
 		cid, tag := wire.Match(wire.Imm(3, 7))

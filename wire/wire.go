@@ -105,26 +105,40 @@ const (
 	rtsLen  = 8
 	rtsKey  = 16
 	rtsReq  = 24
-	rtsRdy  = 32
+	rtsWhat = 32
 	RTSSize = 40
 )
 
 // MakeRTS fills b, which has at least RTSSize bytes.
-func MakeRTS(b []byte, addr, length, key, req uint64, ready bool) RTSHeader {
+func MakeRTS(b []byte, addr, length, key, req uint64, what Announced) RTSHeader {
 	le.PutUint64(b[rtsAddr:], addr)
 	le.PutUint64(b[rtsLen:], length)
 	le.PutUint64(b[rtsKey:], key)
 	le.PutUint64(b[rtsReq:], req)
-	putBool(b[rtsRdy:], ready)
+	le.PutUint64(b[rtsWhat:], uint64(what))
 	return RTSHeader(b[:RTSSize])
 }
 
-func (h RTSHeader) Valid() bool     { return len(h) == RTSSize }
+// Announced says more of an announced message.
+type Announced uint8
+
+const (
+	Ready      Announced = 1 << iota // of a ready send
+	Unreadable                       // the fabric can't read it: ask for fragments
+	announcedAll
+)
+
+// MaxLength bounds the length of a message, so that it fits any count.
+const MaxLength = 1 << 62
+
+func (h RTSHeader) Valid() bool {
+	return len(h) == RTSSize && h.Length() <= MaxLength && h.What() < announcedAll
+}
 func (h RTSHeader) Addr() uint64    { return le.Uint64(h[rtsAddr:]) }
 func (h RTSHeader) Length() uint64  { return le.Uint64(h[rtsLen:]) } // bytes
 func (h RTSHeader) Key() uint64     { return le.Uint64(h[rtsKey:]) }
 func (h RTSHeader) Request() uint64 { return le.Uint64(h[rtsReq:]) } // the sender's, for CTS and FIN
-func (h RTSHeader) Ready() bool     { return h[rtsRdy] != 0 }        // of a ready send
+func (h RTSHeader) What() Announced { return Announced(h[rtsWhat]) }
 
 // CTSHeader asks for fragments: the receiver's request and how many bytes of
 // the message it has room for.
@@ -133,19 +147,22 @@ type CTSHeader []byte
 const (
 	ctsReq   = 0
 	ctsLimit = 8
-	CTSSize  = 16
+	ctsLate  = 16
+	CTSSize  = 24
 )
 
 // MakeCTS fills b, which has at least CTSSize bytes.
-func MakeCTS(b []byte, req, limit uint64) CTSHeader {
+func MakeCTS(b []byte, req, limit uint64, late bool) CTSHeader {
 	le.PutUint64(b[ctsReq:], req)
 	le.PutUint64(b[ctsLimit:], limit)
+	putBool(b[ctsLate:], late)
 	return CTSHeader(b[:CTSSize])
 }
 
 func (h CTSHeader) Valid() bool     { return len(h) == CTSSize }
 func (h CTSHeader) Request() uint64 { return le.Uint64(h[ctsReq:]) }
 func (h CTSHeader) Limit() uint64   { return le.Uint64(h[ctsLimit:]) }
+func (h CTSHeader) Late() bool      { return h[ctsLate] != 0 } // the send was ready and its receive was not
 
 // DataHeader says where in the message a fragment belongs.
 type DataHeader []byte

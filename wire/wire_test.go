@@ -25,9 +25,9 @@ func TestHeadersHaveTheirGoldenBytes(t *testing.T) {
 		{"First of a ready send", func(b []byte) []byte { return wire.MakeFirst(b, 5, true) }, "05000000 00000000 01000000 00000000"},
 		{"Sync", func(b []byte) []byte { return wire.MakeSync(b, 0x0102030405060708) }, "08070605 04030201"},
 		{"RTS", func(b []byte) []byte {
-			return wire.MakeRTS(b, 0x1112131415161718, 0x2122232425262728, 0x3132333435363738, 0x4142434445464748, true)
-		}, "18171615 14131211 28272625 24232221 38373635 34333231 48474645 44434241 01000000 00000000"},
-		{"CTS", func(b []byte) []byte { return wire.MakeCTS(b, 0x5152535455565758, 0x6162636465666768) }, "58575655 54535251 68676665 64636261"},
+			return wire.MakeRTS(b, 0x1112131415161718, 0x2122232425262728, 0x3132333435363738, 0x4142434445464748, wire.Ready|wire.Unreadable)
+		}, "18171615 14131211 28272625 24232221 38373635 34333231 48474645 44434241 03000000 00000000"},
+		{"CTS", func(b []byte) []byte { return wire.MakeCTS(b, 0x5152535455565758, 0x6162636465666768, true) }, "58575655 54535251 68676665 64636261 01000000 00000000"},
 		{"Data", func(b []byte) []byte { return wire.MakeData(b, 0x7172737475767778) }, "78777675 74737271"},
 		{"FIN", func(b []byte) []byte { return wire.MakeFIN(b, wire.Received) }, "00000000 00000000"},
 		{"FIN of a failure", func(b []byte) []byte { return wire.MakeFIN(b, wire.Lost) }, "01000000 00000000"},
@@ -120,10 +120,10 @@ func FuzzHeadersComeBackAsMade(f *testing.F) {
 		if h := wire.MakeFirst(m[:], a, failed); !h.Valid() || h.Length() != a || h.Ready() != failed {
 			t.Errorf("First: valid %t, length %d of %d", h.Valid(), h.Length(), a)
 		}
-		if h := wire.MakeRTS(m[:], a, b, c, d, failed); !h.Valid() || h.Addr() != a || h.Length() != b || h.Key() != c || h.Request() != d || h.Ready() != failed {
+		if h := wire.MakeRTS(m[:], a, b, c, d, wire.Announced(a%4)); h.Valid() != (b <= wire.MaxLength) || h.Addr() != a || h.Length() != b || h.Key() != c || h.Request() != d || h.What() != wire.Announced(a%4) {
 			t.Errorf("RTS %x of %d %d %d %d", []byte(h), a, b, c, d)
 		}
-		if h := wire.MakeCTS(m[:], a, b); !h.Valid() || h.Request() != a || h.Limit() != b {
+		if h := wire.MakeCTS(m[:], a, b, failed); !h.Valid() || h.Request() != a || h.Limit() != b || h.Late() != failed {
 			t.Errorf("CTS %x of %d %d", []byte(h), a, b)
 		}
 		if h := wire.MakeData(m[:], a); !h.Valid() || h.Offset() != a {
@@ -168,12 +168,14 @@ func FuzzOnlyValidHeadersAreRead(f *testing.F) {
 		if h := wire.CancelledHeader(b); check(t, "Cancelled", h.Valid(), b, wire.CancelledSize) {
 			h.Yes()
 		}
-		if h := wire.RTSHeader(b); check(t, "RTS", h.Valid(), b, wire.RTSSize) {
+		if h := wire.RTSHeader(b); h.Valid() {
+			check(t, "RTS", true, b, wire.RTSSize)
 			h.Addr()
-			h.Length()
 			h.Key()
 			h.Request()
-			h.Ready()
+			if h.Length() > wire.MaxLength {
+				t.Errorf("RTS of %d bytes is valid", h.Length())
+			}
 		}
 		if h := wire.CTSHeader(b); check(t, "CTS", h.Valid(), b, wire.CTSSize) {
 			h.Request()

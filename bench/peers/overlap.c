@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static volatile double worked;
+/* Read and written by work, so that the compiler neither moves it nor leaves it
+ * out. */
+static volatile double worked = 1;
 
-static void work(long rounds)
+__attribute__((noinline)) static void work(long rounds)
 {
-	double x = 1;
+	double x = worked;
 	for (long k = 0; k < rounds; k++)
 		x = x * 0.999999 + 0.000001;
 	worked = x;
