@@ -126,14 +126,10 @@ func TestWhatTheDeviceReportsEndsPeers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ds, _ := connected(t, fakeJob(newFakeNet()))
 			m := newMourner()
-			start := time.Now()
 			c.send(ds[0], ds[0].nic.(*fakeNIC))
 			m.untilDown(t, ds[0])
 			if err := m.down[0]; !errors.Is(err, fabric.ErrPeerDown) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("PeerDown(%v), want %q", err, c.says)
-			}
-			if d := time.Since(start); d > 2*time.Second {
-				t.Errorf("it took %v", d)
 			}
 		})
 	}
