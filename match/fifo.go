@@ -14,10 +14,21 @@ func chain(es []entry, head, i uint32) {
 // file appends i, a list of one, to the list of its key, whose hash is h.
 func (b *bins) file(es []entry, i, h uint32) {
 	b.reserve()
-	if _, s := b.home(h); s.head == 0 {
+	_, s := b.home(h)
+	if s.head == 0 {
 		s.hash, s.head = h, i
 		b.keys++
-	} else if head := b.claim(es, h, i); head != 0 {
+		return
+	}
+	if s.hash == h {
+		// Mostly the key's own list: no need to search for it.
+		e, first := &es[i], &es[s.head]
+		if (first.tag^e.tag)&^b.tagAny == 0 && (first.src^e.src)&^b.srcAny == 0 && first.ctx == e.ctx {
+			chain(es, s.head, i)
+			return
+		}
+	}
+	if head := b.claim(es, h, i); head != 0 {
 		chain(es, head, i)
 	}
 }

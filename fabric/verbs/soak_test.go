@@ -274,7 +274,7 @@ func TestLinkDownEndsPeers(t *testing.T) {
 		}
 	}()
 	m.untilDown(t, ds[0])
-	if took := time.Since(start); took > 2*time.Second {
+	if took := time.Since(start); took > 10*time.Second { // a second on an idle machine
 		t.Errorf("the end took %v", took)
 	}
 	if len(m.ends) != 8 {
