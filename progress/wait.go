@@ -20,6 +20,7 @@ type Waiter struct {
 	// freed by whoever ends it.
 	single *Request
 	result Result
+	entry  uint64 // the request's Entry
 	err    error
 
 	parked     bool
@@ -131,6 +132,7 @@ func (l *Loop) satisfy(w *Waiter, r *Request) {
 		w.hook(r, r.err)
 	}
 	if w.single == r {
+		w.entry = r.Entry
 		w.result, w.err = l.collect(r)
 	}
 	if w.need--; w.need > 0 {
@@ -190,6 +192,31 @@ func (l *Loop) Await(r *Request) (Result, error) {
 		w.watch(r)
 	}
 	return l.end(w, l.await(w))
+}
+
+// Find starts a request and waits for it, like Do, and returns its Entry too. The
+// caller owns the loop, or took the request with NewShared.
+func (l *Loop) Find(s Sink, r *Request, owner bool) (Result, uint64, error) {
+	w := newWaiter()
+	w.single, w.need = r, 1
+	w.watch(r)
+	if owner {
+		r.waiter = w
+		l.start(s, r)
+		if w.need > 0 {
+			owner = l.await(w)
+		}
+	} else {
+		w.op, w.node.sink = opStart, s
+		l.push(&w.node)
+		owner = l.sleep(w)
+	}
+	res, entry, err := w.result, w.entry, w.err
+	w.recycle()
+	if owner {
+		l.Leave()
+	}
+	return res, entry, err
 }
 
 func (l *Loop) end(w *Waiter, owner bool) (Result, error) {

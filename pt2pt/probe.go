@@ -22,9 +22,16 @@ func (m Message) Null() bool { return m.e == nil }
 // Probe blocks until a message that a receive would match is here, and tells of
 // it (MPI-4.0 §3.8.1).
 func (e *Engine) Probe(ctx context.Context, source int, cid uint32, tag int32) (progress.Result, error) {
-	r := fill(e.loop.NewShared(), ctx, kindProbe, source, cid, tag, nil)
+	l := e.loop
+	if !l.Enter() {
+		r := fill(l.NewShared(), ctx, kindProbe, source, cid, tag, nil)
+		callers(&r.Place)
+		return l.Do(e, r)
+	}
+	r := fill(l.New(), ctx, kindProbe, source, cid, tag, nil)
 	callers(&r.Place)
-	return e.loop.Do(e, r)
+	l.Begin(e, r)
+	return l.Await(r)
 }
 
 // Iprobe is Probe that answers false instead of waiting. It is local.
@@ -46,9 +53,7 @@ func (e *Engine) Improbe(source int, cid uint32, tag int32) (m Message, res prog
 	e.loop.Glance(func() bool {
 		id, found := e.match.TakeUnexpected(cid, int32(source), tag)
 		if ok = found; ok {
-			a := e.arrivals.at(id)
-			a.matched = true
-			m, res = Message{e, id, a.gen}, a.result()
+			m, res = e.take(id), e.arrivals.at(id).result()
 		} else {
 			err = e.sourceDown(source)
 		}
@@ -57,27 +62,56 @@ func (e *Engine) Improbe(source int, cid uint32, tag int32) (m Message, res prog
 	return m, res, ok, err
 }
 
-// Mprobe blocks until Improbe finds a message.
+// Mprobe is Probe that also takes the message.
 func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) (Message, progress.Result, error) {
-	for {
-		m, res, ok, err := e.Improbe(source, cid, tag)
-		if ok || err != nil {
-			return m, res, err
+	l := e.loop
+	var r *progress.Request
+	owner := l.Enter()
+	if owner {
+		if id, ok := e.match.TakeUnexpected(cid, int32(source), tag); ok {
+			m, res := e.take(id), e.arrivals.at(id).result()
+			l.Leave()
+			return m, res, nil
 		}
-		// Another goroutine may take the message first.
-		if _, err := e.Probe(ctx, source, cid, tag); err != nil {
-			return Message{}, progress.Result{Source: match.AnySource, Tag: match.AnyTag}, err
-		}
+		r = l.New()
+	} else {
+		r = l.NewShared()
 	}
+	fill(r, ctx, kindProbe, source, cid, tag, nil)
+	r.Mode = takes
+	callers(&r.Place)
+	res, name, err := l.Find(e, r, owner)
+	if err != nil {
+		return Message{}, res, err
+	}
+	return Message{e, uint32(name), uint32(name >> 32)}, res, nil
+}
+
+// takes is the Mode of a probe that takes its message.
+const takes = 1
+
+// take gives an arrival, out of the matching table already, to a matched probe.
+func (e *Engine) take(id uint32) Message {
+	a := e.arrivals.at(id)
+	a.matched = true
+	return Message{e, id, a.gen}
 }
 
 // Mrecv receives a message of Mprobe or Improbe into b and sets *m to null.
 func (e *Engine) Mrecv(ctx context.Context, m *Message, b []byte) (progress.Result, error) {
-	r := fill(e.loop.NewShared(), ctx, kindMrecv, e.rank, 0, 0, b)
-	callers(&r.Place)
-	r.Entry = m.name()
+	l, name := e.loop, m.name()
 	*m = Message{}
-	return e.loop.Do(e, r)
+	if !l.Enter() {
+		r := fill(l.NewShared(), ctx, kindMrecv, e.rank, 0, 0, b)
+		callers(&r.Place)
+		r.Entry = name
+		return l.Do(e, r)
+	}
+	r := fill(l.New(), ctx, kindMrecv, e.rank, 0, 0, b)
+	callers(&r.Place)
+	r.Entry = name
+	l.Begin(e, r)
+	return l.Await(r)
 }
 
 // Imrecv starts Mrecv. It is local.
@@ -117,9 +151,14 @@ func (e *Engine) startMrecv(r *progress.Request) {
 // startProbe tells of a message that is here already, or waits for one.
 func (e *Engine) startProbe(r *progress.Request) {
 	cid, tag := wire.Match(r.Imm)
-	if id, ok := e.match.PeekUnexpected(cid, r.Peer, tag); ok {
-		r.Result = e.arrivals.at(id).result()
-		e.loop.Finish(r, nil)
+	id, ok := uint32(0), false
+	if r.Mode == takes {
+		id, ok = e.match.TakeUnexpected(cid, r.Peer, tag)
+	} else {
+		id, ok = e.match.PeekUnexpected(cid, r.Peer, tag)
+	}
+	if ok {
+		e.probed(r, id)
 		return
 	}
 	if err := e.sourceDown(int(r.Peer)); err != nil {
@@ -130,19 +169,33 @@ func (e *Engine) startProbe(r *progress.Request) {
 	e.probes.add(r)
 }
 
-// offer tells the probes that wait of an arrival.
-func (e *Engine) offer(a *arrival) {
+// probed ends a probe with what it has found.
+func (e *Engine) probed(r *progress.Request, id uint32) {
+	if r.Mode == takes {
+		r.Entry = e.take(id).name()
+	}
+	r.Result = e.arrivals.at(id).result()
+	e.loop.Finish(r, nil)
+}
+
+// offer tells the probes that wait of an arrival that is not in the matching
+// table yet, in the order they wait. It reports whether one has taken it.
+func (e *Engine) offer(id uint32, a *arrival) bool {
 	cid, tag := wire.Match(a.imm)
 	for r := e.probes.head; r != nil; {
 		next := r.Link
 		c, t := wire.Match(r.Imm)
 		if c == cid && (t == match.AnyTag || t == tag) && (r.Peer == match.AnySource || r.Peer == int32(a.from)) {
 			e.probes.remove(r)
-			r.Result = a.result()
-			e.loop.Finish(r, nil)
+			taken := r.Mode == takes
+			e.probed(r, id)
+			if taken {
+				return true
+			}
 		}
 		r = next
 	}
+	return false
 }
 
 func (a *arrival) result() progress.Result {

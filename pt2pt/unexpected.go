@@ -89,19 +89,19 @@ func (e *Engine) partly(a *arrival) bool {
 	return a.kind == wire.EagerFirst && uint64(len(e.arrivals.stored(a))) < a.total
 }
 
-// keep files an arrival until a receive or a probe takes it.
+// keep files an arrival until a receive or a probe takes it, unless a probe
+// waits for it.
 func (e *Engine) keep(id uint32, a *arrival) match.Entry {
 	cid, tag := wire.Match(a.imm)
 	if a.ready {
 		e.late(a)
 	}
 	a.began = progress.Now()
-	entry := e.match.AddUnexpected(cid, int32(a.from), tag, id)
 	e.hold(a)
-	if !e.probes.empty() {
-		e.offer(a)
+	if !e.probes.empty() && e.offer(id, a) {
+		return 0
 	}
-	return entry
+	return e.match.AddUnexpected(cid, int32(a.from), tag, id)
 }
 
 // takeArrival gives an arrival, out of the matching table already, to a
