@@ -39,5 +39,5 @@ func (l *Loop) terminate() {
 			c.down = fabric.ErrClosed
 		}
 	}
-	l.requests.each(l.refuse)
+	l.requests.each(l.Refuse)
 }

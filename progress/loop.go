@@ -229,26 +229,20 @@ func (l *Loop) push(n *node) {
 func (l *Loop) start(s Sink, r *Request) {
 	if l.Adopt(s, r) {
 		s.Start(r)
+	} else {
+		l.Refuse(r)
 	}
 }
 
-// Adopt makes s the sink of a request of New, which s then starts by itself.
-// It answers false, and ends the request, once the loop has been closed.
+// Adopt makes s the sink of a request of New, which s then starts by itself. It
+// answers false once the loop has been closed: the request is to be refused.
 func (l *Loop) Adopt(s Sink, r *Request) bool {
-	r.sink = s
-	r.Began = clock.now()
-	if l.over {
-		return l.refused(r)
-	}
-	return true
+	r.sink, r.Began = s, clock.now()
+	return !l.over
 }
 
-func (l *Loop) refused(r *Request) bool {
-	l.refuse(r)
-	return false
-}
-
-func (l *Loop) refuse(r *Request) {
+// Refuse ends a request because the loop has been closed.
+func (l *Loop) Refuse(r *Request) {
 	r.Result = nothing
 	if g := r.general; g != nil {
 		r.general = nil

@@ -58,10 +58,16 @@ func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b 
 		callers(&r.Place)
 		return l.Do(e, r)
 	}
-	r := fill(l.New(), ctx, kindRecv, source, cid, tag, b)
+	r := l.New()
+	set(r, kindRecv, source, cid, tag, b)
+	if ctx != nil {
+		endWith(r, ctx)
+	}
 	callers(&r.Place)
 	if l.Adopt(e, r) {
 		e.startRecv(r)
+	} else {
+		l.Refuse(r)
 	}
 	return l.Await(r)
 }
@@ -103,11 +109,17 @@ func (e *Engine) Irecv(ctx context.Context, source int, cid uint32, tag int32, b
 		callers(&r.Place)
 		return e.submit(r)
 	}
-	r := fill(l.New(), ctx, kindRecv, source, cid, tag, b)
+	r := l.New()
+	set(r, kindRecv, source, cid, tag, b)
+	if ctx != nil {
+		endWith(r, ctx)
+	}
 	callers(&r.Place)
 	h := r.Handle()
 	if l.Adopt(e, r) {
 		e.startRecv(r)
+	} else {
+		l.Refuse(r)
 	}
 	l.Leave()
 	return h
@@ -147,11 +159,16 @@ func (e *Engine) submit(r *progress.Request) progress.Handle {
 }
 
 func fill(r *progress.Request, ctx context.Context, kind uint8, peer int, cid uint32, tag int32, b []byte) *progress.Request {
-	r.Kind, r.Mode, r.Peer, r.Imm, r.Buf, r.Offset = kind, 0, int32(peer), wire.Imm(cid, tag), b, 0
+	set(r, kind, peer, cid, tag, b)
 	if ctx != nil {
 		endWith(r, ctx)
 	}
 	return r
+}
+
+// set and endWith are fill for the receives, where each call counts.
+func set(r *progress.Request, kind uint8, peer int, cid uint32, tag int32, b []byte) {
+	r.Kind, r.Mode, r.Peer, r.Imm, r.Buf, r.Offset = kind, 0, int32(peer), wire.Imm(cid, tag), b, 0
 }
 
 func endWith(r *progress.Request, ctx context.Context) {

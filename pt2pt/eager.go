@@ -24,7 +24,7 @@ func (e *Engine) onEager(from fabric.Peer, kind uint8, imm, req uint64, body []b
 	cid, tag := wire.Match(imm)
 	if id, ok := e.match.Arrive(cid, int32(from), tag); ok {
 		r := e.loop.Request(id)
-		copy(r.Buf, body)
+		place(r.Buf, body)
 		if kind == wire.EagerSync {
 			e.acknowledge(from, req, wire.Received)
 		}

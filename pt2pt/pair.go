@@ -15,6 +15,7 @@ func (e *Engine) Isendrecv(ctx context.Context, cid uint32, out []byte, dest int
 	h := r.Handle()
 	l.Exclusive(func() {
 		if !l.Adopt(e, r) {
+			l.Refuse(r)
 			return
 		}
 		send := fill(l.New(), nil, kindSend, dest, cid, sendtag, out)
