@@ -27,10 +27,15 @@ func (s *instants) open(n uint32) bool {
 	return s.last-n >= instantsKept || s.bits[i/64]&(1<<(i%64)) != 0
 }
 
-func (s *instants) close(n uint32) {
-	if i := n % instantsKept; s.last-n < instantsKept {
-		s.bits[i/64] &^= 1 << (i % 64)
+// close reports whether nobody has waited for the operation before.
+func (s *instants) close(n uint32) bool {
+	if s.last-n >= instantsKept {
+		return true
 	}
+	word, bit := &s.bits[n%instantsKept/64], uint64(1)<<(n%64)
+	was := *word
+	*word = was &^ bit
+	return was&bit != 0
 }
 
 // Instant reports whether the operation ended in the call that started it: its

@@ -122,23 +122,22 @@ func (l *Loop) endAll(hs []Handle) error {
 	var generals []*General
 	for i := range hs {
 		h := hs[i]
-		if r := h.r; r != nil && r.gen == h.gen && r.waiter == nil && !r.special && r.err == nil && h.gen != instant {
+		var err error
+		switch r := h.r; {
+		case r == &l.ended:
+			hs[i] = Handle{}
+			if !l.instants.close(h.gen) {
+				err = ErrStale
+			}
+		case r != nil && r.gen == h.gen && r.waiter == nil && !r.special && r.err == nil:
 			hs[i] = Handle{}
 			l.requests.free(r)
-			continue
-		}
-		if h.idle() {
-			continue
-		}
-		h = hs[i].spend()
-		var err error
-		switch {
+		case h.idle():
 		case !h.valid():
 			hs[i], err = Handle{}, ErrStale
-		case h.r.gen == instant:
-			l.instants.close(h.gen)
 		default:
-			_, err = l.collect(h.r)
+			hs[i].spend()
+			_, err = l.collect(r)
 		}
 		switch g, ok := err.(*General); {
 		case err == nil || err == ErrCancelled:

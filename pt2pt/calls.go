@@ -74,26 +74,48 @@ func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b 
 
 // Isend starts a send. It is local; b is the engine's until the request ends.
 func (e *Engine) Isend(ctx context.Context, dest int, cid uint32, tag int32, b []byte) progress.Handle {
-	return e.IsendMode(ctx, Standard, dest, cid, tag, b)
+	l := e.loop
+	if l.Enter() {
+		if e.sendNow(wire.Eager, dest, wire.Imm(cid, tag), b) {
+			h := l.Instant()
+			l.Leave()
+			return h
+		}
+		l.Leave()
+	}
+	return e.isend(ctx, Standard, dest, cid, tag, b)
 }
 
 // IsendMode is Isend in any mode.
 func (e *Engine) IsendMode(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) progress.Handle {
 	l := e.loop
-	if !l.Enter() {
-		r := fill(l.NewShared(), ctx, kindSend, dest, cid, tag, b)
-		r.Mode = uint8(mode)
-		callers(&r.Place)
+	if l.Enter() {
+		if e.sendsNow(mode, dest, wire.Imm(cid, tag), b) {
+			h := l.Instant()
+			l.Leave()
+			return h
+		}
+		l.Leave()
+	}
+	return e.isend(ctx, mode, dest, cid, tag, b)
+}
+
+// isend starts a send that could not go at once.
+func (e *Engine) isend(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) progress.Handle {
+	l := e.loop
+	owner := l.Enter()
+	var r *progress.Request
+	if owner {
+		r = l.New()
+	} else {
+		r = l.NewShared()
+	}
+	fill(r, ctx, kindSend, dest, cid, tag, b)
+	r.Mode = uint8(mode)
+	callers(&r.Place)
+	if !owner {
 		return e.submit(r)
 	}
-	if e.sendsNow(mode, dest, wire.Imm(cid, tag), b) {
-		h := l.Instant()
-		l.Leave()
-		return h
-	}
-	r := fill(l.New(), ctx, kindSend, dest, cid, tag, b)
-	callers(&r.Place)
-	r.Mode = uint8(mode)
 	h := r.Handle()
 	l.Begin(e, r)
 	l.Leave()

@@ -9,21 +9,17 @@ import (
 
 // sendNow sends a short message without a request, if nothing is in the way.
 func (e *Engine) sendNow(kind uint8, dest int, imm uint64, b []byte) bool {
-	if !e.trySend(kind, dest, imm, b) {
+	if p := &e.peers[dest]; len(b) > p.short || p.gate != 0 || dest == e.rank {
+		return false
+	}
+	c := e.loop.Conn(fabric.Peer(dest))
+	if c.Down() != nil || c.Send(kind, imm, nil, b) != nil {
 		return false
 	}
 	if e.sends++; e.sends%lookEvery == 0 {
 		e.loop.Look()
 	}
 	return true
-}
-
-func (e *Engine) trySend(kind uint8, dest int, imm uint64, b []byte) bool {
-	if p := &e.peers[dest]; len(b) > p.short || dest == e.rank || p.gate != 0 {
-		return false
-	}
-	c := e.loop.Conn(fabric.Peer(dest))
-	return c.Down() == nil && c.Send(kind, imm, nil, b) == nil
 }
 
 // lookEvery is after how many short sends in a row a rank that does nothing else
@@ -45,7 +41,7 @@ func (e *Engine) sendsNow(mode Mode, dest int, imm uint64, b []byte) bool {
 // startSend chooses the protocol, or lets the send wait for the peer.
 func (e *Engine) startSend(r *progress.Request) {
 	// Other sends have tried that before they took a request.
-	if r.Persistent() && Mode(r.Mode) == Standard && e.trySend(wire.Eager, int(r.Peer), r.Imm, r.Buf) {
+	if r.Persistent() && Mode(r.Mode) == Standard && e.sendNow(wire.Eager, int(r.Peer), r.Imm, r.Buf) {
 		r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag}
 		e.loop.Finish(r, nil)
 		return
