@@ -14,7 +14,7 @@ func (l *Loop) Persist(s Saved) Handle {
 	l.Exclusive(func() {
 		saved := s
 		r.sink, r.saved, r.special, r.resting = s.Sink, &saved, true, true
-		r.Buf, r.Kind, r.Ctx, r.Place = s.Buf, s.Kind, s.Ctx, s.Place
+		r.Buf, r.Imm, r.Peer, r.Kind, r.Mode, r.Ctx, r.Place = s.Buf, s.Imm, s.Peer, s.Kind, s.Mode, s.Ctx, s.Place
 	})
 	return r.Handle()
 }
@@ -47,8 +47,12 @@ func (l *Loop) restart(h Handle) error {
 		return ErrActive
 	}
 	s := r.saved
-	r.Imm, r.Peer, r.Mode, r.Offset, r.resting = s.Imm, s.Peer, s.Mode, 0, false
 	s.starts++
+	if s.Now != nil && !l.over && s.Now(r) {
+		r.Result, r.done, r.resting, r.Began = nothing, true, false, clock.now()
+		return nil
+	}
+	r.Imm, r.Peer, r.Mode, r.Offset, r.resting = s.Imm, s.Peer, s.Mode, 0, false
 	l.start(s.Sink, r)
 	return nil
 }

@@ -58,6 +58,10 @@ type Saved struct {
 	Kind, Mode uint8
 	Place      [3]uintptr
 
+	// Now, unless nil, is tried before Sink.Start: it answers true if the
+	// operation has ended with it, without changing the request.
+	Now func(*Request) bool
+
 	starts uint32
 }
 

@@ -163,6 +163,9 @@ func (e *Engine) persist(ctx context.Context, kind uint8, mode Mode, peer int, c
 	if ctx != nil && ctx.Done() != nil {
 		s.Ctx = ctx
 	}
+	if kind == kindSend && mode == Standard && peer != ProcNull {
+		s.Now = e.resendNow
+	}
 	callers(&s.Place)
 	return e.loop.Persist(s)
 }

@@ -22,6 +22,11 @@ func (e *Engine) sendNow(kind uint8, dest int, imm uint64, b []byte) bool {
 	return true
 }
 
+// resendNow is sendNow for a persistent standard send.
+func (e *Engine) resendNow(r *progress.Request) bool {
+	return e.sendNow(wire.Eager, int(r.Peer), r.Imm, r.Buf)
+}
+
 // lookEvery is after how many short sends in a row a rank that does nothing else
 // looks at what comes: its peers may have had enough.
 const lookEvery = 128
@@ -40,12 +45,6 @@ func (e *Engine) sendsNow(mode Mode, dest int, imm uint64, b []byte) bool {
 
 // startSend chooses the protocol, or lets the send wait for the peer.
 func (e *Engine) startSend(r *progress.Request) {
-	// Other sends have tried that before they took a request.
-	if r.Persistent() && Mode(r.Mode) == Standard && e.sendNow(wire.Eager, int(r.Peer), r.Imm, r.Buf) {
-		r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag}
-		e.loop.Finish(r, nil)
-		return
-	}
 	c := e.loop.Conn(fabric.Peer(r.Peer))
 	if err := c.Down(); err != nil {
 		e.finishSend(r, err)
