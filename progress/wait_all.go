@@ -36,6 +36,10 @@ func WaitAll(hs []Handle, out []Status) error {
 	return err
 }
 
+// maxSweep bounds the turns of a sweep: what comes may be for others, and the
+// contexts want a look.
+const maxSweep = 4096
+
 // sweep turns the loop as long as that ends one of the requests after another,
 // and reports whether all have ended. Nobody waits for them meanwhile, which
 // saves the accounts of a waiter where messages come in bursts.
@@ -46,14 +50,14 @@ func (l *Loop) sweep(hs []Handle) bool {
 	if l.armed != 0 || l.asleep {
 		l.disarm()
 	}
-	for i, idle := 0, 0; ; {
+	for i, idle, turns := 0, 0, 0; ; turns++ {
 		for i < len(hs) && (hs[i].r == nil || hs[i].r.done || hs[i].r.resting) {
 			i++
 		}
 		if i == len(hs) {
 			return true
 		}
-		if idle == lookDedicated || l.woke || !hs[i].valid() {
+		if idle == lookDedicated || turns == maxSweep || l.woke || !hs[i].valid() {
 			return false
 		}
 		if l.pass(min(len(hs)-i, burst)) > 0 {
