@@ -47,7 +47,12 @@ func RecvInit[T Scalar](c *Comm, buf []T, source, tag int) (Request, error) {
 // Start begins a persistent operation (MPI_Start, MPI-4.0 §3.9). One that is
 // active already, or a request that is not persistent, is answered with
 // ErrRequest. Local.
-func Start(r *Request) error { return fail("Start", progress.Restart(*r)) }
+func Start(r *Request) error {
+	if err := progress.Restart(*r); err != nil {
+		return fail("Start", err)
+	}
+	return nil
+}
 
 // Startall is Start for each of the requests, in order (MPI_Startall, MPI-4.0
 // §3.9). It stops at the first that can't be started. Local.

@@ -56,12 +56,12 @@ func RequestGetStatus(r Request) (bool, Status, error) {
 // Wait blocks until the operation has completed and sets the handle to null
 // (MPI_Wait, MPI-4.0 §3.7.3). A null handle gives an empty status at once.
 func Wait(r *Request) (Status, error) {
-	st, err := progress.Wait(r)
+	res, err := progress.WaitResult(r)
 	if err != nil {
-		st, err = tell(st, err, true)
+		st, err := tell(res.Status(), err, true)
 		return st, fail("Wait", err)
 	}
-	return st, nil
+	return res.Status(), nil
 }
 
 // Test reports whether the operation has completed, and if so does as Wait

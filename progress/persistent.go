@@ -47,11 +47,12 @@ func (l *Loop) restart(h Handle) error {
 		return ErrActive
 	}
 	s := r.saved
-	s.starts++
 	if s.Now != nil && !l.over && s.Now(r) {
+		s.starts++
 		r.Result, r.done, r.resting, r.Began = nothing, true, false, clock.now()
 		return nil
 	}
+	s.starts++
 	r.Imm, r.Peer, r.Mode, r.Offset, r.resting = s.Imm, s.Peer, s.Mode, 0, false
 	l.start(s.Sink, r)
 	return nil

@@ -10,9 +10,15 @@ import (
 // persistent request it only brings to rest. A null handle, or one at rest, is
 // answered at once with an empty status.
 func Wait(h *Handle) (Status, error) {
+	res, err := WaitResult(h)
+	return res.Status(), err
+}
+
+// WaitResult is Wait with the short form of the status.
+func WaitResult(h *Handle) (Result, error) {
 	r := h.r
 	if r == nil {
-		return Empty, nil
+		return nothing, nil
 	}
 	l := r.loop
 	if !l.Enter() {
@@ -20,33 +26,35 @@ func Wait(h *Handle) (Status, error) {
 	}
 	if r.resting && h.idle() {
 		l.Leave()
-		return Empty, nil
+		return nothing, nil
 	}
 	was := h.spend()
-	if !was.valid() {
+	switch {
+	case !was.valid():
 		*h = Handle{}
 		l.Leave()
-		return Empty, ErrStale
-	}
-	if r.done {
-		st, err := was.collect()
+		return nothing, ErrStale
+	case r == &l.ended:
+		l.instants.close(was.gen)
 		l.Leave()
-		return st, err
+		return nothing, nil
+	case r.done:
+		res, err := l.collect(r)
+		l.Leave()
+		return res, err
 	}
-	res, err := l.Await(r)
-	return res.Status(), err
+	return l.Await(r)
 }
 
 // waitQueued waits where somebody else owns the loop.
-func waitQueued(l *Loop, h *Handle) (Status, error) {
+func waitQueued(l *Loop, h *Handle) (Result, error) {
 	hs, st := [1]Handle{*h}, [1]Status{Empty}
 	err := waitAllQueued(l, hs[:], st[:])
 	*h = hs[0]
 	if err == nil {
 		err = st[0].Err
 	}
-	st[0].Err = nil
-	return st[0], err
+	return Result{Source: int32(st[0].Source), Tag: int32(st[0].Tag), Bytes: st[0].Bytes}, err
 }
 
 // Test moves the loop on and, if the request has ended, does as Wait. It is

@@ -164,7 +164,7 @@ func (e *Engine) persist(ctx context.Context, kind uint8, mode Mode, peer int, c
 		s.Ctx = ctx
 	}
 	if kind == kindSend && mode == Standard && peer != ProcNull {
-		s.Now = e.resendNow
+		s.Now = e.again(peer, s.Imm, b)
 	}
 	callers(&s.Place)
 	return e.loop.Persist(s)

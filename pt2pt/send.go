@@ -22,9 +22,27 @@ func (e *Engine) sendNow(kind uint8, dest int, imm uint64, b []byte) bool {
 	return true
 }
 
-// resendNow is sendNow for a persistent standard send.
-func (e *Engine) resendNow(r *progress.Request) bool {
-	return e.sendNow(wire.Eager, int(r.Peer), r.Imm, r.Buf)
+// again is sendNow for a persistent standard send, with what does not change
+// looked up once; nil if the message is never short.
+func (e *Engine) again(dest int, imm uint64, b []byte) func(*progress.Request) bool {
+	p := &e.peers[dest]
+	if len(b) > p.short || dest == e.rank {
+		return nil
+	}
+	l := e.loop
+	return func(*progress.Request) bool {
+		if p.gate != 0 {
+			return false
+		}
+		c := l.Conn(fabric.Peer(dest))
+		if c.Down() != nil || c.Send(wire.Eager, imm, nil, b) != nil {
+			return false
+		}
+		if e.sends++; e.sends%lookEvery == 0 {
+			l.Look()
+		}
+		return true
+	}
 }
 
 // lookEvery is after how many short sends in a row a rank that does nothing else
