@@ -79,6 +79,7 @@ type Loop struct {
 	passes  uint64
 	seen    uint64 // passes at the thread's last look
 	asleep  bool   // the thread sleeps until the doorbell rings
+	roused  bool   // Rouse was called since the thread began to look
 
 	oversubscribed, threaded bool
 	look                     int  // passes between two looks around, see poll.go
@@ -180,6 +181,7 @@ func (l *Loop) relay() {
 // Rouse makes the thread look at what the doorbell would not announce: work of
 // our own that goes on, such as a backlog or a Get. For the owner.
 func (l *Loop) Rouse() {
+	l.roused = true
 	if l.asleep {
 		l.asleep = false
 		l.dom.Wake()

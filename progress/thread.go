@@ -63,7 +63,7 @@ const (
 // tend does the thread's part as the owner.
 func (l *Loop) tend() nextLook {
 	rung := l.asleep
-	l.asleep = false
+	l.asleep, l.roused = false, false
 	if l.parked.first() == nil || l.poller != nil {
 		if !rung && l.seen != l.passes {
 			l.seen = l.passes
@@ -96,8 +96,8 @@ func (l *Loop) tend() nextLook {
 	l.armed = level
 	came := l.pass(burst) > 0
 	l.seen = l.passes
-	if came || len(l.backlogged) > 0 {
-		return again
+	if came || len(l.backlogged) > 0 || l.roused {
+		return again // the pass may also have done what others had queued
 	}
 	l.asleep = true
 	return untilBell
