@@ -53,8 +53,5 @@ func (l *Loop) disarmAll() {
 	}
 }
 
-// Domain is the fabric that the peer is reached over.
-func (c *Conn) Domain() fabric.Domain { return c.dom }
-
 // Via is the fabric that a peer is reached over. It does not connect.
 func (l *Loop) Via(p fabric.Peer) fabric.Domain { return l.conns[p].dom }

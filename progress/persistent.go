@@ -71,15 +71,6 @@ func Look(h Handle) (idle, stale bool) {
 	return idle, stale
 }
 
-// Persistent reports whether the request is persistent. It is for whoever holds
-// the handle.
-func (h Handle) Persistent() (is bool) {
-	if h.r != nil {
-		h.r.loop.Exclusive(func() { is = h.r.gen == h.gen && h.r.saved != nil })
-	}
-	return is
-}
-
 // rest brings a persistent request that has ended back to where Restart finds
 // it. Nothing but the handle refers to it any more.
 func (r *Request) rest() { r.done, r.resting, r.err = false, true, nil }

@@ -16,9 +16,6 @@ type Message struct {
 	gen uint32
 }
 
-// Null reports whether m holds no message.
-func (m Message) Null() bool { return m.e == nil }
-
 // Probe blocks until a message that a receive would match is here, and tells of
 // it (MPI-4.0 §3.8.1).
 func (e *Engine) Probe(ctx context.Context, source int, cid uint32, tag int32) (progress.Result, error) {
@@ -122,9 +119,6 @@ func (e *Engine) Imrecv(ctx context.Context, m *Message, b []byte) progress.Hand
 	*m = Message{}
 	return e.submit(r)
 }
-
-// Of reports whether the message was matched by this engine.
-func (m Message) Of(e *Engine) bool { return m.e == e }
 
 const noMessage = 1<<64 - 1
 
