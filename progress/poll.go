@@ -14,7 +14,7 @@ const (
 	burst = 64
 	// A poller looks after so many passes in vain at the clock, the contexts and
 	// the other goroutines: seldom with a core to itself, nearly at once where
-	// the message it waits for may need the core to be sent.
+	// the message it waits for may need the core to be sent. Powers of two.
 	lookDedicated = 64
 	lookShared    = 1
 	// spinDedicated is how long a waiter with a core to itself polls before it
@@ -59,13 +59,13 @@ func (l *Loop) poll(w *Waiter) bool {
 			}
 			continue
 		}
-		if idle++; idle%l.look != 0 {
+		if idle++; idle&(l.look-1) != 0 {
 			continue
 		}
 		if l.oversubscribed {
 			yieldCore()
 		}
-		if idle%(4*l.look) != 0 {
+		if idle&(4*l.look-1) != 0 {
 			continue
 		}
 		if start.IsZero() {

@@ -130,9 +130,14 @@ func (e *Engine) mapped(r *progress.Request) bool {
 func (e *Engine) register(r *progress.Request, b []byte, a fabric.Access) {
 	reg, err := e.loop.Via(fabric.Peer(r.Peer)).Register(b, a)
 	if err != nil {
-		reg = fabric.Region{}
+		r.Region = fabric.Region{}
+		return
 	}
-	r.Region = reg
+	// Field by field: words that were just written are loaded at once, a copy of
+	// the whole waits for them.
+	to := &r.Region
+	to.Addr, to.Len, to.Key = reg.Addr, reg.Len, reg.Key
+	to.Mapped, to.Handle = reg.Mapped, reg.Handle
 }
 
 // release ends a request's registration.

@@ -219,7 +219,7 @@ func (j *helpJob) answer(over uint64) {
 // copy moves n bytes at off of the peer's Get.
 func (j *helpJob) copy(own *Arena, off, n uint64) error {
 	if !j.arena {
-		return writePeer(j.e.info.pid, j.src+off, j.dst+off, int(n))
+		return writePeer(j.e.info.thread, j.src+off, j.dst+off, int(n))
 	}
 	src, err := own.at(j.src+off, n)
 	if err != nil {

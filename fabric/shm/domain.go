@@ -28,6 +28,7 @@ type Domain struct {
 	membarrier bool
 	arena      *Arena
 	probe      []uint64 // peers read probe[0] to see whether CMA works
+	parked     int      // the thread that peers name to CMA
 
 	// The doorbell: the control segment holds the wake word that peers read,
 	// the eventfd is what they ring.
@@ -98,6 +99,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	rand.Read(id[:])
 	d.addr = fmt.Sprintf("weft-%s-%d", hex.EncodeToString(id[:]), cfg.Rank)
 	d.probe = []uint64{probeSeed(id)}
+	d.parked = park()
 	if d.arena, err = processArena(); err != nil {
 		return nil, err
 	}
@@ -217,6 +219,7 @@ func (d *Domain) Close() error {
 
 func (d *Domain) release() {
 	d.cancel()
+	unpark()
 	if d.listener != nil {
 		d.listener.Close()
 	}

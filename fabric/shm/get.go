@@ -120,9 +120,9 @@ func (e *endpoint) move(j *getJob, off, n int) error {
 			}
 		}
 	} else if j.write {
-		err = writePeer(e.info.pid, addressOf(local), addr, n)
+		err = writePeer(e.info.thread, addressOf(local), addr, n)
 	} else {
-		err = readPeer(e.info.pid, local, addr)
+		err = readPeer(e.info.thread, local, addr)
 	}
 	if err == nil {
 		return nil

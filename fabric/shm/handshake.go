@@ -155,6 +155,7 @@ func (d *Domain) welcome(conn *net.UnixConn) error {
 // posted.
 type peerInfo struct {
 	pid     int
+	thread  int      // of pid: what CMA names, see parked.go
 	pidfd   *os.File // nil for a peer in this process
 	control []byte
 	bell    int // eventfd
@@ -168,7 +169,7 @@ func (d *Domain) meet(conn *net.UnixConn, you *hello, fds []int) (*peerInfo, err
 	if err != nil {
 		return nil, err
 	}
-	p := &peerInfo{pid: int(cred.Pid), bell: -1}
+	p := &peerInfo{pid: int(cred.Pid), thread: int(cred.Pid), bell: -1}
 	if p.control, err = mapSegment(fds[fdControl], controlSize, unix.PROT_READ|unix.PROT_WRITE); err != nil {
 		return nil, err
 	}
@@ -203,7 +204,10 @@ func (d *Domain) meet(conn *net.UnixConn, you *hello, fds []int) (*peerInfo, err
 		}
 		p.pidfd = os.NewFile(uintptr(fd), "pidfd")
 	}
-	if err := probeCMA(p.pid, you.probeAddr, you.probeValue); err != nil {
+	if isThread(p.pid, int(you.parked)) {
+		p.thread = int(you.parked)
+	}
+	if err := probeCMA(p.thread, you.probeAddr, you.probeValue); err != nil {
 		d.noCMA(err)
 	} else {
 		p.cma = true

@@ -12,9 +12,9 @@ import (
 // answer that refuses, the reason.
 const (
 	helloMagic   = 0x3174666577 // "weft1"
-	helloVersion = 1
+	helloVersion = 2
 	maxHello     = 1024
-	helloFixed   = 8 + 4 + 4 + 4 + 4 + 4 + 4 + 8 + 8 + 3*2
+	helloFixed   = 8 + 4 + 4 + 4 + 4 + 4 + 4 + 8 + 8 + 4 + 3*2
 )
 
 type hello struct {
@@ -24,6 +24,7 @@ type hello struct {
 	membarrier bool   // the sender can issue an expedited membarrier
 	probeAddr  uint64 // where probeValue stands in the sender's memory
 	probeValue uint64
+	parked     uint32 // a thread that always sleeps, see parked.go; 0: none
 	arch, job  string
 	refusal    string
 }
@@ -42,6 +43,7 @@ func (h *hello) encode() []byte {
 	b = le.AppendUint32(b, flags)
 	b = le.AppendUint64(b, h.probeAddr)
 	b = le.AppendUint64(b, h.probeValue)
+	b = le.AppendUint32(b, h.parked)
 	for _, s := range []string{h.arch, h.job, h.refusal} {
 		b = le.AppendUint16(b, uint16(len(s)))
 	}
@@ -62,11 +64,11 @@ func decodeHello(b []byte) (hello, error) {
 		version: le.Uint32(b[8:]), rank: le.Uint32(b[12:]), size: le.Uint32(b[16:]),
 		lines: le.Uint32(b[20:]), pay: le.Uint32(b[24:]),
 		membarrier: le.Uint32(b[28:])&1 != 0,
-		probeAddr:  le.Uint64(b[32:]), probeValue: le.Uint64(b[40:]),
+		probeAddr:  le.Uint64(b[32:]), probeValue: le.Uint64(b[40:]), parked: le.Uint32(b[48:]),
 	}
 	rest := b[helloFixed:]
 	for i, s := range []*string{&h.arch, &h.job, &h.refusal} {
-		n := int(le.Uint16(b[48+2*i:]))
+		n := int(le.Uint16(b[52+2*i:]))
 		if n > len(rest) {
 			return hello{}, errors.New("greeting is cut short")
 		}
@@ -101,7 +103,7 @@ func (d *Domain) greeting() hello {
 	return hello{
 		version: helloVersion, rank: uint32(d.cfg.Rank), size: uint32(d.cfg.Size),
 		lines: ringLines, pay: ringPayload, membarrier: d.membarrier,
-		probeAddr: d.probeAddr(), probeValue: d.probe[0],
+		probeAddr: d.probeAddr(), probeValue: d.probe[0], parked: uint32(d.parked),
 		arch: runtime.GOARCH, job: d.cfg.Job,
 	}
 }

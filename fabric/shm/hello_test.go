@@ -11,7 +11,7 @@ import (
 func someHello() hello {
 	return hello{
 		version: helloVersion, rank: 1, size: 4, lines: ringLines, pay: ringPayload, membarrier: true,
-		probeAddr: 0xc000123456, probeValue: 77, arch: "amd64", job: "a job",
+		probeAddr: 0xc000123456, probeValue: 77, parked: 4711, arch: "amd64", job: "a job",
 	}
 }
 
@@ -21,7 +21,7 @@ func TestAGreetingComesBackAsMade(t *testing.T) {
 		h := hello{
 			version: rapid.Uint32().Draw(t, "version"), rank: rapid.Uint32().Draw(t, "rank"), size: rapid.Uint32().Draw(t, "size"),
 			lines: rapid.Uint32().Draw(t, "lines"), pay: rapid.Uint32().Draw(t, "pay"), membarrier: rapid.Bool().Draw(t, "membarrier"),
-			probeAddr: rapid.Uint64().Draw(t, "addr"), probeValue: rapid.Uint64().Draw(t, "value"),
+			probeAddr: rapid.Uint64().Draw(t, "addr"), probeValue: rapid.Uint64().Draw(t, "value"), parked: rapid.Uint32().Draw(t, "parked"),
 			arch: text.Draw(t, "arch"), job: text.Draw(t, "job"), refusal: text.Draw(t, "refusal"),
 		}
 		got, err := decodeHello(h.encode())
@@ -62,7 +62,7 @@ func TestAMismatchNamesBothValues(t *testing.T) {
 		change func(*hello)
 		values []string
 	}{
-		{"version", func(h *hello) { h.version = 9 }, []string{"9", "1"}},
+		{"version", func(h *hello) { h.version = 9 }, []string{"9", "2"}},
 		{"architecture", func(h *hello) { h.arch = "arm64" }, []string{"arm64", "amd64"}},
 		{"lines", func(h *hello) { h.lines = 1024 }, []string{"1024", "512"}},
 		{"payload", func(h *hello) { h.pay = 4096 }, []string{"4096", "65536"}},
