@@ -16,7 +16,10 @@ import (
 // travels; the helper copies its blocks from the back and says after each how
 // many there are. Whoever finds the counter used up, or can't go on, stops; the
 // reader then waits for the blocks it has not copied, and copies those that a
-// helper who stopped has left.
+// helper who stopped has left. work.go says in which order either takes them.
+//
+// A rank with transfers of its own declines: two that help each other with
+// theirs only carry buffers from one cache to the other.
 //
 // A slot is used again only after the helper has answered, so that a helper
 // who comes late counts on the right counter.
@@ -42,9 +45,15 @@ const (
 
 // coopSlots is the reader's side of the slots of its ring.
 type coopSlots struct {
-	busy uint32 // bit i: slot i awaits its helper's answer
-	gets uint32 // bit i: slot i still serves a Get
+	busy  uint32 // bit i: slot i awaits its helper's answer
+	gets  uint32 // bit i: slot i still serves a Get
+	pause int    // bytes to come that nobody is asked to help with
 }
+
+// coopPause is for how many bytes two ranks that were about to help each other
+// do without.
+const coopPause = 32 << 20
+
 
 func slotWord(mem []byte, slot, word int) *uint64 {
 	return word64(mem, offCoop+slot*coopStride+word)
@@ -73,9 +82,6 @@ func (c *coopSlots) claim(tx *producer, slot, blocks int) bool {
 
 // askHelp gives the job a slot and tells the peer, if both are to be had.
 func (e *endpoint) askHelp(j *getJob) {
-	if !e.up {
-		return
-	}
 	slot := e.coop.take(&e.tx)
 	if slot < 0 {
 		return
@@ -172,6 +178,7 @@ type helpJob struct {
 	arena    bool
 	dst, src uint64
 	n, block uint64
+	blocks   uint64
 	copied   uint64
 }
 
@@ -187,17 +194,22 @@ func (d *Domain) startHelp(r *inbound, hdr []byte) {
 	if j.slot >= coopSlotCount || j.block < minBlock || j.block > maxBlock || r.peer.info == nil {
 		return
 	}
+	if len(d.jobs) > 0 {
+		j.answer(coopAnswered)
+		r.peer.coop.pause = coopPause
+		return
+	}
+	j.blocks = (j.n + j.block - 1) / j.block
 	d.helps = append(d.helps, j)
 }
 
 // help copies one block and reports whether that was all.
 func (d *Domain) help(j *helpJob) (over bool) {
-	blocks := (j.n + j.block - 1) / j.block
-	if atomic.AddUint64(slotWord(j.mem, j.slot, coopClaims), 1) > blocks || j.copied >= blocks {
+	if atomic.AddUint64(slotWord(j.mem, j.slot, coopClaims), 1) > j.blocks || j.copied >= j.blocks {
 		j.answer(coopAnswered)
 		return true
 	}
-	off := (blocks - 1 - j.copied) * j.block
+	off := (j.blocks - 1 - j.copied) * j.block
 	if j.copy(d.arena, off, min(j.block, j.n-off)) != nil {
 		j.answer(coopAnswered)
 		return true

@@ -12,12 +12,10 @@ import (
 const (
 	// wholeGet is the largest transfer done at once in the call.
 	wholeGet = 64 << 10
-	// The owner of the memory helps with a Get of coopMin that comes alone. In
-	// a stream of them the lines of a buffer that is used again move between
-	// the cores, and help was measured to pay from coopStream on only.
-	coopMin    = 64 << 10
-	coopStream = 200 << 10
-	coopArena  = 512 << 10
+	// The owner of the memory helps with a Get of coopMin; of memory that both
+	// ends have mapped, with one of coopArena.
+	coopMin   = 64 << 10
+	coopArena = 512 << 10
 	// A large transfer is cut into blocks: what one Poll moves, and what the
 	// two ends of a cooperative Get claim. Small ones share short transfers
 	// out evenly, large ones spare system calls.
@@ -42,6 +40,8 @@ type getJob struct {
 	note    uint32
 	block   int // bytes
 	blocks  int
+	shared  bool  // the peer is to help
+	share   int   // blocks that are ours to move while the helper moves the others
 	front   int   // blocks moved by us, in order from the front
 	coop    int   // slot, or -1
 	waiting bool  // every block is claimed; the helper still copies
@@ -76,7 +76,8 @@ func (e *endpoint) transfer(j getJob) error {
 	case j.remote.Key == keyVirtual && !e.info.cma:
 		return fabric.ErrUnsupported
 	}
-	if !j.write && len(j.local) <= wholeGet && !e.helpPays(&j) {
+	j.shared = e.helpPays(&j)
+	if !j.write && len(j.local) <= wholeGet && !j.shared {
 		e.d.done = append(e.d.done, completion{op: j.op, err: e.move(&j, 0, len(j.local))})
 		return nil
 	}
@@ -87,7 +88,7 @@ func (e *endpoint) transfer(j getJob) error {
 
 // helpPays reports whether the peer should help with a transfer.
 func (e *endpoint) helpPays(j *getJob) bool {
-	if j.write || len(j.local) < coopMin {
+	if j.write || len(j.local) < coopMin || !e.up {
 		return false
 	}
 	if j.remote.Key == keyArena {
@@ -96,8 +97,11 @@ func (e *endpoint) helpPays(j *getJob) bool {
 		_, mapped := e.d.arena.offset(j.local)
 		return mapped && len(j.local) >= coopArena
 	}
-	alone := len(e.d.jobs) == 0 || len(e.d.jobs) == 1 && e.d.jobs[0] == j
-	return len(j.local) >= coopStream || alone && e.rx != nil && !e.rx.waiting()
+	if e.coop.pause > 0 {
+		e.coop.pause -= len(j.local)
+		return false
+	}
+	return true
 }
 
 // begin makes a transfer a job.
@@ -136,56 +140,25 @@ func (e *endpoint) move(j *getJob, off, n int) error {
 	return &fabric.Error{Op: "copy memory of a peer", Peer: e.peer, HasPeer: true, Err: err}
 }
 
-// work moves the oldest transfer on by a block, and the oldest help: one after
-// the other they end sooner than all at once. It reports false if all of them
-// wait for their helpers, who ring when they have done.
-func (d *Domain) work() bool {
-	busy := len(d.helps) > 0
-	if busy && d.help(d.helps[0]) {
-		last := len(d.helps) - 1
-		copy(d.helps, d.helps[1:])
-		d.helps[last] = nil
-		d.helps = d.helps[:last]
-	}
-	for i := 0; i < len(d.jobs); {
-		waited := d.jobs[i].waiting
-		over, err := d.jobs[i].step()
-		if over {
-			d.finish(i, err)
-			busy = true
-		} else {
-			i++
-		}
-		if !waited {
-			return true
-		}
-	}
-	return busy
-}
-
 // start cuts a transfer whose turn has come, and asks for help with it.
 func (j *getJob) start() {
-	if j.e.helpPays(j) {
+	if j.shared {
 		j.cut(blockSize(len(j.local)))
 		if j.e.askHelp(j); j.coop >= 0 {
 			return
 		}
 	}
 	j.cut(soloBlock)
+	j.share = j.blocks
 }
 
 func (j *getJob) cut(block int) {
 	j.block, j.blocks = block, (len(j.local)+block-1)/block
+	j.share = (j.blocks + 1) / 2
 }
 
 // step moves one block and reports whether that was the last.
 func (j *getJob) step() (over bool, err error) {
-	if j.waiting {
-		return j.awaitHelp()
-	}
-	if j.block == 0 {
-		j.start()
-	}
 	if j.coop >= 0 {
 		// The peer can write to the counter: our own count is the bound.
 		if j.front == j.blocks || !j.e.coop.claim(&j.e.tx, j.coop, j.blocks) {

@@ -1,0 +1,111 @@
+package shm
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// stream begins count Gets of n bytes by rank to, and answers what they read
+// and where to.
+func stream(t *testing.T, p *pair, to, count, n int) (src []byte, dst [][]byte) {
+	t.Helper()
+	src = bytes.Repeat([]byte{byte(7 + to)}, n)
+	reg, err := p.n[1-to].d.Register(src, fabric.RemoteRead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.n[to].d.peers[1-to].info.cma {
+		if os.Getenv("WEFT_CI") != "" {
+			t.Fatal("CMA is refused: nobody helps")
+		}
+		t.Skip("this machine refuses CMA: nobody helps")
+	}
+	for i := range count {
+		dst = append(dst, make([]byte, n))
+		if err := p.ep[to].Get(fabric.Segment{Bytes: dst[i]}, reg.Remote, fabric.Op(i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return src, dst
+}
+
+// ended polls until rank to's Gets have.
+func ended(t *testing.T, p *pair, to int, src []byte, dst [][]byte, poll func()) {
+	t.Helper()
+	for i := 0; len(p.n[to].done) < len(dst); i++ {
+		if i == 100_000 {
+			t.Fatalf("%d of %d transfers have ended", len(p.n[to].done), len(dst))
+		}
+		poll()
+	}
+	for i, b := range dst {
+		if err := p.n[to].done[fabric.Op(i+1)]; err != nil || !bytes.Equal(b, src) {
+			t.Errorf("transfer %d: %v, bytes right: %t", i, err, bytes.Equal(b, src))
+		}
+	}
+}
+
+func TestEachSideOfAStreamMovesItsHalf(t *testing.T) {
+	p := newPair(t)
+	const n = 2 * minBlock
+	src, dst := stream(t, p, 0, lead+1, n)
+	reader, helper := p.n[0], p.n[1]
+	for range lead {
+		reader.d.Poll(reader, 64)
+	}
+	for i, b := range dst {
+		half, none := i < lead && bytes.Equal(b[:n/2], src[:n/2]), bytes.Equal(b[n/2:], make([]byte, n/2))
+		if half != (i < lead) || !none {
+			t.Errorf("transfer %d before the helper has begun: the reader's half is there: %t, the helper's is not: %t", i, half, none)
+		}
+	}
+	for range 1 + lead { // the first one takes the requests
+		helper.d.Poll(helper, 64)
+	}
+	for i, b := range dst[:lead] {
+		if !bytes.Equal(b, src) {
+			t.Errorf("transfer %d is not whole although both sides have moved their halves", i)
+		}
+	}
+	ended(t, p, 0, src, dst, p.poll)
+}
+
+func TestAReaderWhosePeerIsBusyMovesEverything(t *testing.T) {
+	p := newPair(t)
+	src, dst := stream(t, p, 0, 2*coopSlotCount, 3*minBlock+1)
+	ended(t, p, 0, src, dst, func() { p.n[0].d.Poll(p.n[0], 64) })
+	for range 100 {
+		p.n[1].d.Poll(p.n[1], 64) // finds nothing left to do
+	}
+	if left := len(p.n[1].d.helps); left > 0 {
+		t.Errorf("the peer keeps %d transfers that have ended", left)
+	}
+}
+
+func TestRanksThatReadEachOtherDoWithoutHelp(t *testing.T) {
+	p := newPair(t)
+	const count, n = 6, 1 << 20
+	src0, dst0 := stream(t, p, 0, count, n)
+	src1, dst1 := stream(t, p, 1, count, n)
+	ended(t, p, 0, src0, dst0, p.poll)
+	ended(t, p, 1, src1, dst1, p.poll)
+	for to := range 2 {
+		if e := p.n[to].d.peers[1-to]; e.coop.pause <= 0 || e.coop.pause > coopPause {
+			t.Errorf("rank %d asks again after %d bytes, want at most %d", to, e.coop.pause, coopPause)
+		}
+		if len(p.n[to].d.helps) > 0 {
+			t.Errorf("rank %d still helps", to)
+		}
+	}
+	e := p.n[0].d.peers[1]
+	e.coop.pause = 1
+	clear(p.n[0].done)
+	src0, dst0 = stream(t, p, 0, 2, n)
+	if first, second := p.n[0].d.jobs[0].shared, p.n[0].d.jobs[1].shared; first || !second {
+		t.Errorf("shared: %t at the end of the pause, %t after it", first, second)
+	}
+	ended(t, p, 0, src0, dst0, p.poll)
+}
