@@ -110,6 +110,19 @@ func TestOfSeveralValuesInTheEnvironmentTheLastCounts(t *testing.T) {
 	}
 }
 
+func TestTunablesOfTheUserAreKept(t *testing.T) {
+	for _, c := range []struct{ env, want string }{
+		{"A=1", "[A=1 GLIBC_TUNABLES=glibc.pthread.rseq=0]"},
+		{"GLIBC_TUNABLES=", "[GLIBC_TUNABLES=glibc.pthread.rseq=0]"},
+		{"GLIBC_TUNABLES=glibc.malloc.check=1", "[GLIBC_TUNABLES=glibc.malloc.check=1:glibc.pthread.rseq=0]"},
+		{"GLIBC_TUNABLES=glibc.pthread.rseq=1", "[GLIBC_TUNABLES=glibc.pthread.rseq=1]"},
+	} {
+		if got := fmt.Sprint(withoutRseq([]string{c.env})); got != c.want {
+			t.Errorf("%s becomes %s, want %s", c.env, got, c.want)
+		}
+	}
+}
+
 func TestWorldOfOneIsAJob(t *testing.T) {
 	j, err := worldOfOne()
 	if err != nil {

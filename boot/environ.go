@@ -169,6 +169,24 @@ func rankEnv(env []string) []string {
 	return out
 }
 
+// withoutRseq keeps the C library from registering restartable sequences, which
+// no Go program uses: the kernel writes to a registered area whenever a thread
+// gets a core back, and ranks that share cores pass them on at every message.
+func withoutRseq(env []string) []string {
+	const name, tunable = "GLIBC_TUNABLES", "glibc.pthread.rseq"
+	for i, kv := range env {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			if v == "" {
+				env[i] = kv + tunable + "=0"
+			} else if !strings.Contains(v, tunable) {
+				env[i] = kv + ":" + tunable + "=0"
+			}
+			return env
+		}
+	}
+	return append(env, name+"="+tunable+"=0")
+}
+
 // has reports whether env sets name to something.
 func has(env []string, name string) bool {
 	for _, kv := range env {

@@ -149,6 +149,9 @@ func (l *Launch) prepare() (*crew, error) {
 	if n := maxProcs(c.bound); n > 0 && !has(c.env, "GOMAXPROCS") {
 		c.env = append(c.env, "GOMAXPROCS="+strconv.Itoa(n))
 	}
+	if l.N > len(cores) {
+		c.env = withoutRseq(c.env)
+	}
 	c.greet.size = uint32(l.N)
 	c.greet.cores = uint32(len(cores))
 	if c.bound {

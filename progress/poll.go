@@ -4,8 +4,6 @@ import (
 	"runtime"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/weft-mpi/weft/fabric"
 )
 
@@ -100,9 +98,6 @@ func (l *Loop) reenter() {
 		}
 	}
 }
-
-// yieldCore is bounded, so it need not tell the scheduler.
-func yieldCore() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // arm asks for the doorbell for anything. Where that fails nobody may sleep:
 // the waiter is made to poll by handOver.

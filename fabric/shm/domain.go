@@ -51,6 +51,7 @@ type Domain struct {
 	peers   []*endpoint // by rank; nil before first use
 	rx      []*inbound  // rings to poll
 	turn    int         // where in rx the next Poll starts
+	row     int         // messages taken there in a row
 	done    []completion
 	jobs    []*getJob              // large Gets in progress
 	helps   []*helpJob             // large Gets of peers that we help with

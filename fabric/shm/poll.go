@@ -37,12 +37,18 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 		if n >= max {
 			break
 		}
-		if d.turn++; d.turn >= len(d.rx) {
+		if d.turn >= len(d.rx) {
 			d.turn = 0
 		}
 		if r := d.rx[d.turn]; r.waiting() {
-			n += r.poll(d, h, min(burst, max-n))
+			got := r.poll(d, h, min(burst-d.row, max-n))
+			n += got
+			if d.row += got; d.row < burst {
+				continue
+			}
 		}
+		d.turn++
+		d.row = 0
 	}
 	return own + n
 }
