@@ -51,47 +51,50 @@ type Loop struct {
 	queue queue
 	_     [64]byte
 
-	dom      fabric.Domain
+	// What each pass and each wait looks at comes first and close together: a
+	// rank that gets its core back finds all of it cold.
+	dom            fabric.Domain
+	passes         uint64
+	poller         *Waiter // polls, or is about to
+	spare          *Waiter // free waiters
+	look           int     // passes between two looks around, see poll.go
+	armed          fabric.Wake
+	asleep         bool // the thread sleeps until the doorbell rings
+	woke           bool // a parked waiter was made ready in this pass
+	oneProc        bool // one processor runs all goroutines
+	oversubscribed bool
+	threaded       bool
+	over           bool // closed: no request starts any more
+	draining       bool
+	detachments    int           // requests in flight whose end is to be told
+	fallen         []fabric.Peer // down, and the sinks not told yet
+	backlogged     []*Conn
+	more           []fabric.Domain
+	conns          []Conn
+	requests       requests
+	spin           spinner
+
 	first    fabric.Domain // dom, for other goroutines
-	more     []fabric.Domain
 	bells    sync.WaitGroup
-	conns    []Conn
 	addrs    [][]byte
-	sinks    [256]Sink
 	all      []Sink
 	log      *slog.Logger
-	requests requests
 	ended    Request // stands for operations that end at once
 	instants instants
+	packets  *packet // free list
+	biding   int     // waiters in bide
+	parked   waitList
+	seen     uint64 // passes at the thread's last look
+	roused   bool   // Rouse was called since the thread began to look
 
-	draining   bool
-	fallen     []fabric.Peer // down, and the sinks not told yet
-	backlogged []*Conn
-	packets    *packet // free list
+	calls, lastCall *detached
+	called          atomic.Bool   // there are calls: stored by the owner, loaded by the thread where it can't own
+	calling         bool          // a goroutine makes the calls of the closed loop
+	vains           atomic.Uint32 // calls of Test in vain
+	running, closed atomic.Bool
+	stopped         chan struct{}
 
-	poller  *Waiter // polls, or is about to
-	oneProc bool    // one processor runs all goroutines
-	biding  int     // waiters in bide
-	parked  waitList
-	spare   *Waiter // free waiters
-	woke    bool    // a parked waiter was made ready in this pass
-	armed   fabric.Wake
-	passes  uint64
-	seen    uint64 // passes at the thread's last look
-	asleep  bool   // the thread sleeps until the doorbell rings
-	roused  bool   // Rouse was called since the thread began to look
-
-	oversubscribed, threaded bool
-	look                     int  // passes between two looks around, see poll.go
-	over                     bool // closed: no request starts any more
-	detachments              int  // requests in flight whose end is to be told
-	calls, lastCall          *detached
-	called                   atomic.Bool // there are calls: stored by the owner, loaded by the thread where it can't own
-	calling                  bool        // a goroutine makes the calls of the closed loop
-	spin                     spinner
-	vains                    atomic.Uint32 // calls of Test in vain
-	running, closed          atomic.Bool
-	stopped                  chan struct{}
+	sinks [256]Sink
 }
 
 // New makes the loop of a rank. Its sinks are registered next, and then Go is

@@ -52,6 +52,7 @@ type Domain struct {
 	rx      []*inbound  // rings to poll
 	turn    int         // where in rx the next Poll starts
 	row     int         // messages taken there in a row
+	dying   int         // peers that have died and whose rings may hold messages
 	done    []completion
 	jobs    []*getJob              // large Gets in progress
 	helps   []*helpJob             // large Gets of peers that we help with

@@ -24,8 +24,11 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 		own++
 	}
 	n := 0
+	if d.dying > 0 {
+		n = d.mourn(h, max)
+	}
 	if len(d.done) > 0 {
-		n = d.complete(h, max)
+		n += d.complete(h, max-n)
 	}
 	if len(d.rx) == 1 {
 		if r := d.rx[0]; r.waiting() {
@@ -53,10 +56,24 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 	return own + n
 }
 
-// waiting reports whether the ring has something for Poll: a message, or the
-// end of its producer. It is all that an idle Poll does for a peer.
+// mourn ends the peers that have died once their rings are empty.
+func (d *Domain) mourn(h fabric.Handler, max int) int {
+	n := 0
+	for _, r := range d.rx {
+		if r.peer.dying == nil || n >= max {
+			continue
+		}
+		if n += r.poll(d, h, max-n); n < max && r.peer.dying != nil {
+			d.fail(r.peer, r.peer.dying)
+		}
+	}
+	return n
+}
+
+// waiting reports whether the ring has a message. It is all that an idle Poll
+// does for a peer.
 func (r *inbound) waiting() bool {
-	return uint32(r.line(r.head).control()) == uint32(r.head+1) || r.peer.dying != nil
+	return uint32(r.line(r.head).control()) == uint32(r.head+1)
 }
 
 // poll hands over what the ring holds.
@@ -66,9 +83,6 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 		line := r.line(r.head)
 		ctl := line.control()
 		if uint32(ctl) != uint32(r.head+1) {
-			if r.peer.dying != nil {
-				d.fail(r.peer, r.peer.dying)
-			}
 			break
 		}
 		if n > 0 {
@@ -134,6 +148,9 @@ func (d *Domain) takeEvents() {
 		}
 		if ev.err != nil {
 			if e.rx != nil {
+				if e.dying == nil {
+					d.dying++
+				}
 				e.dying = ev.err // after what it had sent
 			} else {
 				d.fail(e, ev.err)
@@ -180,6 +197,9 @@ func (d *Domain) complete(h fabric.Handler, max int) int {
 func (d *Domain) fail(e *endpoint, err error) {
 	if e.down != nil {
 		return
+	}
+	if e.dying != nil {
+		d.dying--
 	}
 	e.down, e.dying, e.up = err, nil, false
 	if e.rx != nil {
