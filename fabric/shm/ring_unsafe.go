@@ -74,7 +74,7 @@ func (p *producer) claimLines() { prefetchWrite(p.line(p.tail+ahead).p, lineSize
 // expect fetches a line that is about to be read. It is called where several
 // messages have come at once: then lines behind them are written already. To
 // fetch one that is not would take it from the producer.
-func (c *consumer) expect() { prefetchRead(c.line(c.head + 3).p) }
+func (c *consumer) expect() { prefetchRead(c.line(c.head + 5).p) }
 
 // demotePayload pushes a short body towards the cache that both cores share:
 // the consumer fetches it from there sooner than from ours, since it can begin
