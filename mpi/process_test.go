@@ -22,6 +22,15 @@ import (
 const roleVar = "WEFT_MPI_TEST_ROLE"
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(teamVar); dir != "" {
+		if err := joinTeam(dir); err != nil {
+			fmt.Fprintf(os.Stderr, "join the test job: %v\n", err)
+			os.Exit(1)
+		}
+		code := m.Run()
+		team.leave()
+		os.Exit(code)
+	}
 	role := os.Getenv(roleVar)
 	if role == "" {
 		os.Exit(m.Run())
