@@ -3,9 +3,11 @@ package mpi_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"os"
@@ -14,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,8 +41,12 @@ type crew struct {
 	memory  []byte // see shared
 	used    int
 	signals int
-	worlds  int
 	ran     map[string]bool // tests that had a job of ours
+
+	obituaries []*os.File // to each rank; see mourn
+	mu         sync.Mutex // guards what follows
+	world      *mpi.World // of the test that runs
+	worlds     int
 }
 
 // notBetweenProcesses are the tests that do not run there, by the reason.
@@ -84,7 +91,7 @@ func TestTheSuiteBetweenProcesses(t *testing.T) {
 					maps.Copy(ran, tests)
 				})
 			}
-			if len(c.sizes) > 2 && !t.Failed() {
+			if len(c.sizes) > 2 && !t.Failed() && !raceEnabled && !testing.Short() {
 				checkCoverage(t, ran)
 			}
 		})
@@ -168,8 +175,48 @@ func joinTeam(dir string) error {
 		return err
 	}
 	memory, err := mapShared(dir)
+	if err != nil {
+		return err
+	}
 	team = &crew{job: job, fabric: os.Getenv("WEFT_FABRIC"), dir: dir, memory: memory, ran: map[string]bool{}}
-	return err
+	if team.fabric == "verbs" {
+		return nil // it notices by itself that a rank closes its domain
+	}
+	for i := range job.Size {
+		f, err := openPipe(filepath.Join(dir, fmt.Sprint("obituaries", i)))
+		if err != nil {
+			return err
+		}
+		team.obituaries = append(team.obituaries, f)
+	}
+	go team.mourn()
+	return nil
+}
+
+// mourn tells the World of ranks that have failed while their process lives:
+// shared memory sees the end of processes only.
+func (p *crew) mourn() {
+	for b := make([]byte, 8); ; {
+		if _, err := io.ReadFull(p.obituaries[p.job.Rank], b); err != nil {
+			return
+		}
+		p.mu.Lock()
+		if p.world != nil && int(binary.LittleEndian.Uint32(b)) == p.worlds {
+			p.world.Fail(int(binary.LittleEndian.Uint32(b[4:])))
+		}
+		p.mu.Unlock()
+	}
+}
+
+// die tells the others that this rank has failed.
+func (p *crew) die() {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(p.worlds))
+	b = binary.LittleEndian.AppendUint32(b, uint32(p.job.Rank))
+	for i, f := range p.obituaries {
+		if i != p.job.Rank {
+			f.Write(b)
+		}
+	}
 }
 
 // leave ends the process's part in the job.
@@ -213,8 +260,12 @@ func (p *crew) try(t *testing.T, n int, f func(w *mpi.World, c *mpi.Comm) error,
 	if err != nil {
 		p.lost(t, err)
 	}
-	p.worlds++
-	err = w.End(f(w, w.Comm().WithContext(ctx)))
+	p.began(w)
+	err = f(w, w.Comm().WithContext(ctx))
+	if err != nil {
+		p.die()
+	}
+	err = w.End(err)
 	mine := outcome{Test: fmt.Sprint(t.Name(), " ", p.worlds)}
 	if err != nil {
 		mine.Text, mine.Classes = fmt.Sprintf("rank %d: %v", p.job.Rank, err), mpi.ClassesOf(err)
@@ -223,6 +274,7 @@ func (p *crew) try(t *testing.T, n int, f func(w *mpi.World, c *mpi.Comm) error,
 	ctx, cancel = context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
 	all, xerr := p.job.Exchange(ctx, b)
+	p.began(nil)
 	if xerr != nil {
 		p.lost(t, xerr)
 	}
@@ -237,6 +289,16 @@ func (p *crew) try(t *testing.T, n int, f func(w *mpi.World, c *mpi.Comm) error,
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// began notes the World of the test that runs, nil when it is over.
+func (p *crew) began(w *mpi.World) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.world = w
+	if w != nil {
+		p.worlds++
+	}
 }
 
 // lost ends a process that has lost the others.

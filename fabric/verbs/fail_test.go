@@ -213,6 +213,27 @@ func TestAWindowTakesFewCrossings(t *testing.T) {
 	}
 }
 
+// Where no progress thread polls, no message waits for company.
+func TestAnUnattendedRankLeavesNothingBehind(t *testing.T) {
+	j := fakeJob(newFakeNet())
+	opener := j.open
+	j.open = func(cfg fabric.Config) (*Domain, error) {
+		cfg.Unattended = true
+		return opener(cfg)
+	}
+	ds, eps := connected(t, j)
+	ds[0].Poll(nobody{}, 64)
+	var c counter
+	for i := range 20 {
+		if err := eps[0].Send(1, 0, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if ds[1].Poll(&c, 64); c.n != i+1 {
+			t.Errorf("message %d is not there", i+1)
+		}
+	}
+}
+
 // A lone message does not wait for company, and neither does one to a peer
 // when the rank is about to sleep.
 func TestALoneMessageGoesAtOnce(t *testing.T) {
