@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -41,7 +42,7 @@ type crew struct {
 	memory  []byte // see shared
 	used    int
 	signals int
-	ran     map[string]bool // tests that had a job of ours
+	ran     map[string]time.Duration // tests that had a job of ours
 
 	obituaries []*os.File // to each rank; see mourn
 	mu         sync.Mutex // guards what follows
@@ -91,7 +92,7 @@ func TestTheSuiteBetweenProcesses(t *testing.T) {
 					maps.Copy(ran, tests)
 				})
 			}
-			if len(c.sizes) > 2 && !t.Failed() && !raceEnabled && !testing.Short() {
+			if len(c.sizes) > 2 && !t.Failed() && !raceEnabled {
 				checkCoverage(t, ran)
 			}
 		})
@@ -156,8 +157,11 @@ func startTeam(t *testing.T, fabric string, n int) map[string]bool {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	ran := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^ran (\w+)$`).FindAllStringSubmatch(out.String(), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^ran (\w+) ([\d.]+)`).FindAllStringSubmatch(out.String(), -1) {
 		ran[m[1]] = true
+		if s, err := strconv.ParseFloat(m[2], 64); err == nil && s > 2 {
+			t.Logf("%s takes %.1f s", m[1], s)
+		}
 	}
 	return ran
 }
@@ -178,7 +182,7 @@ func joinTeam(dir string) error {
 	if err != nil {
 		return err
 	}
-	team = &crew{job: job, fabric: os.Getenv("WEFT_FABRIC"), dir: dir, memory: memory, ran: map[string]bool{}}
+	team = &crew{job: job, fabric: os.Getenv("WEFT_FABRIC"), dir: dir, memory: memory, ran: map[string]time.Duration{}}
 	if team.fabric == "verbs" {
 		return nil // it notices by itself that a rank closes its domain
 	}
@@ -223,7 +227,7 @@ func (p *crew) die() {
 func (p *crew) leave() {
 	if p.job.Rank == 0 {
 		for _, name := range slices.Sorted(maps.Keys(p.ran)) {
-			fmt.Println("ran", name)
+			fmt.Println("ran", name, p.ran[name].Seconds())
 		}
 	}
 	p.job.Close()
@@ -252,7 +256,8 @@ func (p *crew) try(t *testing.T, n int, f func(w *mpi.World, c *mpi.Comm) error,
 		t.Skipf("%d ranks; there are %d processes", n, p.job.Size)
 	}
 	name, _, _ := strings.Cut(t.Name(), "/")
-	p.ran[name] = true
+	start := time.Now()
+	defer func() { p.ran[name] += time.Since(start) }()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("the test waited too long"))
 	defer cancel()
 	opts = append([]mpi.Option{mpi.WithLogger(slog.New(slog.DiscardHandler))}, opts...)

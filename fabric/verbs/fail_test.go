@@ -94,6 +94,28 @@ func TestAnErrorCompletionIsExplained(t *testing.T) {
 	}
 }
 
+// Sends that went well and were not to be signaled hold the end up for no time.
+func TestAPeersEndWaitsForNothingThatHasEnded(t *testing.T) {
+	ds, eps := connected(t, fakeJob(newFakeNet()))
+	a := ds[0]
+	for range 3 {
+		if err := eps[0].Send(1, 0, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a.outstanding == 0 {
+		t.Fatal("nothing is outstanding: nothing is proved")
+	}
+	a.peers[1].die(errors.New("it is gone"))
+	m := newMourner()
+	for range 5 {
+		a.Poll(m, 64)
+	}
+	if len(m.down) != 1 || a.outstanding != 0 {
+		t.Errorf("after 5 Polls PeerDown was called %d times and %d work requests are outstanding", len(m.down), a.outstanding)
+	}
+}
+
 func TestAPathThatNeverWorkedPointsAtTheGID(t *testing.T) {
 	w := newFakeNet()
 	j := fakeJob(w)
