@@ -85,6 +85,56 @@ func (n *realNets) open(rank int) (ds []fabric.Domain, via []int, addrs [][]byte
 	return ds, via, addrs
 }
 
+// meet connects all ranks: one that has never met another is not told of its
+// death until it wants something of it.
+func (n *realNets) meet() error {
+	met := greeter{}
+	want := 0
+	for net, ds := range n.domains {
+		for a, d := range ds {
+			for b, o := range ds {
+				if a == b || n.via(a, b) != net {
+					continue
+				}
+				want++
+				e, err := d.Domain.Connect(fabric.Peer(b), o.Addr())
+				if err != nil {
+					return err
+				}
+				for end := time.Now().Add(patience); ; {
+					if err = e.Send(1, 0, nil, nil); err != fabric.ErrAgain || time.Now().After(end) {
+						break
+					}
+					met.poll(ds)
+				}
+				if err != nil {
+					return fmt.Errorf("rank %d does not meet %d: %w", a, b, err)
+				}
+			}
+		}
+		for end := time.Now().Add(patience); met.n < want; met.poll(ds) {
+			if time.Now().After(end) {
+				return errors.New("a greeting has not come")
+			}
+		}
+	}
+	return nil
+}
+
+// greeter counts the messages with which ranks meet.
+type greeter struct{ n int }
+
+func (g *greeter) poll(ds []*realDomain) {
+	for _, d := range ds {
+		d.Domain.Poll(g, 64)
+	}
+}
+
+func (g *greeter) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) { g.n++ }
+func (g *greeter) Notify(fabric.Peer, uint32)                         {}
+func (g *greeter) Complete(fabric.Op, error)                          {}
+func (g *greeter) PeerDown(fabric.Peer, error)                        {}
+
 func (n *realNets) watch(f func(mem.SimEvent)) {
 	if f == nil {
 		f = func(mem.SimEvent) {}

@@ -39,6 +39,12 @@ func runReal(seed uint64, lie func(*realDomain, *realMessage), ps ...fabric.Prov
 	if len(ps) > 1 || ps[0].Name() == "shm" {
 		p.deaths = nil // shared memory sees the end of processes only
 	}
+	if len(p.deaths) > 0 {
+		if err := n.meet(); err != nil {
+			n.close()
+			return nil, err
+		}
+	}
 	w := newSimWorld(rng, size, n, p.limits)
 	w.tracing = true
 	w.note("%+v", p)
