@@ -13,7 +13,12 @@ import (
 )
 
 // realSeeds is how many plans are played over each real transport.
-const realSeeds = 60
+func realSeeds() uint64 {
+	if testing.Short() {
+		return 30
+	}
+	return 200
+}
 
 // runReal plays a seed's plan over transports and returns what broke.
 func runReal(seed uint64, lie func(*realDomain, *realMessage), ps ...fabric.Provider) (trace []byte, err error) {
@@ -69,7 +74,7 @@ func TestPlansOverRealTransports(t *testing.T) {
 				}
 			}
 			start, events := time.Now(), 0
-			for seed := *simFrom; seed < *simFrom+realSeeds; seed++ {
+			for seed := *simFrom; seed < *simFrom+realSeeds(); seed++ {
 				trace, err := runReal(seed, nil, ps...)
 				if err != nil {
 					t.Fatalf("%s\nplan %d: %v", tail(trace, traceLines), seed, err)
@@ -80,7 +85,7 @@ func TestPlansOverRealTransports(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%d plans, %d events in %v", realSeeds, events, time.Since(start).Round(time.Millisecond))
+			t.Logf("%d plans, %d events in %v", realSeeds(), events, time.Since(start).Round(time.Millisecond))
 		})
 	}
 }
