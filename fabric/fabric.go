@@ -38,6 +38,10 @@ type Config struct {
 	Size int
 	Job  string       // the same on all ranks of the job, and no other's
 	Log  *slog.Logger // never nil
+
+	// Unattended says that nobody polls while the application computes: what
+	// was accepted leaves without a further call.
+	Unattended bool
 }
 
 // Caps says what a domain offers and where its protocols break even. It does

@@ -1,12 +1,15 @@
 package mpi_test
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -75,19 +78,49 @@ func aside(f func()) (join func()) {
 	return func() { ok(<-done) }
 }
 
-// signal lets one goroutine wait for another outside of the library.
-type signal chan struct{}
+// signal lets one rank, or goroutine, wait for another outside of the library.
+type signal struct {
+	given chan struct{}
+	pipe  *os.File // between ranks that are processes
+}
 
-func newSignal() signal { return make(signal, 64) }
+// newSignal is called by all ranks that are processes, in the same order.
+func newSignal() signal {
+	if team != nil {
+		return signal{pipe: team.newPipe()}
+	}
+	return signal{given: make(chan struct{}, 64)}
+}
 
-func (s signal) give() { s <- struct{}{} }
+func (s signal) give() {
+	if s.pipe == nil {
+		s.given <- struct{}{}
+		return
+	}
+	_, err := s.pipe.Write([]byte{1})
+	ok(err)
+}
 
 func (s signal) take() {
+	if s.pipe != nil {
+		ok(s.pipe.SetReadDeadline(time.Now().Add(patience)))
+		_, err := s.pipe.Read(make([]byte, 1))
+		ok(err)
+		return
+	}
 	select {
-	case <-s:
+	case <-s.given:
 	case <-time.After(patience):
 		stop(fmt.Errorf("the signal never came"))
 	}
+}
+
+// openPipe opens a named pipe, which it makes unless another process has.
+func openPipe(name string) (*os.File, error) {
+	if err := syscall.Mkfifo(name, 0o600); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, fmt.Errorf("make %s: %w", name, err)
+	}
+	return os.OpenFile(name, os.O_RDWR, 0)
 }
 
 // begin starts one operation out of several.

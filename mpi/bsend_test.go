@@ -98,7 +98,7 @@ func TestDetachGivesTheMemoryBackOnceAllIsDelivered(t *testing.T) {
 	withAndWithoutThread(t, func(t *testing.T, fabric string, opts ...mpi.Option) {
 		for _, own := range []bool{false, true} {
 			for dest := range 2 {
-				var received atomic.Bool
+				received := shared[atomic.Bool]()
 				sent := newSignal()
 				act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
 					recv := func() {

@@ -159,7 +159,7 @@ func TestASendIsEitherCancelledOrReceived(t *testing.T) {
 		rounds = 100
 	}
 	withAndWithoutThread(t, func(t *testing.T, fabric string, opts ...mpi.Option) {
-		var cancelled, received atomic.Int64
+		cancelled, received := shared[atomic.Int64](), shared[atomic.Int64]()
 		act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
 			const window = 8
 			if c.Rank() == 1 {
@@ -233,7 +233,7 @@ func TestAPersistentSendIsCancelledInEveryStart(t *testing.T) {
 	}
 	withAndWithoutThread(t, func(t *testing.T, fabric string, opts ...mpi.Option) {
 		for _, n := range []int{8, long} {
-			var cancelled, received int
+			cancelled, received := shared[atomic.Int64](), shared[atomic.Int64]()
 			act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
 				if c.Rank() == 1 {
 					in := make([]byte, n)
@@ -243,7 +243,7 @@ func TestAPersistentSendIsCancelledInEveryStart(t *testing.T) {
 						if st.Tag == 2 {
 							return
 						}
-						received++
+						received.Add(1)
 					}
 				}
 				r := begin(mpi.SsendInit(c, pattern(n, 1), 1, 1))
@@ -257,15 +257,15 @@ func TestAPersistentSendIsCancelledInEveryStart(t *testing.T) {
 					}
 					ok(mpi.Cancel(r))
 					if st := get(mpi.Wait(r)); st.Cancelled {
-						cancelled++
+						cancelled.Add(1)
 					}
 				}
 				ok(mpi.Send(c, []byte{}, 1, 2))
 			}, opts...)
-			if cancelled+received != rounds {
-				t.Errorf("of %d starts %d were cancelled and %d received", rounds, cancelled, received)
+			if cancelled.Load()+received.Load() != int64(rounds) {
+				t.Errorf("of %d starts %d were cancelled and %d received", rounds, cancelled.Load(), received.Load())
 			}
-			t.Logf("%d bytes: %d cancelled, %d received", n, cancelled, received)
+			t.Logf("%d bytes: %d cancelled, %d received", n, cancelled.Load(), received.Load())
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -283,39 +282,40 @@ func TestOnCompleteRefusesWhatNobodyHasStarted(t *testing.T) {
 // However a detached operation ends, its callback is told.
 func TestACallbackIsToldOfEveryEnd(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
-		act(t, fabric, 1, func(w *mpi.World, c *mpi.Comm) {
-			told := newEnds(t)
-			ctx, cancel := context.WithCancel(t.Context())
-			ok(mpi.OnComplete(begin(mpi.Irecv(c.WithContext(ctx), make([]byte, 1), 0, 1)), told.call))
-			cancel()
-			want(t, "the end of the context", told.next().err, mpi.ErrCanceled)
+		t.Run("alone", func(t *testing.T) {
+			act(t, fabric, 1, func(w *mpi.World, c *mpi.Comm) {
+				told := newEnds(t)
+				ctx, cancel := context.WithCancel(t.Context())
+				ok(mpi.OnComplete(begin(mpi.Irecv(c.WithContext(ctx), make([]byte, 1), 0, 1)), told.call))
+				cancel()
+				want(t, "the end of the context", told.next().err, mpi.ErrCanceled)
 
-			r := begin(mpi.Irecv(c, make([]byte, 1), 0, 1))
-			copied := *r
-			ok(mpi.OnComplete(r, told.call))
-			ok(mpi.Cancel(&copied))
-			if got := told.next(); !got.st.Cancelled || got.err != nil {
-				t.Errorf("after Cancel: %+v", got)
-			}
+				r := begin(mpi.Irecv(c, make([]byte, 1), 0, 1))
+				copied := *r
+				ok(mpi.OnComplete(r, told.call))
+				ok(mpi.Cancel(&copied))
+				if got := told.next(); !got.st.Cancelled || got.err != nil {
+					t.Errorf("after Cancel: %+v", got)
+				}
 
-			ok(mpi.Send(c, make([]byte, 3), 0, 1))
-			r = begin(mpi.Irecv(c, make([]byte, 1), 0, 1)) // has ended
-			ok(mpi.OnComplete(r, told.call))
-			want(t, "a receive that had ended", told.next().err, mpi.ErrTruncate)
-			told.none()
+				ok(mpi.Send(c, make([]byte, 3), 0, 1))
+				r = begin(mpi.Irecv(c, make([]byte, 1), 0, 1)) // has ended
+				ok(mpi.OnComplete(r, told.call))
+				want(t, "a receive that had ended", told.next().err, mpi.ErrTruncate)
+				told.none()
+			})
 		})
 
 		told := newEnds(t)
-		var wg sync.WaitGroup
-		wg.Add(1)
+		waits := newSignal()
 		err := try(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) error {
 			return attempt(func() {
 				if c.Rank() == 1 {
-					wg.Wait()
+					waits.take()
 					stop(errors.New("this rank dies"))
 				}
 				ok(mpi.OnComplete(begin(mpi.Irecv(c, make([]byte, 1), 1, 1)), told.call))
-				wg.Done()
+				waits.give()
 				want(t, "the death of the sender", told.next().err, mpi.ErrProcFailed)
 			})
 		})

@@ -10,21 +10,23 @@ import (
 func TestADuplicateHasTheSameRanks(t *testing.T) {
 	withAndWithoutThread(t, func(t *testing.T, fabric string, opts ...mpi.Option) {
 		for n := 1; n <= 8; n++ {
-			act(t, fabric, n, func(w *mpi.World, c *mpi.Comm) {
-				d := get(c.Dup())
-				e := get(d.Dup())
-				for _, comm := range []*mpi.Comm{d, e, get(c.Dup())} {
-					if comm.Rank() != c.Rank() || comm.Size() != n {
-						t.Errorf("rank %d of %d is %d of %d in a duplicate", c.Rank(), n, comm.Rank(), comm.Size())
+			t.Run(fmt.Sprint(n), func(t *testing.T) {
+				act(t, fabric, n, func(w *mpi.World, c *mpi.Comm) {
+					d := get(c.Dup())
+					e := get(d.Dup())
+					for _, comm := range []*mpi.Comm{d, e, get(c.Dup())} {
+						if comm.Rank() != c.Rank() || comm.Size() != n {
+							t.Errorf("rank %d of %d is %d of %d in a duplicate", c.Rank(), n, comm.Rank(), comm.Size())
+						}
+						right, left := (c.Rank()+1)%n, (c.Rank()+n-1)%n
+						in := []int{-1}
+						if st := get(mpi.Sendrecv(comm, []int{c.Rank()}, right, 1, in, left, 1)); in[0] != left || st.Source != left {
+							t.Errorf("from rank %d came %d, %+v", left, in[0], st)
+						}
+						ok(comm.Barrier())
 					}
-					right, left := (c.Rank()+1)%n, (c.Rank()+n-1)%n
-					in := []int{-1}
-					if st := get(mpi.Sendrecv(comm, []int{c.Rank()}, right, 1, in, left, 1)); in[0] != left || st.Source != left {
-						t.Errorf("from rank %d came %d, %+v", left, in[0], st)
-					}
-					ok(comm.Barrier())
-				}
-			}, opts...)
+				}, opts...)
+			})
 		}
 	})
 }
@@ -107,39 +109,41 @@ func TestConcurrentDupsAreAllDistinct(t *testing.T) {
 	withAndWithoutThread(t, func(t *testing.T, fabric string, opts ...mpi.Option) {
 		const goroutines, depth = 6, 4
 		for _, n := range []int{2, 3, 5} {
-			act(t, fabric, n, func(w *mpi.World, c *mpi.Comm) {
-				var comms [goroutines * depth]*mpi.Comm
-				var joins []func()
-				for g := range goroutines {
-					d := get(c.Dup())
-					joins = append(joins, aside(func() {
-						for i := range depth {
-							d = get(d.Dup())
-							comms[g*depth+i] = d
-						}
-					}))
-				}
-				for _, join := range joins {
-					join()
-				}
-				// One message in each, all with the same ranks and tag.
-				right, left := (c.Rank()+1)%n, (c.Rank()+n-1)%n
-				var rs []mpi.Request
-				in := make([]int, len(comms))
-				for i, d := range comms {
-					rs = append(rs, get(mpi.Irecv(d, in[i:i+1], left, 1)))
-				}
-				for i := range comms {
-					i = (i*7 + c.Rank()) % len(comms) // in any order
-					rs = append(rs, get(mpi.Isend(comms[i], []int{i}, right, 1)))
-				}
-				ok(mpi.Waitall(rs, nil))
-				for i, got := range in {
-					if got != i {
-						stop(fmt.Errorf("communicator %d got the message of %d", i, got))
+			t.Run(fmt.Sprint(n), func(t *testing.T) {
+				act(t, fabric, n, func(w *mpi.World, c *mpi.Comm) {
+					var comms [goroutines * depth]*mpi.Comm
+					var joins []func()
+					for g := range goroutines {
+						d := get(c.Dup())
+						joins = append(joins, aside(func() {
+							for i := range depth {
+								d = get(d.Dup())
+								comms[g*depth+i] = d
+							}
+						}))
 					}
-				}
-			}, opts...)
+					for _, join := range joins {
+						join()
+					}
+					// One message in each, all with the same ranks and tag.
+					right, left := (c.Rank()+1)%n, (c.Rank()+n-1)%n
+					var rs []mpi.Request
+					in := make([]int, len(comms))
+					for i, d := range comms {
+						rs = append(rs, get(mpi.Irecv(d, in[i:i+1], left, 1)))
+					}
+					for i := range comms {
+						i = (i*7 + c.Rank()) % len(comms) // in any order
+						rs = append(rs, get(mpi.Isend(comms[i], []int{i}, right, 1)))
+					}
+					ok(mpi.Waitall(rs, nil))
+					for i, got := range in {
+						if got != i {
+							stop(fmt.Errorf("communicator %d got the message of %d", i, got))
+						}
+					}
+				}, opts...)
+			})
 		}
 	})
 }

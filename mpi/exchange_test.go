@@ -201,18 +201,20 @@ func TestWaitanyGivesEachRequestOnce(t *testing.T) {
 func TestNobodyLeavesABarrierBeforeAllHaveCome(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		for _, n := range []int{1, 2, 3, 5, 8} {
-			var come atomic.Int64
-			run(t, fabric, n, func(w *mpi.World, c *mpi.Comm) error {
-				for round := range int64(20) {
-					come.Add(1)
-					if err := c.Barrier(); err != nil {
-						return err
+			t.Run(fmt.Sprint(n), func(t *testing.T) {
+				come := shared[atomic.Int64]()
+				run(t, fabric, n, func(w *mpi.World, c *mpi.Comm) error {
+					for round := range int64(20) {
+						come.Add(1)
+						if err := c.Barrier(); err != nil {
+							return err
+						}
+						if got := come.Load(); got < (round+1)*int64(n) {
+							t.Errorf("rank %d left barrier %d when %d had come", c.Rank(), round, got)
+						}
 					}
-					if got := come.Load(); got < (round+1)*int64(n) {
-						t.Errorf("rank %d left barrier %d when %d had come", c.Rank(), round, got)
-					}
-				}
-				return nil
+					return nil
+				})
 			})
 		}
 	})

@@ -146,7 +146,7 @@ func TestASendNobodyReceivesEndsWithItsContextOrItsReceive(t *testing.T) {
 func TestARankThatFailsFailsTheOthers(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		for _, n := range []int{2, 3, 4, 7} {
-			for what, wait := range map[string]func(c *mpi.Comm, failing int) error{
+			for what, wait := range ordered(map[string]func(c *mpi.Comm, failing int) error{
 				"in Recv": func(c *mpi.Comm, failing int) error {
 					_, err := mpi.Recv(c, make([]byte, 8), failing, 1)
 					return err
@@ -162,7 +162,7 @@ func TestARankThatFailsFailsTheOthers(t *testing.T) {
 				},
 				"in Finalize": func(c *mpi.Comm, failing int) error { return nil },
 				"in Barrier":  func(c *mpi.Comm, failing int) error { return c.Barrier() },
-			} {
+			}) {
 				t.Run(fmt.Sprintf("%d ranks %s", n, what), func(t *testing.T) {
 					bad := errors.New("bad luck")
 					failing := n - 1
@@ -189,7 +189,7 @@ func TestARankThatFailsFailsTheOthers(t *testing.T) {
 func TestOthersGoOnAfterAFailure(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		bad := errors.New("bad luck")
-		var rounds atomic.Int64
+		rounds := shared[atomic.Int64]()
 		err := try(t, fabric, 3, func(w *mpi.World, c *mpi.Comm) error {
 			if c.Rank() == 2 {
 				return bad

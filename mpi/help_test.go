@@ -15,8 +15,13 @@ import (
 // patience bounds what must come; nothing waits that long unless it fails.
 const patience = 30 * time.Second
 
-// onEach runs a test on every fabric that joins goroutines.
+// onEach runs a test on every fabric that joins goroutines, or on the one that
+// joins the processes of this job.
 func onEach(t *testing.T, f func(t *testing.T, fabric string)) {
+	if team != nil {
+		t.Run(team.fabric, func(t *testing.T) { f(t, team.fabric) })
+		return
+	}
 	for _, fabric := range []string{"mem", "shm", "verbs"} {
 		t.Run(fabric, func(t *testing.T) {
 			need(t, fabric)
@@ -46,9 +51,13 @@ func run(t *testing.T, fabric string, n int, f func(w *mpi.World, c *mpi.Comm) e
 }
 
 // try is run for a job that may fail. Its communicators have a context that
-// ends before the test binary does.
+// ends before the test binary does. Whatever ranks share besides is shared or a
+// signal, since they may be processes.
 func try(t *testing.T, fabric string, n int, f func(w *mpi.World, c *mpi.Comm) error, opts ...mpi.Option) error {
 	t.Helper()
+	if team != nil {
+		return team.try(t, n, f, opts)
+	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("the test waited too long"))
 	defer cancel()
 	opts = append([]mpi.Option{mpi.WithFabric(fabric), mpi.WithLogger(slog.New(slog.DiscardHandler))}, opts...)

@@ -308,7 +308,7 @@ func TestLocalProceduresReturnWithNobodyTakingPart(t *testing.T) {
 func TestNonlocalProceduresReturnOnceTheirPartnerHasActed(t *testing.T) {
 	withAndWithoutThread(t, func(t *testing.T, fabric string, opts ...mpi.Option) {
 		check := func(proc procedure, n int) {
-			var acted atomic.Bool
+			acted := shared[atomic.Bool]()
 			called := newSignal()
 			act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
 				pingpong(c, 9)

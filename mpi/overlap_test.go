@@ -43,7 +43,7 @@ func TestARendezvousCompletesWhileTheReceiverComputes(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		for _, way := range starts {
 			for _, n := range []int{long, megabyte} {
-				var sent atomic.Bool
+				sent := shared[atomic.Bool]()
 				posted := newSignal()
 				act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
 					if c.Rank() == 0 {
@@ -58,7 +58,7 @@ func TestARendezvousCompletesWhileTheReceiverComputes(t *testing.T) {
 					in := make([]byte, n)
 					r := way.start(c, in)
 					posted.give()
-					compute(&sent)
+					compute(sent)
 					if differs(in, 1) >= 0 {
 						t.Errorf("%s of %d bytes: the sender has completed before all is there", way.name, n)
 					}
@@ -75,7 +75,7 @@ func TestWithoutTheThreadARendezvousWaitsForTheReceiver(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		for _, way := range starts {
 			for _, n := range []int{long, megabyte} {
-				var asked, called atomic.Bool
+				asked, called := shared[atomic.Bool](), shared[atomic.Bool]()
 				posted := newSignal()
 				act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
 					pingpong(c, 9)
@@ -101,7 +101,7 @@ func TestWithoutTheThreadARendezvousWaitsForTheReceiver(t *testing.T) {
 					in := make([]byte, n)
 					r := way.start(c, in)
 					posted.give()
-					compute(&asked)
+					compute(asked)
 					called.Store(true)
 					get(mpi.Wait(r))
 					if differs(in, 1) >= 0 {
@@ -118,12 +118,12 @@ func TestWithoutTheThreadARendezvousWaitsForTheReceiver(t *testing.T) {
 func TestAReceiveCompletesWhileTheSenderComputes(t *testing.T) {
 	withAndWithoutThread(t, func(t *testing.T, fabric string, opts ...mpi.Option) {
 		for _, n := range []int{long, megabyte} {
-			var received atomic.Bool
+			received := shared[atomic.Bool]()
 			act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
 				pingpong(c, 9)
 				if c.Rank() == 0 {
 					s := begin(mpi.Isend(c, pattern(n, 1), 1, 1))
-					compute(&received)
+					compute(received)
 					get(mpi.Wait(s))
 					return
 				}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,6 +23,15 @@ import (
 const roleVar = "WEFT_MPI_TEST_ROLE"
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(teamVar); dir != "" {
+		if err := joinTeam(dir); err != nil {
+			fmt.Fprintf(os.Stderr, "join the test job: %v\n", err)
+			os.Exit(1)
+		}
+		code := m.Run()
+		team.leave()
+		os.Exit(code)
+	}
 	role := os.Getenv(roleVar)
 	if role == "" {
 		os.Exit(m.Run())
@@ -71,6 +81,7 @@ func play(role string) error {
 	fmt.Printf("pid %d\n", os.Getpid())
 	dies := strings.HasPrefix(name, "killed")
 	err = roles[name](c)
+	told := time.Now().UnixNano()
 	end := w.Finalize()
 	if !dies {
 		return errors.Join(err, end)
@@ -86,6 +97,7 @@ func play(role string) error {
 	if after := openFiles(); after > before+4 {
 		return fmt.Errorf("%d descriptors are open, %d were before Init", after, before)
 	}
+	fmt.Println("told at", told)
 	fmt.Println("survived")
 	return nil
 }
@@ -141,6 +153,7 @@ func playBlocked(c *mpi.Comm) error {
 }
 
 func die() {
+	fmt.Println("killed at", time.Now().UnixNano())
 	syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {}
 }
@@ -303,7 +316,34 @@ func TestARankBlockedInRecvUsesNoProcessor(t *testing.T) {
 // kill -9 at any moment: the other rank is told within its deadline, ends in
 // order, and nothing is left behind.
 func TestAKilledRankFailsTheOperationsOfTheOther(t *testing.T) {
-	for role := range roles {
+	for _, fabric := range []string{"shm", "verbs"} {
+		t.Run(fabric, func(t *testing.T) {
+			need(t, fabric)
+			t.Setenv("WEFT_FABRIC", fabric)
+			before := kernelHolds(t)
+			killRanks(t)
+			if after := kernelHolds(t); after != before {
+				t.Errorf("the kernel holds\n%s\nbefore it held\n%s", after, before)
+			}
+		})
+	}
+}
+
+// kernelHolds counts the kernel's queue pairs, regions and so on, of all
+// processes of a guest that runs nothing else.
+func kernelHolds(t *testing.T) string {
+	if os.Getenv("WEFT_ROCE") == "" {
+		return ""
+	}
+	out, err := exec.Command("rdma", "resource", "show").CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("qp ")) {
+		t.Fatalf("rdma resource show: %v: %s", err, out)
+	}
+	return string(out)
+}
+
+func killRanks(t *testing.T) {
+	for role := range ordered(roles) {
 		if !strings.HasPrefix(role, "killed") {
 			continue
 		}
@@ -321,6 +361,12 @@ func TestAKilledRankFailsTheOperationsOfTheOther(t *testing.T) {
 			if d := time.Since(start); d > patience/2 {
 				t.Errorf("it took %v", d)
 			}
+			var killed, told int64
+			for line := range strings.Lines(out) {
+				fmt.Sscanf(line, "killed at %d", &killed)
+				fmt.Sscanf(line, "told at %d", &told)
+			}
+			t.Logf("told %v after the kill", time.Duration(told-killed).Round(time.Microsecond))
 			if after := openFiles(); after > files+2 {
 				t.Errorf("the launcher has %d descriptors open, %d before", after, files)
 			}

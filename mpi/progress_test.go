@@ -14,11 +14,10 @@ func TestABacklogDrainsWhileTheOnlyWaiterIsParked(t *testing.T) {
 		t.Run(fmt.Sprintf("thread=%t", opts == nil), func(t *testing.T) {
 			onEach(t, func(t *testing.T, fabric string) {
 				const many = 1000
-				posted, parked := make(chan bool), make(chan bool)
-				err := mpi.Run(2, func(w *mpi.World) error {
-					c := w.Comm()
+				posted, parked := newSignal(), make(chan bool)
+				run(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) error {
 					if c.Rank() == 1 {
-						<-posted
+						posted.take()
 						for i := range many {
 							got := make([]byte, 4000)
 							if _, err := mpi.Recv(c, got, 0, 1); err != nil {
@@ -47,15 +46,12 @@ func TestABacklogDrainsWhileTheOnlyWaiterIsParked(t *testing.T) {
 						}
 						rs = append(rs, r)
 					}
-					close(posted)
+					posted.give()
 					if err := <-end; err != nil {
 						return err
 					}
 					return mpi.Waitall(rs, nil)
-				}, append(opts, mpi.WithFabric(fabric))...)
-				if err != nil {
-					t.Error(err)
-				}
+				}, opts...)
 			})
 		})
 	}

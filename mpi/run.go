@@ -74,7 +74,7 @@ func worldsOf(n int, o options) ([]*World, error) {
 	var addrs [][]byte
 	job := rand.Text()
 	for i := range n {
-		dom, err := provider.Open(fabric.Config{Rank: fabric.Peer(i), Size: n, Job: job, Log: o.log})
+		dom, err := provider.Open(fabric.Config{Rank: fabric.Peer(i), Size: n, Job: job, Log: o.log, Unattended: o.noThread})
 		if err != nil {
 			return nil, errors.Join(err, closeAll(doms))
 		}

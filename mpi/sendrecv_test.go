@@ -32,18 +32,20 @@ var exchanging = []struct {
 func TestARingExchangesInEveryWay(t *testing.T) {
 	withAndWithoutThread(t, func(t *testing.T, fabric string, opts ...mpi.Option) {
 		for ranks := 1; ranks <= 5; ranks++ {
-			act(t, fabric, ranks, func(w *mpi.World, c *mpi.Comm) {
-				right, left := (c.Rank()+1)%ranks, (c.Rank()+ranks-1)%ranks
-				for _, way := range exchanging {
-					for _, n := range sizes {
-						in := make([]byte, n)
-						st := get(way.do(c, pattern(n, c.Rank()), in, right, left))
-						if i := differs(in, left); i >= 0 || st != (mpi.Status{Source: left, Tag: 1, Bytes: uint64(n)}) {
-							stop(fmt.Errorf("%s of %d bytes: byte %d differs, %+v", way.name, n, i, st))
+			t.Run(fmt.Sprint(ranks), func(t *testing.T) {
+				act(t, fabric, ranks, func(w *mpi.World, c *mpi.Comm) {
+					right, left := (c.Rank()+1)%ranks, (c.Rank()+ranks-1)%ranks
+					for _, way := range exchanging {
+						for _, n := range sizes {
+							in := make([]byte, n)
+							st := get(way.do(c, pattern(n, c.Rank()), in, right, left))
+							if i := differs(in, left); i >= 0 || st != (mpi.Status{Source: left, Tag: 1, Bytes: uint64(n)}) {
+								stop(fmt.Errorf("%s of %d bytes: byte %d differs, %+v", way.name, n, i, st))
+							}
 						}
 					}
-				}
-			}, opts...)
+				}, opts...)
+			})
 		}
 	})
 }

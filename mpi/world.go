@@ -59,7 +59,7 @@ func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	doms, err := open(providers, fabric.Config{Rank: fabric.Peer(job.Rank), Size: job.Size, Job: job.ID, Log: o.log})
+	doms, err := open(providers, fabric.Config{Rank: fabric.Peer(job.Rank), Size: job.Size, Job: job.ID, Log: o.log, Unattended: o.noThread})
 	if err != nil {
 		return nil, err
 	}

@@ -17,13 +17,12 @@ type simNets struct {
 
 // newSimNets makes them. Ranks of which both are even, or both odd, meet in the
 // first.
-func newSimNets(rng *rand.Rand, cs []mem.SimConfig, observe func(mem.SimEvent)) *simNets {
+func newSimNets(rng *rand.Rand, cs []mem.SimConfig) *simNets {
 	n := &simNets{rng: rng, via: func(a, b int) int { return 0 }}
 	if len(cs) > 1 {
 		n.via = func(a, b int) int { return (a ^ b) & 1 }
 	}
 	for i, c := range cs {
-		c.Observe = observe
 		if len(cs) > 1 {
 			c.Meet = func(a, b int) bool { return n.via(a, b) == i }
 		}
@@ -32,8 +31,7 @@ func newSimNets(rng *rand.Rand, cs []mem.SimConfig, observe func(mem.SimEvent)) 
 	return n
 }
 
-// open opens a rank's domains, and says which leads to each rank.
-func (n *simNets) open(rank int) (ds []fabric.Domain, via []int) {
+func (n *simNets) open(rank int) (ds []fabric.Domain, via []int, addrs [][]byte) {
 	for _, s := range n.all {
 		d, err := s.Open(s.Config(rank))
 		if err != nil {
@@ -44,7 +42,7 @@ func (n *simNets) open(rank int) (ds []fabric.Domain, via []int) {
 	for p := range n.all[0].Size {
 		via = append(via, n.via(rank, p))
 	}
-	return ds, via
+	return ds, via, n.all[0].Addrs()
 }
 
 // step makes a move in one of the networks.
@@ -97,9 +95,12 @@ func (n *simNets) kill(rank int) {
 	}
 }
 
-// mute ends the observation.
-func (n *simNets) mute() {
+func (n *simNets) watch(f func(mem.SimEvent)) {
 	for _, s := range n.all {
-		s.Observe = nil
+		s.Observe = f
 	}
 }
+
+func (n *simNets) busy() bool { return false }
+
+func (n *simNets) tired(round int) bool { return round > 20000 }

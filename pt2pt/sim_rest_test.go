@@ -16,7 +16,7 @@ func (w *simWorld) settle() {
 	rouse := w.nets.calm()
 	w.note("settle")
 	for round, quiet := 0, 0; quiet < 2; round++ {
-		if round > 20000 {
+		if w.nets.tired(round) {
 			w.fail("the job does not come to rest")
 		}
 		before := w.changes
@@ -31,7 +31,7 @@ func (w *simWorld) settle() {
 				q.test()
 			}
 		}
-		if quiet++; w.changes != before {
+		if quiet++; w.changes != before || w.nets.busy() {
 			quiet = 0
 		}
 	}

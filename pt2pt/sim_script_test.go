@@ -88,11 +88,12 @@ func newScript(t *testing.T, a args) *simWorld {
 	lim.PeerBytes = uint64(a.named("peerbytes", int(lim.PeerBytes)))
 	lim.PeerMessages = a.named("peermessages", lim.PeerMessages)
 	lim.Messages = a.named("messages", lim.Messages)
-	w := newSimWorld(rand.New(rand.NewPCG(0, 0)), []mem.SimConfig{{
-		Size: a.named("ranks", 2), Depth: a.named("depth", 16),
+	rng, size := rand.New(rand.NewPCG(0, 0)), a.named("ranks", 2)
+	w := newSimWorld(rng, size, newSimNets(rng, []mem.SimConfig{{
+		Size: size, Depth: a.named("depth", 16),
 		Caps: fabric.Caps{MaxShort: 8, MaxEager: eager, Chunk: a.named("chunk", 16), GetMin: a.named("getmin", 64),
 			GetMinMapped: a.named("getmin", 64), Get: a.named("get", 1) == 1},
-	}}, lim)
+	}}), lim)
 	w.tracing = true
 	return w
 }
@@ -152,9 +153,10 @@ func (s *script) run(line string) {
 
 // move makes the first move that fits.
 func (s *script) move(kind mem.SimMoveKind, rank, peer int) {
-	for _, m := range s.w.nets.all[0].Moves() {
+	net := s.w.nets.(*simNets).all[0]
+	for _, m := range net.Moves() {
 		if m.Kind == kind && m.Rank == rank && (peer == oracle.Any || m.Peer == peer) {
-			s.w.nets.all[0].Do(m)
+			net.Do(m)
 			return
 		}
 	}

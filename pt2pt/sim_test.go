@@ -23,20 +23,26 @@ const traceLines = 120
 func runSeed(seed uint64, tracing bool) (trace []byte, err error) {
 	rng := rand.New(rand.NewPCG(seed, 0x5eed))
 	p := drawPlan(rng)
-	w := newSimWorld(rng, p.nets, p.limits)
+	w := newSimWorld(rng, p.nets[0].Size, newSimNets(rng, p.nets), p.limits)
 	w.tracing, w.raw = tracing, tracing
 	w.note("%+v", p)
-	err = w.try(func() { w.play(p) })
+	err = w.run(p)
+	return w.trace, err
+}
+
+// run plays the plan and closes the world.
+func (w *simWorld) run(p simPlan) error {
+	err := w.try(func() { w.play(p) })
 	if err == nil {
 		w.close()
-	} else {
-		w.note("BROKEN: %v", err)
-		w.nets.mute()
-		for _, r := range w.ranks { // the loops may be owned still
-			r.shut()
-		}
+		return nil
 	}
-	return w.trace, err
+	w.note("BROKEN: %v", err)
+	w.nets.watch(nil)
+	for _, r := range w.ranks { // the loops may be owned still
+		r.shut()
+	}
+	return err
 }
 
 // tail returns the last lines of a trace.

@@ -19,7 +19,7 @@ import (
 // One goroutine drives all ranks, by calls that do not block.
 type simWorld struct {
 	rng   *rand.Rand
-	nets  *simNets
+	nets  simWires
 	check *oracle.Checker
 	ranks []*simRank
 	reqs  []*simReq // by name, from 0
@@ -77,15 +77,29 @@ type broken struct{ err error }
 
 func (w *simWorld) fail(format string, args ...any) { panic(broken{fmt.Errorf(format, args...)}) }
 
-func newSimWorld(rng *rand.Rand, cs []mem.SimConfig, lim Limits) *simWorld {
-	size := cs[0].Size
-	w := &simWorld{rng: rng, check: oracle.New(size)}
+// simWires are what joins the ranks: simNets, or realNets.
+type simWires interface {
+	// open returns a rank's domains, and which of them leads to each rank,
+	// where it has which address.
+	open(rank int) (ds []fabric.Domain, via []int, addrs [][]byte)
+	watch(func(mem.SimEvent)) // nil: nobody watches any more
+	step() bool               // a move, false if there is none
+	calm() (rouse func())     // ends all faults until rouse is called
+	quiet() bool              // nothing is on its way
+	busy() bool               // something may come although there is no move
+	tired(round int) bool     // the job should have come to rest
+	regions(rank int) int     // that the rank has registered
+	kill(rank int)
+}
+
+func newSimWorld(rng *rand.Rand, size int, nets simWires, lim Limits) *simWorld {
+	w := &simWorld{rng: rng, check: oracle.New(size), nets: nets}
 	w.check.Most = lim.Messages
-	w.nets = newSimNets(rng, cs, w.observe)
+	nets.watch(w.observe)
 	for i := range size {
-		ds, via := w.nets.open(i)
+		ds, via, addrs := w.nets.open(i)
 		log := &simLog{}
-		l := progress.New(progress.Config{Domain: ds[0], More: ds[1:], Via: via, Addrs: w.nets.all[0].Addrs(), Log: slog.New(log), NoThread: true})
+		l := progress.New(progress.Config{Domain: ds[0], More: ds[1:], Via: via, Addrs: addrs, Log: slog.New(log), NoThread: true})
 		e := New(l, i, size)
 		lim.Stall = 0 // there is no time here
 		e.Limit(lim)
@@ -102,7 +116,7 @@ func newSimWorld(rng *rand.Rand, cs []mem.SimConfig, lim Limits) *simWorld {
 // close ends all ranks. The domains go first: the progress threads are asleep
 // in them.
 func (w *simWorld) close() {
-	w.nets.mute()
+	w.nets.watch(nil)
 	for _, r := range w.ranks {
 		r.shut()
 		r.loop.Close()

@@ -22,6 +22,7 @@ type endpoint struct {
 	failing  error // why it will be, once its operations have ended
 	failPoll uint64
 	failBy   time.Time
+	marked   bool // something is posted behind all that may be flushed
 
 	// What is outstanding: entries head to tail of the ring.
 	head, tail uint32

@@ -60,6 +60,12 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 		e := d.failing[i]
 		if e.failPoll == d.polls || e.head != e.tail && e.qp.id != 0 && time.Now().Before(e.failBy) {
 			i++ // flushes may come, or messages from before
+			if !e.marked {
+				// What went well unsignaled is flushed by nobody: what comes
+				// behind it is.
+				e.marked = true
+				e.flushMark()
+			}
 			continue
 		}
 		if e.qp.id != 0 {

@@ -94,6 +94,28 @@ func TestAnErrorCompletionIsExplained(t *testing.T) {
 	}
 }
 
+// Sends that went well and were not to be signaled hold the end up for no time.
+func TestAPeersEndWaitsForNothingThatHasEnded(t *testing.T) {
+	ds, eps := connected(t, fakeJob(newFakeNet()))
+	a := ds[0]
+	for range 3 {
+		if err := eps[0].Send(1, 0, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a.outstanding == 0 {
+		t.Fatal("nothing is outstanding: nothing is proved")
+	}
+	a.peers[1].die(errors.New("it is gone"))
+	m := newMourner()
+	for range 5 {
+		a.Poll(m, 64)
+	}
+	if len(m.down) != 1 || a.outstanding != 0 {
+		t.Errorf("after 5 Polls PeerDown was called %d times and %d work requests are outstanding", len(m.down), a.outstanding)
+	}
+}
+
 func TestAPathThatNeverWorkedPointsAtTheGID(t *testing.T) {
 	w := newFakeNet()
 	j := fakeJob(w)
@@ -209,6 +231,27 @@ func TestAWindowTakesFewCrossings(t *testing.T) {
 	for i, who := range []string{"sender", "receiver"} {
 		if per := float64(n[i].crossings) / (rounds * 64); per > 0.1 {
 			t.Errorf("%s: %.3f crossings a message", who, per)
+		}
+	}
+}
+
+// Where no progress thread polls, no message waits for company.
+func TestAnUnattendedRankLeavesNothingBehind(t *testing.T) {
+	j := fakeJob(newFakeNet())
+	opener := j.open
+	j.open = func(cfg fabric.Config) (*Domain, error) {
+		cfg.Unattended = true
+		return opener(cfg)
+	}
+	ds, eps := connected(t, j)
+	ds[0].Poll(nobody{}, 64)
+	var c counter
+	for i := range 20 {
+		if err := eps[0].Send(1, 0, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if ds[1].Poll(&c, 64); c.n != i+1 {
+			t.Errorf("message %d is not there", i+1)
 		}
 	}
 }

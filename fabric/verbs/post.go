@@ -44,7 +44,8 @@ func (d *Domain) next() *sendDesc {
 // submit queues a descriptor for the next turn, which comes now unless more is
 // expected: within Poll its end, else the next Poll once several sends to the
 // peer have gone by themselves. A rank that sleeps, or is about to, leaves
-// nothing behind.
+// nothing behind, and neither does one without a progress thread: its next Poll
+// may never come.
 func (e *endpoint) submit(s *sendDesc, w entry) {
 	d := e.d
 	s.qp, s.id = e.qp.id, uint64(e.peer)<<32|uint64(e.tail)
@@ -78,7 +79,7 @@ func (e *endpoint) submit(s *sendDesc, w entry) {
 		e.burst, e.burstPoll = 0, d.polls
 	}
 	e.burst++
-	if e.burst <= lone || d.bell.armed != 0 || d.sends >= batch {
+	if e.burst <= lone || d.bell.armed != 0 || d.cfg.Unattended || d.sends >= batch {
 		d.flush()
 	}
 }

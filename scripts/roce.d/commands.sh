@@ -22,6 +22,18 @@ run_tests() {
 	guest sh -c "code=0; $script; exit \$code"
 }
 
+# run_soak sends a million messages of mixed lengths and validates them.
+run_soak() {
+	setup
+	work_folder
+	mkdir -p "$work/soak"
+	say "building the tests of ./fabric/verbs"
+	(cd "$root" && CGO_ENABLED=1 go test -c -o "$work/soak/verbs.test" ./fabric/verbs)
+	files+=("$work/soak/verbs.test:/w/verbs.test")
+	environment+=("WEFT_MESSAGES=${WEFT_MESSAGES:-1000000}")
+	guest ./verbs.test -test.v -test.timeout=10m -test.run AStreamOfMixedMessages
+}
+
 has_roce_test() { grep -qs WEFT_ROCE "$1"/*_test.go; }
 
 # run_one prints the guest's shell command for one test program.

@@ -1,0 +1,54 @@
+package mpi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// Join is Init for tests that make one World after another in one job. The job
+// stays the caller's.
+func Join(ctx context.Context, job *boot.Job, opts ...Option) (*World, error) {
+	w, err := join(ctx, job, makeOptions(append(opts, WithoutSIGQUIT())))
+	if err == nil {
+		w.job = nil
+	}
+	return w, err
+}
+
+// End finalizes the World as Run does: one whose rank has failed dies.
+func (w *World) End(err error) error {
+	if err == nil && !w.finalized.Load() {
+		err = w.Finalize()
+	}
+	if err != nil {
+		w.abandon()
+	}
+	return err
+}
+
+// Fail tells the World that a rank has failed, as Run does.
+func (w *World) Fail(rank int) {
+	w.loop.Fail(fabric.Peer(rank), fmt.Errorf("%w: rank %d has failed", fabric.ErrPeerDown, rank))
+}
+
+// classes lists all classes of errors.
+func classes() (cs []Class) {
+	for c := ErrBuffer; c <= ErrOther; c++ {
+		cs = append(cs, c)
+	}
+	return cs
+}
+
+// ClassesOf lists those that an error is of.
+func ClassesOf(err error) (cs []Class) {
+	for _, c := range classes() {
+		if errors.Is(err, c) {
+			cs = append(cs, c)
+		}
+	}
+	return cs
+}

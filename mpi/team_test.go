@@ -1,0 +1,324 @@
+package mpi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// The suite between processes: the test binary is started n times as one job.
+// All its processes run the same tests in step, and where a test runs n ranks,
+// each process is one of them.
+
+// teamVar holds the folder that the processes of such a job share.
+const teamVar = "WEFT_MPI_TEST_TEAM"
+
+// team is this process's place in such a job, nil elsewhere.
+var team *crew
+
+type crew struct {
+	job     *boot.Job
+	fabric  string
+	dir     string
+	memory  []byte // see shared
+	used    int
+	signals int
+	ran     map[string]time.Duration // tests that had a job of ours
+
+	obituaries []*os.File // to each rank; see mourn
+	mu         sync.Mutex // guards what follows
+	world      *mpi.World // of the test that runs
+	worlds     int
+}
+
+// notBetweenProcesses are the tests that do not run there, by the reason.
+var notBetweenProcesses = map[string][]string{
+	"its ranks are processes anyway": {
+		"TestProcessesExchangeMessagesOfEverySize", "TestARankBlockedInRecvUsesNoProcessor", "TestAKilledRankFailsTheOperationsOfTheOther",
+		"TestSharedMemoryAndVerbsTogether", "TestAFloodTakesABoundedPartOfTheReceiver", "TestSIGQUITReports", "TestTheSuiteBetweenProcesses",
+	},
+	"it has no job, or one of a single rank, which has no transport to itself": {
+		"TestNoProcessIsAPartnerForNothing", "TestACompletedRequestIsToldFromItsSuccessors", "TestNullRequestsAreComplete",
+		"TestAllocRefusesSizesThatCannotBe", "TestFreeRefusesWhatIsNotAllocs", "TestRunRefusesWhatItCannotRun",
+		"TestEveryClassHasItsTextAndIsToldFromOthers", "TestCountIsInElements", "TestACommunicatorsOwnMemoryComesFirst",
+		"TestAttachedMemoryIsReused", "TestAPersistentBufferedSendThatFoundNoRoomStartsAgain", "TestEveryCompletionTellsOfACancel",
+		"TestCancelOfWhatIsMatchedChangesNothing", "TestRequestGetStatusLeavesTheRequest", "TestSomeGiveAllThatHaveEnded",
+		"TestNoRequestsAreComplete", "TestAStaleHandleLeavesTheOthersPending", "TestOnCompleteRefusesWhatNobodyHasStarted",
+		"TestADeadlineAndACauseAreTold", "TestEveryCompletionAsksAGeneralizedRequest", "TestErrorsOfAGeneralizedRequestAreTheCallsOwn",
+		"TestCancelCallsTheGeneralizedRequestsOwn", "TestAGeneralizedRequestIsFreedThoughNobodyWaits", "TestFinalizeEndsGeneralizedRequests",
+		"TestASynchronousSendToOneselfEndsWithTheReceive", "TestPersistentRequestsToOneself", "TestInactiveRequestsCountAsNull",
+		"TestAnActivePersistentRequestIsNeitherStartedNorFreed", "TestPersistentRequestsOfNoProcess", "TestAProbeFindsMessagesToOneself",
+		"TestAReceivedMessageIsToldFromItsSuccessors", "TestAMatchedProbeOfNobodyGivesMessageNoProc",
+	},
+	"it mixes two Worlds of one process":            {"TestRequestsOfTwoWorldsDoNotMix"},
+	"it waits for what the watchdogs of both say":   {"TestTheWatchdogSaysWhyRanksHang"},
+	"each process would take 8 GB of memory for it": {"TestAMessageOfMoreThan4GBComesWhole", "TestAHugeMessageIsTruncatedAndItsLengthTold"},
+}
+
+// Every test of this package whose ranks can be processes, over every
+// transport between processes.
+func TestTheSuiteBetweenProcesses(t *testing.T) {
+	for _, c := range []struct {
+		fabric string
+		sizes  []int
+	}{{"shm", []int{2, 3, 4, 5, 10}}, {"verbs", []int{2, 3, 4, 5, 10}}, {"shm+verbs", []int{4}}} {
+		t.Run(c.fabric, func(t *testing.T) {
+			need(t, c.fabric)
+			ran := map[string]bool{}
+			for _, n := range c.sizes {
+				t.Run(fmt.Sprint(n), func(t *testing.T) {
+					start := time.Now()
+					tests := startTeam(t, c.fabric, n)
+					t.Logf("%d tests in %v", len(tests), time.Since(start).Round(time.Millisecond))
+					maps.Copy(ran, tests)
+				})
+			}
+			if len(c.sizes) > 2 && !t.Failed() && !raceEnabled {
+				checkCoverage(t, ran)
+			}
+		})
+	}
+}
+
+// checkCoverage makes sure that every test ran between processes or has a
+// reason not to.
+func checkCoverage(t *testing.T, ran map[string]bool) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := exec.Command(exe, "-test.list=^Test").Output()
+	if err != nil {
+		t.Fatalf("list the tests: %v", err)
+	}
+	reasons := map[string]string{}
+	for why, names := range notBetweenProcesses {
+		for _, name := range names {
+			reasons[name] = why
+		}
+	}
+	for name := range strings.Lines(string(list)) {
+		name = strings.TrimSpace(name)
+		switch why := reasons[name]; {
+		case ran[name] && why != "":
+			t.Errorf("%s ran, and is listed as one that can't: %s", name, why)
+		case !ran[name] && why == "":
+			t.Errorf("%s did not run between processes; if it can't, notBetweenProcesses has to say why", name)
+		}
+		delete(reasons, name)
+	}
+	for name := range reasons {
+		t.Errorf("notBetweenProcesses lists %s, which does not exist", name)
+	}
+	t.Logf("%d tests ran between processes", len(ran))
+}
+
+// startTeam runs the suite in n processes and returns the tests that had a job
+// of n ranks.
+func startTeam(t *testing.T, fabric string, n int) map[string]bool {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var not []string
+	for _, names := range notBetweenProcesses {
+		not = append(not, names...)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	var out bytes.Buffer
+	l := boot.Launch{
+		N: n, Path: exe,
+		Args: []string{"-test.run=^Test", "-test.skip=^(" + strings.Join(not, "|") + ")$", "-test.timeout=4m", fmt.Sprintf("-test.short=%t", testing.Short())},
+		Env:  append(os.Environ(), teamVar+"="+t.TempDir(), "WEFT_FABRIC="+fabric, "WEFT_TEST_NODES=2", "GORACE=atexit_sleep_ms=0"),
+		// Both, so that a failure is told beside what it is about.
+		Stdout: &out, Stderr: &out,
+	}
+	if err := l.Run(ctx); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	ran := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^ran (\w+) ([\d.]+)`).FindAllStringSubmatch(out.String(), -1) {
+		ran[m[1]] = true
+		if s, err := strconv.ParseFloat(m[2], 64); err == nil && s > 2 {
+			t.Logf("%s takes %.1f s", m[1], s)
+		}
+	}
+	return ran
+}
+
+// joinTeam makes this process one of the job that startTeam started.
+func joinTeam(dir string) error {
+	if os.Getenv("WEFT_FABRIC") == "shm+verbs" {
+		divide()
+	}
+	os.Unsetenv("WEFT_TEST_NODES")
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	job, err := boot.Discover(ctx)
+	if err != nil {
+		return err
+	}
+	memory, err := mapShared(dir)
+	if err != nil {
+		return err
+	}
+	team = &crew{job: job, fabric: os.Getenv("WEFT_FABRIC"), dir: dir, memory: memory, ran: map[string]time.Duration{}}
+	if team.fabric == "verbs" {
+		return nil // it notices by itself that a rank closes its domain
+	}
+	for i := range job.Size {
+		f, err := openPipe(filepath.Join(dir, fmt.Sprint("obituaries", i)))
+		if err != nil {
+			return err
+		}
+		team.obituaries = append(team.obituaries, f)
+	}
+	go team.mourn()
+	return nil
+}
+
+// mourn tells the World of ranks that have failed while their process lives:
+// shared memory sees the end of processes only.
+func (p *crew) mourn() {
+	for b := make([]byte, 8); ; {
+		if _, err := io.ReadFull(p.obituaries[p.job.Rank], b); err != nil {
+			return
+		}
+		p.mu.Lock()
+		if p.world != nil && int(binary.LittleEndian.Uint32(b)) == p.worlds {
+			p.world.Fail(int(binary.LittleEndian.Uint32(b[4:])))
+		}
+		p.mu.Unlock()
+	}
+}
+
+// die tells the others that this rank has failed.
+func (p *crew) die() {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(p.worlds))
+	b = binary.LittleEndian.AppendUint32(b, uint32(p.job.Rank))
+	for i, f := range p.obituaries {
+		if i != p.job.Rank {
+			f.Write(b)
+		}
+	}
+}
+
+// leave ends the process's part in the job.
+func (p *crew) leave() {
+	if p.job.Rank == 0 {
+		for _, name := range slices.Sorted(maps.Keys(p.ran)) {
+			fmt.Println("ran", name, p.ran[name].Seconds())
+		}
+	}
+	p.job.Close()
+}
+
+// outcome is what a rank tells the others of the end of a job.
+type outcome struct {
+	Test, Text string
+	Classes    []mpi.Class
+}
+
+func (o *outcome) Error() string { return o.Text }
+
+func (o *outcome) Is(target error) bool {
+	if class, ok := target.(mpi.Class); ok {
+		return slices.Contains(o.Classes, class)
+	}
+	return strings.Contains(o.Text, target.Error())
+}
+
+// try is the job of a test: this process is one of its ranks. Like mpi.Run it
+// returns the errors of all ranks. Processes that are out of step end at once.
+func (p *crew) try(t *testing.T, n int, f func(w *mpi.World, c *mpi.Comm) error, opts []mpi.Option) error {
+	t.Helper()
+	if n != p.job.Size {
+		t.Skipf("%d ranks; there are %d processes", n, p.job.Size)
+	}
+	name, _, _ := strings.Cut(t.Name(), "/")
+	start := time.Now()
+	defer func() { p.ran[name] += time.Since(start) }()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("the test waited too long"))
+	defer cancel()
+	opts = append([]mpi.Option{mpi.WithLogger(slog.New(slog.DiscardHandler))}, opts...)
+	w, err := mpi.Join(ctx, p.job, append(opts, mpi.WithFabric(p.fabric))...)
+	if err != nil {
+		p.lost(t, err)
+	}
+	p.began(w)
+	err = f(w, w.Comm().WithContext(ctx))
+	if err != nil {
+		p.die()
+	}
+	err = w.End(err)
+	mine := outcome{Test: fmt.Sprint(t.Name(), " ", p.worlds)}
+	if err != nil {
+		mine.Text, mine.Classes = fmt.Sprintf("rank %d: %v", p.job.Rank, err), mpi.ClassesOf(err)
+	}
+	b, _ := json.Marshal(mine)
+	ctx, cancel = context.WithTimeout(context.Background(), 2*patience)
+	defer cancel()
+	all, xerr := p.job.Exchange(ctx, b)
+	p.began(nil)
+	if xerr != nil {
+		p.lost(t, xerr)
+	}
+	errs := []error{err}
+	for i, b := range all {
+		o := &outcome{}
+		if err := json.Unmarshal(b, o); err != nil || o.Test != mine.Test {
+			p.lost(t, fmt.Errorf("rank %d is in test %q, rank %d in %q: %w", i, o.Test, p.job.Rank, mine.Test, err))
+		}
+		if i != p.job.Rank && o.Text != "" {
+			errs = append(errs, o)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// began notes the World of the test that runs, nil when it is over.
+func (p *crew) began(w *mpi.World) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.world = w
+	if w != nil {
+		p.worlds++
+	}
+}
+
+// lost ends a process that has lost the others.
+func (p *crew) lost(t *testing.T, err error) {
+	fmt.Fprintf(os.Stderr, "%s: rank %d of the test job: %v\n", t.Name(), p.job.Rank, err)
+	os.Exit(1)
+}
+
+// newPipe makes a signal between processes.
+func (p *crew) newPipe() *os.File {
+	p.signals++
+	name := filepath.Join(p.dir, fmt.Sprint("signal", p.signals))
+	f, err := openPipe(name)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
