@@ -17,6 +17,7 @@ const (
 	envDevice = "WEFT_VERBS_DEV"
 	envGID    = "WEFT_VERBS_GID"
 	envCache  = "WEFT_VERBS_CACHE"
+	envRails  = "WEFT_VERBS_RAILS"
 )
 
 func noLibrary(err error) error {
@@ -135,13 +136,56 @@ func names(ds []Device) string {
 	return strings.Join(s, ", ")
 }
 
-// find lists the devices and picks a port.
-func find() (selection, error) {
+// pickAll finds the ports to use: those that the environment lists, or one.
+func pickAll(ds []Device, getenv func(string) string) (ss []selection, err error) {
+	devices, gids := strings.Split(getenv(envDevice), ","), strings.Split(getenv(envGID), ",")
+	if len(devices) > maxPorts {
+		return nil, fmt.Errorf("%s=%s: %d ports, and a rank uses at most %d", envDevice, getenv(envDevice), len(devices), maxPorts)
+	}
+	if len(gids) != 1 && len(gids) != len(devices) {
+		return nil, fmt.Errorf("%s=%s: list one index, or one for each port of %s", envGID, getenv(envGID), envDevice)
+	}
+	for i, dev := range devices {
+		if dev == "" && len(devices) > 1 {
+			return nil, fmt.Errorf("%s=%s: an entry is empty", envDevice, getenv(envDevice))
+		}
+		s, err := pick(ds, func(name string) string {
+			switch name {
+			case envDevice:
+				return dev
+			case envGID:
+				return gids[i%len(gids)]
+			}
+			return ""
+		})
+		if err != nil {
+			return nil, err
+		}
+		ss = append(ss, s)
+	}
+	return ss, nil
+}
+
+// railsWanted is how many queue pairs a connection has on each port.
+func railsWanted(getenv func(string) string) (int, error) {
+	v := getenv(envRails)
+	if v == "" {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 || n > maxRails {
+		return 0, fmt.Errorf("%s=%s: write how many queue pairs a connection has on each port, 1 to %d", envRails, v, maxRails)
+	}
+	return n, nil
+}
+
+// find lists the devices and picks the ports.
+func find() ([]selection, error) {
 	ds, err := Devices()
 	if err != nil {
-		return selection{}, err
+		return nil, err
 	}
-	return pick(ds, os.Getenv)
+	return pickAll(ds, os.Getenv)
 }
 
 // memlockRemedy is what to do where memory can't be pinned.

@@ -3,7 +3,8 @@
 //
 // Ranks find one another through a small authenticated exchange over TCP, at
 // first use; the socket stays open and its end tells of the peer's. Then each
-// pair has one queue pair. Messages arrive in the slots of one shared receive
+// pair has a queue pair, and further ones, on other ports too, that large
+// transfers are striped over. Messages arrive in the slots of one shared receive
 // queue, whose room is given to the peers as credits, so that a sender never
 // finds a receiver that is not ready; credits come back as small RDMA WRITEs
 // into the sender's memory, which cost the sender no event. Get, Put and Atomic
@@ -26,7 +27,8 @@
 // (clone with CLONE_VFORK), so registered pages need no care around it.
 //
 // The package imports fabric, the standard library and golang.org/x/sys/unix.
-// It runs on Linux. The environment's WEFT_VERBS_DEV ("mlx5_0" or "mlx5_0:1")
-// chooses the device and port, WEFT_VERBS_GID the index of the GID, and
-// WEFT_VERBS_CACHE=0 turns the registration cache off.
+// It runs on Linux. The environment's WEFT_VERBS_DEV ("mlx5_0" or "mlx5_0:1",
+// or several with commas between) chooses devices and ports, WEFT_VERBS_GID the
+// index of the GID, WEFT_VERBS_RAILS the number of queue pairs to a peer on each
+// port, and WEFT_VERBS_CACHE=0 turns the registration cache off.
 package verbs

@@ -16,6 +16,7 @@ type regions struct {
 	all   []region
 	free  []uint32
 	cache cache
+	more  moreNICs
 	shut  bool
 }
 
@@ -27,6 +28,7 @@ type region struct {
 	gen        uint32 // against handles of an earlier use of the entry
 	refs       int
 	cached     bool
+	more       [maxPorts - 1]mr // of the further ports
 }
 
 func (r *regions) open(n nic) {
@@ -101,6 +103,7 @@ func (r *regions) add(b []byte, a fabric.Access) (uint32, error) {
 		r.all = append(r.all, region{})
 	}
 	r.all[i] = region{mr: m, start: start, end: start + uint64(len(b)), access: a, gen: r.all[i].gen + 1, cached: cached}
+	r.more.register(&r.all[i], len(b), access)
 	if cached {
 		r.cache.enter(r, b, i)
 	}
@@ -144,7 +147,10 @@ func (d *Domain) Deregister(g fabric.Region) error {
 // drop takes a region that nobody holds from the device.
 func (r *regions) drop(i uint32) error {
 	e := &r.all[i]
-	err := r.nic.deregister(e.mr)
+	err := r.more.deregister(e)
+	if derr := r.nic.deregister(e.mr); derr != nil {
+		err = derr
+	}
 	*e = region{gen: e.gen}
 	r.free = append(r.free, i)
 	return err
@@ -165,6 +171,17 @@ func (r *regions) local(s fabric.Segment) (lkey uint32, ok bool) {
 	return e.mr.lkey, true
 }
 
+// localAt is the same on a further port.
+func (r *regions) localAt(s fabric.Segment, port int) (lkey uint32, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, e := r.at(s.Region.Handle)
+	if e == nil || e.more[port-1].id == 0 {
+		return 0, false
+	}
+	return e.more[port-1].lkey, true
+}
+
 // close takes everything from the device.
 func (r *regions) close() (err error) {
 	r.mu.Lock()
@@ -177,6 +194,9 @@ func (r *regions) close() (err error) {
 	for i := range r.all {
 		if e := &r.all[i]; e.mr.id != 0 {
 			if derr := r.nic.deregister(e.mr); derr != nil {
+				err = derr
+			}
+			if derr := r.more.deregister(e); derr != nil {
 				err = derr
 			}
 		}

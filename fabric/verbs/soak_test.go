@@ -152,13 +152,9 @@ func narrow(cfg fabric.Config, less func(*attributes)) (*Domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, host, err := s.describe()
-	if err != nil {
-		return nil, err
-	}
-	a := s.port.attr
+	a := s[0].port.attr
 	less(&a)
-	return open(cfg, p, host, a, openLibrary)
+	return openSelected(cfg, s, 1, a)
 }
 
 func TestASmallCompletionQueueIsNeverOverrun(t *testing.T) {
@@ -243,7 +239,7 @@ func TestLinkDownEndsPeers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := s.gid().Netdev
+	link := s[0].gid().Netdev
 	set := func(state string) {
 		if out, err := exec.Command("ip", "link", "set", link, state).CombinedOutput(); err != nil {
 			t.Fatalf("ip link set %s %s: %v: %s", link, state, err, out)
