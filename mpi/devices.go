@@ -15,6 +15,9 @@ type (
 	DeviceGID  = verbs.GID
 )
 
+// DeviceRendezvous says how a DevicePort moves large messages, and why.
+type DeviceRendezvous = verbs.Rendezvous
+
 // Devices lists the RDMA devices of this machine, usable or not. The error says
 // why there are none or why they can't be asked. Local.
 func Devices() ([]Device, error) { return verbs.Devices() }

@@ -14,10 +14,13 @@ import (
 
 // The environment's words.
 const (
-	envDevice = "WEFT_VERBS_DEV"
-	envGID    = "WEFT_VERBS_GID"
-	envCache  = "WEFT_VERBS_CACHE"
-	envRails  = "WEFT_VERBS_RAILS"
+	envDevice     = "WEFT_VERBS_DEV"
+	envGID        = "WEFT_VERBS_GID"
+	envCache      = "WEFT_VERBS_CACHE"
+	envRails      = "WEFT_VERBS_RAILS"
+	envRendezvous = "WEFT_VERBS_RNDV"
+	envLevel      = "WEFT_VERBS_SL"
+	envClass      = "WEFT_VERBS_TC"
 )
 
 func noLibrary(err error) error {
@@ -177,6 +180,30 @@ func railsWanted(getenv func(string) string) (int, error) {
 		return 0, fmt.Errorf("%s=%s: write how many queue pairs a connection has on each port, 1 to %d", envRails, v, maxRails)
 	}
 	return n, nil
+}
+
+// marks are how packets are marked for the switches: service level (InfiniBand,
+// and the priority of RoCE v1) and traffic class (the DSCP and ECN bits of RoCE
+// v2).
+type marks struct{ level, class int }
+
+func marksWanted(getenv func(string) string) (m marks, err error) {
+	for _, v := range []struct {
+		name string
+		to   *int
+		most int
+	}{{envLevel, &m.level, 15}, {envClass, &m.class, 255}} {
+		s := getenv(v.name)
+		if s == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(s, 0, 16)
+		if err != nil || n < 0 || int(n) > v.most {
+			return m, fmt.Errorf("%s=%s is not a number from 0 to %d", v.name, s, v.most)
+		}
+		*v.to = int(n)
+	}
+	return m, nil
 }
 
 // find lists the devices and picks the ports.

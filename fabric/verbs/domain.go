@@ -139,12 +139,16 @@ func openDevice(cfg fabric.Config) (*Domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openSelected(cfg, ss, queues, ss[0].port.attr)
+	m, err := marksWanted(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return openSelected(cfg, ss, queues, m, ss[0].port.attr)
 }
 
 // openSelected opens the ports, with so many queue pairs of a connection on
 // each. a is what the first can do.
-func openSelected(cfg fabric.Config, ss []selection, queues int, a attributes) (*Domain, error) {
+func openSelected(cfg fabric.Config, ss []selection, queues int, m marks, a attributes) (*Domain, error) {
 	p, host, err := ss[0].describe()
 	if err != nil {
 		return nil, err
@@ -157,7 +161,34 @@ func openSelected(cfg fabric.Config, ss []selection, queues int, a attributes) (
 		}
 		more = append(more, q)
 	}
-	return openRails(cfg, p, more, queues, host, a, openLibrary)
+	d, err := openRails(cfg, p, more, queues, host, a, func(o nicOptions) (nic, error) {
+		o.marks = m
+		return openLibrary(o)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if d.caps.PutFirst, err = putFirst(cfg, ss); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// putFirst says whether large messages are written by their sender. Over
+// several ports they are read, since only a Get is striped over all of them.
+func putFirst(cfg fabric.Config, ss []selection) (bool, error) {
+	if forced := os.Getenv(envRendezvous) != ""; !forced && (len(ss) > 1 || cfg.Size == 1) {
+		return false, nil
+	}
+	r, err := ss[0].rendezvous(os.Getenv)
+	if err != nil && os.Getenv(envRendezvous) == "" {
+		cfg.Log.Warn("verbs: large messages are read by their receiver", "err", err)
+		return false, nil
+	}
+	if err == nil && !r.Forced {
+		cfg.Log.Debug("verbs: measured", "read", r.ReadTime, "write", r.WriteTime)
+	}
+	return r.Write, err
 }
 
 // describe is what a domain needs to know of the port, and where peers reach

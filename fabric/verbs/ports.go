@@ -85,7 +85,7 @@ func (d *Domain) turnPort(p *port, maxSend int) int {
 func (d *Domain) refusedRail(s *sendDesc) {
 	e := d.peers[s.id>>32&peerMask]
 	r := e.rails[s.id>>railShift-1]
-	e.loseRail(r, e.downError("post to the device", fmt.Errorf("ibv_post_send: %w", syscall.Errno(s.refused))))
+	e.loseRail(r, fmt.Errorf("ibv_post_send: %w", syscall.Errno(s.refused)))
 	r.lostBy = r.lostBy.Add(-flushTime)
 }
 

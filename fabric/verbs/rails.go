@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/weft-mpi/weft/fabric"
 )
 
 const (
@@ -134,10 +136,11 @@ func (e *endpoint) loseRail(r *rail, err error) {
 		return
 	}
 	d := e.d
-	r.lost, r.lostBy = err, time.Now().Add(flushTime)
-	if e.failing == nil && e.down == nil {
-		d.cfg.Log.Warn("verbs: a path to a peer is lost, the others are used", "rank", e.peer,
-			"device", d.infoAt(r.port).device, "err", err)
+	r.lostBy = time.Now().Add(flushTime)
+	if r.lost = e.failing; r.lost == nil {
+		r.lost = &fabric.Error{Op: "use a further path to the peer", Peer: e.peer, HasPeer: true,
+			Err: fmt.Errorf("%w (port %d of %s): %w", ErrPathLost, d.infoAt(r.port).number, d.infoAt(r.port).device, err)}
+		d.cfg.Log.Warn("verbs: a path to a peer is lost, the others are used", "rank", e.peer, "err", r.lost)
 	}
 	if r.qp.id == 0 || d.nicAt(r.port).failQP(r.qp) != nil {
 		r.lostBy = time.Now()
@@ -153,7 +156,7 @@ func (d *Domain) losePort(port int, err error) {
 		}
 		for _, r := range e.rails {
 			if r.port == port {
-				e.loseRail(r, e.downError("use a further port", err))
+				e.loseRail(r, err)
 			}
 		}
 	}
@@ -167,7 +170,7 @@ func (d *Domain) loseNumber(port int, qpn uint32, err error) {
 		}
 		for _, r := range e.rails {
 			if r.port == port && r.qp.number == qpn && r.qp.id != 0 {
-				e.loseRail(r, e.downError("use a further queue pair", err))
+				e.loseRail(r, err)
 			}
 		}
 	}

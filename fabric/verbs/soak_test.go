@@ -154,7 +154,7 @@ func narrow(cfg fabric.Config, less func(*attributes)) (*Domain, error) {
 	}
 	a := s[0].port.attr
 	less(&a)
-	return openSelected(cfg, s, 1, a)
+	return openSelected(cfg, s, 1, marks{}, a)
 }
 
 func TestASmallCompletionQueueIsNeverOverrun(t *testing.T) {

@@ -50,10 +50,16 @@ type lanes struct {
 	lkey [maxRails]uint32
 }
 
-// lanesFor finds the rails that a transfer of a segment can take.
-func (e *endpoint) lanesFor(seg fabric.Segment, lkey uint32) (l lanes) {
+// lanesFor finds the rails that a transfer of a segment can take. A Put takes
+// those to the peer's first port: what two devices have written comes in no
+// order, so that a message over the first port could be seen before the bytes
+// of another.
+func (e *endpoint) lanesFor(verb uint8, seg fabric.Segment, lkey uint32) (l lanes) {
 	l.n, l.lkey[0] = 1, lkey
 	for k, r := range e.rails {
+		if verb != opRead && r.theirs != 0 {
+			continue
+		}
 		if r.lost != nil || l.n == maxRails || (l.n+1)*e.d.stripeMin > len(seg.Bytes) {
 			continue
 		}
@@ -77,7 +83,7 @@ func (e *endpoint) lanesFor(seg fabric.Segment, lkey uint32) (l lanes) {
 // read first, while the stripes that need none of them are under way.
 func (e *endpoint) stripe(verb uint8, seg fabric.Segment, lkey uint32, m fabric.Remote, op fabric.Op, piece int) (bool, error) {
 	d, n := e.d, len(seg.Bytes)
-	l := e.lanesFor(seg, lkey)
+	l := e.lanesFor(verb, seg, lkey)
 	if l.n < 2 {
 		return false, nil
 	}
@@ -301,9 +307,8 @@ func (e *endpoint) brokenRail(r *rail, c *doneDesc) error {
 	if r.lost != nil {
 		return r.lost
 	}
-	err := e.statusError("use a further path to the peer", c)
-	e.loseRail(r, &fabric.Error{Op: "use a further path to the peer", Peer: e.peer, HasPeer: true,
-		Err: fmt.Errorf("%w: %w", ErrPathLost, err)})
+	s := statuses[min(int(c.status), len(statuses)-1)]
+	e.loseRail(r, fmt.Errorf("%s (status %d, vendor %#x)", s.what, c.status, c.vendor))
 	if c.status == statusRemoteAccess {
 		return e.refusal()
 	}
