@@ -22,6 +22,8 @@
 // Registrations are cached where peers can only read: after Deregister a peer
 // that kept the key can read that memory until it is evicted. Memory that peers
 // may write or act on with atomics is closed to them when Deregister returns.
+// Memory of an Arena, which mpi.Alloc's is, stays registered, and open to peers
+// that kept a key, until it is freed.
 //
 // Processes started with os/exec share or replace the parent's memory at once
 // (clone with CLONE_VFORK), so registered pages need no care around it.
@@ -30,5 +32,7 @@
 // It runs on Linux. The environment's WEFT_VERBS_DEV ("mlx5_0" or "mlx5_0:1",
 // or several with commas between) chooses devices and ports, WEFT_VERBS_GID the
 // index of the GID, WEFT_VERBS_RAILS the number of queue pairs to a peer on each
-// port, and WEFT_VERBS_CACHE=0 turns the registration cache off.
+// port, WEFT_VERBS_RNDV (read or write) how large messages move, WEFT_VERBS_SL
+// and WEFT_VERBS_TC the service level and traffic class of packets, and
+// WEFT_VERBS_CACHE=0 turns the registration cache off.
 package verbs

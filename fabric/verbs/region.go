@@ -17,6 +17,7 @@ type regions struct {
 	free  []uint32
 	cache cache
 	more  moreNICs
+	arena arena
 	shut  bool
 }
 
@@ -52,7 +53,10 @@ func (d *Domain) Register(b []byte, a fabric.Access) (fabric.Region, error) {
 	if r.shut {
 		return fabric.Region{}, fabric.ErrClosed
 	}
-	i, ok := r.cache.find(r, b, a)
+	i, ok := r.inArena(b, a)
+	if !ok {
+		i, ok = r.cache.find(r, b, a)
+	}
 	if !ok {
 		var err error
 		if i, err = r.add(b, a); err != nil {
@@ -69,7 +73,21 @@ func (d *Domain) Register(b []byte, a fabric.Access) (fabric.Region, error) {
 
 // add registers b.
 func (r *regions) add(b []byte, a fabric.Access) (uint32, error) {
-	start := addressOf(b)
+	cached := r.cache.takes(b, a)
+	if cached {
+		a = fabric.LocalWrite | fabric.RemoteRead
+		r.cache.makeRoom(r, len(b))
+	}
+	i, err := r.addRange(addressOf(b), len(b), a)
+	if err == nil && cached {
+		r.all[i].cached = true
+		r.cache.enter(r, b, i)
+	}
+	return i, err
+}
+
+// addRange registers n bytes at start.
+func (r *regions) addRange(start uint64, n int, a fabric.Access) (uint32, error) {
 	access := uint32(0)
 	if a&(fabric.LocalWrite|fabric.RemoteWrite|fabric.RemoteAtomic) != 0 {
 		access |= accessLocalWrite // which the device wants with the other two
@@ -83,17 +101,11 @@ func (r *regions) add(b []byte, a fabric.Access) (uint32, error) {
 	if a&fabric.RemoteAtomic != 0 {
 		access |= accessRemoteAtomic
 	}
-	cached := r.cache.takes(b, a)
-	if cached {
-		access = accessLocalWrite | accessRemoteRead
-		a = fabric.LocalWrite | fabric.RemoteRead
-		r.cache.makeRoom(r, len(b))
-	}
-	m, err := r.nic.register(start, len(b), access)
+	m, err := r.nic.register(start, n, access)
 	if err != nil {
 		r.cache.empty(r) // what it holds may be what is missing
-		if m, err = r.nic.register(start, len(b), access); err != nil {
-			return 0, pinError("one-sided operations", len(b), err)
+		if m, err = r.nic.register(start, n, access); err != nil {
+			return 0, pinError("one-sided operations", n, err)
 		}
 	}
 	i := uint32(len(r.all))
@@ -102,11 +114,8 @@ func (r *regions) add(b []byte, a fabric.Access) (uint32, error) {
 	} else {
 		r.all = append(r.all, region{})
 	}
-	r.all[i] = region{mr: m, start: start, end: start + uint64(len(b)), access: a, gen: r.all[i].gen + 1, cached: cached}
-	r.more.register(&r.all[i], len(b), access)
-	if cached {
-		r.cache.enter(r, b, i)
-	}
+	r.all[i] = region{mr: m, start: start, end: start + uint64(n), access: a, gen: r.all[i].gen + 1}
+	r.more.register(&r.all[i], n, access)
 	return i, nil
 }
 
@@ -191,6 +200,9 @@ func (r *regions) close() (err error) {
 	}
 	r.shut = true
 	r.cache.stop()
+	if r.arena.cancel != nil {
+		r.arena.cancel() // the hook takes no lock of ours amid it
+	}
 	for i := range r.all {
 		if e := &r.all[i]; e.mr.id != 0 {
 			if derr := r.nic.deregister(e.mr); derr != nil {
