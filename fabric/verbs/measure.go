@@ -24,8 +24,10 @@ type Rendezvous struct {
 }
 
 const (
-	// measureSize is the length of the transfers that are compared.
-	measureSize = 1 << 20
+	// measureSize is what is moved at a time, in measureDepth work requests that
+	// are under way at once, as those of several messages are.
+	measureSize  = 1 << 20
+	measureDepth = 4
 	// measureRounds is how many there are of each, of which the median counts.
 	measureRounds = 5
 	// measureMargin is by how many percent WRITE has to be faster: READ needs
@@ -108,7 +110,7 @@ func measure(p portInfo, openNIC func(nicOptions) (nic, error)) (r Rendezvous, e
 	}
 	size := measureSize
 	if p.maxMessage > 0 {
-		size = min(size, p.maxMessage)
+		size = min(size, p.maxMessage*measureDepth)
 	}
 	var mem [2][]byte // local, remote
 	for i := range mem {
@@ -128,7 +130,7 @@ func measure(p portInfo, openNIC func(nicOptions) (nic, error)) (r Rendezvous, e
 	}
 	defer func() { err = errors.Join(err, n.deregister(source)) }()
 	s := sendDesc{qp: qs[0].id, remote: addressOf(mem[1]), segments: 1, flags: flagSignaled}
-	s.addr[0], s.length[0], s.lkey[0] = addressOf(mem[0]), uint32(size), local.lkey
+	s.addr[0], s.length[0], s.lkey[0] = addressOf(mem[0]), uint32(size/measureDepth), local.lkey
 	var reads, writes []time.Duration
 	for i := range 1 + measureRounds {
 		start := time.Now()
@@ -161,10 +163,14 @@ func measure(p portInfo, openNIC func(nicOptions) (nic, error)) (r Rendezvous, e
 // better says whether WRITE is to be used.
 func better(read, write time.Duration) bool { return write*(100+measureMargin) < read*100 }
 
-// once carries out one work request and waits for its end.
+// once carries out a work request, and those behind it, and waits for their end.
 func once(n nic, s sendDesc) error {
-	n.rings().sends[0] = s
-	sends := 1
+	sends, left := measureDepth, measureDepth
+	for i := range sends {
+		n.rings().sends[i] = s
+		s.addr[0] += uint64(s.length[0])
+		s.remote += uint64(s.length[0])
+	}
 	for end := time.Now().Add(measureLimit); ; {
 		got, err := n.turn(sends, 0, 0, doneRing)
 		switch {
@@ -173,10 +179,14 @@ func once(n nic, s sendDesc) error {
 		case got.refused > 0:
 			return fmt.Errorf("ibv_post_send: %w", syscall.Errno(n.rings().sends[0].refused))
 		case got.sends > 0:
-			if st := n.rings().sdone[0].status; st != 0 {
-				return errors.New(statuses[min(int(st), len(statuses)-1)].what)
+			for _, c := range n.rings().sdone[:got.sends] {
+				if c.status != 0 {
+					return errors.New(statuses[min(int(c.status), len(statuses)-1)].what)
+				}
 			}
-			return nil
+			if left -= got.sends; left == 0 {
+				return nil
+			}
 		case time.Now().After(end):
 			return fmt.Errorf("no answer of the device within %v", measureLimit)
 		}

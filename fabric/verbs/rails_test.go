@@ -45,15 +45,14 @@ func TestConformanceWithRails(t *testing.T) {
 
 // moving does Gets and Puts between two ranks and waits for their ends.
 type moving struct {
-	t          testing.TB
-	ds         []*Domain
-	ep         fabric.Endpoint
-	mine, its  []byte
-	seg        fabric.Segment
-	remote     fabric.Remote
-	m          *mourner
-	op         fabric.Op
-	registered []fabric.Region
+	t         testing.TB
+	ds        []*Domain
+	ep        fabric.Endpoint
+	mine, its []byte
+	seg       fabric.Segment
+	remote    fabric.Remote
+	m         *mourner
+	op        fabric.Op
 }
 
 func newMoving(t testing.TB, ds []*Domain, ep fabric.Endpoint, n int) *moving {
