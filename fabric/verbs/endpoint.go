@@ -179,7 +179,7 @@ func (d *Domain) tell() {
 		switch {
 		case e.down != nil || e.failing != nil:
 			e.owing = false
-		case !e.up || int(e.tail-e.head) >= queueDepth-1:
+		case !e.up || int(e.tail-e.head)+e.reserved >= queueDepth-1:
 			keep = append(keep, e)
 		case e.writeWord(e.taken, e.creditAddr, e.creditKey):
 			e.told, e.owing = e.taken, false
