@@ -59,6 +59,10 @@ type Caps struct {
 
 	Get, Put, Atomics bool // offered towards peers that permit it
 	SendZ             bool
+
+	// PutFirst says that a Put by its sender moves a large message sooner than
+	// a Get by its receiver.
+	PutFirst bool
 }
 
 // Access is the set of things a registered region is used for.

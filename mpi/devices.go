@@ -15,6 +15,17 @@ type (
 	DeviceGID  = verbs.GID
 )
 
+// DeviceRendezvous says how a DevicePort moves large messages, and why.
+type DeviceRendezvous = verbs.Rendezvous
+
+// arena is the memory of Alloc, for the fabric that registers it.
+type arena struct{}
+
+func (arena) Allocation(addr uintptr) (start, size uintptr, serial uint64, ok bool) {
+	return shm.Allocation(addr)
+}
+func (arena) OnFree(f func(start uintptr)) (cancel func()) { return shm.OnFree(f) }
+
 // Devices lists the RDMA devices of this machine, usable or not. The error says
 // why there are none or why they can't be asked. Local.
 func Devices() ([]Device, error) { return verbs.Devices() }

@@ -47,9 +47,9 @@ func choose(name string, job *boot.Job) (string, []fabric.Provider, error) {
 		}
 		return name, []fabric.Provider{mem.NewNetwork(1).Provider()}, nil
 	case "verbs":
-		return name, []fabric.Provider{verbs.Provider{}}, nil
+		return name, []fabric.Provider{verbs.Provider{Arena: arena{}}}, nil
 	case both:
-		return name, []fabric.Provider{shm.Provider{}, verbs.Provider{}}, nil
+		return name, []fabric.Provider{shm.Provider{}, verbs.Provider{Arena: arena{}}}, nil
 	}
 	if spread {
 		return "", nil, badArg("Init", ErrUnsupported,

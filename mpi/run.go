@@ -66,7 +66,7 @@ func worldsOf(n int, o options) ([]*World, error) {
 	case "shm":
 		provider = shm.Provider{}
 	case "verbs":
-		provider = verbs.Provider{}
+		provider = verbs.Provider{Arena: arena{}}
 	default:
 		provider = mem.NewNetwork(n).Provider()
 	}

@@ -30,6 +30,8 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 			return
 		}
 		switch {
+		case r.Step == stepPutting:
+			// The fabric may still read the buffer; it says when it is done.
 		case r.Kind == kindSend:
 			e.finishSend(r, err)
 		case r.Step == stepProbing:

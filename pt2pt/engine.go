@@ -96,11 +96,14 @@ const (
 	stepHeld                     // send: the peer takes nothing at present
 	stepAwait                    // send: the receiver reads, sends CTS or FIN
 	stepFrags                    // send: fragments to go from Offset on
+	stepPut                      // send: the Put to go
+	stepPutting                  // send: the Put is under way
 	stepSelf                     // send: to ourselves, not received yet
 	stepPosted                   // receive: in the matching table
 	stepChunked                  // receive: chunks arrive
 	stepGet                      // receive: the Get to go
 	stepGetting                  // receive: the Get is under way
+	stepGranted                  // receive: the sender writes
 	stepData                     // receive: fragments arrive
 	stepProbing                  // probe: no message yet
 	stepFlush                    // flush: the attached memory is in use
@@ -124,7 +127,8 @@ func New(l *progress.Loop, rank, size int) *Engine {
 	}
 	e.caps = e.peers[rank].caps
 	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady,
-		wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow, wire.Ask, wire.Tell)
+		wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow, wire.Ask, wire.Tell,
+		wire.Grant, wire.Written)
 	return e
 }
 
@@ -185,6 +189,8 @@ func (e *Engine) resume(r *progress.Request) error {
 		return e.sendFrags(ep, r)
 	case stepGet:
 		return e.get(ep, r)
+	case stepPut:
+		return e.put(ep, r)
 	}
 	return nil
 }
@@ -213,6 +219,10 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 		}
 	case wire.CTS:
 		ok = wire.CTSHeader(hdr).Valid() && e.onCTS(from, imm, wire.CTSHeader(hdr))
+	case wire.Grant:
+		ok = wire.GrantHeader(hdr).Valid() && e.onGrant(from, imm, wire.GrantHeader(hdr))
+	case wire.Written:
+		ok = wire.FINHeader(hdr).Valid() && e.onWritten(from, imm, wire.FINHeader(hdr).Outcome())
 	case wire.Data:
 		ok = wire.DataHeader(hdr).Valid() && e.onData(from, imm, wire.DataHeader(hdr).Offset(), body)
 	case wire.FIN:
@@ -239,5 +249,11 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 	}
 }
 
-// Complete takes the end of a Get.
-func (e *Engine) Complete(r *progress.Request, err error) { e.onGot(r, err) }
+// Complete takes the end of a Get or Put.
+func (e *Engine) Complete(r *progress.Request, err error) {
+	if r.Step == stepPutting {
+		e.onPut(r, err)
+		return
+	}
+	e.onGot(r, err)
+}

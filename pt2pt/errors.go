@@ -9,6 +9,8 @@ import (
 var (
 	// ErrNotFetched ends a send whose receiver could not read the message.
 	ErrNotFetched = errors.New("the receiver could not fetch the message")
+	// ErrNotWritten ends a receive whose sender could not write the message.
+	ErrNotWritten = errors.New("the sender could not write the message")
 	// ErrNotReady ends a ready send that came before its receive, where the
 	// sender still waited for the receiver; the message has been received since.
 	ErrNotReady = errors.New("no matching receive was posted when the message arrived (it has been received nevertheless): " +

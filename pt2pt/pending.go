@@ -54,9 +54,10 @@ var steps = [...]string{
 	stepEager: "waits for room towards its peer", stepSync: "waits for room towards its peer",
 	stepChunks: "is being copied to its peer", stepRTS: "waits for room to be announced",
 	stepHeld:  "held back: its peer has as many messages as it takes",
-	stepAwait: "waits for its receive", stepFrags: "is being sent in fragments", stepSelf: "waits for a receive of this rank",
+	stepAwait: "waits for its receive", stepFrags: "is being sent in fragments",
+	stepPut: "waits for room to be written to its receive", stepPutting: "is being written to its receive", stepSelf: "waits for a receive of this rank",
 	stepPosted: "no message has matched", stepChunked: "its message arrives", stepGet: "waits for room to fetch its message",
-	stepGetting: "fetches its message", stepData: "its message arrives in fragments",
+	stepGetting: "fetches its message", stepGranted: "its sender writes its message", stepData: "its message arrives in fragments",
 	stepProbing: "no message has matched", stepFlush: "messages are on their way", stepPair: "is under way",
 }
 

@@ -53,8 +53,12 @@ func (e *Engine) sendFrags(ep fabric.Endpoint, r *progress.Request) error {
 
 func (e *Engine) onData(from fabric.Peer, op, offset uint64, body []byte) bool {
 	r := e.loop.Lookup(op)
-	if r == nil || r.Kind != kindRecv || r.Step != stepData || r.Peer != int32(from) {
+	if r == nil || r.Kind != kindRecv || r.Step != stepData && r.Step != stepGranted || r.Peer != int32(from) {
 		return false
+	}
+	if r.Step == stepGranted { // its fabric can't write there
+		e.release(r)
+		r.Step = stepData
 	}
 	n := min(uint64(len(r.Buf)), r.Remote.Len)
 	if offset != r.Offset || uint64(len(body)) > n-offset || len(body) == 0 {

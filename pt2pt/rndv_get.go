@@ -67,6 +67,10 @@ func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, a 
 		e.askFrags(r, n)
 		return
 	}
+	if caps := e.peers[from].caps; caps.PutFirst && caps.Put {
+		e.grant(r, n)
+		return
+	}
 	r.Step = stepGet
 	e.register(r, r.Buf[:n], fabric.LocalWrite)
 	if e.get(c.Endpoint(), r) == fabric.ErrAgain {

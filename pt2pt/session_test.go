@@ -71,6 +71,8 @@ func (s *session) Deliver(_ fabric.Peer, kind uint8, imm uint64, hdr, _ []byte) 
 		s.ops = append(s.ops, wire.SyncHeader(hdr).Request())
 	case wire.CTS:
 		s.ops = append(s.ops, wire.CTSHeader(hdr).Request())
+	case wire.Grant:
+		s.ops = append(s.ops, wire.GrantHeader(hdr).Request())
 	case wire.Cancel:
 		s.ops = append(s.ops, imm)
 	}
@@ -83,7 +85,7 @@ func newSession(t *testing.T, feed []byte) *session {
 	s := &session{t: t, feed: feed, packetSize: 32}
 	b := s.next()
 	s.sim = mem.NewSim(rand.New(rand.NewPCG(uint64(b), 1)), mem.SimConfig{Size: 3, Depth: 64,
-		Caps: fabric.Caps{MaxShort: 8, MaxEager: s.packetSize, Chunk: 16, GetMin: 80, GetMinMapped: 80, Get: b%2 == 0}})
+		Caps: fabric.Caps{MaxShort: 8, MaxEager: s.packetSize, Chunk: 16, GetMin: 80, GetMinMapped: 80, Get: b%2 == 0, Put: b&4 != 0, PutFirst: b&4 != 0}})
 	engine := func(rank int) *Engine {
 		cfg := s.sim.Config(rank)
 		d, err := s.sim.Open(cfg)
@@ -136,9 +138,10 @@ func (s *session) request(n int) *sessionReq {
 // packet sends one packet of the hostile peer, most of them nearly right.
 func (s *session) packet() {
 	kinds := [...]uint8{wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady, wire.RTS, wire.CTS,
-		wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow, wire.Ask, wire.Tell}
+		wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow, wire.Ask, wire.Tell, wire.Grant, wire.Written}
 	sizes := map[uint8]int{wire.EagerFirst: wire.FirstSize, wire.EagerSync: wire.SyncSize, wire.RTS: wire.RTSSize, wire.CTS: wire.CTSSize,
-		wire.Data: wire.DataSize, wire.FIN: wire.FINSize, wire.Cancelled: wire.CancelledSize, wire.Tell: wire.TellSize}
+		wire.Data: wire.DataSize, wire.FIN: wire.FINSize, wire.Cancelled: wire.CancelledSize, wire.Tell: wire.TellSize,
+		wire.Grant: wire.GrantSize, wire.Written: wire.FINSize}
 	b := s.next()
 	kind := kinds[b%len(kinds)]
 	if b == 255 {
@@ -153,7 +156,7 @@ func (s *session) packet() {
 	}
 	imm := wire.Imm(world, int32(s.next()%3))
 	switch kind {
-	case wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled:
+	case wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Grant, wire.Written:
 		imm = s.number()
 	case wire.Flow:
 		imm = uint64(s.next() % 5)

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "write the golden traces of testdata ane
 //	probe, claim 1 any tag=1     Iprobe, Improbe; mrecv 1 receives the oldest claim
 //	test #3, cancel #3           of a request, by its number
 //	arrive 1 0 2                 two messages come from rank 0 to 1
-//	transfer 1                   rank 1's oldest Get is carried out
+//	transfer 1                   rank 1's oldest Get or Put is carried out
 //	down 1 0                     rank 1 may learn of rank 0's death
 //	poll 1                       rank 1 turns its loop
 //	kill 0                       rank 0 dies; nothing it has sent is lost that has arrived
@@ -92,7 +92,8 @@ func newScript(t *testing.T, a args) *simWorld {
 	w := newSimWorld(rng, size, newSimNets(rng, []mem.SimConfig{{
 		Size: size, Depth: a.named("depth", 16),
 		Caps: fabric.Caps{MaxShort: 8, MaxEager: eager, Chunk: a.named("chunk", 16), GetMin: a.named("getmin", 64),
-			GetMinMapped: a.named("getmin", 64), Get: a.named("get", 1) == 1},
+			GetMinMapped: a.named("getmin", 64), Get: a.named("get", 1) == 1,
+			Put: a.named("put", 0) == 1, PutFirst: a.named("put", 0) == 1},
 	}}), lim)
 	w.tracing = true
 	return w

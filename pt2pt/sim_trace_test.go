@@ -12,7 +12,8 @@ import (
 
 var simKinds = map[uint8]string{wire.Eager: "Eager", wire.EagerFirst: "EagerFirst", wire.EagerMore: "EagerMore",
 	wire.EagerSync: "EagerSync", wire.EagerReady: "EagerReady", wire.RTS: "RTS", wire.CTS: "CTS", wire.Data: "Data",
-	wire.FIN: "FIN", wire.Cancel: "Cancel", wire.Cancelled: "Cancelled", wire.Flow: "Flow"}
+	wire.FIN: "FIN", wire.Cancel: "Cancel", wire.Cancelled: "Cancelled", wire.Flow: "Flow",
+	wire.Grant: "Grant", wire.Written: "Written"}
 
 // noteNet writes down what happens in the network.
 func (w *simWorld) noteNet(e mem.SimEvent) {
@@ -35,6 +36,9 @@ func (w *simWorld) noteNet(e mem.SimEvent) {
 	case mem.SimDeath:
 		w.note("  %d is dead", e.Rank)
 	default:
+		if e.Put {
+			fail = " (put)" + fail
+		}
 		w.note("  %d %v of %d%s", e.Rank, e.What, e.Peer, fail)
 		if w.raw {
 			w.note("    op %x", uint64(e.Op))
@@ -59,7 +63,9 @@ func describe(e mem.SimEvent) string {
 		return fmt.Sprintf("%s limit %d", s, wire.CTSHeader(e.Hdr).Limit())
 	case wire.Data:
 		return fmt.Sprintf("%s at %d, %d bytes", s, wire.DataHeader(e.Hdr).Offset(), len(e.Body))
-	case wire.FIN:
+	case wire.Grant:
+		return fmt.Sprintf("%s limit %d", s, wire.GrantHeader(e.Hdr).Limit())
+	case wire.FIN, wire.Written:
 		return fmt.Sprintf("%s %s", s, [...]string{wire.Received: "received", wire.Lost: "lost", wire.Late: "late"}[wire.FINHeader(e.Hdr).Outcome()])
 	case wire.Cancelled:
 		return fmt.Sprintf("%s %t", s, wire.CancelledHeader(e.Hdr).Yes())

@@ -176,6 +176,8 @@ func (w *simWorld) observe(e mem.SimEvent) {
 		w.tell(oracle.Event{Kind: oracle.Down, Rank: e.Rank, Peer: e.Peer})
 	case mem.SimTransfer:
 		switch {
+		case errors.Is(e.Err, mem.ErrSim) && e.Put:
+			w.tell(oracle.Event{Kind: oracle.Fault, Rank: e.Peer, Peer: e.Rank})
 		case errors.Is(e.Err, mem.ErrSim):
 			w.tell(oracle.Event{Kind: oracle.Fault, Rank: e.Rank, Peer: e.Peer})
 		case e.Err != nil && !errors.Is(e.Err, fabric.ErrPeerDown):
@@ -294,7 +296,7 @@ func classify(err error) oracle.Class {
 		return oracle.Cancelled
 	case errors.Is(err, fabric.ErrPeerDown):
 		return oracle.PeerDown
-	case errors.Is(err, mem.ErrSim), errors.Is(err, ErrNotFetched):
+	case errors.Is(err, mem.ErrSim), errors.Is(err, ErrNotFetched), errors.Is(err, ErrNotWritten):
 		return oracle.Failed
 	}
 	return oracle.Other

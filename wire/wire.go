@@ -10,7 +10,7 @@ package wire
 import "encoding/binary"
 
 // Version is that of the packets below. Ranks compare it when they meet.
-const Version = 2
+const Version = 3
 
 // Urgent is the bit of a kind that wakes a computing receiver; it equals
 // fabric.Urgent.
@@ -32,6 +32,8 @@ const (
 	Flow       uint8 = 12 | Urgent // imm: what the receiver still takes, a Level
 	Ask        uint8 = 13 | Urgent // what does your rank wait for? imm: to be told with the answer
 	Tell       uint8 = 14 | Urgent // the answer; imm: as asked; header TellHeader
+	Grant      uint8 = 15 | Urgent // imm: the sender's request; header GrantHeader
+	Written    uint8 = 16          // imm: the receiver's request; header FINHeader: Received or Lost
 )
 
 // Imm packs a communication context and a tag.
@@ -164,6 +166,36 @@ func (h CTSHeader) Request() uint64 { return le.Uint64(h[ctsReq:]) }
 func (h CTSHeader) Limit() uint64   { return le.Uint64(h[ctsLimit:]) }
 func (h CTSHeader) Late() bool      { return h[ctsLate] != 0 } // the send was ready and its receive was not
 
+// GrantHeader lets the sender write: where, how many bytes of the message there
+// is room for, and the receiver's request.
+type GrantHeader []byte
+
+const (
+	grantAddr  = 0
+	grantLimit = 8
+	grantKey   = 16
+	grantReq   = 24
+	grantLate  = 32
+	GrantSize  = 40
+)
+
+// MakeGrant fills b, which has at least GrantSize bytes.
+func MakeGrant(b []byte, addr, limit, key, req uint64, late bool) GrantHeader {
+	le.PutUint64(b[grantAddr:], addr)
+	le.PutUint64(b[grantLimit:], limit)
+	le.PutUint64(b[grantKey:], key)
+	le.PutUint64(b[grantReq:], req)
+	putBool(b[grantLate:], late)
+	return GrantHeader(b[:GrantSize])
+}
+
+func (h GrantHeader) Valid() bool     { return len(h) == GrantSize }
+func (h GrantHeader) Addr() uint64    { return le.Uint64(h[grantAddr:]) }
+func (h GrantHeader) Limit() uint64   { return le.Uint64(h[grantLimit:]) }
+func (h GrantHeader) Key() uint64     { return le.Uint64(h[grantKey:]) }
+func (h GrantHeader) Request() uint64 { return le.Uint64(h[grantReq:]) }
+func (h GrantHeader) Late() bool      { return h[grantLate] != 0 } // the send was ready and its receive was not
+
 // DataHeader says where in the message a fragment belongs.
 type DataHeader []byte
 
@@ -182,7 +214,7 @@ func (h DataHeader) Valid() bool    { return len(h) == DataSize }
 func (h DataHeader) Offset() uint64 { return le.Uint64(h[dataOff:]) }
 
 // FINHeader ends a rendezvous or a synchronous send: the sender may use its
-// buffer again.
+// buffer again. In a Written packet it ends a receive.
 type FINHeader []byte
 
 // Outcome is what FIN says of the message.

@@ -13,7 +13,7 @@ import (
 // Peers of another build read these bytes: who changes one of them changes
 // wire.Version.
 func TestHeadersHaveTheirGoldenBytes(t *testing.T) {
-	if wire.Version != 2 {
+	if wire.Version != 3 {
 		t.Fatalf("version %d: write down the bytes of the new one", wire.Version)
 	}
 	for _, c := range []struct {
@@ -28,6 +28,9 @@ func TestHeadersHaveTheirGoldenBytes(t *testing.T) {
 			return wire.MakeRTS(b, 0x1112131415161718, 0x2122232425262728, 0x3132333435363738, 0x4142434445464748, wire.Ready|wire.Unreadable)
 		}, "18171615 14131211 28272625 24232221 38373635 34333231 48474645 44434241 03000000 00000000"},
 		{"CTS", func(b []byte) []byte { return wire.MakeCTS(b, 0x5152535455565758, 0x6162636465666768, true) }, "58575655 54535251 68676665 64636261 01000000 00000000"},
+		{"Grant", func(b []byte) []byte {
+			return wire.MakeGrant(b, 0x1112131415161718, 0x2122232425262728, 0x3132333435363738, 0x4142434445464748, true)
+		}, "18171615 14131211 28272625 24232221 38373635 34333231 48474645 44434241 01000000 00000000"},
 		{"Data", func(b []byte) []byte { return wire.MakeData(b, 0x7172737475767778) }, "78777675 74737271"},
 		{"FIN", func(b []byte) []byte { return wire.MakeFIN(b, wire.Received) }, "00000000 00000000"},
 		{"FIN of a failure", func(b []byte) []byte { return wire.MakeFIN(b, wire.Lost) }, "01000000 00000000"},
@@ -67,7 +70,7 @@ func TestKindsHaveTheirGoldenValues(t *testing.T) {
 		{"EagerSync", wire.EagerSync, 0x04}, {"EagerReady", wire.EagerReady, 0x05},
 		{"RTS", wire.RTS, 0x86}, {"CTS", wire.CTS, 0x87}, {"Data", wire.Data, 0x08}, {"FIN", wire.FIN, 0x09},
 		{"Cancel", wire.Cancel, 0x8a}, {"Cancelled", wire.Cancelled, 0x8b}, {"Flow", wire.Flow, 0x8c},
-		{"Ask", wire.Ask, 0x8d}, {"Tell", wire.Tell, 0x8e},
+		{"Ask", wire.Ask, 0x8d}, {"Tell", wire.Tell, 0x8e}, {"Grant", wire.Grant, 0x8f}, {"Written", wire.Written, 0x10},
 		{"level Open", uint8(wire.Open), 0}, {"level Announce", uint8(wire.Announce), 1}, {"level Hold", uint8(wire.Hold), 2},
 	} {
 		if c.got != c.want {
@@ -81,7 +84,7 @@ func TestKindsHaveTheirGoldenValues(t *testing.T) {
 
 func TestEveryHeaderFitsAFabric(t *testing.T) {
 	for name, n := range map[string]int{
-		"First": wire.FirstSize, "Sync": wire.SyncSize, "Cancelled": wire.CancelledSize, "Tell": wire.TellSize, "RTS": wire.RTSSize, "CTS": wire.CTSSize, "Data": wire.DataSize, "FIN": wire.FINSize,
+		"First": wire.FirstSize, "Sync": wire.SyncSize, "Cancelled": wire.CancelledSize, "Tell": wire.TellSize, "RTS": wire.RTSSize, "CTS": wire.CTSSize, "Grant": wire.GrantSize, "Data": wire.DataSize, "FIN": wire.FINSize,
 	} {
 		if n > fabric.MaxHeader {
 			t.Errorf("%s takes %d bytes of %d", name, n, fabric.MaxHeader)
@@ -125,6 +128,9 @@ func FuzzHeadersComeBackAsMade(f *testing.F) {
 		}
 		if h := wire.MakeCTS(m[:], a, b, failed); !h.Valid() || h.Request() != a || h.Limit() != b || h.Late() != failed {
 			t.Errorf("CTS %x of %d %d", []byte(h), a, b)
+		}
+		if h := wire.MakeGrant(m[:], a, b, c, d, failed); !h.Valid() || h.Addr() != a || h.Limit() != b || h.Key() != c || h.Request() != d || h.Late() != failed {
+			t.Errorf("Grant %x of %d %d %d %d", []byte(h), a, b, c, d)
 		}
 		if h := wire.MakeData(m[:], a); !h.Valid() || h.Offset() != a {
 			t.Errorf("Data %x of %d", []byte(h), a)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/weft-mpi/weft/mpi"
 )
@@ -31,12 +32,12 @@ func info(w io.Writer) int {
 		fmt.Fprintln(w, "\nRDMA devices: none")
 	}
 	for _, d := range devices {
-		device(w, d)
+		device(w, d, (*mpi.DevicePort).Rendezvous)
 	}
 	return 0
 }
 
-func device(w io.Writer, d mpi.Device) {
+func device(w io.Writer, d mpi.Device, ask func(*mpi.DevicePort, string) (mpi.DeviceRendezvous, error)) {
 	fmt.Fprintf(w, "\n%s", d.Name)
 	if d.Node != "" {
 		fmt.Fprintf(w, "  %s", d.Node)
@@ -66,6 +67,9 @@ func device(w io.Writer, d mpi.Device) {
 		if p.Problem != nil {
 			fmt.Fprintf(w, "    not usable: %s\n", indent(p.Problem, "    "))
 		}
+		if p.Problem == nil && d.Problem == nil && p.MTU != 0 {
+			fmt.Fprintf(w, "    large messages: %s\n", rendezvous(ask(&p, d.Name)))
+		}
 		for i, g := range p.GIDs {
 			mark := " "
 			if i == p.Chosen {
@@ -74,6 +78,21 @@ func device(w io.Writer, d mpi.Device) {
 			fmt.Fprintf(w, "  %s GID %-3d %-10s %-26s %s\n", mark, g.Index, g.Type, g.Address.Unmap(), g.Netdev)
 		}
 	}
+}
+
+// rendezvous says how a port moves large messages.
+func rendezvous(r mpi.DeviceRendezvous, err error) string {
+	how := "read by the receiver"
+	if r.Write {
+		how = "written by the sender"
+	}
+	switch {
+	case err != nil:
+		return fmt.Sprintf("not measured: %v", err)
+	case r.Forced:
+		return how + " (WEFT_VERBS_RNDV)"
+	}
+	return fmt.Sprintf("%s (1 MB measured: %v to read, %v to register and write)", how, r.ReadTime.Round(time.Microsecond), r.WriteTime.Round(time.Microsecond))
 }
 
 // indent keeps the lines of an error below its first.

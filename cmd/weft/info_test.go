@@ -5,12 +5,16 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weft-mpi/weft/mpi"
 )
 
 func TestInfoSaysWhatADeviceHasAndWhyItIsNotUsed(t *testing.T) {
 	var out strings.Builder
+	ask := func(p *mpi.DevicePort, device string) (mpi.DeviceRendezvous, error) {
+		return mpi.DeviceRendezvous{ReadTime: 90 * time.Microsecond, WriteTime: 123456 * time.Nanosecond}, nil
+	}
 	device(&out, mpi.Device{
 		Name: "mlx5_0", Node: "/dev/infiniband/uverbs0", Firmware: "20.1",
 		Ports: []mpi.DevicePort{
@@ -21,11 +25,12 @@ func TestInfoSaysWhatADeviceHasAndWhyItIsNotUsed(t *testing.T) {
 				}},
 			{Number: 2, State: "DOWN", LinkLayer: "InfiniBand", LID: 7, Chosen: -1, Problem: errors.New("port 2 is DOWN: bring the link up\nor not")},
 		},
-	})
-	device(&out, mpi.Device{Name: "mlx5_1", Problem: errors.New("no permission")})
+	}, ask)
+	device(&out, mpi.Device{Name: "mlx5_1", Problem: errors.New("no permission")}, ask)
 	const want = `
 mlx5_0  /dev/infiniband/uverbs0  firmware 20.1
   port 1  active  Ethernet  100 Gb/sec  MTU 4096  atomics: device
+    large messages: read by the receiver (1 MB measured: 90µs to read, 123µs to register and write)
     GID 0   IB/RoCE v1 fe80::1                    eth0
   * GID 3   RoCE v2    10.0.0.1                   eth0
   port 2  down  InfiniBand  LID 7

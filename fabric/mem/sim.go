@@ -17,8 +17,8 @@ type SimConfig struct {
 
 	Again  int // Sends and Gets that answer ErrAgain without need
 	Split  int // Polls that hand over fewer events than they could
-	NoGet  int // Gets that are refused with ErrUnsupported
-	BadGet int // Gets that are accepted and fail
+	NoGet  int // Gets and Puts that are refused with ErrUnsupported
+	BadGet int // Gets and Puts that are accepted and fail
 	Mapped int // regions that peers have mapped
 	NoReg  int // Registers that fail
 
@@ -54,6 +54,7 @@ func DrawSim(rng *rand.Rand, size int) SimConfig {
 		Get:          rng.IntN(4) > 0,
 		Put:          rng.IntN(2) == 0,
 	}
+	c.Caps.PutFirst = c.Caps.Put && rng.IntN(2) == 0
 	c.Again, c.Split = maybe(2, 160), maybe(2, 255)
 	c.NoGet, c.BadGet = maybe(3, 128), maybe(6, 64)
 	c.Mapped, c.NoReg = maybe(3, 255), maybe(6, 64)
@@ -90,6 +91,7 @@ type SimEvent struct {
 	Imm        uint64
 	Hdr, Body  []byte
 	Op         fabric.Op
+	Put        bool // of a transfer: not a Get
 	Err        error
 }
 

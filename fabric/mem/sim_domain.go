@@ -232,18 +232,25 @@ func (e *simEndpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) e
 }
 
 func (e *simEndpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
+	s := e.d.sim
+	o := simOp{op: op, peer: e.to, local: src.Bytes, region: src.Region.Handle, remote: dst, put: true, note: note}
 	err := e.admit()
-	if err == nil && !e.d.sim.Caps.Put {
+	switch {
+	case err != nil:
+	case !s.Caps.Put || dst.Key == 0 || s.chance(s.NoGet):
 		err = fabric.ErrUnsupported
+	case s.domains[e.to].dead: // it will fail
+	default:
+		_, err = s.domains[e.to].reach(dst, len(src.Bytes), fabric.RemoteWrite)
+		if err == nil && s.chance(s.BadGet) {
+			o.fails = ErrSim
+		}
 	}
-	if peer := e.d.sim.domains[e.to]; err == nil && !peer.dead {
-		_, err = peer.reach(dst, len(src.Bytes), fabric.RemoteWrite)
-	}
-	return e.begin(simOp{op: op, peer: e.to, local: src.Bytes, remote: dst, put: true, note: note}, err)
+	return e.begin(o, err)
 }
 
 func (e *simEndpoint) begin(o simOp, err error) error {
-	ev := SimEvent{What: SimGet, Rank: e.d.rank, Peer: e.to, Op: o.op, Err: err}
+	ev := SimEvent{What: SimGet, Rank: e.d.rank, Peer: e.to, Op: o.op, Put: o.put, Err: err}
 	switch err {
 	case nil:
 		e.d.ops = append(e.d.ops, o)

@@ -140,7 +140,7 @@ func (s *Sim) transfer(d *simDomain, o simOp) {
 			copy(o.local, b)
 		}
 	}
-	s.tell(SimEvent{What: SimTransfer, Rank: d.rank, Peer: o.peer, Op: o.op, Err: err})
+	s.tell(SimEvent{What: SimTransfer, Rank: d.rank, Peer: o.peer, Op: o.op, Put: o.put, Err: err})
 	d.inbox = append(d.inbox, simItem{what: callComplete, peer: o.peer, op: o.op, err: err})
 }
 

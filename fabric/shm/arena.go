@@ -20,11 +20,13 @@ type Arena struct {
 	file   int
 	lo, hi atomic.Uintptr // address range of the memory handed out so far
 
-	mu   sync.Mutex
-	base []byte // address space reserved for the arena; nil before the first Alloc
-	size int    // bytes of the file
-	free []span // sorted, never adjacent
-	live map[int]int
+	mu    sync.Mutex
+	base  []byte // address space reserved for the arena; nil before the first Alloc
+	size  int    // bytes of the file
+	free  []span // sorted, never adjacent
+	live  map[int]allocation
+	order []int  // the keys of live, sorted
+	last  uint64 // serial
 }
 
 type span struct{ off, n int }
@@ -41,7 +43,7 @@ var processArena = sync.OnceValues(func() (*Arena, error) {
 		return nil, &fabric.Error{Op: "create arena", Err: err,
 			Remedy: "allow memfd_create (a seccomp profile may refuse it) and check the limit on open files"}
 	}
-	return &Arena{file: fd, live: map[int]int{}}, nil
+	return &Arena{file: fd, live: map[int]allocation{}}, nil
 })
 
 // Alloc returns n zeroed bytes, page-aligned, that transfers between local
@@ -52,7 +54,11 @@ func Alloc(n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.alloc(n)
+	b, err := a.alloc(n)
+	if err == nil {
+		inUse.Store(a)
+	}
+	return b, err
 }
 
 // Free gives memory of Alloc back. b is the slice that Alloc returned.
@@ -106,20 +112,30 @@ func (a *Arena) alloc(n int) ([]byte, error) {
 	} else {
 		s.off, s.n = s.off+size, s.n-size
 	}
-	a.live[off] = size
+	a.last++
+	a.live[off] = allocation{size, a.last}
+	at, _ := slices.BinarySearch(a.order, off)
+	a.order = slices.Insert(a.order, at, off)
 	return a.base[off : off+n : off+size], nil
 }
 
 func (a *Arena) release(b []byte) error {
+	if off, ok := a.offset(b[:0:cap(b)]); ok {
+		freeing(a.lo.Load() + uintptr(off))
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	off64, ok := a.offset(b[:0:cap(b)])
 	off := int(off64)
-	size, live := a.live[off]
+	l, live := a.live[off]
 	if !ok || !live {
 		return ErrNotArena
 	}
+	size := l.size
 	delete(a.live, off)
+	if at, ok := slices.BinarySearch(a.order, off); ok {
+		a.order = slices.Delete(a.order, at, at+1)
+	}
 	// Giving the pages back can only fail for want of memory: then they stay.
 	unix.Fallocate(a.file, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(off), int64(size))
 	i, _ := slices.BinarySearchFunc(a.free, off, func(s span, off int) int { return s.off - off })

@@ -19,7 +19,7 @@ func newArena(t interface{ Fatal(...any) }) *Arena {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Arena{file: fd, live: map[int]int{}}
+	return &Arena{file: fd, live: map[int]allocation{}}
 }
 
 func (a *Arena) discard() {
@@ -84,8 +84,8 @@ func TestTheArenaGivesZeroedMemoryThatNobodyElseHas(t *testing.T) {
 			// Free spans are sorted, apart, and together with what is live make up
 			// the file.
 			sum := 0
-			for _, size := range a.live {
-				sum += size
+			for _, l := range a.live {
+				sum += l.size
 			}
 			for i, s := range a.free {
 				sum += s.n

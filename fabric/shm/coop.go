@@ -54,7 +54,6 @@ type coopSlots struct {
 // do without.
 const coopPause = 32 << 20
 
-
 func slotWord(mem []byte, slot, word int) *uint64 {
 	return word64(mem, offCoop+slot*coopStride+word)
 }

@@ -14,9 +14,13 @@ import (
 
 // The environment's words.
 const (
-	envDevice = "WEFT_VERBS_DEV"
-	envGID    = "WEFT_VERBS_GID"
-	envCache  = "WEFT_VERBS_CACHE"
+	envDevice     = "WEFT_VERBS_DEV"
+	envGID        = "WEFT_VERBS_GID"
+	envCache      = "WEFT_VERBS_CACHE"
+	envRails      = "WEFT_VERBS_RAILS"
+	envRendezvous = "WEFT_VERBS_RNDV"
+	envLevel      = "WEFT_VERBS_SL"
+	envClass      = "WEFT_VERBS_TC"
 )
 
 func noLibrary(err error) error {
@@ -135,13 +139,80 @@ func names(ds []Device) string {
 	return strings.Join(s, ", ")
 }
 
-// find lists the devices and picks a port.
-func find() (selection, error) {
+// pickAll finds the ports to use: those that the environment lists, or one.
+func pickAll(ds []Device, getenv func(string) string) (ss []selection, err error) {
+	devices, gids := strings.Split(getenv(envDevice), ","), strings.Split(getenv(envGID), ",")
+	if len(devices) > maxPorts {
+		return nil, fmt.Errorf("%s=%s: %d ports, and a rank uses at most %d", envDevice, getenv(envDevice), len(devices), maxPorts)
+	}
+	if len(gids) != 1 && len(gids) != len(devices) {
+		return nil, fmt.Errorf("%s=%s: list one index, or one for each port of %s", envGID, getenv(envGID), envDevice)
+	}
+	for i, dev := range devices {
+		if dev == "" && len(devices) > 1 {
+			return nil, fmt.Errorf("%s=%s: an entry is empty", envDevice, getenv(envDevice))
+		}
+		s, err := pick(ds, func(name string) string {
+			switch name {
+			case envDevice:
+				return dev
+			case envGID:
+				return gids[i%len(gids)]
+			}
+			return ""
+		})
+		if err != nil {
+			return nil, err
+		}
+		ss = append(ss, s)
+	}
+	return ss, nil
+}
+
+// railsWanted is how many queue pairs a connection has on each port.
+func railsWanted(getenv func(string) string) (int, error) {
+	v := getenv(envRails)
+	if v == "" {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 || n > maxRails {
+		return 0, fmt.Errorf("%s=%s: write how many queue pairs a connection has on each port, 1 to %d", envRails, v, maxRails)
+	}
+	return n, nil
+}
+
+// marks are how packets are marked for the switches: service level (InfiniBand,
+// and the priority of RoCE v1) and traffic class (the DSCP and ECN bits of RoCE
+// v2).
+type marks struct{ level, class int }
+
+func marksWanted(getenv func(string) string) (m marks, err error) {
+	for _, v := range []struct {
+		name string
+		to   *int
+		most int
+	}{{envLevel, &m.level, 15}, {envClass, &m.class, 255}} {
+		s := getenv(v.name)
+		if s == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(s, 0, 16)
+		if err != nil || n < 0 || int(n) > v.most {
+			return m, fmt.Errorf("%s=%s is not a number from 0 to %d", v.name, s, v.most)
+		}
+		*v.to = int(n)
+	}
+	return m, nil
+}
+
+// find lists the devices and picks the ports.
+func find() ([]selection, error) {
 	ds, err := Devices()
 	if err != nil {
-		return selection{}, err
+		return nil, err
 	}
-	return pick(ds, os.Getenv)
+	return pickAll(ds, os.Getenv)
 }
 
 // memlockRemedy is what to do where memory can't be pinned.

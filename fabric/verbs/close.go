@@ -51,6 +51,7 @@ func (d *Domain) quiesce() {
 		for i := range p.sends {
 			d.retire(nobody{}, &d.ring.sdone[i])
 		}
+		d.pollPorts(nobody{}, doneRing)
 	}
 }
 
@@ -59,7 +60,7 @@ func (d *Domain) alive() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for p, e := range d.peers {
-		if e != nil && e.up && e.head != e.tail && !d.links[p].gone {
+		if e != nil && e.up && (e.head != e.tail || e.railsBusy()) && !d.links[p].gone {
 			return true
 		}
 	}
@@ -95,25 +96,25 @@ func (d *Domain) release() error {
 	var errs []error
 	for i := range events {
 		if events[i].made {
-			errs = append(errs, d.nic.destroyQP(events[i].qp))
+			errs = append(errs, d.nic.destroyQP(events[i].qp), d.discard(events[i].rails))
 		}
 	}
 	for _, e := range d.peers {
 		if e != nil {
 			e.up = false
-			errs = append(errs, e.destroy())
+			errs = append(errs, e.destroy(), e.destroyRails())
 		}
 	}
 	d.bell.close()
 	errs = append(errs, d.regions.close())
-	for _, m := range []mr{d.recvMR, d.sendMR, d.creditMR} {
+	for _, m := range []mr{d.recvMR, d.sendMR, d.creditMR, d.keysMR} {
 		if m.id != 0 {
 			errs = append(errs, d.nic.deregister(m))
 		}
 	}
-	errs = append(errs, d.nic.close())
+	errs = append(errs, d.closePorts(), d.nic.close())
 	d.sends, d.recvs = 0, 0
-	for _, m := range [][]byte{d.recvMem, d.sendMem, d.creditMem} {
+	for _, m := range [][]byte{d.recvMem, d.sendMem, d.creditMem, d.keysMem} {
 		unmap(m)
 	}
 	return errors.Join(errs...)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -43,10 +44,10 @@ type Domain struct {
 	window int // messages that a peer may have under way to us
 	inline int
 
-	recvMem, sendMem, creditMem []byte
-	recvMR, sendMR, creditMR    mr
-	regions                     regions
-	bell                        doorbell
+	recvMem, sendMem, creditMem, keysMem []byte
+	recvMR, sendMR, creditMR, keysMR     mr
+	regions                              regions
+	bell                                 doorbell
 
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -79,6 +80,14 @@ type Domain struct {
 	owing       []*endpoint // have to be told of room
 	dying       []*endpoint // gone, but there may be messages of theirs
 	failing     []*endpoint // end when all is flushed
+
+	// What large transfers take besides, see rail.
+	stripeMin     int     // bytes of a stripe, at least
+	queues        int     // queue pairs of a connection on each port
+	ports         []*port // beside the first
+	transfers     []transfer
+	freeTransfers []uint32
+	limping       []*endpoint // have a rail that is lost
 }
 
 // stash is completions that a turn has found and Poll not looked at.
@@ -88,14 +97,16 @@ func (s *stash) empty() bool { return s.next == s.n }
 
 // event is news from a set-up goroutine.
 type event struct {
-	peer fabric.Peer
-	made bool // qp and card are the connection's
-	qp   qp
-	card card
-	up   bool  // it can be sent on
-	err  error // the peer is down
-	qpn  uint32
-	all  bool // err is about everybody
+	peer  fabric.Peer
+	made  bool // qp and card are the connection's
+	qp    qp
+	card  card
+	rails []*rail
+	port  int   // that qpn or all is about
+	up    bool  // it can be sent on
+	err   error // the peer is down
+	qpn   uint32
+	all   bool // err is about everybody
 }
 
 // sizes are how the receive slots are shared out.
@@ -120,15 +131,64 @@ func queueMemory(ranks int) uint64 {
 
 // openDevice opens the port that the environment names or the first usable.
 func openDevice(cfg fabric.Config) (*Domain, error) {
-	s, err := find()
+	ss, err := find()
 	if err != nil {
 		return nil, err
 	}
-	p, host, err := s.describe()
+	queues, err := railsWanted(os.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	return open(cfg, p, host, s.port.attr, openLibrary)
+	m, err := marksWanted(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return openSelected(cfg, ss, queues, m, ss[0].port.attr)
+}
+
+// openSelected opens the ports, with so many queue pairs of a connection on
+// each. a is what the first can do.
+func openSelected(cfg fabric.Config, ss []selection, queues int, m marks, a attributes) (*Domain, error) {
+	p, host, err := ss[0].describe()
+	if err != nil {
+		return nil, err
+	}
+	var more []portInfo
+	for i := range ss[1:] {
+		q, _, err := ss[1+i].describe()
+		if err != nil {
+			return nil, err
+		}
+		more = append(more, q)
+	}
+	d, err := openRails(cfg, p, more, queues, host, a, func(o nicOptions) (nic, error) {
+		o.marks = m
+		return openLibrary(o)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if d.caps.PutFirst, err = putFirst(cfg, ss); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// putFirst says whether large messages are written by their sender. Over
+// several ports they are read, since only a Get is striped over all of them.
+func putFirst(cfg fabric.Config, ss []selection) (bool, error) {
+	if forced := os.Getenv(envRendezvous) != ""; !forced && (len(ss) > 1 || cfg.Size == 1) {
+		return false, nil
+	}
+	r, err := ss[0].rendezvous(os.Getenv)
+	if err != nil && os.Getenv(envRendezvous) == "" {
+		cfg.Log.Warn("verbs: large messages are read by their receiver", "err", err)
+		return false, nil
+	}
+	if err == nil && !r.Forced {
+		cfg.Log.Debug("verbs: measured", "read", r.ReadTime, "write", r.WriteTime)
+	}
+	return r.Write, err
 }
 
 // describe is what a domain needs to know of the port, and where peers reach
@@ -145,12 +205,19 @@ func (s *selection) describe() (portInfo, string, error) {
 }
 
 // open makes a domain of a port. host is where the handshake is answered.
-func open(cfg fabric.Config, p portInfo, host string, a attributes, openNIC func(nicOptions) (nic, error)) (_ *Domain, err error) {
+func open(cfg fabric.Config, p portInfo, host string, a attributes, openNIC func(nicOptions) (nic, error)) (*Domain, error) {
+	return openRails(cfg, p, nil, 1, host, a, openNIC)
+}
+
+// openRails makes a domain of several ports, with so many queue pairs of a
+// connection on each.
+func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host string, a attributes,
+	openNIC func(nicOptions) (nic, error)) (_ *Domain, err error) {
 	if cfg.Size < 1 || int(cfg.Rank) >= cfg.Size {
 		return nil, fmt.Errorf("rank %d in a job of %d ranks", cfg.Rank, cfg.Size)
 	}
 	size := sizesFor(cfg.Size, a.maxSRQ)
-	d := &Domain{cfg: cfg, port: p, window: size.window,
+	d := &Domain{cfg: cfg, port: p, window: size.window, queues: queues, stripeMin: stripeMin,
 		peers: make([]*endpoint, cfg.Size), links: make([]link, cfg.Size)}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	defer func() {
@@ -168,21 +235,26 @@ func open(cfg fabric.Config, p portInfo, host string, a attributes, openNIC func
 		return nil, explain(err)
 	}
 	d.ring = d.nic.rings()
+	if err = d.openPorts(more, a, openNIC); err != nil {
+		return nil, err
+	}
 	if err = d.prepare(size.slots); err != nil {
 		return nil, err
 	}
-	if err = d.bell.open(d.nic); err != nil {
+	if err = d.bell.open(d.nics()); err != nil {
 		return nil, fmt.Errorf("create doorbell: %w", err)
 	}
 	if err = d.listen(host); err != nil {
 		return nil, err
 	}
-	f, raw, err := pollable(d.nic.asyncFD(), "device events")
-	if err != nil {
-		return nil, err
+	for i, n := range d.nics() {
+		f, raw, err := pollable(n.asyncFD(), "device events")
+		if err != nil {
+			return nil, err
+		}
+		context.AfterFunc(d.ctx, func() { f.Close() })
+		d.wg.Go(func() { d.watchDevice(i, n, f, raw) })
 	}
-	context.AfterFunc(d.ctx, func() { f.Close() })
-	d.wg.Go(func() { d.watchDevice(f, raw) })
 	d.caps = fabric.Caps{
 		MaxShort: max(d.inline-headerSize-fabric.MaxHeader, 0), MaxEager: maxEager, Chunk: 4096,
 		GetMin: 16 << 10, GetMinMapped: 16 << 10,
@@ -194,6 +266,10 @@ func open(cfg fabric.Config, p portInfo, host string, a attributes, openNIC func
 // prepare makes the slots, posts those of the receive queue, and tries what a
 // connection will need.
 func (d *Domain) prepare(slots int) (err error) {
+	keys := 0
+	if len(d.ports) > 0 {
+		keys = keyEntries * keyEntrySize
+	}
 	for _, m := range []struct {
 		what   string
 		n      int
@@ -204,7 +280,11 @@ func (d *Domain) prepare(slots int) (err error) {
 		{"receive slots", slots * slotSize, accessLocalWrite, &d.recvMem, &d.recvMR},
 		{"send slots", sendSlots * slotSize, accessLocalWrite, &d.sendMem, &d.sendMR},
 		{"credit words", 8 * d.cfg.Size, accessLocalWrite | accessRemoteWrite, &d.creditMem, &d.creditMR},
+		{"keys", keys, accessRemoteRead, &d.keysMem, &d.keysMR},
 	} {
+		if m.n == 0 {
+			continue
+		}
 		if *m.mem, err = mapMemory(m.n); err != nil {
 			return err
 		}
@@ -233,6 +313,7 @@ func (d *Domain) prepare(slots int) (err error) {
 	d.inline = min(inline, wantInline)
 	d.byNumber = newNumbers()
 	d.regions.open(d.nic)
+	d.regions.more = moreNICs{d.nics()[1:], d.keysMem}
 	return d.nic.destroyQP(q)
 }
 
@@ -303,6 +384,7 @@ func (d *Domain) post(ev event) {
 		d.mu.Unlock()
 		if ev.made {
 			d.nic.destroyQP(ev.qp)
+			d.discard(ev.rails)
 		}
 		return
 	}

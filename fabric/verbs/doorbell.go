@@ -16,7 +16,7 @@ import (
 // doorbell is where a rank sleeps: an epoll over the completion channel and an
 // eventfd, which Go's poller waits on.
 type doorbell struct {
-	nic   nic
+	nics  []nic
 	epoll int
 	self  int // the eventfd
 	file  *os.File
@@ -32,8 +32,8 @@ type doorbell struct {
 	rung     func(uintptr)
 }
 
-func (b *doorbell) open(n nic) (err error) {
-	b.nic, b.epoll, b.self = n, -1, -1
+func (b *doorbell) open(nics []nic) (err error) {
+	b.nics, b.epoll, b.self = nics, -1, -1
 	b.drained, b.rung = b.drain, b.write // made once, since Wait and Wake allocate nothing
 	if b.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return err
@@ -41,7 +41,11 @@ func (b *doorbell) open(n nic) (err error) {
 	if b.self, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
 		return err
 	}
-	for _, fd := range []int{b.self, n.eventFD()} {
+	fds := []int{b.self}
+	for _, n := range nics {
+		fds = append(fds, n.eventFD())
+	}
+	for _, fd := range fds {
 		ev := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
 		if err = unix.EpollCtl(b.epoll, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
 			return err
@@ -71,7 +75,7 @@ func (b *doorbell) close() {
 
 // drain takes what the doorbell has to tell and says whether it was anything.
 func (b *doorbell) drain(uintptr) bool {
-	var evs [2]unix.EpollEvent
+	var evs [1 + maxPorts]unix.EpollEvent
 	n, err := unix.EpollWait(b.epoll, evs[:], 0)
 	if n <= 0 {
 		return err != nil && err != unix.EINTR
@@ -80,8 +84,12 @@ func (b *doorbell) drain(uintptr) bool {
 		if ev.Fd == int32(b.self) {
 			var count [8]byte
 			unix.Read(b.self, count[:])
-		} else if b.nic.drain() > 0 {
-			b.fired.Store(true)
+			continue
+		}
+		for _, n := range b.nics {
+			if ev.Fd == int32(n.eventFD()) && n.drain() > 0 {
+				b.fired.Store(true)
+			}
 		}
 	}
 	return true
@@ -101,7 +109,11 @@ func (d *Domain) Arm(w fabric.Wake) error {
 	}
 	b.fired.Store(false)
 	b.armed = w
-	if err := d.nic.arm(w == fabric.WakeUrgent); err != nil {
+	err := d.nic.arm(w == fabric.WakeUrgent)
+	if err == nil {
+		err = d.armPorts()
+	}
+	if err != nil {
 		b.armed = 0
 		return &fabric.Error{Op: "arm the completion queue", Err: err}
 	}

@@ -15,6 +15,12 @@ type endpoint struct {
 	connected bool   // Connect has been called
 	tag       tagKey // checks the peer's keys
 
+	// The queue pairs beside the first, see rail.
+	rails    []*rail
+	reserved int    // places in the ring for parts that wait for keys
+	keysAddr uint64 // of the peer's table of keys
+	keysKey  uint32
+
 	up       bool
 	qp       qp    // id 0 while there is none
 	down     error // why it is
@@ -53,9 +59,11 @@ type entry struct {
 type form uint8
 
 const (
-	formPlain form = iota // nobody is told
-	formOp                // op completes with it
-	formPiece             // of the operation that ends with the next formOp
+	formPlain  form = iota // nobody is told
+	formOp                 // op completes with it
+	formPiece              // of the operation that ends with the next formOp
+	formStripe             // of the transfer that op numbers
+	formKeys               // for the transfer that op numbers
 )
 
 // Send copies a message into a slot, or into the work request itself where the
@@ -148,7 +156,7 @@ func (e *endpoint) credit() bool {
 
 // room says whether n work requests more may be outstanding.
 func (e *endpoint) room(n int) bool {
-	return int(e.tail-e.head)+n <= queueDepth-sendReserve && e.d.outstanding+n <= e.d.budget
+	return int(e.tail-e.head)+e.reserved+n <= queueDepth-sendReserve && e.d.outstanding+n <= e.d.budget
 }
 
 // owe notes that a slot of the peer's is free again. It is told of half a
@@ -172,7 +180,7 @@ func (d *Domain) tell() {
 		switch {
 		case e.down != nil || e.failing != nil:
 			e.owing = false
-		case !e.up || int(e.tail-e.head) >= queueDepth-1:
+		case !e.up || int(e.tail-e.head)+e.reserved >= queueDepth-1:
 			keep = append(keep, e)
 		case e.writeWord(e.taken, e.creditAddr, e.creditKey):
 			e.told, e.owing = e.taken, false

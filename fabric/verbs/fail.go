@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,6 +33,7 @@ func (e *endpoint) fail(err error) {
 			e.failBy = time.Now()
 		}
 	}
+	e.failRails(err)
 	d.failing = append(d.failing, e)
 }
 
@@ -58,7 +60,7 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 	n := 0
 	for i := 0; i < len(d.failing); {
 		e := d.failing[i]
-		if e.failPoll == d.polls || e.head != e.tail && e.qp.id != 0 && time.Now().Before(e.failBy) {
+		if e.failPoll == d.polls || (e.head != e.tail && e.qp.id != 0 || e.railsBusy()) && time.Now().Before(e.failBy) {
 			i++ // flushes may come, or messages from before
 			if !e.marked {
 				// What went well unsignaled is flushed by nobody: what comes
@@ -73,8 +75,16 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 				d.cfg.Log.Error("verbs: a queue pair can't be destroyed", "rank", e.peer, "err", err)
 			}
 		}
+		if err := e.destroyRails(); err != nil {
+			d.cfg.Log.Error("verbs: a queue pair can't be destroyed", "rank", e.peer, "err", err)
+		}
 		for e.head != e.tail && n < max {
 			n += e.end(h, e.failing)
+		}
+		for _, r := range e.rails {
+			for r.head != r.tail && n < max {
+				n += e.endRail(h, r, e.failing)
+			}
 		}
 		if n == max {
 			return n
@@ -82,7 +92,7 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 		d.failing = append(d.failing[:i], d.failing[i+1:]...)
 		e.down, e.failing = e.failing, nil
 		d.uncovered -= e.held
-		e.held, e.ring = 0, nil
+		e.held, e.ring, e.rails = 0, nil, nil
 		d.hangUp(e.peer)
 		h.PeerDown(e.peer, e.down)
 		n++
@@ -123,11 +133,20 @@ func (e *endpoint) broken(c *doneDesc) error {
 	}
 	e.fail(err)
 	if c.status == statusRemoteAccess {
-		return &fabric.Error{Op: "access the peer's memory", Peer: e.peer, HasPeer: true,
-			Err: fmt.Errorf("its device refuses: %w", fabric.ErrBadRemote)}
+		return e.refusal()
 	}
 	return err
 }
+
+// refusal is how an access ends that the peer's device refuses.
+func (e *endpoint) refusal() error {
+	return &fabric.Error{Op: "access the peer's memory", Peer: e.peer, HasPeer: true,
+		Err: fmt.Errorf("its device refuses: %w", fabric.ErrBadRemote)}
+}
+
+// ErrPathLost means that one of several paths to a peer has failed amid an
+// operation. The peer is there, and operations that follow use other paths.
+var ErrPathLost = errors.New("a path to the peer is lost, others are left")
 
 // statusError explains the status of a completion.
 func (e *endpoint) statusError(what string, c *doneDesc) error {

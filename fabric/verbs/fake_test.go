@@ -23,6 +23,7 @@ type fakeNet struct {
 	silent bool   // nothing arrives any more: the link is down
 	rnr    int    // messages that found no slot
 	fault  uint8  // status of the next work request, once
+	at     string // the device that fault is about, or any
 	refuse func() // called where registering is to fail
 }
 
@@ -66,6 +67,7 @@ type fakeNIC struct {
 	crossings  int
 	registered int
 	scratch    []byte
+	moved      uint64 // bytes of READs and WRITEs
 }
 
 func newFakeNet() *fakeNet {
@@ -205,7 +207,7 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 	if p == nil || p.failed || !p.ready {
 		return statusRetries, false
 	}
-	if f := w.fault; f != 0 {
+	if f := w.fault; f != 0 && (w.at == "" || w.at == q.nic.options.device) {
 		w.fault = 0
 		return f, false
 	}
@@ -221,6 +223,9 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 	}
 	q.nic.scratch = data
 	length := uint32(len(data))
+	if d.op == opRead || d.op == opWrite {
+		q.nic.moved += uint64(length)
+	}
 	want := [...]uint32{opSend: 0, opWrite: accessRemoteWrite, opWriteNote: accessRemoteWrite, opRead: accessRemoteRead,
 		opFetchAdd: accessRemoteAtomic, opCompareSwap: accessRemoteAtomic}[d.op]
 	if d.op != opSend && length > 0 && !w.mayUse(d.rkey, p.nic, d.remote, length, want) {

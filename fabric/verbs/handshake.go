@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -121,28 +120,28 @@ func (d *Domain) introduce(conn net.Conn, p fabric.Peer, a address) error {
 	case g.rank != uint32(p) || g.size != uint32(d.cfg.Size):
 		return fmt.Errorf("rank %d of %d answers there", g.rank, g.size)
 	}
-	q, _, err := d.nic.createQP()
+	end, err := d.makeEnd(p)
 	if err != nil {
 		return err
 	}
-	mine := d.card(p, q)
-	_, err = conn.Write(append(proof(a.Token, d.cfg.Job, "dialer", me, you), mine.encode()...))
+	_, err = conn.Write(append(proof(a.Token, d.cfg.Job, "dialer", me, you), d.encodeEnd(end)...))
 	var yours card
+	var rails []railCard
 	if err == nil {
-		yours, err = readVerdict(conn)
+		yours, rails, err = readVerdict(conn)
 	}
 	if err == nil {
-		err = d.join(q, mine, yours)
+		err = d.join(&end, yours, rails)
 	}
 	if err != nil {
-		d.nic.destroyQP(q)
+		d.discardEnd(end)
 		return err
 	}
 	if !d.made(p, conn, linkDialing) {
-		d.nic.destroyQP(q)
+		d.discardEnd(end)
 		return errCrossed
 	}
-	d.post(event{peer: p, made: true, qp: q, card: yours, up: true})
+	d.post(event{peer: p, made: true, qp: end.qp, card: yours, rails: end.rails, up: true})
 	_, err = conn.Write([]byte{byteReady})
 	if err != nil {
 		d.lost(p, err)
@@ -150,27 +149,30 @@ func (d *Domain) introduce(conn net.Conn, p fabric.Peer, a address) error {
 	return nil
 }
 
-func readVerdict(conn net.Conn) (card, error) {
+func readVerdict(conn net.Conn) (c card, rails []railCard, err error) {
 	b, err := readN(conn, 1)
 	if err != nil {
-		return card{}, fmt.Errorf("the peer gives no answer: %w", err)
+		return c, nil, fmt.Errorf("the peer gives no answer: %w", err)
 	}
 	switch b[0] {
 	case verdictWelcome:
 		if b, err = readN(conn, cardSize); err != nil {
-			return card{}, err
+			return c, nil, err
 		}
-		return decodeCard(b)
+		if c, err = decodeCard(b); err == nil {
+			rails, err = readRailCards(conn, int(c.rails))
+		}
+		return c, rails, err
 	case verdictCrossed:
-		return card{}, errCrossed
+		return c, nil, errCrossed
 	case verdictRefused:
 		reason, err := readRefusal(conn)
 		if err != nil {
-			return card{}, err
+			return c, nil, err
 		}
-		return card{}, fmt.Errorf("the peer refuses: %s", reason)
+		return c, nil, fmt.Errorf("the peer refuses: %s", reason)
 	}
-	return card{}, fmt.Errorf("verdict %d, which does not exist", b[0])
+	return c, nil, fmt.Errorf("verdict %d, which does not exist", b[0])
 }
 
 // accept serves the handshake's socket until the domain closes.
@@ -241,6 +243,10 @@ func (d *Domain) welcome(conn net.Conn) (fabric.Peer, error) {
 	// From here on the caller is one of us.
 	p := fabric.Peer(g.rank)
 	yours, err := decodeCard(b[proofSize:])
+	var rails []railCard
+	if err == nil {
+		rails, err = readRailCards(conn, int(yours.rails))
+	}
 	if err == nil && (g.size != uint32(d.cfg.Size) || int(p) >= d.cfg.Size || p == d.cfg.Rank) {
 		err = fmt.Errorf("rank %d of %d calls rank %d of %d", p, g.size, d.cfg.Rank, d.cfg.Size)
 	}
@@ -255,12 +261,12 @@ func (d *Domain) welcome(conn net.Conn) (fabric.Peer, error) {
 		conn.Write(encodeRefusal(verdictRefused, err.Error()))
 		return p, err
 	}
-	q, _, err := d.nic.createQP()
-	var mine card
+	end, err := d.makeEnd(p)
+	var cards []byte
 	if err == nil {
-		mine = d.card(p, q)
-		if err = d.join(q, mine, yours); err != nil {
-			d.nic.destroyQP(q)
+		cards = d.encodeEnd(end)
+		if err = d.join(&end, yours, rails); err != nil {
+			d.discardEnd(end)
 		}
 	}
 	if err != nil {
@@ -270,8 +276,8 @@ func (d *Domain) welcome(conn net.Conn) (fabric.Peer, error) {
 	}
 	d.made(p, conn, linkAccepting)
 	// The owner knows the queue pair before the peer can send on it.
-	d.post(event{peer: p, made: true, qp: q, card: yours})
-	_, err = conn.Write(append([]byte{verdictWelcome}, mine.encode()...))
+	d.post(event{peer: p, made: true, qp: end.qp, card: yours, rails: end.rails})
+	_, err = conn.Write(append([]byte{verdictWelcome}, cards...))
 	if err == nil {
 		b, err = readN(conn, 1)
 	}
@@ -330,17 +336,49 @@ func (d *Domain) greeting() greeting {
 
 // card is our end towards p.
 func (d *Domain) card(p fabric.Peer, q qp) card {
-	var psn [4]byte
-	rand.Read(psn[:])
 	return card{
-		qpn: q.number, psn: binary.LittleEndian.Uint32(psn[:]) & 0xffffff, slot: slotSize,
+		qpn: q.number, psn: newPSN(), slot: slotSize,
 		lid: d.port.lid, mtu: d.port.mtu, ethernet: d.port.ethernet, answers: d.port.answers, gid: d.port.gid,
 		window: uint32(d.window), creditKey: d.creditMR.rkey, credit: addressOf(d.creditMem) + 8*uint64(p),
+		keysKey: d.keysMR.rkey, keys: addressOf(d.keysMem),
 	}
 }
 
-// join makes the queue pair ready for the peer's.
-func (d *Domain) join(q qp, mine, yours card) error {
+// ends are what we bring to a connection.
+type ends struct {
+	qp    qp
+	card  card
+	rails []*rail
+}
+
+// makeEnd makes the queue pairs of a connection.
+func (d *Domain) makeEnd(p fabric.Peer) (e ends, err error) {
+	if e.qp, _, err = d.nic.createQP(); err != nil {
+		return e, err
+	}
+	e.card = d.card(p, e.qp)
+	if e.rails, err = d.makeRails(); err != nil {
+		d.nic.destroyQP(e.qp)
+	}
+	return e, err
+}
+
+func (d *Domain) encodeEnd(e ends) []byte { return encodeCards(e.card, d.railCards(e.rails)) }
+
+func (d *Domain) discardEnd(e ends) {
+	d.nic.destroyQP(e.qp)
+	d.discard(e.rails)
+}
+
+// join makes the queue pairs ready for the peer's.
+func (d *Domain) join(e *ends, yours card, rails []railCard) (err error) {
+	if err = d.joinFirst(e.qp, e.card, yours); err == nil {
+		e.rails, err = d.joinRails(e.rails, rails)
+	}
+	return err
+}
+
+func (d *Domain) joinFirst(q qp, mine, yours card) error {
 	if mine.ethernet != yours.ethernet {
 		return errors.New("an InfiniBand port meets a RoCE port: choose devices of one kind with " + envDevice)
 	}

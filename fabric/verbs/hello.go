@@ -14,8 +14,8 @@ import (
 //
 //	dialer   greeting
 //	listener greeting, proof
-//	dialer   proof, card
-//	listener verdict, then a card or the reason
+//	dialer   proof, card, rail cards
+//	listener verdict, then a card with rail cards, or the reason
 //	dialer   ready
 //
 // A proof is an HMAC under the listener's token over both greetings.
@@ -23,7 +23,8 @@ const (
 	helloMagic   = "weftvrb1"
 	greetingSize = 8 + 4 + 4 + 4 + 16
 	proofSize    = sha256.Size
-	cardSize     = 4 + 4 + 4 + 2 + 3 + 16 + 4 + 4 + 8 + 4
+	cardSize     = 4 + 4 + 4 + 2 + 3 + 16 + 4 + 4 + 8 + 1 + 4 + 8
+	railCardSize = 4 + 4 + 2 + 4 + 16
 )
 
 // Verdicts of the listener.
@@ -88,6 +89,9 @@ type card struct {
 	window    uint32 // messages it takes before it has told of more room
 	creditKey uint32
 	credit    uint64 // where it wants to be told of room
+	rails     uint8  // queue pairs besides, whose cards follow
+	keysKey   uint32
+	keys      uint64 // where its table of keys is, if it has several ports
 }
 
 func (c card) encode() []byte {
@@ -105,7 +109,9 @@ func (c card) encode() []byte {
 	b = le.AppendUint32(b, c.window)
 	b = le.AppendUint32(b, c.creditKey)
 	b = le.AppendUint64(b, c.credit)
-	return append(b, 0, 0, 0, 0)
+	b = append(b, c.rails)
+	b = le.AppendUint32(b, c.keysKey)
+	return le.AppendUint64(b, c.keys)
 }
 
 func decodeCard(b []byte) (c card, err error) {
@@ -117,6 +123,7 @@ func decodeCard(b []byte) (c card, err error) {
 	c.lid, c.mtu, c.ethernet, c.answers = le.Uint16(b[12:]), b[14], b[15] == 1, b[16]
 	copy(c.gid[:], b[17:])
 	c.window, c.creditKey, c.credit = le.Uint32(b[33:]), le.Uint32(b[37:]), le.Uint64(b[41:])
+	c.rails, c.keysKey, c.keys = b[49], le.Uint32(b[50:]), le.Uint64(b[54:])
 	switch {
 	case c.window < 1 || c.window > 1<<16:
 		err = fmt.Errorf("card with a window of %d messages", c.window)
@@ -124,10 +131,79 @@ func decodeCard(b []byte) (c card, err error) {
 		err = fmt.Errorf("card with the MTU code %d", c.mtu)
 	case c.slot != slotSize:
 		err = fmt.Errorf("slots of %d bytes meet slots of %d: run the same build of Weft on all ranks", c.slot, slotSize)
+	case c.rails >= maxRails:
+		err = fmt.Errorf("card with %d further queue pairs", c.rails)
 	case c.credit%8 != 0:
 		err = errors.New("card with a misplaced credit word")
 	}
 	return c, err
+}
+
+// railCard is one end of a queue pair for stripes.
+type railCard struct {
+	qpn, psn uint32
+	lid      uint16
+	mtu      uint8
+	ethernet bool
+	answers  uint8
+	port     uint8 // its number among the ports of the rank, from 0 on
+	gid      [16]byte
+}
+
+func (c railCard) encode(b []byte) []byte {
+	le := binary.LittleEndian
+	b = le.AppendUint32(b, c.qpn)
+	b = le.AppendUint32(b, c.psn)
+	b = le.AppendUint16(b, c.lid)
+	kind := byte(0)
+	if c.ethernet {
+		kind = 1
+	}
+	b = append(b, c.mtu, kind, c.answers, c.port)
+	return append(b, c.gid[:]...)
+}
+
+func decodeRailCard(b []byte) (c railCard, err error) {
+	if len(b) != railCardSize {
+		return c, fmt.Errorf("rail card of %d bytes, want %d", len(b), railCardSize)
+	}
+	le := binary.LittleEndian
+	c.qpn, c.psn, c.lid = le.Uint32(b), le.Uint32(b[4:]), le.Uint16(b[8:])
+	c.mtu, c.ethernet, c.answers, c.port = b[10], b[11] == 1, b[12], b[13]
+	copy(c.gid[:], b[14:])
+	switch {
+	case c.mtu < 1 || c.mtu > 5:
+		err = fmt.Errorf("rail card with the MTU code %d", c.mtu)
+	case c.port >= maxPorts:
+		err = fmt.Errorf("rail card of port %d", c.port)
+	}
+	return c, err
+}
+
+// encodeCards is a card with those of the rails.
+func encodeCards(c card, rails []railCard) []byte {
+	c.rails = uint8(len(rails))
+	b := c.encode()
+	for _, r := range rails {
+		b = r.encode(b)
+	}
+	return b
+}
+
+// readRailCards reads n of them.
+func readRailCards(r io.Reader, n int) (cs []railCard, err error) {
+	for range n {
+		b, err := readN(r, railCardSize)
+		if err != nil {
+			return nil, err
+		}
+		c, err := decodeRailCard(b)
+		if err != nil {
+			return nil, err
+		}
+		cs = append(cs, c)
+	}
+	return cs, nil
 }
 
 // readN reads exactly n bytes.

@@ -13,9 +13,13 @@ import (
 
 func TestCardsAndGreetingsSurviveTheWire(t *testing.T) {
 	c := card{qpn: 1, psn: 2, slot: slotSize, lid: 3, mtu: 4, ethernet: true, answers: 5,
-		gid: [16]byte{6, 7}, window: 8, creditKey: 9, credit: 16}
+		gid: [16]byte{6, 7}, window: 8, creditKey: 9, credit: 16, rails: 3, keysKey: 4, keys: 5}
 	if got, err := decodeCard(c.encode()); err != nil || got != c {
 		t.Errorf("card %+v came back as %+v, %v", c, got, err)
+	}
+	r := railCard{qpn: 1, psn: 2, lid: 3, mtu: 4, ethernet: true, answers: 5, port: 3, gid: [16]byte{8}}
+	if got, err := decodeRailCard(r.encode(nil)); err != nil || got != r {
+		t.Errorf("rail card %+v came back as %+v, %v", r, got, err)
 	}
 	g := greeting{rank: 1, size: 2, nonce: [16]byte{3}}
 	if got, err := decodeGreeting(g.encode()); err != nil || got != g {
@@ -23,10 +27,10 @@ func TestCardsAndGreetingsSurviveTheWire(t *testing.T) {
 	}
 	newer := g.encode()
 	newer[8] = 9
-	if _, err := decodeGreeting(newer); err == nil || !strings.Contains(err.Error(), "version 9 meets version 1") {
+	if _, err := decodeGreeting(newer); err == nil || !strings.Contains(err.Error(), "version 9 meets version 2") {
 		t.Errorf("another version: %v", err)
 	}
-	a := address{Version: 1, Rank: 3, Listen: "10.0.0.1:99", Token: [16]byte{1}}
+	a := address{Version: protocolVersion, Rank: 3, Listen: "10.0.0.1:99", Token: [16]byte{1}}
 	if got, err := decodeAddress(a.encode()); err != nil || got != a {
 		t.Errorf("address %+v came back as %+v, %v", a, got, err)
 	}
@@ -35,12 +39,16 @@ func TestCardsAndGreetingsSurviveTheWire(t *testing.T) {
 func FuzzDecoders(f *testing.F) {
 	f.Add(card{}.encode())
 	f.Add(greeting{}.encode())
-	f.Add(address{Version: 1, Listen: ":1"}.encode())
+	f.Add(address{Version: protocolVersion, Listen: ":1"}.encode())
 	f.Add(make([]byte, headerSize))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if c, err := decodeCard(b); err == nil && (c.window == 0 || c.slot != slotSize) {
 			t.Errorf("card %+v was accepted", c)
 		}
+		if c, err := decodeRailCard(b); err == nil && (c.mtu == 0 || c.port >= maxPorts) {
+			t.Errorf("rail card %+v was accepted", c)
+		}
+		decodeKeys(append(b, make([]byte, keyEntrySize)...), 7)
 		decodeGreeting(b)
 		decodeAddress(b)
 		readRefusal(bytes.NewReader(b))

@@ -84,7 +84,7 @@ func TestLinkDownEndsPeers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := s.gid().Netdev
+	link := s[0].gid().Netdev
 	src, dst := bytes.Repeat(noise, 64), make([]byte, 64*len(noise))
 	from := register(t, ds[1], src, fabric.RemoteRead)
 	into := fabric.Segment{Bytes: dst, Region: register(t, ds[0], dst, fabric.LocalWrite)}

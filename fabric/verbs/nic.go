@@ -174,6 +174,7 @@ type nicOptions struct {
 	global                     bool // packets carry GIDs, as on Ethernet
 	srqDepth, recvCQE, sendCQE int
 	inline                     int
+	marks                      marks
 }
 
 // attributes are what the library says of a device and a port.

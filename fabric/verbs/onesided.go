@@ -99,6 +99,11 @@ func (e *endpoint) transfer(what string, verb uint8, seg fabric.Segment, m fabri
 	if pieces > maxPieces {
 		return fabric.ErrUnsupported
 	}
+	if len(e.rails) > 0 && note == 0 && n >= 2*d.stripeMin {
+		if done, err := e.stripe(verb, seg, lkey, m, op, piece); done {
+			return err
+		}
+	}
 	if !e.room(pieces) {
 		return fabric.ErrAgain
 	}

@@ -38,6 +38,13 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 			break
 		}
 	}
+	if d.ports != nil && n < max {
+		n += d.pollPorts(h, max-n)
+	}
+	if n < max && drained && len(d.limping) > 0 {
+		own++
+		n += d.bury(h, max-n)
+	}
 	if n < max && drained && len(d.dying)+len(d.failing) > 0 {
 		own++
 		n += d.mourn(h, max-n)
@@ -116,10 +123,17 @@ func (d *Domain) takeEvents() {
 	for i := range events {
 		ev := &events[i]
 		switch {
+		case ev.port > 0 && ev.all:
+			d.losePort(ev.port, ev.err)
+			continue
 		case ev.all:
 			d.failAll(ev.err)
 			continue
+		case ev.port > 0:
+			d.loseNumber(ev.port, ev.qpn, ev.err)
+			continue
 		case ev.qpn != 0:
+			d.loseNumber(0, ev.qpn, ev.err)
 			if e := d.byNumber.find(ev.qpn); e != nil && e.qp.number == ev.qpn && e.down == nil {
 				e.die(e.downError("talk over verbs", ev.err))
 			}
@@ -129,11 +143,13 @@ func (d *Domain) takeEvents() {
 		if e.down != nil || e.failing != nil {
 			if ev.made {
 				d.nic.destroyQP(ev.qp)
+				d.discard(ev.rails)
 			}
 			continue
 		}
 		if ev.made {
 			e.adopt(ev.qp, ev.card)
+			e.rails, e.keysAddr, e.keysKey = ev.rails, ev.card.keys, ev.card.keysKey
 		}
 		if ev.up && e.dying == nil {
 			e.up = true

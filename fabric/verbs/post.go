@@ -111,6 +111,10 @@ func (d *Domain) refused(sends int) {
 		if s.refused == 0 {
 			continue
 		}
+		if s.id>>railShift != 0 {
+			d.refusedRail(s)
+			continue
+		}
 		if e := d.peers[s.id>>32]; e != nil {
 			e.fail(&fabric.Error{Op: "post to the device", Peer: e.peer, HasPeer: true,
 				Err: fmt.Errorf("%w: ibv_post_send: %w", fabric.ErrPeerDown, syscall.Errno(s.refused))})
@@ -131,6 +135,9 @@ func (d *Domain) repost(slot uint32) {
 // retire ends what a completion stands for: the work request it names and
 // those before, which went well. It returns how many events that made.
 func (d *Domain) retire(h fabric.Handler, c *doneDesc) int {
+	if c.id>>railShift != 0 {
+		return d.retireRail(h, c)
+	}
 	e := d.peers[c.id>>32]
 	seq := uint32(c.id)
 	if e == nil || seq-e.head >= e.tail-e.head {
@@ -164,7 +171,7 @@ func (e *endpoint) end(h fabric.Handler, err error) int {
 	if w.slot >= 0 {
 		d.freeSlots = append(d.freeSlots, uint32(w.slot))
 	}
-	op, f := w.op, w.form
+	op, f, slot := w.op, w.form, w.slot
 	*w = entry{slot: -1}
 	switch f {
 	case formPiece:
@@ -177,6 +184,10 @@ func (e *endpoint) end(h fabric.Handler, err error) int {
 		}
 		h.Complete(op, err)
 		return 1
+	case formStripe:
+		return d.ended(h, uint32(op), err)
+	case formKeys:
+		return e.gotKeys(h, uint32(op), d.slot(uint32(slot))[:keyEntrySize], err)
 	}
 	return 0
 }

@@ -7,7 +7,9 @@ import (
 )
 
 // Provider opens the transport over verbs.
-type Provider struct{}
+type Provider struct {
+	Arena Arena // may be nil
+}
 
 // Name is "verbs".
 func (Provider) Name() string { return "verbs" }
@@ -24,10 +26,13 @@ func (Provider) Available() error {
 // Open makes the rank reachable over the port that the environment names, or
 // the first usable one. It fails where the memory of the queues can't be
 // pinned.
-func (Provider) Open(cfg fabric.Config) (fabric.Domain, error) {
+func (p Provider) Open(cfg fabric.Config) (fabric.Domain, error) {
 	d, err := openDevice(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open verbs: %w", err)
+	}
+	if p.Arena != nil {
+		d.regions.useArena(p.Arena, d.caps.Atomics)
 	}
 	return d, nil
 }

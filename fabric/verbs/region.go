@@ -16,6 +16,8 @@ type regions struct {
 	all   []region
 	free  []uint32
 	cache cache
+	more  moreNICs
+	arena arena
 	shut  bool
 }
 
@@ -27,6 +29,7 @@ type region struct {
 	gen        uint32 // against handles of an earlier use of the entry
 	refs       int
 	cached     bool
+	more       [maxPorts - 1]mr // of the further ports
 }
 
 func (r *regions) open(n nic) {
@@ -50,7 +53,10 @@ func (d *Domain) Register(b []byte, a fabric.Access) (fabric.Region, error) {
 	if r.shut {
 		return fabric.Region{}, fabric.ErrClosed
 	}
-	i, ok := r.cache.find(r, b, a)
+	i, ok := r.inArena(b, a)
+	if !ok {
+		i, ok = r.cache.find(r, b, a)
+	}
 	if !ok {
 		var err error
 		if i, err = r.add(b, a); err != nil {
@@ -67,7 +73,21 @@ func (d *Domain) Register(b []byte, a fabric.Access) (fabric.Region, error) {
 
 // add registers b.
 func (r *regions) add(b []byte, a fabric.Access) (uint32, error) {
-	start := addressOf(b)
+	cached := r.cache.takes(b, a)
+	if cached {
+		a = fabric.LocalWrite | fabric.RemoteRead
+		r.cache.makeRoom(r, len(b))
+	}
+	i, err := r.addRange(addressOf(b), len(b), a)
+	if err == nil && cached {
+		r.all[i].cached = true
+		r.cache.enter(r, b, i)
+	}
+	return i, err
+}
+
+// addRange registers n bytes at start.
+func (r *regions) addRange(start uint64, n int, a fabric.Access) (uint32, error) {
 	access := uint32(0)
 	if a&(fabric.LocalWrite|fabric.RemoteWrite|fabric.RemoteAtomic) != 0 {
 		access |= accessLocalWrite // which the device wants with the other two
@@ -81,17 +101,11 @@ func (r *regions) add(b []byte, a fabric.Access) (uint32, error) {
 	if a&fabric.RemoteAtomic != 0 {
 		access |= accessRemoteAtomic
 	}
-	cached := r.cache.takes(b, a)
-	if cached {
-		access = accessLocalWrite | accessRemoteRead
-		a = fabric.LocalWrite | fabric.RemoteRead
-		r.cache.makeRoom(r, len(b))
-	}
-	m, err := r.nic.register(start, len(b), access)
+	m, err := r.nic.register(start, n, access)
 	if err != nil {
 		r.cache.empty(r) // what it holds may be what is missing
-		if m, err = r.nic.register(start, len(b), access); err != nil {
-			return 0, pinError("one-sided operations", len(b), err)
+		if m, err = r.nic.register(start, n, access); err != nil {
+			return 0, pinError("one-sided operations", n, err)
 		}
 	}
 	i := uint32(len(r.all))
@@ -100,10 +114,8 @@ func (r *regions) add(b []byte, a fabric.Access) (uint32, error) {
 	} else {
 		r.all = append(r.all, region{})
 	}
-	r.all[i] = region{mr: m, start: start, end: start + uint64(len(b)), access: a, gen: r.all[i].gen + 1, cached: cached}
-	if cached {
-		r.cache.enter(r, b, i)
-	}
+	r.all[i] = region{mr: m, start: start, end: start + uint64(n), access: a, gen: r.all[i].gen + 1}
+	r.more.register(&r.all[i], n, access)
 	return i, nil
 }
 
@@ -144,7 +156,10 @@ func (d *Domain) Deregister(g fabric.Region) error {
 // drop takes a region that nobody holds from the device.
 func (r *regions) drop(i uint32) error {
 	e := &r.all[i]
-	err := r.nic.deregister(e.mr)
+	err := r.more.deregister(e)
+	if derr := r.nic.deregister(e.mr); derr != nil {
+		err = derr
+	}
 	*e = region{gen: e.gen}
 	r.free = append(r.free, i)
 	return err
@@ -165,6 +180,17 @@ func (r *regions) local(s fabric.Segment) (lkey uint32, ok bool) {
 	return e.mr.lkey, true
 }
 
+// localAt is the same on a further port.
+func (r *regions) localAt(s fabric.Segment, port int) (lkey uint32, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, e := r.at(s.Region.Handle)
+	if e == nil || e.more[port-1].id == 0 {
+		return 0, false
+	}
+	return e.more[port-1].lkey, true
+}
+
 // close takes everything from the device.
 func (r *regions) close() (err error) {
 	r.mu.Lock()
@@ -174,9 +200,15 @@ func (r *regions) close() (err error) {
 	}
 	r.shut = true
 	r.cache.stop()
+	if r.arena.cancel != nil {
+		r.arena.cancel() // the hook takes no lock of ours amid it
+	}
 	for i := range r.all {
 		if e := &r.all[i]; e.mr.id != 0 {
 			if derr := r.nic.deregister(e.mr); derr != nil {
+				err = derr
+			}
+			if derr := r.more.deregister(e); derr != nil {
 				err = derr
 			}
 		}

@@ -86,6 +86,7 @@ func openLibrary(o nicOptions) (nic, error) {
 		srq_depth: C.uint32_t(o.srqDepth), recv_cqe: C.uint32_t(o.recvCQE), send_cqe: C.uint32_t(o.sendCQE),
 		send_depth: queueDepth, inline_bytes: C.uint32_t(o.inline),
 		ack_timeout: ackTimeout, ack_retries: ackRetries,
+		service_level: C.uint32_t(o.marks.level), traffic_class: C.uint32_t(o.marks.class),
 	}
 	l := &library{r: r, m: m}
 	var call *C.char

@@ -164,13 +164,9 @@ func narrow(cfg fabric.Config, less func(*attributes)) (*Domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, host, err := s.describe()
-	if err != nil {
-		return nil, err
-	}
-	a := s.port.attr
+	a := s[0].port.attr
 	less(&a)
-	return open(cfg, p, host, a, openLibrary)
+	return openSelected(cfg, s, 1, marks{}, a)
 }
 
 func TestASmallCompletionQueueIsNeverOverrun(t *testing.T) {

@@ -51,7 +51,7 @@ func (d *Domain) lost(p fabric.Peer, err error) {
 }
 
 // watchDevice waits for what the device has to say outside of its queues.
-func (d *Domain) watchDevice(f *os.File, raw syscall.RawConn) {
+func (d *Domain) watchDevice(port int, n nic, f *os.File, raw syscall.RawConn) {
 	defer f.Close()
 	var grace *time.Timer
 	defer func() {
@@ -63,7 +63,7 @@ func (d *Domain) watchDevice(f *os.File, raw syscall.RawConn) {
 		var ev asyncEvent
 		err := raw.Read(func(uintptr) bool {
 			var ok bool
-			ev, ok = d.nic.async()
+			ev, ok = n.async()
 			return ok
 		})
 		if err != nil {
@@ -71,13 +71,14 @@ func (d *Domain) watchDevice(f *os.File, raw syscall.RawConn) {
 		}
 		switch ev.kind {
 		case asyncQP:
-			d.post(event{qpn: ev.qpn, err: fmt.Errorf("the device reports %s", ev.name)})
+			d.post(event{port: port, qpn: ev.qpn, err: fmt.Errorf("the device reports %s", ev.name)})
 		case asyncDevice:
-			d.post(event{all: true, err: fmt.Errorf("the device reports %s", ev.name)})
+			d.post(event{port: port, all: true, err: fmt.Errorf("the device reports %s", ev.name)})
 		case asyncPortDown:
-			d.cfg.Log.Warn("verbs: the port is down", "device", d.port.device, "event", ev.name)
+			d.cfg.Log.Warn("verbs: the port is down", "device", d.infoAt(port).device, "event", ev.name)
 			grace = time.AfterFunc(portGrace, func() {
-				d.post(event{all: true, err: fmt.Errorf("port %d of %s is down", d.port.number, d.port.device)})
+				p := d.infoAt(port)
+				d.post(event{port: port, all: true, err: fmt.Errorf("port %d of %s is down", p.number, p.device)})
 			})
 		case asyncPortUp:
 			if grace != nil {

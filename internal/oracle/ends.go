@@ -48,7 +48,8 @@ func (c *Checker) sendDone(r *rank, q *request, e Event) error {
 		}
 		c.forget(m)
 	case PeerDown:
-		if !r.down[q.peer] {
+		// The end of a transfer to the dead may come before the news.
+		if !r.down[q.peer] && !c.ranks[q.peer].dead {
 			return fmt.Errorf("rank %d does not know of a death of %d", q.rank, q.peer)
 		}
 	case Failed:

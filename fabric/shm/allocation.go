@@ -1,0 +1,85 @@
+package shm
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// allocation is what Alloc has handed out.
+type allocation struct {
+	size   int
+	serial uint64
+}
+
+// inUse is the process's arena once something was allocated. Its store in
+// Alloc pairs with the loads of Allocation.
+var inUse atomic.Pointer[Arena]
+
+// Allocation finds the memory of Alloc that addr lies in: where it begins, its
+// bytes in whole pages, and a serial that no other allocation has, at the same
+// place before or later either. Safe for concurrent use.
+func Allocation(addr uintptr) (start, size uintptr, serial uint64, ok bool) {
+	a := inUse.Load()
+	if a == nil {
+		return 0, 0, 0, false
+	}
+	hi := a.hi.Load() // as in offset
+	lo := a.lo.Load()
+	if addr < lo || addr >= hi {
+		return 0, 0, 0, false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	off := int(addr - lo)
+	i, exact := slices.BinarySearch(a.order, off)
+	if !exact {
+		i--
+	}
+	if i < 0 {
+		return 0, 0, 0, false
+	}
+	l := a.live[a.order[i]]
+	if off >= a.order[i]+l.size {
+		return 0, 0, 0, false
+	}
+	return lo + uintptr(a.order[i]), uintptr(l.size), l.serial, true
+}
+
+// hooks are who wants to know what is freed.
+var hooks struct {
+	sync.Mutex
+	next int
+	all  map[int]func(start uintptr)
+}
+
+// OnFree has f called with the address of each allocation before it is given
+// back, until cancel is called; a call that has begun may end after that.
+func OnFree(f func(start uintptr)) (cancel func()) {
+	hooks.Lock()
+	defer hooks.Unlock()
+	if hooks.all == nil {
+		hooks.all = map[int]func(uintptr){}
+	}
+	hooks.next++
+	id := hooks.next
+	hooks.all[id] = f
+	return func() {
+		hooks.Lock()
+		defer hooks.Unlock()
+		delete(hooks.all, id)
+	}
+}
+
+// freeing tells the hooks, without a lock: they may ask for allocations.
+func freeing(start uintptr) {
+	hooks.Lock()
+	var fs []func(uintptr)
+	for _, f := range hooks.all {
+		fs = append(fs, f)
+	}
+	hooks.Unlock()
+	for _, f := range fs {
+		f(start)
+	}
+}

@@ -1,0 +1,196 @@
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Rendezvous says how a port moves large messages, and why.
+type Rendezvous struct {
+	// Write: the sender writes the message (RDMA WRITE); else the receiver
+	// reads it (RDMA READ).
+	Write bool
+	// Forced: the environment has chosen, and nothing was measured.
+	Forced bool
+	// What measureSize bytes took, in loopback on the port: a READ, and a WRITE
+	// together with the registration of what it writes to. 0 if not measured.
+	ReadTime, WriteTime time.Duration
+}
+
+const (
+	// measureSize is what is moved at a time, in measureDepth work requests that
+	// are under way at once, as those of several messages are.
+	measureSize  = 1 << 20
+	measureDepth = 4
+	// measureRounds is how many there are of each, of which the median counts.
+	measureRounds = 5
+	// measureMargin is by how many percent WRITE has to be faster: READ needs
+	// one message less, and its registrations are cached.
+	measureMargin = 10
+	measureLimit  = 2 * time.Second
+)
+
+// measured keeps what was found, by device, port and GID: a device does not
+// change while the process lives.
+var measured struct {
+	sync.Mutex
+	known map[portKey]Rendezvous
+}
+
+type portKey struct {
+	device      string
+	number, gid int
+}
+
+// Rendezvous says how large messages go over the port of the device, which is
+// measured at first use: some milliseconds in which the device is busy.
+func (p *Port) Rendezvous(device string) (Rendezvous, error) {
+	if p.Problem != nil || p.Chosen < 0 {
+		return Rendezvous{}, fmt.Errorf("port %d can't be used", p.Number)
+	}
+	s := selection{dev: Device{Name: device}, port: *p}
+	return s.rendezvous(os.Getenv)
+}
+
+func (s *selection) rendezvous(getenv func(string) string) (Rendezvous, error) {
+	switch v := getenv(envRendezvous); v {
+	case "read", "write":
+		return Rendezvous{Write: v == "write", Forced: true}, nil
+	case "":
+	default:
+		return Rendezvous{}, fmt.Errorf("%s=%s: write read or write, or nothing to have it measured", envRendezvous, v)
+	}
+	a, g := s.port.attr, s.gid()
+	p := portInfo{device: s.dev.Name, number: s.port.Number, gidIndex: g.Index, gid: g.Address.As16(), lid: a.lid, mtu: a.mtu,
+		ethernet: s.port.ethernet(), reads: uint8(min(a.reads, 16)), answers: uint8(min(a.answers, 16)), maxMessage: a.maxMessage}
+	measured.Lock()
+	defer measured.Unlock()
+	k := portKey{p.device, p.number, p.gidIndex}
+	if r, ok := measured.known[k]; ok {
+		return r, nil
+	}
+	r, err := measure(p, openLibrary)
+	if err != nil {
+		return r, fmt.Errorf("measure %s: %w", p.device, err)
+	}
+	if measured.known == nil {
+		measured.known = map[portKey]Rendezvous{}
+	}
+	measured.known[k] = r
+	return r, nil
+}
+
+// measure compares READ and WRITE between two queue pairs of the port.
+func measure(p portInfo, openNIC func(nicOptions) (nic, error)) (r Rendezvous, err error) {
+	n, err := openNIC(nicOptions{device: p.device, port: p.number, gidIndex: p.gidIndex, global: p.ethernet || p.lid == 0,
+		srqDepth: 16, recvCQE: 32, sendCQE: 2 * doneRing})
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, n.close()) }()
+	var qs [2]qp
+	for i := range qs {
+		if qs[i], _, err = n.createQP(); err != nil {
+			return r, err
+		}
+		defer func() { err = errors.Join(err, n.destroyQP(qs[i])) }()
+	}
+	for i := range qs {
+		err = n.connectQP(qs[i], path{qpn: qs[1-i].number, psn: uint32(1 + i), myPSN: uint32(2 - i), gid: p.gid, lid: p.lid,
+			mtu: p.mtu, reads: min(p.reads, p.answers), answers: p.answers})
+		if err != nil {
+			return r, err
+		}
+	}
+	size := measureSize
+	if p.maxMessage > 0 {
+		size = min(size, p.maxMessage*measureDepth)
+	}
+	var mem [2][]byte // local, remote
+	for i := range mem {
+		if mem[i], err = mapMemory(size); err != nil {
+			return r, err
+		}
+		defer unmap(mem[i])
+	}
+	local, err := n.register(addressOf(mem[0]), size, accessLocalWrite)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, n.deregister(local)) }()
+	source, err := n.register(addressOf(mem[1]), size, accessLocalWrite|accessRemoteRead)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, n.deregister(source)) }()
+	s := sendDesc{qp: qs[0].id, remote: addressOf(mem[1]), segments: 1, flags: flagSignaled}
+	s.addr[0], s.length[0], s.lkey[0] = addressOf(mem[0]), uint32(size/measureDepth), local.lkey
+	var reads, writes []time.Duration
+	for i := range 1 + measureRounds {
+		start := time.Now()
+		s.op, s.rkey = opRead, source.rkey
+		if err = once(n, s); err != nil {
+			return r, err
+		}
+		read := time.Since(start)
+		start = time.Now()
+		target, err := n.register(addressOf(mem[1]), size, accessLocalWrite|accessRemoteWrite)
+		if err != nil {
+			return r, err
+		}
+		s.op, s.rkey = opWrite, target.rkey
+		err = errors.Join(once(n, s), n.deregister(target))
+		if err != nil {
+			return r, err
+		}
+		if i > 0 { // the first of each warms up
+			reads, writes = append(reads, read), append(writes, time.Since(start))
+		}
+	}
+	slices.Sort(reads)
+	slices.Sort(writes)
+	r.ReadTime, r.WriteTime = reads[measureRounds/2], writes[measureRounds/2]
+	r.Write = better(r.ReadTime, r.WriteTime)
+	return r, nil
+}
+
+// better says whether WRITE is to be used.
+func better(read, write time.Duration) bool { return write*(100+measureMargin) < read*100 }
+
+// once carries out a work request, and those behind it, and waits for their end.
+func once(n nic, s sendDesc) error {
+	sends, left := measureDepth, measureDepth
+	for i := range sends {
+		n.rings().sends[i] = s
+		s.addr[0] += uint64(s.length[0])
+		s.remote += uint64(s.length[0])
+	}
+	for end := time.Now().Add(measureLimit); ; {
+		got, err := n.turn(sends, 0, 0, doneRing)
+		switch {
+		case err != nil:
+			return err
+		case got.refused > 0:
+			return fmt.Errorf("ibv_post_send: %w", syscall.Errno(n.rings().sends[0].refused))
+		case got.sends > 0:
+			for _, c := range n.rings().sdone[:got.sends] {
+				if c.status != 0 {
+					return errors.New(statuses[min(int(c.status), len(statuses)-1)].what)
+				}
+			}
+			if left -= got.sends; left == 0 {
+				return nil
+			}
+		case time.Now().After(end):
+			return fmt.Errorf("no answer of the device within %v", measureLimit)
+		}
+		sends = 0
+		runtime.Gosched()
+	}
+}

@@ -1,0 +1,202 @@
+package verbs
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+const (
+	// maxPorts is over how many ports a rank talks at most.
+	maxPorts = 4
+	// maxRails is how many queue pairs a peer has at most, the first included.
+	maxRails = 16
+)
+
+// rail is a further queue pair to a peer. Messages go over the first queue pair
+// alone, which keeps their order; a rail carries stripes of large transfers.
+// It is the owner's once the endpoint has adopted it.
+type rail struct {
+	port, theirs int // the port on this side and on the peer's; 0 is the first
+	psn          uint32
+	qp           qp // id 0 once it is destroyed
+	lost         error
+	lostBy       time.Time // when it is destroyed though not all is flushed
+	head, tail   uint32
+	reserved     int      // places in the ring for parts that wait for keys
+	ring         []uint32 // the transfers that the outstanding are of
+}
+
+// room says whether n work requests more may be outstanding on the rail.
+func (r *rail) room(d *Domain, n int) bool {
+	if int(r.tail-r.head)+r.reserved+n > queueDepth {
+		return false
+	}
+	return r.port == 0 || d.ports[r.port-1].outstanding+n <= d.ports[r.port-1].budget
+}
+
+// nicAt is the device of a port.
+func (d *Domain) nicAt(port int) nic {
+	if port == 0 {
+		return d.nic
+	}
+	return d.ports[port-1].nic
+}
+
+// infoAt is what is known of a port.
+func (d *Domain) infoAt(port int) *portInfo {
+	if port == 0 {
+		return &d.port
+	}
+	return &d.ports[port-1].info
+}
+
+// makeRails makes the queue pairs of a connection beside its first: those of
+// all ports in turn, so that two ranks with as many ports pair equal ones.
+func (d *Domain) makeRails() (rs []*rail, err error) {
+	n := min(d.queues*(1+len(d.ports)), maxRails)
+	for k := 1; k < n; k++ {
+		r := &rail{port: k % (1 + len(d.ports)), ring: make([]uint32, queueDepth), psn: newPSN()}
+		if r.qp, _, err = d.nicAt(r.port).createQP(); err != nil {
+			d.discard(rs)
+			return nil, fmt.Errorf("make queue pair %d: %w", k+1, err)
+		}
+		rs = append(rs, r)
+	}
+	return rs, nil
+}
+
+func newPSN() uint32 {
+	var b [4]byte
+	rand.Read(b[:])
+	return binary.LittleEndian.Uint32(b[:]) & 0xffffff
+}
+
+// discard destroys rails that no endpoint has.
+func (d *Domain) discard(rs []*rail) (err error) {
+	for _, r := range rs {
+		err = errors.Join(err, d.destroyRail(r))
+	}
+	return err
+}
+
+func (d *Domain) destroyRail(r *rail) error {
+	if r.qp.id == 0 {
+		return nil
+	}
+	q := r.qp
+	r.qp = qp{}
+	return d.nicAt(r.port).destroyQP(q)
+}
+
+// railCards describe our rails for the peer.
+func (d *Domain) railCards(rs []*rail) (cs []railCard) {
+	for _, r := range rs {
+		p := d.infoAt(r.port)
+		cs = append(cs, railCard{qpn: r.qp.number, psn: r.psn, lid: p.lid, mtu: p.mtu, ethernet: p.ethernet,
+			answers: p.answers, port: uint8(r.port), gid: p.gid})
+	}
+	return cs
+}
+
+// joinRails connects our rails with the peer's, one by one in their order, and
+// returns those that have a counterpart. The others are destroyed.
+func (d *Domain) joinRails(mine []*rail, yours []railCard) ([]*rail, error) {
+	n := min(len(mine), len(yours))
+	err := d.discard(mine[n:])
+	for k := 0; k < n && err == nil; k++ {
+		r, c, p := mine[k], &yours[k], d.infoAt(mine[k].port)
+		if p.ethernet != c.ethernet {
+			err = errors.New("an InfiniBand port meets a RoCE port")
+			break
+		}
+		r.theirs = int(c.port)
+		err = d.nicAt(r.port).connectQP(r.qp, path{
+			qpn: c.qpn, psn: c.psn, myPSN: r.psn, gid: c.gid, lid: c.lid,
+			mtu: min(p.mtu, c.mtu), reads: min(p.reads, c.answers), answers: p.answers,
+		})
+		if err != nil {
+			err = fmt.Errorf("%w (queue pair %d, port %d of %s)", err, k+2, p.number, p.device)
+		}
+	}
+	if err != nil {
+		return mine, fmt.Errorf("%w: list ports of the same networks in the same order on all ranks with %s", err, envDevice)
+	}
+	return mine[:n], nil
+}
+
+// loseRail takes a rail out of use: what was under way on it ends with an
+// error, later transfers take the rails that are left.
+func (e *endpoint) loseRail(r *rail, err error) {
+	if r.lost != nil {
+		return
+	}
+	d := e.d
+	r.lostBy = time.Now().Add(flushTime)
+	if r.lost = e.failing; r.lost == nil {
+		r.lost = &fabric.Error{Op: "use a further path to the peer", Peer: e.peer, HasPeer: true,
+			Err: fmt.Errorf("%w (port %d of %s): %w", ErrPathLost, d.infoAt(r.port).number, d.infoAt(r.port).device, err)}
+		d.cfg.Log.Warn("verbs: a path to a peer is lost, the others are used", "rank", e.peer, "err", r.lost)
+	}
+	if r.qp.id == 0 || d.nicAt(r.port).failQP(r.qp) != nil {
+		r.lostBy = time.Now()
+	}
+	d.limping = append(d.limping, e)
+}
+
+// losePort takes all rails of a port out of use, which is not the first.
+func (d *Domain) losePort(port int, err error) {
+	for _, e := range d.peers {
+		if e == nil {
+			continue
+		}
+		for _, r := range e.rails {
+			if r.port == port {
+				e.loseRail(r, err)
+			}
+		}
+	}
+}
+
+// loseNumber takes the rail with a queue pair out of use.
+func (d *Domain) loseNumber(port int, qpn uint32, err error) {
+	for _, e := range d.peers {
+		if e == nil {
+			continue
+		}
+		for _, r := range e.rails {
+			if r.port == port && r.qp.number == qpn && r.qp.id != 0 {
+				e.loseRail(r, err)
+			}
+		}
+	}
+}
+
+// railsBusy says whether anything is outstanding on the rails.
+func (e *endpoint) railsBusy() bool {
+	for _, r := range e.rails {
+		if r.head != r.tail && r.qp.id != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// failRails makes the device flush all rails.
+func (e *endpoint) failRails(err error) {
+	for _, r := range e.rails {
+		e.loseRail(r, err)
+	}
+}
+
+// destroyRails ends the device's use of memory over the rails.
+func (e *endpoint) destroyRails() (err error) {
+	for _, r := range e.rails {
+		err = errors.Join(err, e.d.destroyRail(r))
+	}
+	return err
+}

@@ -1,0 +1,438 @@
+package verbs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// railJob opens domains with several ports on fake devices, whose stripes are
+// short.
+func railJob(w *fakeNet, ports, queues int) *job {
+	info := func(i int) portInfo {
+		return portInfo{device: "fake" + strconv.Itoa(i), number: 1, mtu: 5, ethernet: true, reads: 16, answers: 16, atomics: true, maxMessage: 1 << 18}
+	}
+	var more []portInfo
+	for i := 1; i < ports; i++ {
+		more = append(more, info(i))
+	}
+	return &job{open: func(cfg fabric.Config) (*Domain, error) {
+		d, err := openRails(cfg, info(0), more, queues, "127.0.0.1", attributes{}, w.open)
+		if err == nil {
+			d.stripeMin = 4096
+		}
+		return d, err
+	}}
+}
+
+func TestConformanceWithRails(t *testing.T) {
+	emulated(t)
+	for _, c := range []struct{ ports, queues int }{{1, 3}, {2, 1}, {3, 2}} {
+		t.Run(fmt.Sprintf("%d ports of %d queue pairs", c.ports, c.queues), func(t *testing.T) {
+			runConformance(t, railJob(newFakeNet(), c.ports, c.queues))
+		})
+	}
+}
+
+// moving does Gets and Puts between two ranks and waits for their ends.
+type moving struct {
+	t         testing.TB
+	ds        []*Domain
+	ep        fabric.Endpoint
+	mine, its []byte
+	seg       fabric.Segment
+	remote    fabric.Remote
+	m         *mourner
+	op        fabric.Op
+}
+
+func newMoving(t testing.TB, ds []*Domain, ep fabric.Endpoint, n int) *moving {
+	v := &moving{t: t, ds: ds, ep: ep, mine: make([]byte, n), its: make([]byte, n), m: newMourner()}
+	v.seg = fabric.Segment{Bytes: v.mine, Region: register(t, ds[0], v.mine, fabric.LocalWrite)}
+	v.remote = register(t, ds[1], v.its, fabric.RemoteRead|fabric.RemoteWrite).Remote
+	return v
+}
+
+// start begins a transfer of n bytes at off.
+func (v *moving) start(put bool, off, n int) {
+	v.t.Helper()
+	seg, m := v.seg, v.remote
+	seg.Bytes = seg.Bytes[off : off+n]
+	m.Addr, m.Len = m.Addr+uint64(off), m.Len-uint64(off)
+	for {
+		err := v.ep.Get
+		do := func() error { return err(seg, m, v.op) }
+		if put {
+			do = func() error { return v.ep.Put(seg, m, 0, v.op) }
+		}
+		switch e := do(); {
+		case e == nil:
+			v.op++
+			return
+		case e != fabric.ErrAgain:
+			v.t.Fatalf("transfer of %d bytes: %v", n, e)
+		}
+		v.poll()
+	}
+}
+
+func (v *moving) poll() {
+	v.ds[0].Poll(v.m, 64)
+	v.ds[1].Poll(nobody{}, 64)
+}
+
+// wait polls until all that has begun has ended.
+func (v *moving) wait() {
+	v.t.Helper()
+	for end := time.Now().Add(20 * time.Second); len(v.m.ends) < int(v.op); v.poll() {
+		if time.Now().After(end) {
+			v.t.Fatalf("%d of %d transfers have ended", len(v.m.ends), v.op)
+		}
+	}
+	if v.m.twice {
+		v.t.Error("a transfer ended twice")
+	}
+}
+
+// rested says that nothing is held for transfers any more.
+func (v *moving) rested() {
+	v.t.Helper()
+	d := v.ds[0]
+	e := d.peers[1]
+	v.ep.Send(1, 0, nil, nil)
+	if e.up {
+		e.flushMark()
+		d.flush()
+	}
+	for range 100 {
+		v.poll()
+	}
+	if d.outstanding != 0 || e.reserved != 0 || len(d.freeTransfers) != len(d.transfers) || len(d.freeSlots) != sendSlots {
+		v.t.Errorf("left over: %d work requests, %d places, %d of %d transfers, %d of %d slots", d.outstanding, e.reserved,
+			len(d.transfers)-len(d.freeTransfers), len(d.transfers), sendSlots-len(d.freeSlots), sendSlots)
+	}
+	for i, p := range d.ports {
+		if p.outstanding != 0 {
+			v.t.Errorf("port %d: %d work requests are left", i+1, p.outstanding)
+		}
+	}
+	for k, r := range e.rails {
+		if r.reserved != 0 || r.head != r.tail {
+			v.t.Errorf("rail %d: %d places and %d work requests are left", k+1, r.reserved, r.tail-r.head)
+		}
+	}
+}
+
+// Transfers of all lengths arrive whole, many at a time, in either direction.
+func TestStripesMakeAWhole(t *testing.T) {
+	emulated(t)
+	for _, c := range []struct{ ports, queues int }{{1, 2}, {2, 1}, {3, 3}, {2, 8}} {
+		ds, eps := connected(t, railJob(newFakeNet(), c.ports, c.queues))
+		rng := rand.New(rand.NewPCG(uint64(c.ports), uint64(c.queues)))
+		const area = 1 << 17
+		v := newMoving(t, ds, eps[0], 16*area)
+		for _, put := range []bool{false, true} {
+			from, to := v.its, v.mine
+			if put {
+				from, to = to, from
+			}
+			for round := range 10 {
+				for i := range from {
+					from[i] = byte(rng.Uint32())
+				}
+				clear(to)
+				want := make([]byte, len(to))
+				for i := range 16 {
+					off, n := i*area+rng.IntN(100), rng.IntN(area-100)
+					copy(want[off:], from[off:off+n])
+					v.start(put, off, n)
+				}
+				v.wait()
+				if !bytes.Equal(to, want) {
+					t.Fatalf("%+v, put %t, round %d: the bytes differ", c, put, round)
+				}
+			}
+		}
+		for op, err := range v.m.ends {
+			if err != nil {
+				t.Errorf("%+v: transfer %d: %v", c, op, err)
+			}
+		}
+		v.rested()
+	}
+}
+
+func TestEveryPortCarriesItsShare(t *testing.T) {
+	emulated(t)
+	ds, eps := connected(t, railJob(newFakeNet(), 2, 2))
+	v := newMoving(t, ds, eps[0], 1<<20)
+	v.start(false, 0, 1<<20)
+	v.wait()
+	for i, n := range ds[0].nics() {
+		if got := n.(*fakeNIC).moved; got < 1<<18 {
+			t.Errorf("port %d has carried %d of %d bytes", i, got, 1<<20)
+		}
+	}
+}
+
+// Where the peer's table does not know the memory the first port carries all.
+func TestAMissInTheTableOfKeysCostsNothingElse(t *testing.T) {
+	emulated(t)
+	ds, eps := connected(t, railJob(newFakeNet(), 2, 1))
+	v := newMoving(t, ds, eps[0], 1<<16)
+	copy(v.its, noise)
+	clear(ds[1].keysMem)
+	v.start(false, 0, len(v.its))
+	v.wait()
+	if v.m.ends[0] != nil || !bytes.Equal(v.mine, v.its) {
+		t.Errorf("ended with %v, the bytes are right: %t", v.m.ends[0], bytes.Equal(v.mine, v.its))
+	}
+	if got := ds[0].ports[0].nic.(*fakeNIC).moved; got != 0 {
+		t.Errorf("the other port has carried %d bytes", got)
+	}
+	v.rested()
+}
+
+// A path that fails ends the transfers on it with an error that says so; the
+// peer lives, and the next transfers take the paths that are left.
+func TestALostRailIsAPathChange(t *testing.T) {
+	emulated(t)
+	for name, c := range map[string]struct {
+		lose func(w *fakeNet, d *Domain)
+		is   error // how the transfer under way ends
+	}{
+		"no answer": {func(w *fakeNet, d *Domain) { w.fault = statusRetries }, ErrPathLost},
+		"a refusal": {func(w *fakeNet, d *Domain) { w.fault = statusRemoteAccess }, fabric.ErrBadRemote},
+		"the port is down": {func(w *fakeNet, d *Domain) {
+			d.ports[0].nic.(*fakeNIC).report(asyncEvent{kind: asyncPortDown, name: "PORT_ERR"})
+		}, nil},
+		"the device is dead": {func(w *fakeNet, d *Domain) {
+			d.ports[0].nic.(*fakeNIC).report(asyncEvent{kind: asyncDevice, name: "DEVICE_FATAL"})
+		}, nil},
+		"a queue pair has failed": {func(w *fakeNet, d *Domain) {
+			d.ports[0].nic.(*fakeNIC).report(asyncEvent{asyncQP, d.peers[1].rails[0].qp.number, "QP_FATAL"})
+		}, nil},
+	} {
+		w := newFakeNet()
+		ds, eps := connected(t, railJob(w, 2, 1))
+		v := newMoving(t, ds, eps[0], 1<<16)
+		copy(v.its, noise)
+		w.at = "fake1"
+		c.lose(w, ds[0])
+		if c.is != nil {
+			v.start(false, 0, len(v.its))
+			v.wait()
+			if err := v.m.ends[0]; !errors.Is(err, c.is) || !strings.Contains(err.Error(), "rank 1") || errors.Is(err, fabric.ErrPeerDown) {
+				t.Errorf("%s: the transfer ended with %v, want %v", name, err, c.is)
+			}
+		}
+		for end := time.Now().Add(10 * time.Second); ds[0].peers[1].rails[0].lost == nil; v.poll() {
+			if time.Now().After(end) {
+				t.Fatalf("%s: the path is still used", name)
+			}
+		}
+		moved := ds[0].ports[0].nic.(*fakeNIC).moved
+		for range 3 {
+			clear(v.mine)
+			v.start(false, 0, len(v.its))
+			v.wait()
+			if err := v.m.ends[v.op-1]; err != nil || !bytes.Equal(v.mine, v.its) {
+				t.Errorf("%s: a transfer afterwards: %v; its bytes are right: %t", name, err, bytes.Equal(v.mine, v.its))
+			}
+		}
+		if ds[0].ports[0].nic.(*fakeNIC).moved != moved {
+			t.Errorf("%s: the lost path is used", name)
+		}
+		v.rested()
+		if len(v.m.down) != 0 || ds[0].peers[1].rails[0].qp.id != 0 {
+			t.Errorf("%s: PeerDown %v; the queue pair is destroyed: %t", name, v.m.down, ds[0].peers[1].rails[0].qp.id == 0)
+		}
+	}
+}
+
+// The peer ends amid transfers in all their states: each ends once, then the
+// peer.
+func TestAPeerThatEndsTakesItsStripesAlong(t *testing.T) {
+	emulated(t)
+	for polls := range 6 {
+		w := newFakeNet()
+		j := railJob(w, 2, 2)
+		ds, eps := connected(t, j)
+		v := newMoving(t, ds, eps[0], 1<<16)
+		w.mu.Lock()
+		w.silent = true
+		w.mu.Unlock()
+		for range 3 {
+			v.start(false, 0, len(v.its))
+			v.start(true, 0, len(v.its))
+		}
+		for i := range polls {
+			w.mu.Lock()
+			w.silent = i%2 == 0
+			w.mu.Unlock()
+			ds[0].Poll(v.m, 1)
+		}
+		if err := ds[1].crash(); err != nil {
+			t.Fatal(err)
+		}
+		v.m.untilDown(t, ds[0])
+		if len(v.m.ends) != int(v.op) {
+			t.Errorf("after %d polls: %d of %d transfers have ended", polls, len(v.m.ends), v.op)
+		}
+		if d := ds[0]; d.outstanding != 0 || len(d.freeTransfers) != len(d.transfers) || len(d.freeSlots) != sendSlots {
+			t.Errorf("after %d polls: left over: %d work requests, %d transfers, %d slots", polls, d.outstanding,
+				len(d.transfers)-len(d.freeTransfers), sendSlots-len(d.freeSlots))
+		}
+	}
+}
+
+func TestPortsAndRailsAreChosen(t *testing.T) {
+	allowAll(t)
+	for _, c := range []struct{ dev, gid, want string }{
+		{"rxe0,mlx5_0", "", "rxe0:2/3 mlx5_0:1/0 "},
+		{"rxe0:2,rxe0:2", "3,4", "rxe0:2/3 rxe0:2/4 "},
+		{"rxe0,nosuch", "", "there is no such device"},
+		{"rxe0,", "", "an entry is empty"},
+		{"rxe0,mlx5_0", "1,2,3", "one for each port"},
+		{"a,b,c,d,e", "", "at most 4"},
+	} {
+		ss, err := pickAll(listDevices(sysfs()), func(name string) string { return map[string]string{envDevice: c.dev, envGID: c.gid}[name] })
+		got := ""
+		for _, s := range ss {
+			got += fmt.Sprintf("%s:%d/%d ", s.dev.Name, s.port.Number, s.gid().Index)
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s=%q %s=%q: got %q, want %q", envDevice, c.dev, envGID, c.gid, got, c.want)
+		}
+	}
+	for level, class := range map[string]string{"3": "0x60", "": "106", "16": "", "-1": "0", "0": "256"} {
+		m, err := marksWanted(func(name string) string { return map[string]string{envLevel: level, envClass: class}[name] })
+		if good := map[string]marks{"3": {3, 96}, "": {0, 106}}; good[level] != (marks{}) && (m != good[level] || err != nil) ||
+			good[level] == (marks{}) && err == nil {
+			t.Errorf("%s=%q %s=%q: %+v, %v", envLevel, level, envClass, class, m, err)
+		}
+	}
+	for v, want := range map[string]int{"": 1, "4": 4, "0": 0, "17": 0, "x": 0} {
+		if n, err := railsWanted(func(string) string { return v }); n != want || (err == nil) != (want > 0) {
+			t.Errorf("%s=%q: %d, %v", envRails, v, n, err)
+		}
+	}
+}
+
+// secondDevice makes rxe1 in the guest.
+func secondDevice(t *testing.T) {
+	if os.Getenv("WEFT_ROCE") == "" {
+		t.Skip("it makes an RDMA device; scripts/roce runs it in a guest")
+	}
+	run := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v: %s", args, err, out)
+		}
+	}
+	run("ip", "link", "add", "dummy1", "type", "dummy")
+	t.Cleanup(func() { exec.Command("ip", "link", "del", "dummy1").Run() })
+	run("ip", "link", "set", "dummy1", "mtu", "4500", "up")
+	run("ip", "address", "add", "10.78.0.1/24", "dev", "dummy1")
+	run("rdma", "link", "add", "rxe1", "type", "rxe", "netdev", "dummy1")
+	t.Cleanup(func() { exec.Command("rdma", "link", "del", "rxe1").Run() })
+	t.Setenv(envDevice, "rxe0,rxe1")
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := find(); err == nil {
+			return
+		} else if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// packets is how many a device has sent and received.
+func packets(t *testing.T, device string) (n uint64) {
+	for _, name := range []string{"sent_pkts", "rcvd_pkts"} {
+		b, err := os.ReadFile("/sys/class/infiniband/" + device + "/ports/1/hw_counters/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += c
+	}
+	return n
+}
+
+// Two devices, two queue pairs on each: the conformance suite, the bytes over
+// both, and the loss of one.
+func TestRailsOnTwoDevices(t *testing.T) {
+	secondDevice(t)
+	t.Setenv(envRails, "2")
+	short := func(cfg fabric.Config) (*Domain, error) {
+		d, err := openDevice(cfg)
+		if err == nil {
+			d.stripeMin = 4096
+		}
+		return d, err
+	}
+	t.Run("Conformance", func(t *testing.T) { runConformance(t, &job{open: short}) })
+	ds, eps := connected(t, &job{open: openDevice})
+	if n := len(ds[0].peers[1].rails); n != 3 {
+		t.Fatalf("%d rails, want 3", n)
+	}
+	const size = 4 << 20
+	v := newMoving(t, ds, eps[0], size)
+	for _, put := range []bool{false, true} {
+		from, to := v.its, v.mine
+		if put {
+			from, to = to, from
+		}
+		for i := range from {
+			from[i] = noise[i%len(noise)] + byte(i>>16)
+		}
+		clear(to)
+		before := [2]uint64{packets(t, "rxe0"), packets(t, "rxe1")}
+		v.start(put, 0, size)
+		v.wait()
+		if err := v.m.ends[v.op-1]; err != nil || !bytes.Equal(from, to) {
+			t.Errorf("put %t: %v; the bytes are right: %t", put, err, bytes.Equal(from, to))
+		}
+		for i, device := range []string{"rxe0", "rxe1"} {
+			// Of a Get half of the bytes, of a Put all or none, in packets of 4
+			// KB that are sent and received.
+			n, least := packets(t, device)-before[i], uint64(size/2/4096*2)
+			t.Logf("put %t: %s has moved %d packets", put, device, n)
+			if put && i == 1 {
+				least = 0
+			}
+			if n < least {
+				t.Errorf("put %t: %s has moved %d packets, want %d at least", put, device, n, least)
+			}
+		}
+	}
+	if out, err := exec.Command("ip", "link", "set", "dummy1", "down").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for end := time.Now().Add(20 * time.Second); ds[0].peers[1].rails[0].lost == nil; v.poll() {
+		if time.Now().After(end) {
+			t.Fatal("a port that is down is still used")
+		}
+	}
+	clear(v.mine)
+	v.start(false, 0, size)
+	v.wait()
+	if err := v.m.ends[v.op-1]; err != nil || !bytes.Equal(v.mine, v.its) || len(v.m.down) > 0 {
+		t.Errorf("after the loss of a device: %v, PeerDown %v; the bytes are right: %t", err, v.m.down, bytes.Equal(v.mine, v.its))
+	}
+}

@@ -1,0 +1,347 @@
+package verbs
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+const (
+	// stripeMin is what a queue pair gets at least of a transfer: below, the
+	// fixed cost of a work request is more than another path saves.
+	stripeMin = 64 << 10
+	// stripeAlign keeps the ends of stripes off one page and packet.
+	stripeAlign = 4096
+
+	// The name of a work request on a rail: the rail's number from 1 on, the
+	// peer, and the number in the rail's ring. Those of the first queue pair
+	// have rail 0.
+	railShift = 56
+	peerMask  = 1<<(railShift-32) - 1
+)
+
+// transfer is a Get or Put that is under way in stripes.
+type transfer struct {
+	e       *endpoint // nil while the entry is free
+	op      fabric.Op
+	verb    uint8
+	left    int // work requests, and parts that wait, of which it consists
+	err     error
+	waiting []part // for the peer's keys; the memory is used again
+	local   uint64
+	remote  uint64
+	rkey    uint32 // on the peer's first port
+}
+
+// part is a stripe, or a piece of one where the device takes no more at once.
+type part struct {
+	rail int // 0: the first queue pair
+	off  uint64
+	n    uint32
+	lkey uint32 // on the rail's port
+	back uint32 // lkey on the first port
+}
+
+// lanes are the rails that a transfer can take, 0 the first queue pair.
+type lanes struct {
+	n    int
+	rail [maxRails]int
+	lkey [maxRails]uint32
+}
+
+// lanesFor finds the rails that a transfer of a segment can take. A Put takes
+// those to the peer's first port: what two devices have written comes in no
+// order, so that a message over the first port could be seen before the bytes
+// of another.
+func (e *endpoint) lanesFor(verb uint8, seg fabric.Segment, lkey uint32) (l lanes) {
+	l.n, l.lkey[0] = 1, lkey
+	for k, r := range e.rails {
+		if verb != opRead && r.theirs != 0 {
+			continue
+		}
+		if r.lost != nil || l.n == maxRails || (l.n+1)*e.d.stripeMin > len(seg.Bytes) {
+			continue
+		}
+		key := lkey
+		if r.port > 0 {
+			var ok bool
+			if key, ok = e.d.regions.localAt(seg, r.port); !ok {
+				continue
+			}
+		}
+		l.rail[l.n], l.lkey[l.n] = k+1, key
+		l.n++
+	}
+	return l
+}
+
+// stripe moves a segment over several queue pairs. False says that it goes over
+// the first alone.
+//
+// The keys of the peer's further ports are in a table of its memory: they are
+// read first, while the stripes that need none of them are under way.
+func (e *endpoint) stripe(verb uint8, seg fabric.Segment, lkey uint32, m fabric.Remote, op fabric.Op, piece int) (bool, error) {
+	d, n := e.d, len(seg.Bytes)
+	l := e.lanesFor(verb, seg, lkey)
+	if l.n < 2 {
+		return false, nil
+	}
+	share := (n/l.n + stripeAlign) &^ (stripeAlign - 1)
+	each := (share + piece - 1) / piece
+	total := each*l.n + 1
+	if total > d.budget || total > queueDepth-sendReserve {
+		return false, nil
+	}
+	if !e.room(total) {
+		return true, fabric.ErrAgain
+	}
+	foreign := false
+	for i := 1; i < l.n; i++ {
+		r := e.rails[l.rail[i]-1]
+		if !r.room(d, each) {
+			return true, fabric.ErrAgain
+		}
+		foreign = foreign || r.theirs != 0
+	}
+	slot := uint32(0)
+	if foreign {
+		var ok bool
+		if slot, ok = d.takeSlot(); !ok {
+			return true, fabric.ErrAgain
+		}
+	}
+	id := d.takeTransfer()
+	t := &d.transfers[id]
+	t.e, t.op, t.verb, t.left, t.err = e, op, verb, 0, nil
+	t.local, t.remote, t.rkey = addressOf(seg.Bytes), m.Addr, uint32(m.Key)
+	if foreign {
+		t.left++
+		e.readKeys(id, slot)
+	}
+	for i, off := 0, 0; i < l.n && off < n; i++ {
+		for end := min(off+share, n); off < end; {
+			p := part{rail: l.rail[i], off: uint64(off), n: uint32(min(piece, end-off)), lkey: l.lkey[i], back: lkey}
+			off += int(p.n)
+			t.left++
+			if p.rail > 0 && e.rails[p.rail-1].theirs != 0 {
+				t.waiting = append(t.waiting, p)
+				e.reserve(e.rails[p.rail-1], 1)
+			} else {
+				e.postPart(id, p, t.rkey)
+			}
+		}
+	}
+	if !d.inPoll && d.sends > 0 {
+		d.flush()
+	}
+	d.flushPorts()
+	return true, nil
+}
+
+// takeTransfer finds a free entry.
+func (d *Domain) takeTransfer() uint32 {
+	if n := len(d.freeTransfers); n > 0 {
+		id := d.freeTransfers[n-1]
+		d.freeTransfers = d.freeTransfers[:n-1]
+		return id
+	}
+	d.transfers = append(d.transfers, transfer{})
+	return uint32(len(d.transfers) - 1)
+}
+
+// reserve keeps places for n parts that wait, on their rail and, should that be
+// lost by then, on the first queue pair.
+func (e *endpoint) reserve(r *rail, n int) {
+	e.reserved += n
+	e.d.outstanding += n
+	r.reserved += n
+	if r.port > 0 {
+		e.d.ports[r.port-1].outstanding += n
+	}
+}
+
+// readKeys reads what the peer's further ports call its memory.
+func (e *endpoint) readKeys(id, slot uint32) {
+	d := e.d
+	s := d.next()
+	s.op, s.segments = opRead, 1
+	s.remote, s.rkey = e.keysAddr+keyOffset(d.transfers[id].rkey), e.keysKey
+	s.addr[0], s.length[0], s.lkey[0] = addressOf(d.slot(slot)), keyEntrySize, d.sendMR.lkey
+	s.flags |= flagSignaled
+	e.submit(s, entry{op: fabric.Op(id), form: formKeys, slot: int32(slot)})
+}
+
+// postPart posts a part of a transfer.
+func (e *endpoint) postPart(id uint32, p part, rkey uint32) {
+	d, t := e.d, &e.d.transfers[id]
+	var s *sendDesc
+	var r *rail
+	if p.rail > 0 {
+		r = e.rails[p.rail-1]
+	}
+	if r == nil || r.port == 0 {
+		s = d.next()
+	} else {
+		s = d.ports[r.port-1].next(d)
+	}
+	s.op, s.segments, s.remote, s.rkey = t.verb, 1, t.remote+p.off, rkey
+	s.addr[0], s.length[0], s.lkey[0] = t.local+p.off, p.n, p.lkey
+	s.flags |= flagSignaled
+	if r == nil {
+		e.submit(s, entry{op: fabric.Op(id), form: formStripe, slot: -1})
+		return
+	}
+	s.qp, s.id = r.qp.id, uint64(p.rail)<<railShift|uint64(e.peer)<<32|uint64(r.tail)
+	r.ring[r.tail%queueDepth] = id
+	r.tail++
+	if r.port == 0 {
+		d.outstanding++
+		d.sends++
+		return
+	}
+	d.ports[r.port-1].outstanding++
+	d.ports[r.port-1].sends++
+}
+
+// flushPorts posts what waits for the further ports.
+func (d *Domain) flushPorts() {
+	for _, p := range d.ports {
+		if p.sends > 0 {
+			d.flushPort(p)
+		}
+	}
+}
+
+// gotKeys lets the parts go that have waited for the peer's keys. One whose
+// rail has none, or is lost, takes the first queue pair.
+func (e *endpoint) gotKeys(h fabric.Handler, id uint32, entry []byte, err error) (n int) {
+	d, t := e.d, &e.d.transfers[id]
+	waiting := t.waiting
+	t.waiting = t.waiting[:0]
+	for _, p := range waiting {
+		e.reserve(e.rails[p.rail-1], -1)
+	}
+	if err != nil || e.failing != nil || e.down != nil {
+		if err == nil {
+			err = e.failing
+		}
+		for range waiting {
+			n += d.ended(h, id, err)
+		}
+		return n + d.ended(h, id, err)
+	}
+	keys, ok := decodeKeys(entry, t.rkey)
+	for _, p := range waiting {
+		r := e.rails[p.rail-1]
+		key := keys[r.theirs%maxPorts]
+		if !ok || key == 0 || r.lost != nil {
+			p.rail, p.lkey, key = 0, p.back, t.rkey
+		}
+		e.postPart(id, p, key)
+	}
+	d.flushPorts()
+	return d.ended(h, id, nil)
+}
+
+// ended counts the end of a part, and ends the operation with the last. The
+// first error is the operation's.
+func (d *Domain) ended(h fabric.Handler, id uint32, err error) int {
+	t := &d.transfers[id]
+	if t.err == nil {
+		t.err = err
+	}
+	if t.left--; t.left > 0 {
+		return 0
+	}
+	op, err := t.op, t.err
+	t.e, t.err = nil, nil
+	d.freeTransfers = append(d.freeTransfers, id)
+	h.Complete(op, err)
+	return 1
+}
+
+// retireRail ends what a completion on a rail stands for.
+func (d *Domain) retireRail(h fabric.Handler, c *doneDesc) (n int) {
+	e := d.peers[c.id>>32&peerMask]
+	k := int(c.id >> railShift)
+	if e == nil || k > len(e.rails) {
+		return 0
+	}
+	r, seq := e.rails[k-1], uint32(c.id)
+	if seq-r.head >= r.tail-r.head {
+		return 0
+	}
+	var err error
+	if c.status != 0 {
+		err = e.brokenRail(r, c)
+	}
+	for r.head != seq+1 {
+		if r.head == seq {
+			n += e.endRail(h, r, err)
+		} else {
+			n += e.endRail(h, r, nil)
+		}
+	}
+	return n
+}
+
+// endRail ends the first that is outstanding on a rail.
+func (e *endpoint) endRail(h fabric.Handler, r *rail, err error) int {
+	id := r.ring[r.head%queueDepth]
+	r.head++
+	if r.port == 0 {
+		e.d.outstanding--
+	} else {
+		e.d.ports[r.port-1].outstanding--
+	}
+	return e.d.ended(h, id, err)
+}
+
+// brokenRail takes a completion that is an error and says what its operation
+// ends with.
+func (e *endpoint) brokenRail(r *rail, c *doneDesc) error {
+	if e.failing != nil {
+		return e.failing
+	}
+	if r.lost != nil {
+		return r.lost
+	}
+	s := statuses[min(int(c.status), len(statuses)-1)]
+	e.loseRail(r, fmt.Errorf("%s (status %d, vendor %#x)", s.what, c.status, c.vendor))
+	if c.status == statusRemoteAccess {
+		return e.refusal()
+	}
+	return r.lost
+}
+
+// bury destroys rails that are lost once everything on them is flushed. It is
+// called when the queues are empty.
+func (d *Domain) bury(h fabric.Handler, max int) (n int) {
+	keep := d.limping[:0]
+	for _, e := range d.limping {
+		left := false
+		for _, r := range e.rails {
+			switch {
+			case r.lost == nil || r.qp.id == 0 && r.head == r.tail:
+				continue
+			case r.head != r.tail && time.Now().Before(r.lostBy) || n == max:
+				left = true
+				continue
+			}
+			if err := d.destroyRail(r); err != nil {
+				d.cfg.Log.Error("verbs: a queue pair can't be destroyed", "rank", e.peer, "err", err)
+			}
+			for r.head != r.tail && n < max {
+				n += e.endRail(h, r, r.lost)
+			}
+			left = left || r.head != r.tail
+		}
+		if left {
+			keep = append(keep, e)
+		}
+	}
+	clear(d.limping[len(keep):])
+	d.limping = keep
+	return n
+}

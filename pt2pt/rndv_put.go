@@ -1,0 +1,90 @@
+package pt2pt
+
+import (
+	"errors"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// grant names the receive's buffer to the sender of an announced message, which
+// writes the first n bytes there. Where the buffer can't be registered they come
+// in fragments.
+func (e *Engine) grant(r *progress.Request, n uint64) {
+	e.register(r, r.Buf[:n], fabric.RemoteWrite)
+	if r.Region.Len < n {
+		e.askFrags(r, n)
+		return
+	}
+	r.Step, r.Offset = stepGranted, 0
+	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.Grant, r.Other,
+		wire.MakeGrant(e.hdr[:], r.Region.Addr, n, r.Region.Key, uint64(r.Op()), wire.Outcome(r.Mode) == wire.Late))
+}
+
+func (e *Engine) onGrant(from fabric.Peer, op uint64, h wire.GrantHeader) bool {
+	r := e.loop.Lookup(op)
+	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) || h.Limit() == 0 || h.Limit() > uint64(len(r.Buf)) {
+		return false
+	}
+	r.Step = stepPut
+	// Remote.Addr is where the copy of a buffered send lies.
+	r.Other, r.Offset, r.Remote.Len, r.Remote.Key = h.Request(), h.Addr(), h.Limit(), h.Key()
+	r.Entry = uint64(wire.Received)
+	if h.Late() {
+		r.Entry = uint64(wire.Late)
+	}
+	c := e.loop.Conn(from)
+	if c.Busy() || e.put(c.Endpoint(), r) == fabric.ErrAgain {
+		c.Enqueue(r)
+	}
+	return true
+}
+
+// put starts the transfer of a send. The receiver takes fragments, too, as long
+// as nothing has been written.
+func (e *Engine) put(ep fabric.Endpoint, r *progress.Request) error {
+	dst := fabric.Remote{Addr: r.Offset, Len: r.Remote.Len, Key: r.Remote.Key}
+	err := ep.Put(fabric.Segment{Bytes: r.Buf[:dst.Len], Region: r.Region}, dst, 0, r.Op())
+	switch {
+	case err == nil:
+		r.Step = stepPutting
+		e.loop.Rouse() // its end is told by a Poll
+	case err == fabric.ErrAgain:
+	case errors.Is(err, fabric.ErrUnsupported):
+		r.Step, r.Offset = stepFrags, 0
+		return e.sendFrags(ep, r)
+	default:
+		e.onPut(r, err)
+	}
+	return err
+}
+
+// onPut ends the transfer of a send. The receiver learns of it by a message of
+// its own, which is sent when the bytes are there.
+func (e *Engine) onPut(r *progress.Request, err error) {
+	peer, outcome := fabric.Peer(r.Peer), wire.Received
+	if err != nil {
+		outcome = wire.Lost
+	} else {
+		err = received(peer, wire.Outcome(r.Entry))
+	}
+	e.loop.Conn(peer).Post(wire.Written, r.Other, wire.MakeFIN(e.hdr[:], outcome))
+	e.finishSend(r, err)
+}
+
+// onWritten ends a receive whose sender has written the message, or could not.
+func (e *Engine) onWritten(from fabric.Peer, op uint64, o wire.Outcome) bool {
+	r := e.loop.Lookup(op)
+	if r == nil || r.Kind != kindRecv || r.Step != stepGranted || r.Peer != int32(from) || o > wire.Lost {
+		return false
+	}
+	e.release(r)
+	if o == wire.Lost {
+		e.failRecv(r, &fabric.Error{Op: "receive", Peer: from, HasPeer: true, Err: ErrNotWritten})
+		return true
+	}
+	_, tag := wire.Match(r.Imm)
+	e.finishRecv(r, int(from), tag, r.Remote.Len)
+	return true
+}
