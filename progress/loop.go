@@ -78,6 +78,7 @@ type Loop struct {
 	armed   fabric.Wake
 	passes  uint64
 	seen    uint64 // passes at the thread's last look
+	yielded uint64 // passes when other goroutines were let run
 	asleep  bool   // the thread sleeps until the doorbell rings
 	roused  bool   // Rouse was called since the thread began to look
 

@@ -17,6 +17,7 @@ const (
 	// the message it waits for may need the core to be sent.
 	lookDedicated = 64
 	lookShared    = 1
+	yieldPasses = 512
 	// spinDedicated is how long a waiter with a core to itself polls before it
 	// sleeps; spinShared the same where ranks share cores and it gives the core
 	// away at every look.
@@ -53,7 +54,7 @@ func (l *Loop) poll(w *Waiter) bool {
 		// last one would be to wait for it to come from the other core.
 		if l.pass(min(w.need, burst)) > 0 {
 			idle, start = 0, time.Time{}
-			if l.woke {
+			if l.woke || l.passes-l.yielded > yieldPasses {
 				l.woke = false
 				l.yield()
 			}
@@ -85,6 +86,7 @@ func (l *Loop) poll(w *Waiter) bool {
 
 // yield lets other goroutines have the processor, and the loop with it.
 func (l *Loop) yield() {
+	l.yielded = l.passes
 	l.letGo()
 	runtime.Gosched()
 	l.reenter()
