@@ -52,6 +52,7 @@ type Loop struct {
 	_     [64]byte
 
 	dom      fabric.Domain
+	linger   lingerer      // dom, if it is one and the only domain
 	first    fabric.Domain // dom, for other goroutines
 	more     []fabric.Domain
 	bells    sync.WaitGroup
@@ -121,6 +122,9 @@ func New(cfg Config) *Loop {
 		l.look = lookShared
 	}
 	clock.use()
+	if len(l.more) == 0 {
+		l.linger, _ = l.dom.(lingerer)
+	}
 	l.relayBells()
 	return l
 }

@@ -17,7 +17,7 @@ const (
 	// the message it waits for may need the core to be sent.
 	lookDedicated = 64
 	lookShared    = 1
-	yieldPasses = 512
+	yieldPasses   = 512
 	// spinDedicated is how long a waiter with a core to itself polls before it
 	// sleeps; spinShared the same where ranks share cores and it gives the core
 	// away at every look.
@@ -46,6 +46,10 @@ func (s *spinner) budget() time.Duration { return s.whole >> min(s.misses, 2) }
 func (l *Loop) poll(w *Waiter) bool {
 	if l.armed != 0 || l.asleep {
 		l.disarm()
+	}
+	if l.linger != nil {
+		l.linger.Linger(true)
+		defer l.linger.Linger(false)
 	}
 	idle := 0
 	var start time.Time

@@ -23,10 +23,10 @@ func TestCardsAndGreetingsSurviveTheWire(t *testing.T) {
 	}
 	newer := g.encode()
 	newer[8] = 9
-	if _, err := decodeGreeting(newer); err == nil || !strings.Contains(err.Error(), "version 9 meets version 1") {
+	if _, err := decodeGreeting(newer); err == nil || !strings.Contains(err.Error(), "version 9 meets version 2") {
 		t.Errorf("another version: %v", err)
 	}
-	a := address{Version: 1, Rank: 3, Listen: "10.0.0.1:99", Token: [16]byte{1}}
+	a := address{Version: protocolVersion, Rank: 3, Listen: "10.0.0.1:99", Token: [16]byte{1}}
 	if got, err := decodeAddress(a.encode()); err != nil || got != a {
 		t.Errorf("address %+v came back as %+v, %v", a, got, err)
 	}
@@ -44,7 +44,7 @@ func FuzzDecoders(f *testing.F) {
 		decodeGreeting(b)
 		decodeAddress(b)
 		readRefusal(bytes.NewReader(b))
-		if _, _, hdr, body, ok := parse(b); ok && headerSize+len(hdr)+len(body) != len(b) {
+		if _, _, _, hdr, body, ok := parse(b); ok && headerSize+len(hdr)+len(body) != len(b) {
 			t.Errorf("a message of %d bytes has %d+%d", len(b), len(hdr), len(body))
 		}
 	})

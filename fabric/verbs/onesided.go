@@ -33,7 +33,7 @@ func (e *endpoint) SendZ(kind uint8, imm uint64, hdr []byte, body fabric.Segment
 		return fabric.ErrAgain
 	}
 	m := d.slot(slot)
-	n := putHeader(m, kind, imm, hdr, len(body.Bytes))
+	n := putHeader(m, kind, imm, e.grant(), hdr, len(body.Bytes))
 	s := d.next()
 	s.op, s.segments = opSend, 1
 	s.addr[0], s.lkey[0] = addressOf(m), d.sendMR.lkey
