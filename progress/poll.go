@@ -26,7 +26,8 @@ const (
 )
 
 // spinner decides how long polling in vain goes on. Waits that ended asleep
-// make the next spin shorter, one that ended in time makes it whole again.
+// make the next spin shorter, one that ended in time, or soon after, makes it
+// whole again.
 type spinner struct {
 	whole  time.Duration
 	misses uint
@@ -36,6 +37,14 @@ func (s *spinner) init(shared bool) {
 	s.whole = spinDedicated
 	if shared {
 		s.whole = spinShared
+	}
+}
+
+// woke takes how long a waiter slept that had polled in vain. Who sleeps for no
+// longer than it polls would rather have polled on: to sleep and wake is dear.
+func (s *spinner) woke(slept time.Duration) {
+	if slept < 2*s.whole {
+		s.misses = 0
 	}
 }
 

@@ -93,9 +93,9 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 }
 
 // urgent says whether a message is to wake a peer that sleeps for the urgent
-// only: it is, or it fills the second half of the window.
+// only: it is, or the peer has to tell of room soon.
 func (e *endpoint) urgent(kind uint8) bool {
-	return kind&fabric.Urgent != 0 || 2*(e.sent+1-e.acked) > e.window
+	return kind&fabric.Urgent != 0 || e.sent+1-e.acked > scarce(e.window)
 }
 
 // notUp is why nothing can be sent now.
@@ -182,18 +182,26 @@ func (e *endpoint) room(n int) bool {
 	return int(e.tail-e.head)+n <= queueDepth-sendReserve && e.d.outstanding+n <= e.d.budget
 }
 
-// owe notes that a slot of the peer's is free again. It is told of half a
-// window at a time.
+// owe notes that a slot of the peer's is free again. A peer that no message of
+// ours tells is told when its window gets scarce.
 func (e *endpoint) owe() {
 	e.taken++
-	if !e.owing && 2*(e.taken-e.told) >= e.window0() {
+	if !e.owing && e.starves() {
 		e.owing = true
 		e.d.owing = append(e.d.owing, e)
 	}
 }
 
-// window0 is the window that we give.
-func (e *endpoint) window0() uint64 { return uint64(e.d.window) }
+func (e *endpoint) starves() bool { return e.taken-e.told >= scarce(uint64(e.d.window)) }
+
+// scarce is how much of a window may be used before its sender has to be told
+// of room: three quarters, half of a small one.
+func scarce(window uint64) uint64 {
+	if window < 16 {
+		return max(window/2, 1)
+	}
+	return window - window/4
+}
 
 // tell writes to the owed what they may send, unless a message has told them.
 // Who can't be told now stays on the list.
@@ -201,7 +209,7 @@ func (d *Domain) tell() {
 	keep := d.owing[:0]
 	for _, e := range d.owing {
 		switch {
-		case e.down != nil || e.failing != nil || 2*(e.taken-e.told) < e.window0():
+		case e.down != nil || e.failing != nil || !e.starves():
 			e.owing = false
 		case !e.up || int(e.tail-e.head) >= queueDepth-1:
 			keep = append(keep, e)

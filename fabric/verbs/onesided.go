@@ -109,6 +109,9 @@ func (e *endpoint) transfer(what string, verb uint8, seg fabric.Segment, m fabri
 		if part > 0 {
 			s.segments = 1
 			s.addr[0], s.length[0], s.lkey[0] = addressOf(seg.Bytes)+uint64(off), uint32(part), lkey
+			if verb == opWrite && part <= d.inline {
+				s.flags |= flagInline
+			}
 		}
 		w := entry{slot: -1, form: formPiece}
 		if i == pieces-1 {
