@@ -2,6 +2,7 @@ package progress
 
 import (
 	"log/slog"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -80,8 +81,12 @@ type Loop struct {
 	passes  uint64
 	seen    uint64 // passes at the thread's last look
 	yielded uint64 // passes when other goroutines were let run
-	asleep  bool   // the thread sleeps until the doorbell rings
-	roused  bool   // Rouse was called since the thread began to look
+	// turns bounds the passes between two yields. The runtime's monitor takes
+	// the processor from a goroutine that calls C for ten milliseconds without a
+	// turn of the scheduler; where no domain calls C there is no bound.
+	turns  uint64
+	asleep bool // the thread sleeps until the doorbell rings
+	roused bool // Rouse was called since the thread began to look
 
 	oversubscribed, threaded bool
 	look                     int  // passes between two looks around, see poll.go
@@ -122,6 +127,12 @@ func New(cfg Config) *Loop {
 		l.look = lookShared
 	}
 	clock.use()
+	l.turns = math.MaxUint64
+	for _, d := range append([]fabric.Domain{l.dom}, l.more...) {
+		if _, ok := d.(lingerer); ok {
+			l.turns = yieldPasses
+		}
+	}
 	if len(l.more) == 0 {
 		l.linger, _ = l.dom.(lingerer)
 	}

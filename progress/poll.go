@@ -17,7 +17,9 @@ const (
 	// the message it waits for may need the core to be sent.
 	lookDedicated = 64
 	lookShared    = 1
-	yieldPasses   = 512
+	// yieldPasses is after how many passes a poller yields that is never in vain
+	// for long, where a domain's Poll calls C: see Loop.turns.
+	yieldPasses = 512
 	// spinDedicated is how long a waiter with a core to itself polls before it
 	// sleeps; spinShared the same where ranks share cores and it gives the core
 	// away at every look.
@@ -56,10 +58,6 @@ func (l *Loop) poll(w *Waiter) bool {
 	if l.armed != 0 || l.asleep {
 		l.disarm()
 	}
-	if l.linger != nil {
-		l.linger.Linger(true)
-		defer l.linger.Linger(false)
-	}
 	idle := 0
 	var start time.Time
 	for w.need > 0 {
@@ -67,7 +65,7 @@ func (l *Loop) poll(w *Waiter) bool {
 		// last one would be to wait for it to come from the other core.
 		if l.pass(min(w.need, burst)) > 0 {
 			idle, start = 0, time.Time{}
-			if l.woke || l.passes-l.yielded > yieldPasses {
+			if l.woke || l.passes-l.yielded > l.turns {
 				l.woke = false
 				l.yield()
 			}

@@ -260,7 +260,13 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 			continue
 		}
 		l.poller = w
+		if l.linger != nil {
+			l.linger.Linger(true)
+		}
 		ended := l.poll(w)
+		if l.linger != nil {
+			l.linger.Linger(false)
+		}
 		l.poller = nil
 		if ended {
 			return true
