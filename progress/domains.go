@@ -6,6 +6,11 @@ import "github.com/weft-mpi/weft/fabric"
 // process still sleeps in one place, the first domain's Wait: a goroutine for
 // each other domain waits there and passes its doorbell on.
 
+// lingerer is a domain whose Poll is long to begin and short to repeat. While a
+// goroutine waits, and there is no other domain to poll, it may look several
+// times before it answers that there is nothing.
+type lingerer interface{ Linger(on bool) }
+
 // relayBells starts those goroutines.
 func (l *Loop) relayBells() {
 	for _, d := range l.more {

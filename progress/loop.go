@@ -2,6 +2,7 @@ package progress
 
 import (
 	"log/slog"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -53,11 +54,17 @@ type Loop struct {
 
 	// What each pass and each wait looks at comes first and close together: a
 	// rank that gets its core back finds all of it cold.
-	dom            fabric.Domain
-	passes         uint64
-	poller         *Waiter // polls, or is about to
-	spare          *Waiter // free waiters
-	look           int     // passes between two looks around, see poll.go
+	dom     fabric.Domain
+	passes  uint64
+	yielded uint64 // passes when other goroutines were let run
+	// turns bounds the passes between two yields. The runtime's monitor takes
+	// the processor from a goroutine that calls C for ten milliseconds without a
+	// turn of the scheduler; where no domain calls C there is no bound.
+	turns          uint64
+	linger         lingerer // dom, if it is one and the only domain
+	poller         *Waiter  // polls, or is about to
+	spare          *Waiter  // free waiters
+	look           int      // passes between two looks around, see poll.go
 	armed          fabric.Wake
 	asleep         bool // the thread sleeps until the doorbell rings
 	woke           bool // a parked waiter was made ready in this pass
@@ -123,6 +130,15 @@ func New(cfg Config) *Loop {
 		l.look = lookShared
 	}
 	clock.use()
+	l.turns = math.MaxUint64
+	for _, d := range append([]fabric.Domain{l.dom}, l.more...) {
+		if _, ok := d.(lingerer); ok {
+			l.turns = yieldPasses
+		}
+	}
+	if len(l.more) == 0 {
+		l.linger, _ = l.dom.(lingerer)
+	}
 	l.relayBells()
 	return l
 }

@@ -15,6 +15,9 @@ const (
 	// the message it waits for may need the core to be sent. Powers of two.
 	lookDedicated = 64
 	lookShared    = 1
+	// yieldPasses is after how many passes a poller yields that is never in vain
+	// for long, where a domain's Poll calls C: see Loop.turns.
+	yieldPasses = 512
 	// spinDedicated is how long a waiter with a core to itself polls before it
 	// sleeps; spinShared the same where ranks share cores and it gives the core
 	// away at every look.
@@ -23,7 +26,8 @@ const (
 )
 
 // spinner decides how long polling in vain goes on. Waits that ended asleep
-// make the next spin shorter, one that ended in time makes it whole again.
+// make the next spin shorter, one that ended in time, or soon after, makes it
+// whole again.
 type spinner struct {
 	whole  time.Duration
 	misses uint
@@ -33,6 +37,14 @@ func (s *spinner) init(shared bool) {
 	s.whole = spinDedicated
 	if shared {
 		s.whole = spinShared
+	}
+}
+
+// woke takes how long a waiter slept that had polled in vain. Who sleeps for no
+// longer than it polls would rather have polled on: to sleep and wake is dear.
+func (s *spinner) woke(slept time.Duration) {
+	if slept < 2*s.whole {
+		s.misses = 0
 	}
 }
 
@@ -51,7 +63,7 @@ func (l *Loop) poll(w *Waiter) bool {
 		// last one would be to wait for it to come from the other core.
 		if l.pass(min(w.need, burst)) > 0 {
 			idle, start = 0, time.Time{}
-			if l.woke {
+			if l.woke || l.passes-l.yielded > l.turns {
 				l.woke = false
 				l.yield()
 			}
@@ -83,6 +95,7 @@ func (l *Loop) poll(w *Waiter) bool {
 
 // yield lets other goroutines have the processor, and the loop with it.
 func (l *Loop) yield() {
+	l.yielded = l.passes
 	l.letGo()
 	runtime.Gosched()
 	l.reenter()

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Waiter is a goroutine that waits for requests, or that wants the owner to do
@@ -24,9 +25,10 @@ type Waiter struct {
 	err    error
 
 	parked     bool
-	biding     bool    // looks now and then, see bide
-	turn       bool    // set before the token: it is to poll
-	prev, next *Waiter // in the parked list
+	slept      time.Time // since when, if it had polled before
+	biding     bool      // looks now and then, see bide
+	turn       bool      // set before the token: it is to poll
+	prev, next *Waiter   // in the parked list
 
 	ready chan struct{} // a token when all has ended, it is to poll, or it was served
 	node  node
@@ -109,7 +111,7 @@ func (q *waitList) add(w *Waiter) {
 func (q *waitList) remove(w *Waiter) {
 	w.prev.next, w.next.prev = w.next, w.prev
 	w.prev, w.next = nil, nil
-	w.parked = false
+	w.parked, w.slept = false, time.Time{}
 }
 
 // serve does for a waiter what it could not do itself for want of ownership.
@@ -151,6 +153,9 @@ func (l *Loop) satisfy(w *Waiter, r *Request) {
 		l.woke = true
 	}
 	if w.parked {
+		if !w.slept.IsZero() {
+			l.spin.woke(time.Since(w.slept))
+		}
 		l.parked.remove(w)
 		l.woke = true
 		w.ready <- struct{}{}
@@ -255,7 +260,13 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 			continue
 		}
 		l.poller = w
+		if l.linger != nil {
+			l.linger.Linger(true)
+		}
 		ended := l.poll(w)
+		if l.linger != nil {
+			l.linger.Linger(false)
+		}
 		l.poller = nil
 		if ended {
 			return true
@@ -264,9 +275,12 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 		// armed.
 		quiet := l.arm() && l.pass(burst) == 0
 		if w.need == 0 { // also by what another goroutine had queued
+			l.spin.woke(0)
+			l.disarm()
 			return true
 		}
 		if quiet {
+			w.slept = time.Now()
 			break
 		}
 	}

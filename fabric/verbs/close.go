@@ -43,7 +43,7 @@ func (d *Domain) quiesce() {
 		}
 	}
 	for end := time.Now().Add(closeTime); d.alive() && time.Now().Before(end); {
-		p, err := d.nic.turn(d.sends, 0, 0, doneRing)
+		p, err := d.nic.turn(d.sends, 0, 0, doneRing, 1)
 		d.sends = 0
 		if err != nil {
 			return

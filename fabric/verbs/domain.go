@@ -67,7 +67,9 @@ type Domain struct {
 	peers       []*endpoint // by rank; nil before first use
 	byNumber    numbers     // queue pairs
 	sends       int         // descriptors that wait for the next turn
-	recvs       int         // slots that wait for the next turn
+	recvs       int         // slots to give back to the device
+	hold        int         // of these, at most so many wait for a later turn
+	looks       int         // of a turn that finds nothing, see Linger
 	outstanding int         // sends that have not ended
 	budget      int         // of these, for want of room in the completion queue
 	freeSlots   []uint32
@@ -77,6 +79,7 @@ type Domain struct {
 	sdone       stash
 	inPoll      bool
 	polls       uint64
+	rungPoll    uint64      // Poll number since which our own doorbell rings
 	owing       []*endpoint // have to be told of room
 	dying       []*endpoint // gone, but there may be messages of theirs
 	failing     []*endpoint // end when all is flushed
@@ -122,6 +125,11 @@ func sizesFor(ranks, maxSRQ int) sizes {
 		s.window = max(maxSRQ/peers, 1)
 	}
 	return s
+}
+
+// spare is how many slots may lie idle, because peers have no credit for them.
+func (s sizes) spare(ranks int) int {
+	return min(max(s.slots-s.window*max(ranks-1, 1), 0), recvRing/8)
 }
 
 // queueMemory is what the queues of a rank pin, in bytes.
@@ -217,7 +225,7 @@ func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host 
 		return nil, fmt.Errorf("rank %d in a job of %d ranks", cfg.Rank, cfg.Size)
 	}
 	size := sizesFor(cfg.Size, a.maxSRQ)
-	d := &Domain{cfg: cfg, port: p, window: size.window, queues: queues, stripeMin: stripeMin,
+	d := &Domain{cfg: cfg, port: p, window: size.window, hold: size.spare(cfg.Size), looks: 1, queues: queues, stripeMin: stripeMin,
 		peers: make([]*endpoint, cfg.Size), links: make([]link, cfg.Size)}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	defer func() {
@@ -302,7 +310,7 @@ func (d *Domain) prepare(slots int) (err error) {
 	}
 	d.inlined = make([]uint32, 0, sendRing)
 	d.owing = make([]*endpoint, 0, d.cfg.Size)
-	if _, err = d.nic.turn(0, d.recvs, 0, 0); err != nil {
+	if _, err = d.nic.turn(0, d.recvs, 0, 0, 1); err != nil {
 		return err
 	}
 	d.recvs = 0

@@ -97,7 +97,7 @@ func (b *doorbell) drain(uintptr) bool {
 
 // Arm asks the device for an event of its completion channel: for the next
 // message, or the next that is sent as solicited, which are the Urgent ones,
-// notes, and those that fill more than half of the sender's credit. A plain
+// notes, and those that fill the last quarter of the sender's credit. A plain
 // message that came before the level was lowered may still ring.
 func (d *Domain) Arm(w fabric.Wake) error {
 	if d.closed.Load() {

@@ -39,6 +39,7 @@ type endpoint struct {
 
 	// Credit: of window messages the peer has taken acked.
 	sent, acked, window uint64
+	word                uint64 // of acked, as the peer last wrote it
 	creditAddr          uint64 // where the peer wants to be told
 	creditKey           uint32
 	taken, told         uint64 // of the peer's messages
@@ -84,7 +85,7 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 		return fabric.ErrAgain
 	}
 	m := d.slot(slot)
-	n := putHeader(m, kind, imm, hdr, len(body))
+	n := putHeader(m, kind, imm, e.grant(), hdr, len(body))
 	n += copy(m[n:], body)
 	s := d.next()
 	s.op, s.segments = opSend, 1
@@ -101,9 +102,9 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 }
 
 // urgent says whether a message is to wake a peer that sleeps for the urgent
-// only: it is, or it fills the second half of the window.
+// only: it is, or the peer has to tell of room soon.
 func (e *endpoint) urgent(kind uint8) bool {
-	return kind&fabric.Urgent != 0 || 2*(e.sent+1-e.acked) > e.window
+	return kind&fabric.Urgent != 0 || e.sent+1-e.acked > scarce(e.window)
 }
 
 // notUp is why nothing can be sent now.
@@ -117,26 +118,27 @@ func (e *endpoint) notUp() error {
 	return fabric.ErrAgain
 }
 
-// The header of a message on the wire: 0 kind, 1 header length, 2-3 zero, 4
-// body length, 8 imm; little-endian.
+// The header of a message on the wire: 0 kind, 1 header length, 2 how many
+// messages the sender has taken, 4 body length, 8 imm; little-endian.
 
-func putHeader(m []byte, kind uint8, imm uint64, hdr []byte, body int) int {
-	m[0], m[1], m[2], m[3] = kind, uint8(len(hdr)), 0, 0
+func putHeader(m []byte, kind uint8, imm uint64, credit uint16, hdr []byte, body int) int {
+	m[0], m[1] = kind, uint8(len(hdr))
+	binary.LittleEndian.PutUint16(m[2:], credit)
 	binary.LittleEndian.PutUint32(m[4:], uint32(body))
 	binary.LittleEndian.PutUint64(m[8:], imm)
 	return headerSize + copy(m[headerSize:], hdr)
 }
 
 // parse finds the parts of a message of n bytes.
-func parse(m []byte) (kind uint8, imm uint64, hdr, body []byte, ok bool) {
+func parse(m []byte) (kind uint8, imm uint64, credit uint16, hdr, body []byte, ok bool) {
 	if len(m) < headerSize {
-		return 0, 0, nil, nil, false
+		return 0, 0, 0, nil, nil, false
 	}
 	h, b := int(m[1]), binary.LittleEndian.Uint32(m[4:])
-	if h > fabric.MaxHeader || m[2] != 0 || m[3] != 0 || uint64(headerSize+h)+uint64(b) != uint64(len(m)) {
-		return 0, 0, nil, nil, false
+	if h > fabric.MaxHeader || uint64(headerSize+h)+uint64(b) != uint64(len(m)) {
+		return 0, 0, 0, nil, nil, false
 	}
-	return m[0], binary.LittleEndian.Uint64(m[8:]), m[headerSize : headerSize+h : headerSize+h], m[headerSize+h:], true
+	return m[0], binary.LittleEndian.Uint64(m[8:]), binary.LittleEndian.Uint16(m[2:]), m[headerSize : headerSize+h : headerSize+h], m[headerSize+h:], true
 }
 
 // credit says whether the peer has a slot for one more message.
@@ -144,14 +146,44 @@ func (e *endpoint) credit() bool {
 	if 2*(e.sent-e.acked) < e.window {
 		return true
 	}
-	acked := loadWord(e.d.creditMem, 8*int(e.peer)) // the peer writes it, see tell
-	if acked-e.acked > e.sent-e.acked {
-		e.fail(&fabric.Error{Op: "send over verbs", Peer: e.peer, HasPeer: true,
-			Err: fmt.Errorf("%w: it claims to have taken message %d of %d", fabric.ErrPeerDown, acked, e.sent)})
-		return false
+	// The peer writes the word, see tell; its messages may have told of later
+	// ones.
+	word := loadWord(e.d.creditMem, 8*int(e.peer))
+	if word < e.word {
+		return e.lied(word)
 	}
-	e.acked = acked
-	return e.sent-e.acked < e.window
+	e.word = word
+	return (word <= e.acked || e.ack(word)) && e.sent-e.acked < e.window
+}
+
+// credited takes the credit that a message of the peer's brought.
+func (e *endpoint) credited(taken uint16) {
+	if ahead := int16(taken - uint16(e.acked)); ahead > 0 {
+		e.ack(e.acked + uint64(ahead))
+	}
+}
+
+// ack notes how many messages the peer has taken.
+func (e *endpoint) ack(taken uint64) bool {
+	if taken > e.sent {
+		return e.lied(taken)
+	}
+	e.acked = taken
+	return true
+}
+
+// lied ends a peer that claims to have taken what it can't have.
+func (e *endpoint) lied(taken uint64) bool {
+	e.fail(&fabric.Error{Op: "send over verbs", Peer: e.peer, HasPeer: true,
+		Err: fmt.Errorf("%w: it claims to have taken message %d of %d", fabric.ErrPeerDown, taken, e.sent)})
+	return false
+}
+
+// grant is the credit that a message to the peer brings it: the slots of what
+// has been taken are the device's again, or spare ones are in their place.
+func (e *endpoint) grant() uint16 {
+	e.told = e.taken
+	return uint16(e.taken)
 }
 
 // room says whether n work requests more may be outstanding.
@@ -159,26 +191,34 @@ func (e *endpoint) room(n int) bool {
 	return int(e.tail-e.head)+e.reserved+n <= queueDepth-sendReserve && e.d.outstanding+n <= e.d.budget
 }
 
-// owe notes that a slot of the peer's is free again. It is told of half a
-// window at a time.
+// owe notes that a slot of the peer's is free again. A peer that no message of
+// ours tells is told when its window gets scarce.
 func (e *endpoint) owe() {
 	e.taken++
-	if !e.owing && 2*(e.taken-e.told) >= e.window0() {
+	if !e.owing && e.starves() {
 		e.owing = true
 		e.d.owing = append(e.d.owing, e)
 	}
 }
 
-// window0 is the window that we give.
-func (e *endpoint) window0() uint64 { return uint64(e.d.window) }
+func (e *endpoint) starves() bool { return e.taken-e.told >= scarce(uint64(e.d.window)) }
 
-// tell writes to the owed what they may send. The slots are posted in the same
-// turn, before. Who can't be told now stays on the list.
+// scarce is how much of a window may be used before its sender has to be told
+// of room: three quarters, half of a small one.
+func scarce(window uint64) uint64 {
+	if window < 16 {
+		return max(window/2, 1)
+	}
+	return window - window/4
+}
+
+// tell writes to the owed what they may send, unless a message has told them.
+// Who can't be told now stays on the list.
 func (d *Domain) tell() {
 	keep := d.owing[:0]
 	for _, e := range d.owing {
 		switch {
-		case e.down != nil || e.failing != nil:
+		case e.down != nil || e.failing != nil || !e.starves():
 			e.owing = false
 		case !e.up || int(e.tail-e.head)+e.reserved >= queueDepth-1:
 			keep = append(keep, e)

@@ -180,17 +180,21 @@ func TestAPeerThatBreaksTheProtocolIsEnded(t *testing.T) {
 			}
 		},
 		"credit taken back": func(ds []*Domain, eps [2]fabric.Endpoint) {
-			ds[0].peers[1].acked = 1 // as if it had been told
+			ds[0].peers[1].word = 1 // as if it had been told
 			binary.NativeEndian.PutUint64(ds[0].creditMem[8:], 0)
 			for eps[0].Send(1, 0, nil, nil) == nil {
 			}
+		},
+		"credit in a message for what was not sent": func(ds []*Domain, eps [2]fabric.Endpoint) {
+			ds[1].peers[0].taken += 100
+			eps[1].Send(1, 0, nil, nil)
 		},
 		"a message whose length is wrong": func(ds []*Domain, eps [2]fabric.Endpoint) {
 			b := ds[1]
 			e := b.peers[0]
 			slot, _ := b.takeSlot()
 			m := b.slot(slot)
-			putHeader(m, 1, 2, nil, 5000)
+			putHeader(m, 1, 2, 0, nil, 5000)
 			s := b.next()
 			s.op, s.segments = opSend, 1
 			s.addr[0], s.length[0], s.lkey[0] = addressOf(m), 40, b.sendMR.lkey
@@ -256,8 +260,8 @@ func TestAnUnattendedRankLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// A lone message does not wait for company, and neither does one to a peer
-// when the rank is about to sleep.
+// A lone message does not wait for company. What gathers while the rank sleeps
+// makes it come and Poll.
 func TestALoneMessageGoesAtOnce(t *testing.T) {
 	ds, eps := connected(t, fakeJob(newFakeNet()))
 	ds[0].Poll(nobody{}, 64)
@@ -271,10 +275,40 @@ func TestALoneMessageGoesAtOnce(t *testing.T) {
 	if err := ds[0].Arm(fabric.WakeAll); err != nil {
 		t.Fatal(err)
 	}
-	for i := 2; i < 20; i++ {
-		eps[0].Send(1, 0, nil, nil)
-		if ds[1].Poll(&c, 64); c.n != i+1 {
-			t.Errorf("message %d is not there while its sender is armed", i+1)
+	for range 10 {
+		for range 7 {
+			eps[0].Send(1, 0, nil, nil)
 		}
+		if err := ds[0].Wait(0); err != nil {
+			t.Fatal(err)
+		}
+		ds[0].Poll(nobody{}, 64)
+	}
+	for ds[1].Poll(&c, 64) > 0 {
+	}
+	if c.n != 72 {
+		t.Errorf("of 72 messages %d are there", c.n)
+	}
+}
+
+// A ping-pong needs no message of its own for credit, and gives slots back
+// many at a time.
+func TestMessagesCarryCredit(t *testing.T) {
+	ds, eps := connected(t, fakeJob(newFakeNet()))
+	n := ds[0].nic.(*fakeNIC)
+	n.crossings, n.refills, n.writes = 0, 0, 0
+	const rounds = 1000
+	for range rounds {
+		for i := range eps {
+			if err := eps[i].Send(1, 0, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			for c := (counter{}); c.n == 0; {
+				ds[1-i].Poll(&c, 1)
+			}
+		}
+	}
+	if n.crossings > 2*rounds || n.refills > rounds/16 || n.writes > 0 {
+		t.Errorf("%d round trips: %d crossings, %d times slots, %d writes", rounds, n.crossings, n.refills, n.writes)
 	}
 }

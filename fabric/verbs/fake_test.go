@@ -65,6 +65,8 @@ type fakeNIC struct {
 	options    nicOptions
 	qps        []*fakeQP
 	crossings  int
+	refills    int // turns that gave slots
+	writes     int
 	registered int
 	scratch    []byte
 	moved      uint64 // bytes of READs and WRITEs
@@ -116,13 +118,14 @@ func (n *fakeNIC) report(ev asyncEvent) {
 
 func drainFD(fd int) { var b [8]byte; unix.Read(fd, b[:]) }
 
-func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend int) (polled, error) {
+func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend, _ int) (polled, error) {
 	w := n.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n.crossings++
 	n.srq = append(n.srq, n.r.recvs[:recvs]...)
 	if recvs > 0 { // who found no slot tries again
+		n.refills++
 		for _, q := range n.qps {
 			if p := w.qps[q.peer]; p != nil {
 				p.progress()
@@ -131,6 +134,9 @@ func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend int) (polled, error) {
 	}
 	for i := range sends {
 		d := n.r.sends[i]
+		if d.op == opWrite {
+			n.writes++
+		}
 		q := w.qps[uint32(d.qp)]
 		if q.failed {
 			q.done(d, 5)

@@ -125,7 +125,7 @@ func decodeCard(b []byte) (c card, err error) {
 	c.window, c.creditKey, c.credit = le.Uint32(b[33:]), le.Uint32(b[37:]), le.Uint64(b[41:])
 	c.rails, c.keysKey, c.keys = b[49], le.Uint32(b[50:]), le.Uint64(b[54:])
 	switch {
-	case c.window < 1 || c.window > 1<<16:
+	case c.window < 1 || c.window > 1<<14:
 		err = fmt.Errorf("card with a window of %d messages", c.window)
 	case c.mtu < 1 || c.mtu > 5:
 		err = fmt.Errorf("card with the MTU code %d", c.mtu)

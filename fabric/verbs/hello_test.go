@@ -52,7 +52,7 @@ func FuzzDecoders(f *testing.F) {
 		decodeGreeting(b)
 		decodeAddress(b)
 		readRefusal(bytes.NewReader(b))
-		if _, _, hdr, body, ok := parse(b); ok && headerSize+len(hdr)+len(body) != len(b) {
+		if _, _, _, hdr, body, ok := parse(b); ok && headerSize+len(hdr)+len(body) != len(b) {
 			t.Errorf("a message of %d bytes has %d+%d", len(b), len(hdr), len(body))
 		}
 	})

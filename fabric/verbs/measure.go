@@ -172,7 +172,7 @@ func once(n nic, s sendDesc) error {
 		s.remote += uint64(s.length[0])
 	}
 	for end := time.Now().Add(measureLimit); ; {
-		got, err := n.turn(sends, 0, 0, doneRing)
+		got, err := n.turn(sends, 0, 0, doneRing, 1)
 		switch {
 		case err != nil:
 			return err

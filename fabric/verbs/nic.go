@@ -11,9 +11,10 @@ type nic interface {
 	rings() *rings
 	// turn posts the first sends and recvs of the rings, then polls for at most
 	// maxRecv and maxSend completions, which it leaves in the rings: one
-	// crossing for all of it. A send that can't be posted has its errno in
-	// refused, as has everything behind it on the same queue pair.
-	turn(sends, recvs, maxRecv, maxSend int) (polled, error)
+	// crossing for all of it. Where none is there it looks again, at most looks
+	// times in all. A send that can't be posted has its errno in refused, as has
+	// everything behind it on the same queue pair.
+	turn(sends, recvs, maxRecv, maxSend, looks int) (polled, error)
 	// slots says where receive slot 0 is.
 	slots(base uint64, size, lkey uint32)
 

@@ -33,7 +33,7 @@ func (e *endpoint) SendZ(kind uint8, imm uint64, hdr []byte, body fabric.Segment
 		return fabric.ErrAgain
 	}
 	m := d.slot(slot)
-	n := putHeader(m, kind, imm, hdr, len(body.Bytes))
+	n := putHeader(m, kind, imm, e.grant(), hdr, len(body.Bytes))
 	s := d.next()
 	s.op, s.segments = opSend, 1
 	s.addr[0], s.lkey[0] = addressOf(m), d.sendMR.lkey
@@ -114,6 +114,9 @@ func (e *endpoint) transfer(what string, verb uint8, seg fabric.Segment, m fabri
 		if part > 0 {
 			s.segments = 1
 			s.addr[0], s.length[0], s.lkey[0] = addressOf(seg.Bytes)+uint64(off), uint32(part), lkey
+			if verb == opWrite && part <= d.inline {
+				s.flags |= flagInline
+			}
 		}
 		w := entry{slot: -1, form: formPiece}
 		if i == pieces-1 {

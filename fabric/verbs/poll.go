@@ -31,7 +31,11 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 			own = 1
 		case !turned:
 			turned = true
-			drained = d.look()
+			looks := d.looks
+			if n+own > 0 {
+				looks = 1
+			}
+			drained = d.look(looks)
 			continue
 		}
 		if turned && d.sdone.empty() && d.rdone.empty() {
@@ -62,13 +66,22 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 	return own
 }
 
+// Linger makes a Poll that finds nothing look again, several times in its one
+// crossing, or stops that. It is for a waiter that polls this domain only.
+func (d *Domain) Linger(on bool) {
+	d.looks = 1
+	if on {
+		d.looks = lingerLooks
+	}
+}
+
 // look refills the stashes and says whether the queues are empty behind them.
-func (d *Domain) look() bool {
+func (d *Domain) look(looks int) bool {
 	maxSend := 0
 	if d.outstanding > 0 {
 		maxSend = doneRing
 	}
-	p := d.turn(doneRing, maxSend)
+	p := d.turn(doneRing, maxSend, looks)
 	d.rdone, d.sdone = stash{0, p.recvs}, stash{0, p.sends}
 	return p.recvs < doneRing && p.sends < doneRing
 }
@@ -100,13 +113,14 @@ func (d *Domain) take(h fabric.Handler) int {
 		return 1
 	}
 	m := d.recvMem[int(slot)*slotSize:][:slotSize:slotSize]
-	kind, imm, hdr, body, ok := parse(m[:min(c.bytes, slotSize)])
+	kind, imm, credit, hdr, body, ok := parse(m[:min(c.bytes, slotSize)])
 	if !ok {
 		d.repost(slot)
 		e.fail(&fabric.Error{Op: "receive over verbs", Peer: e.peer, HasPeer: true,
 			Err: fmt.Errorf("%w: it sent a message of %d bytes that can't be", fabric.ErrPeerDown, c.bytes)})
 		return 0
 	}
+	e.credited(credit)
 	h.Deliver(e.peer, kind, imm, hdr, body)
 	d.repost(slot)
 	e.owe()

@@ -61,7 +61,7 @@ func (d *Domain) flushPort(p *port) { d.turnPort(p, 0) }
 
 func (d *Domain) turnPort(p *port, maxSend int) int {
 	sends := p.sends
-	got, err := p.nic.turn(sends, 0, 0, maxSend)
+	got, err := p.nic.turn(sends, 0, 0, maxSend, 1)
 	p.sends = 0
 	if got.refused > 0 {
 		for i := range sends {

@@ -14,6 +14,9 @@ const (
 	// once: only the third one between two Polls begins to wait.
 	batch = 16
 	lone  = 2
+	// lingerLooks is how often a lingering Poll looks into the empty queues: for
+	// about as long as some crossings take.
+	lingerLooks = 16
 )
 
 // takeSlot takes a send slot.
@@ -43,9 +46,9 @@ func (d *Domain) next() *sendDesc {
 
 // submit queues a descriptor for the next turn, which comes now unless more is
 // expected: within Poll its end, else the next Poll once several sends to the
-// peer have gone by themselves. A rank that sleeps, or is about to, leaves
-// nothing behind, and neither does one without a progress thread: its next Poll
-// may never come.
+// peer have gone by themselves. Where the rank's thread sleeps, its doorbell
+// makes it come and Poll; where it has none, nothing gathers: the next Poll may
+// never come.
 func (e *endpoint) submit(s *sendDesc, w entry) {
 	d := e.d
 	s.qp, s.id = e.qp.id, uint64(e.peer)<<32|uint64(e.tail)
@@ -79,19 +82,27 @@ func (e *endpoint) submit(s *sendDesc, w entry) {
 		e.burst, e.burstPoll = 0, d.polls
 	}
 	e.burst++
-	if e.burst <= lone || d.bell.armed != 0 || d.cfg.Unattended || d.sends >= batch {
+	switch {
+	case e.burst <= lone || d.cfg.Unattended || d.sends >= batch:
 		d.flush()
+	case d.bell.armed != 0 && d.rungPoll != d.polls:
+		d.rungPoll = d.polls
+		d.bell.ring()
 	}
 }
 
 // flush posts what waits.
-func (d *Domain) flush() { d.turn(0, 0) }
+func (d *Domain) flush() { d.turn(0, 0, 1) }
 
-// turn posts what waits and polls.
-func (d *Domain) turn(maxRecv, maxSend int) polled {
-	sends := d.sends
-	p, err := d.nic.turn(sends, d.recvs, maxRecv, maxSend)
-	d.sends, d.recvs = 0, 0
+// turn posts what waits and polls. Slots are given back many at a time: each
+// call costs what several of them do.
+func (d *Domain) turn(maxRecv, maxSend, looks int) polled {
+	sends, recvs := d.sends, 0
+	if d.recvs > d.hold {
+		recvs, d.recvs = d.recvs, 0
+	}
+	p, err := d.nic.turn(sends, recvs, maxRecv, maxSend, looks)
+	d.sends = 0
 	d.freeSlots = append(d.freeSlots, d.inlined...)
 	d.inlined = d.inlined[:0]
 	if p.refused > 0 {
@@ -123,7 +134,7 @@ func (d *Domain) refused(sends int) {
 	}
 }
 
-// repost gives a receive slot back to the device with the next turn.
+// repost gives a receive slot back to the device with a later turn.
 func (d *Domain) repost(slot uint32) {
 	if d.recvs == recvRing {
 		d.flush()

@@ -415,17 +415,20 @@ static int poll(struct ibv_cq *cq, struct ibv_wc *wc, struct weft_done *out, int
 	return c;
 }
 
-uint64_t weft_turn(struct weft_nic *n, int sends, int recvs, int max_recv, int max_send)
+uint64_t weft_turn(struct weft_nic *n, int sends, int recvs, int max_recv, int max_send,
+		   int looks)
 {
 	uint64_t refused = 0, e = post_recvs(n, recvs);
 	int r = 0, s = 0;
 
 	if (sends > 0)
 		refused = post_sends(n, sends);
-	if (max_recv > 0)
-		r = poll(n->rcq, n->wc, n->rdone, max_recv);
-	if (max_send > 0)
-		s = poll(n->scq, n->wc, n->sdone, max_send);
+	do {
+		if (max_recv > 0)
+			r = poll(n->rcq, n->wc, n->rdone, max_recv);
+		if (max_send > 0)
+			s = poll(n->scq, n->wc, n->sdone, max_send);
+	} while (!r && !s && --looks > 0);
 	if (r < 0 || s < 0)
 		e = EIO;
 	if (r < 0)
@@ -594,7 +597,8 @@ int weft_open(const char *device, const struct weft_options *o, void *sends, voi
 	      void *rdone, void *sdone, struct weft_nic **out, const char **err) { return ENOSYS; }
 int weft_close(struct weft_nic *n, const char **err) { return ENOSYS; }
 void weft_slots(struct weft_nic *n, uint64_t base, uint32_t size, uint32_t lkey) {}
-uint64_t weft_turn(struct weft_nic *n, int sends, int recvs, int max_recv, int max_send) { return 0; }
+uint64_t weft_turn(struct weft_nic *n, int sends, int recvs, int max_recv, int max_send,
+		   int looks) { return 0; }
 int weft_arm(struct weft_nic *n, int solicited) { return ENOSYS; }
 int weft_drain(struct weft_nic *n) { return 0; }
 int weft_event_fd(struct weft_nic *n) { return -1; }
