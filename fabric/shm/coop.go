@@ -198,6 +198,11 @@ func (d *Domain) startHelp(r *inbound, hdr []byte) {
 		r.peer.coop.pause = coopPause
 		return
 	}
+	for _, other := range d.helps {
+		if other.e == j.e && other.slot == j.slot {
+			return // a slot in use: not honest
+		}
+	}
 	j.blocks = (j.n + j.block - 1) / j.block
 	d.helps = append(d.helps, j)
 }

@@ -24,6 +24,7 @@ type endpoint struct {
 	rx     *inbound
 	heard  uint64 // rx.head at the last Send
 	coop   coopSlots
+	noting *getJob // the oldest Put whose note has found no room
 }
 
 // Send copies a message into the peer's ring.
@@ -67,6 +68,7 @@ func (e *endpoint) full() error {
 	if e.tx.scribbled() {
 		e.d.fail(e, &fabric.Error{Op: "send over shared memory", Peer: e.peer, HasPeer: true,
 			Err: fmt.Errorf("%w: it claims to have received more than was sent", fabric.ErrPeerDown)})
+		e.d.Wake() // for PeerDown
 		return e.down
 	}
 	if loadWake(e.wake) != 0 {

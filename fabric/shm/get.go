@@ -165,8 +165,6 @@ func (j *getJob) step() (over bool, err error) {
 			j.waiting = true
 			return j.awaitHelp()
 		}
-	} else if j.front == j.blocks {
-		return j.notify()
 	}
 	off := j.front * j.block
 	err = j.e.move(j, off, min(j.block, len(j.local)-off))
@@ -178,18 +176,25 @@ func (j *getJob) step() (over bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	if j.coop < 0 && j.front == j.blocks {
-		return j.notify()
-	}
-	return false, nil
+	return j.coop < 0 && j.front == j.blocks && j.notify(), nil
 }
 
-// notify sends the note of a Put, if it has one.
-func (j *getJob) notify() (over bool, err error) {
+// notify sends the note of a Put, if it has one, and reports whether that is
+// done. Notes go in the order of their Puts.
+func (j *getJob) notify() bool {
+	e := j.e
 	if j.note == 0 {
-		return true, nil
+		return true
 	}
-	return j.e.sendInternal(internalNote, uint64(j.note), nil, fabric.Urgent), nil
+	if e.noting != nil && e.noting != j {
+		return false
+	}
+	e.noting = j
+	if !e.sendInternal(internalNote, uint64(j.note), nil, fabric.Urgent) {
+		return false
+	}
+	e.noting = nil
+	return true
 }
 
 // finish ends job i.

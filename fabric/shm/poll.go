@@ -93,13 +93,13 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 		if ctl&ctlPayload == 0 {
 			if hl+bl > maxInline {
 				d.corrupt(r, ctl)
-				break
+				return n + 1 // the next Poll tells of it
 			}
 			body = line.data(hl, bl)
 		} else {
 			if hl > maxInline || bl > maxEager {
 				d.corrupt(r, ctl)
-				break
+				return n + 1 // the next Poll tells of it
 			}
 			var off uint64
 			off, r.payHead = payloadAt(r.payHead, bl)
@@ -216,6 +216,8 @@ func (d *Domain) fail(e *endpoint, err error) {
 	for _, j := range d.helps {
 		if j.e != e {
 			helps = append(helps, j)
+		} else {
+			j.answer(coopAnswered) // it may live, and wait
 		}
 	}
 	clear(d.helps[len(helps):])

@@ -58,12 +58,23 @@ func (j *helpJob) claimed() bool {
 	return atomic.LoadUint64(slotWord(j.mem, j.slot, coopClaims)) >= j.blocks
 }
 
+// workForUs looks beyond the transfers of lead where none of those can go on:
+// a peer that is slow holds up its own only.
 func (d *Domain) workForUs() bool {
 	worked, oldest := false, -1
-	for i := 0; i < min(len(d.jobs), lead); {
+	for i := 0; i < len(d.jobs) && (i < lead || oldest < 0); {
 		j := d.jobs[i]
 		if j.block == 0 {
 			j.start()
+		}
+		if j.coop < 0 && j.front == j.blocks { // only its note is left
+			worked = true // room for it does not ring
+			if j.notify() {
+				d.finish(i, nil)
+			} else {
+				i++
+			}
+			continue
 		}
 		if !j.waiting && (j.front < j.share || j.coop < 0) {
 			d.workOn(i)
