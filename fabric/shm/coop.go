@@ -133,8 +133,8 @@ func (j *getJob) awaitHelp() (over bool, err error) {
 	return true, err
 }
 
-// revokeWait is how long a rank that leaves waits for a helper that is in the
-// middle of a block.
+// revokeWait is how long a rank that leaves, or that ends a peer which lives,
+// waits for a helper that is in the middle of a block.
 const revokeWait = 100 * time.Millisecond
 
 // abandoned are buffers that a stopped helper may still write to: the garbage

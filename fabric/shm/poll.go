@@ -201,12 +201,16 @@ func (d *Domain) fail(e *endpoint, err error) {
 	if e.dying != nil {
 		d.dying--
 	}
+	lives := e.rx != nil && e.dying == nil
 	e.down, e.dying, e.up = err, nil, false
 	if e.rx != nil {
 		e.rx.sever()
 	}
 	for i := 0; i < len(d.jobs); {
 		if j := d.jobs[i]; j.e == e {
+			if lives {
+				j.revoke()
+			}
 			d.finish(i, err)
 		} else {
 			i++

@@ -172,3 +172,19 @@ func TestASlotIsHelpedOnce(t *testing.T) {
 		t.Errorf("%d helps for one slot", n)
 	}
 }
+
+func TestAPeerThatIsEndedWritesNoMore(t *testing.T) {
+	p, j, src := asked(t)
+	reader := p.n[0]
+	reader.d.corrupt(reader.d.peers[1].rx, 0)
+	for range 100 {
+		p.n[1].d.Poll(p.n[1], 64)
+	}
+	if !bytes.Equal(j.local, make([]byte, len(src))) {
+		t.Error("the helper wrote into a buffer that was given back")
+	}
+	reader.d.Poll(reader, 64)
+	if err, over := reader.done[1]; !over || err == nil {
+		t.Errorf("the Get has ended: %t, %v", over, err)
+	}
+}
