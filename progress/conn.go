@@ -137,8 +137,10 @@ func (l *Loop) flush() (moved int) {
 }
 
 // flush counts what left the backlog, and a request that moved on but stays.
+// It leaves the rest to the next pass after a burst: the peer may have said in
+// the meantime that it takes no more.
 func (c *Conn) flush() (moved int) {
-	for p := c.head; p != nil; p = c.head {
+	for p := c.head; p != nil && moved < burst; p = c.head {
 		var err error
 		switch r := p.r; {
 		case r != nil:
