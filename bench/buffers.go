@@ -60,6 +60,10 @@ func (b *buffers[T]) grow(n int) error {
 	if err != nil {
 		return err
 	}
+	// As OSU does: the kernel treats pages that were touched long ago better than
+	// new ones.
+	clear(s)
+	clear(r)
 	b.send, b.recv = append(b.send, s), append(b.recv, r)
 	return nil
 }

@@ -52,6 +52,14 @@ type getJob struct {
 // from any other memory through CMA. A large one is moved by Poll, block by
 // block, while the peer's Poll writes blocks from the back.
 func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
+	// The short way of what is read at once. What it can't do the long way does,
+	// or says why.
+	if n := len(dst.Bytes); n < coopMin && src.Key == keyVirtual && uint64(n) <= src.Len &&
+		e.info != nil && e.info.cma && e.down == nil && !e.d.closed.Load() &&
+		readPeer(e.info.thread, dst.Bytes, src.Addr) == nil {
+		e.d.done = append(e.d.done, completion{op: op})
+		return nil
+	}
 	return e.transfer(getJob{e: e, op: op, local: dst.Bytes, remote: src, coop: -1})
 }
 
