@@ -12,7 +12,7 @@ func pingPongUrgent(t *testing.T, h Harness) { pingPong(t, h, fabric.WakeUrgent,
 
 func pingPong(t *testing.T, h Harness, w fabric.Wake, kind uint8) {
 	r := open(t, h, 2)
-	const rounds = 10000
+	rounds := h.rounds(10000)
 	r.together(func(n *node) {
 		got := n.count()
 		other := 1 - n.rank
@@ -44,7 +44,7 @@ func delay(turn *atomic.Int64, n int) {
 // earlier or later each round.
 func armMeetsSend(t *testing.T, h Harness, w fabric.Wake, kind uint8) {
 	r := open(t, h, 2)
-	const rounds = 20000
+	rounds := h.rounds(20000)
 	// turn is the round that rank 1 is about to sleep in. Its store pairs with
 	// rank 0's load, which starts the round there.
 	var turn atomic.Int64

@@ -30,6 +30,18 @@ type Harness struct {
 	// operation can be completed and when a peer that answered ErrAgain has
 	// room again.
 	RingsForRoom bool
+
+	// Brief makes the cases about lost wake-ups a fifth as long: for a second
+	// run over a transport that has passed them whole.
+	Brief bool
+}
+
+// rounds is how many rounds of n a case about lost wake-ups has.
+func (h Harness) rounds(n int) int {
+	if h.Brief {
+		return n / 5
+	}
+	return n
 }
 
 // Run runs the suite, each case on a job of its own.

@@ -6,9 +6,10 @@
 // pair has a queue pair, and further ones, on other ports too, that large
 // transfers are striped over. Messages arrive in the slots of one shared receive
 // queue, whose room is given to the peers as credits, so that a sender never
-// finds a receiver that is not ready; credits come back as small RDMA WRITEs
-// into the sender's memory, which cost the sender no event. Get, Put and Atomic
-// are the device's own READ, WRITE and atomics.
+// finds a receiver that is not ready; credits come back in the headers of
+// messages or, where none goes, as small RDMA WRITEs into the sender's memory,
+// which cost the sender no event. Get, Put and Atomic are the device's own READ,
+// WRITE and atomics.
 //
 // libibverbs is opened at run time (dlopen), so a program carries no dependency
 // on it. Without cgo, or without its headers when the program was built, the

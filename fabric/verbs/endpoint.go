@@ -39,7 +39,7 @@ type endpoint struct {
 
 	// Credit: of window messages the peer has taken acked.
 	sent, acked, window uint64
-	word                uint64 // of acked, as the peer last wrote it
+	word                uint32 // the low half of acked, as the peer last wrote it
 	creditAddr          uint64 // where the peer wants to be told
 	creditKey           uint32
 	taken, told         uint64 // of the peer's messages
@@ -148,12 +148,26 @@ func (e *endpoint) credit() bool {
 	}
 	// The peer writes the word, see tell; its messages may have told of later
 	// ones.
-	word := loadWord(e.d.creditMem, 8*int(e.peer))
-	if word < e.word {
-		return e.lied(word)
+	if taken, ok := creditOf(loadWord(e.d.creditMem, 8*int(e.peer))); ok {
+		if int32(taken-e.word) < 0 {
+			return e.lied(uint64(taken))
+		}
+		e.word = taken
+		if ahead := int32(taken - uint32(e.acked)); ahead > 0 && !e.ack(e.acked+uint64(ahead)) {
+			return false
+		}
 	}
-	e.word = word
-	return (word <= e.acked || e.ack(word)) && e.sent-e.acked < e.window
+	return e.sent-e.acked < e.window
+}
+
+// creditWord is what tells a peer how many of its messages have been taken:
+// the count's low half, twice. A device may write it byte by byte, as SoftRoCE
+// does, and it is read meanwhile.
+func creditWord(taken uint64) uint64 { return taken<<32 | taken&0xffffffff }
+
+// creditOf reads a credit word. It answers false for one that is not all there.
+func creditOf(word uint64) (taken uint32, ok bool) {
+	return uint32(word), uint32(word) == uint32(word>>32)
 }
 
 // credited takes the credit that a message of the peer's brought.
@@ -222,7 +236,7 @@ func (d *Domain) tell() {
 			e.owing = false
 		case !e.up || int(e.tail-e.head)+e.reserved >= queueDepth-1:
 			keep = append(keep, e)
-		case e.writeWord(e.taken, e.creditAddr, e.creditKey):
+		case e.writeWord(creditWord(e.taken), e.creditAddr, e.creditKey):
 			e.told, e.owing = e.taken, false
 		default:
 			keep = append(keep, e)
@@ -261,5 +275,5 @@ func (e *endpoint) flushMark() {
 		return
 	}
 	e.unsignaled = queueDepth
-	e.writeWord(e.taken, e.creditAddr, e.creditKey)
+	e.writeWord(creditWord(e.taken), e.creditAddr, e.creditKey)
 }

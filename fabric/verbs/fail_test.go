@@ -175,7 +175,7 @@ func TestAPortThatComesBackEndsNobody(t *testing.T) {
 func TestAPeerThatBreaksTheProtocolIsEnded(t *testing.T) {
 	for name, lie := range map[string]func(ds []*Domain, eps [2]fabric.Endpoint){
 		"credit for what was not sent": func(ds []*Domain, eps [2]fabric.Endpoint) {
-			binary.NativeEndian.PutUint64(ds[0].creditMem[8:], 1<<40)
+			binary.NativeEndian.PutUint64(ds[0].creditMem[8:], creditWord(1<<20))
 			for eps[0].Send(1, 0, nil, nil) == nil {
 			}
 		},
@@ -207,6 +207,40 @@ func TestAPeerThatBreaksTheProtocolIsEnded(t *testing.T) {
 		m.untilDown(t, ds[0])
 		if !errors.Is(m.down[0], fabric.ErrPeerDown) {
 			t.Errorf("%s: %v", name, m.down[0])
+		}
+	}
+}
+
+// What the device has written of a credit word so far is no claim of the peer's.
+func TestAHalfWrittenCreditWordIsNoNews(t *testing.T) {
+	emulated(t)
+	ds, _ := connected(t, fakeJob(newFakeNet()))
+	e := ds[0].peers[1]
+	for _, c := range [][2]uint64{{0xff, 0x100}, {0x177e0, 0x17841}, {0xfffffff0, 1<<32 + 2}, {1<<32 - 1, 1 << 32}} {
+		var from, to, word [8]byte
+		binary.NativeEndian.PutUint64(from[:], creditWord(c[0]))
+		binary.NativeEndian.PutUint64(to[:], creditWord(c[1]))
+		for _, downwards := range []bool{false, true} {
+			e.sent, e.acked, e.word = c[1], c[0], uint32(c[0])
+			e.window = 1
+			word = from
+			for i := range word {
+				if downwards {
+					i = len(word) - 1 - i
+				}
+				word[i] = to[i]
+				copy(ds[0].creditMem[8:], word[:])
+				e.credit()
+				if e.failing != nil {
+					t.Fatalf("%#x to %#x: %v", c[0], c[1], e.failing)
+				}
+				if e.acked != c[0] && word != to {
+					t.Fatalf("%#x to %#x: % x was taken for %#x", c[0], c[1], word, e.acked)
+				}
+			}
+			if e.acked != c[1] {
+				t.Errorf("%#x to %#x: acked is %#x", c[0], c[1], e.acked)
+			}
 		}
 	}
 }

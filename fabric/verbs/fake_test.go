@@ -3,14 +3,10 @@ package verbs
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
 	"sync"
 	"syscall"
-	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/weft-mpi/weft/fabric"
 )
 
 // fakeNet joins fake devices. What a device does to another's memory happens
@@ -82,14 +78,6 @@ func (w *fakeNet) open(o nicOptions) (nic, error) {
 	n.bell, _ = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	n.asyncBell, _ = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	return n, nil
-}
-
-// fakeJob opens domains on the devices of one network.
-func fakeJob(w *fakeNet) *job {
-	p := portInfo{device: "fake0", number: 1, mtu: 5, ethernet: true, reads: 16, answers: 16, atomics: true, maxMessage: 1 << 20}
-	return &job{open: func(cfg fabric.Config) (*Domain, error) {
-		return open(cfg, p, "127.0.0.1", attributes{}, w.open)
-	}}
 }
 
 func (n *fakeNIC) rings() *rings                        { return &n.r }
@@ -393,18 +381,4 @@ func (n *fakeNIC) close() error {
 		return fmt.Errorf("%d registrations and %d queue pairs are left", n.registered, len(n.qps))
 	}
 	return nil
-}
-
-// emulated skips a test that needs no device where processors are emulated:
-// other machines run it faster.
-func emulated(t testing.TB) {
-	t.Helper()
-	if os.Getenv("WEFT_ROCE") != "" {
-		t.Skip("it needs no device, and this machine is slow")
-	}
-}
-
-func TestConformanceOnAFakeDevice(t *testing.T) {
-	emulated(t)
-	runConformance(t, fakeJob(newFakeNet()))
 }

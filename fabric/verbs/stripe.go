@@ -318,8 +318,9 @@ func (e *endpoint) brokenRail(r *rail, c *doneDesc) error {
 // bury destroys rails that are lost once everything on them is flushed. It is
 // called when the queues are empty.
 func (d *Domain) bury(h fabric.Handler, max int) (n int) {
-	keep := d.limping[:0]
-	for _, e := range d.limping {
+	limping := d.limping
+	d.limping = nil // what is lost meanwhile joins it
+	for _, e := range limping {
 		left := false
 		for _, r := range e.rails {
 			switch {
@@ -328,6 +329,9 @@ func (d *Domain) bury(h fabric.Handler, max int) (n int) {
 			case r.head != r.tail && time.Now().Before(r.lostBy) || n == max:
 				left = true
 				continue
+			}
+			if d.sends > 0 {
+				d.flush() // what waits may name the queue pair
 			}
 			if err := d.destroyRail(r); err != nil {
 				d.cfg.Log.Error("verbs: a queue pair can't be destroyed", "rank", e.peer, "err", err)
@@ -338,10 +342,8 @@ func (d *Domain) bury(h fabric.Handler, max int) (n int) {
 			left = left || r.head != r.tail
 		}
 		if left {
-			keep = append(keep, e)
+			d.limping = append(d.limping, e)
 		}
 	}
-	clear(d.limping[len(keep):])
-	d.limping = keep
 	return n
 }
