@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/fabric/fabrictest"
 )
 
 // railJob opens domains with several ports on fake devices, whose stripes are
@@ -329,116 +326,5 @@ func TestPortsAndRailsAreChosen(t *testing.T) {
 		if n, err := railsWanted(func(string) string { return v }); n != want || (err == nil) != (want > 0) {
 			t.Errorf("%s=%q: %d, %v", envRails, v, n, err)
 		}
-	}
-}
-
-// secondDevice makes rxe1 in the guest.
-func secondDevice(t *testing.T) {
-	if os.Getenv("WEFT_ROCE") == "" {
-		t.Skip("it makes an RDMA device; scripts/roce runs it in a guest")
-	}
-	run := func(args ...string) {
-		t.Helper()
-		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v: %s", args, err, out)
-		}
-	}
-	run("ip", "link", "add", "dummy1", "type", "dummy")
-	t.Cleanup(func() { exec.Command("ip", "link", "del", "dummy1").Run() })
-	run("ip", "link", "set", "dummy1", "mtu", "4500", "up")
-	run("ip", "address", "add", "10.78.0.1/24", "dev", "dummy1")
-	run("rdma", "link", "add", "rxe1", "type", "rxe", "netdev", "dummy1")
-	t.Cleanup(func() { exec.Command("rdma", "link", "del", "rxe1").Run() })
-	t.Setenv(envDevice, "rxe0,rxe1")
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := find(); err == nil {
-			return
-		} else if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
-}
-
-// packets is how many a device has sent and received.
-func packets(t *testing.T, device string) (n uint64) {
-	for _, name := range []string{"sent_pkts", "rcvd_pkts"} {
-		b, err := os.ReadFile("/sys/class/infiniband/" + device + "/ports/1/hw_counters/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n += c
-	}
-	return n
-}
-
-// Two devices, two queue pairs on each: the conformance suite, the bytes over
-// both, and the loss of one.
-func TestRailsOnTwoDevices(t *testing.T) {
-	secondDevice(t)
-	t.Setenv(envRails, "2")
-	short := func(cfg fabric.Config) (*Domain, error) {
-		d, err := openDevice(cfg)
-		if err == nil {
-			d.stripeMin = 4096
-		}
-		return d, err
-	}
-	t.Run("Conformance", func(t *testing.T) {
-		// Its messages take the way of one device's.
-		h := (&job{open: short}).harness()
-		h.Brief = true
-		fabrictest.Run(t, h)
-	})
-	ds, eps := connected(t, &job{open: openDevice})
-	if n := len(ds[0].peers[1].rails); n != 3 {
-		t.Fatalf("%d rails, want 3", n)
-	}
-	const size = 4 << 20
-	v := newMoving(t, ds, eps[0], size)
-	for _, put := range []bool{false, true} {
-		from, to := v.its, v.mine
-		if put {
-			from, to = to, from
-		}
-		for i := range from {
-			from[i] = noise[i%len(noise)] + byte(i>>16)
-		}
-		clear(to)
-		before := [2]uint64{packets(t, "rxe0"), packets(t, "rxe1")}
-		v.start(put, 0, size)
-		v.wait()
-		if err := v.m.ends[v.op-1]; err != nil || !bytes.Equal(from, to) {
-			t.Errorf("put %t: %v; the bytes are right: %t", put, err, bytes.Equal(from, to))
-		}
-		for i, device := range []string{"rxe0", "rxe1"} {
-			// Of a Get half of the bytes, of a Put all or none, in packets of 4
-			// KB that are sent and received.
-			n, least := packets(t, device)-before[i], uint64(size/2/4096*2)
-			t.Logf("put %t: %s has moved %d packets", put, device, n)
-			if put && i == 1 {
-				least = 0
-			}
-			if n < least {
-				t.Errorf("put %t: %s has moved %d packets, want %d at least", put, device, n, least)
-			}
-		}
-	}
-	if out, err := exec.Command("ip", "link", "set", "dummy1", "down").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	for end := time.Now().Add(20 * time.Second); ds[0].peers[1].rails[0].lost == nil; v.poll() {
-		if time.Now().After(end) {
-			t.Fatal("a port that is down is still used")
-		}
-	}
-	clear(v.mine)
-	v.start(false, 0, size)
-	v.wait()
-	if err := v.m.ends[v.op-1]; err != nil || !bytes.Equal(v.mine, v.its) || len(v.m.down) > 0 {
-		t.Errorf("after the loss of a device: %v, PeerDown %v; the bytes are right: %t", err, v.m.down, bytes.Equal(v.mine, v.its))
 	}
 }

@@ -1,0 +1,46 @@
+package progress
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestTwoGoroutinesCannotWaitForOneRequest(t *testing.T) {
+	s := loops(t, 1, Config{})[0]
+	h := s.submit(forever, 0, 1)
+	c := h
+	results := make(chan error, 2)
+	for _, h := range []*Handle{&h, &c} {
+		go func() {
+			_, err := Wait(h)
+			results <- err
+		}()
+	}
+	if err := <-results; !errors.Is(err, ErrStale) {
+		t.Errorf("the second Wait = %v", err)
+	}
+	s.own(s.tell)
+	if err := <-results; err != nil {
+		t.Errorf("the first Wait = %v", err)
+	}
+	s.checkFree(t)
+}
+
+func TestRequestsOfTwoLoopsDoNotMix(t *testing.T) {
+	toys := loops(t, 2, Config{})
+	hs := []Handle{toys[0].submit(atOnce, 0, 1), {}, toys[1].submit(atOnce, 1, 2)}
+	if err := WaitAll(hs, nil); !errors.Is(err, ErrMixed) {
+		t.Errorf("WaitAll = %v", err)
+	}
+	if _, _, err := WaitAny(hs); !errors.Is(err, ErrMixed) {
+		t.Errorf("WaitAny = %v", err)
+	}
+	if _, err := TestAll(hs, nil); !errors.Is(err, ErrMixed) {
+		t.Errorf("TestAll = %v", err)
+	}
+	for i := range hs {
+		if _, err := Wait(&hs[i]); err != nil {
+			t.Errorf("Wait afterwards: %v", err)
+		}
+	}
+}
