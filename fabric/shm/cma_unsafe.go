@@ -31,14 +31,17 @@ func moveCMA(call uintptr, thread int, local, remote uint64, n int) error {
 	for n > 0 {
 		l := [2]uint64{local, uint64(n)}
 		r := [2]uint64{remote, uint64(n)}
-		var got uintptr
+		var got int
 		var errno unix.Errno
 		if n <= briefMove {
-			got, _, errno = unix.RawSyscall6(call, uintptr(thread),
-				uintptr(unsafe.Pointer(&l)), 1, uintptr(unsafe.Pointer(&r)), 1, 0)
+			if got = rawCMA(call, uintptr(thread), &l, &r); got < 0 {
+				errno = unix.Errno(-got)
+			}
 		} else {
-			got, _, errno = unix.Syscall6(call, uintptr(thread),
+			var moved uintptr
+			moved, _, errno = unix.Syscall6(call, uintptr(thread),
 				uintptr(unsafe.Pointer(&l)), 1, uintptr(unsafe.Pointer(&r)), 1, 0)
+			got = int(moved)
 		}
 		switch {
 		case errno == unix.EINTR:
@@ -48,7 +51,7 @@ func moveCMA(call uintptr, thread int, local, remote uint64, n int) error {
 		case got == 0:
 			return unix.EFAULT
 		}
-		local, remote, n = local+uint64(got), remote+uint64(got), n-int(got)
+		local, remote, n = local+uint64(got), remote+uint64(got), n-got
 	}
 	return nil
 }

@@ -48,17 +48,19 @@ type Domain struct {
 	closed  atomic.Bool
 
 	// The owner's.
-	peers   []*endpoint // by rank; nil before first use
-	rx      []*inbound  // rings to poll
-	turn    int         // where in rx the next Poll starts
-	row     int         // messages taken there in a row
-	dying   int         // peers that have died and whose rings may hold messages
-	done    []completion
-	jobs    []*getJob              // large Gets in progress
-	helps   []*helpJob             // large Gets of peers that we help with
-	hdr     [fabric.MaxHeader]byte // of the message being delivered
-	out     [fabric.MaxHeader]byte // of the transport's own message being sent
-	cmaOnce sync.Once
+	peers      []*endpoint // by rank; nil before first use
+	rx         []*inbound  // rings to poll
+	turn       int         // where in rx the next Poll starts
+	row        int         // messages taken there in a row
+	delivering bool        // a handler takes a message
+	dying      int         // peers that have died and whose rings may hold messages
+	done       []completion
+	reads      []briefRead            // of the handler that runs
+	jobs       []*getJob              // large Gets in progress
+	helps      []*helpJob             // large Gets of peers that we help with
+	hdr        [fabric.MaxHeader]byte // of the message being delivered
+	out        [fabric.MaxHeader]byte // of the transport's own message being sent
+	cmaOnce    sync.Once
 }
 
 // inbound is the ring of a peer that we poll.

@@ -52,15 +52,39 @@ type getJob struct {
 // from any other memory through CMA. A large one is moved by Poll, block by
 // block, while the peer's Poll writes blocks from the back.
 func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
-	// The short way of what is read at once. What it can't do the long way does,
-	// or says why.
-	if n := len(dst.Bytes); n < coopMin && src.Key == keyVirtual && uint64(n) <= src.Len &&
-		e.info != nil && e.info.cma && e.down == nil && !e.d.closed.Load() &&
-		readPeer(e.info.thread, dst.Bytes, src.Addr) == nil {
-		e.d.done = append(e.d.done, completion{op: op})
+	if n := len(dst.Bytes); e.d.delivering && n < coopMin && src.Key == keyVirtual && uint64(n) <= src.Len &&
+		e.info != nil && e.info.cma && e.down == nil && !e.d.closed.Load() {
+		e.d.reads = append(e.d.reads, briefRead{e: e, op: op, local: dst.Bytes, addr: src.Addr})
 		return nil
 	}
 	return e.transfer(getJob{e: e, op: op, local: dst.Bytes, remote: src, coop: -1})
+}
+
+// briefRead is a short Get of a handler, done as soon as the handler returns.
+// The kernel overwrites the processor's stack of return addresses: each
+// function that a system call is made in is dear to return from, and a handler
+// is many functions deep.
+type briefRead struct {
+	e     *endpoint
+	op    fabric.Op
+	local []byte
+	addr  uint64
+}
+
+// readBrief does the reads of the handler that has returned.
+func (d *Domain) readBrief(h fabric.Handler) int {
+	n := len(d.reads)
+	for i := range d.reads {
+		r := &d.reads[i]
+		err := readPeer(r.e.info.thread, r.local, r.addr)
+		if err != nil {
+			err = r.e.moveError(err)
+		}
+		r.local = nil
+		h.Complete(r.op, err)
+	}
+	d.reads = d.reads[:0]
+	return n
 }
 
 // Put copies src.Bytes to memory of the peer.
@@ -139,6 +163,11 @@ func (e *endpoint) move(j *getJob, off, n int) error {
 	if err == nil {
 		return nil
 	}
+	return e.moveError(err)
+}
+
+// moveError is why memory of the peer could not be copied.
+func (e *endpoint) moveError(err error) error {
 	switch {
 	case errors.Is(err, unix.ESRCH):
 		err = fmt.Errorf("%w: process %d has ended", fabric.ErrPeerDown, e.info.pid)

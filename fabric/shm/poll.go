@@ -114,10 +114,15 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 		if ctl&ctlInternal != 0 {
 			d.internal(h, r, uint8(ctl>>ctlKindShift), line.imm(), hdr)
 		} else {
+			d.delivering = true
 			h.Deliver(r.peer.peer, uint8(ctl>>ctlKindShift), line.imm(), hdr, body)
+			d.delivering = false
 		}
 		r.tell()
 		n++
+		if len(d.reads) > 0 {
+			n += d.readBrief(h)
+		}
 		if len(d.done) > 0 {
 			// A Get that the handler began is over already: its end must not
 			// wait for the messages behind this one.

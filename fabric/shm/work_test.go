@@ -2,6 +2,7 @@ package shm
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"testing"
 
@@ -108,4 +109,56 @@ func TestRanksThatReadEachOtherDoWithoutHelp(t *testing.T) {
 		t.Errorf("shared: %t at the end of the pause, %t after it", first, second)
 	}
 	ended(t, p, 0, src0, dst0, p.poll)
+}
+
+// reader asks for a Get in the middle of a message.
+type reader struct {
+	*node
+	get  func() error
+	soon bool // Complete came before Get returned
+	err  error
+}
+
+func (r *reader) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
+	r.node.Deliver(from, kind, imm, hdr, body)
+	r.err = r.get()
+	_, r.soon = r.done[1]
+}
+
+func TestAGetOfAHandlerIsDoneWhenTheHandlerReturns(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		addr func(uint64) uint64
+		want error
+	}{
+		{"right", func(a uint64) uint64 { return a }, nil},
+		{"nobody's memory", func(uint64) uint64 { return 4096 }, fabric.ErrBadRemote},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPair(t)
+			src, dst := bytes.Repeat([]byte{9}, 16<<10), make([]byte, 16<<10)
+			reg, err := p.n[1].d.Register(src, fabric.RemoteRead)
+			if err != nil {
+				t.Fatal(err)
+			}
+			from := reg.Remote
+			from.Addr = c.addr(from.Addr)
+			r := &reader{node: p.n[0], get: func() error { return p.ep[0].Get(fabric.Segment{Bytes: dst}, from, 1) }}
+			p.send(1, "read me")
+			for len(r.done) == 0 && r.err == nil {
+				if n := r.d.Poll(r, 1); len(r.got) > 0 && len(r.done) == 0 && r.err == nil {
+					t.Fatalf("Poll answers %d with the Get still to be done", n)
+				}
+			}
+			if r.soon {
+				t.Error("Complete was called from within Get")
+			}
+			if errors.Is(r.err, fabric.ErrUnsupported) {
+				t.Skip("this machine refuses CMA")
+			}
+			if err := r.done[1]; !errors.Is(err, c.want) || c.want == nil && !bytes.Equal(dst, src) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+		})
+	}
 }
