@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -181,10 +182,21 @@ func TestPendingTellsWhatWaits(t *testing.T) {
 
 func init() {
 	roles["quits"] = func(c *mpi.Comm) error {
+		pid := []int64{int64(syscall.Getpid())}
 		if c.Rank() == 1 {
+			if err := mpi.Send(c, pid, 0, 4); err != nil {
+				return err
+			}
 			syscall.Kill(syscall.Getpid(), syscall.SIGQUIT)
+		} else if _, err := mpi.Recv(c, pid, 1, 4); err != nil {
+			return err
 		}
 		_, err := mpi.Recv(c, make([]byte, 8), 1-c.Rank(), 5)
+		// Rank 0 fails of this, and not before the launcher knows of rank 1: it
+		// names whom it hears of first.
+		for c.Rank() == 0 && syscall.Kill(int(pid[0]), 0) == nil {
+			runtime.Gosched()
+		}
 		return err
 	}
 }
