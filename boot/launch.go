@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -117,6 +118,7 @@ type crew struct {
 	out, err sink
 	ranks    []*child // those that were started
 	size     int
+	ends     atomic.Uint64 // of ranks, seen so far
 }
 
 // prepare does what can fail before the first rank starts.

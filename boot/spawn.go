@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -27,7 +28,9 @@ type child struct {
 	served  chan struct{} // closed once the session has ended
 
 	mu     sync.Mutex
-	reaped bool // pid may be another process's by now
+	reaped bool   // pid may be another process's by now
+	order  uint64 // of its end among the ends that the launcher has seen
+	ends   *atomic.Uint64
 }
 
 // spawn starts the ranks, says so, and waits for release, which comes when
@@ -87,6 +90,7 @@ func (c *crew) start(rank int) error {
 		session: &session{rank: rank, conn: conn, meet: c.meet, greet: greet, exited: exited},
 		exited:  exited,
 		served:  make(chan struct{}),
+		ends:    &c.ends,
 	})
 	return nil
 }

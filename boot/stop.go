@@ -15,6 +15,7 @@ import (
 type report struct {
 	err   error // nil if the rank ended in order
 	ended bool
+	order uint64 // of the failure among all
 }
 
 // attend serves the ranks until all have ended, stopping them in steps once
@@ -32,6 +33,7 @@ func (c *crew) attend(ctx context.Context) (first error) {
 	)
 	grace.Stop()
 	defer grace.Stop()
+	var firstOrder uint64
 	kill := func() { c.signal(unix.SIGKILL) }
 	term := func() {
 		c.signal(unix.SIGTERM)
@@ -44,10 +46,17 @@ func (c *crew) attend(ctx context.Context) (first error) {
 			if r.ended {
 				live--
 			}
-			if r.err != nil && first == nil {
-				first = r.err
+			if r.err == nil {
+				continue
+			}
+			if first == nil {
 				step = term
 				grace.Reset(c.grace)
+			}
+			// The report of a rank that failed because of another can overtake
+			// the other's.
+			if first == nil || r.order < firstOrder {
+				first, firstOrder = r.err, r.order
 			}
 		case <-done:
 			done = nil
@@ -99,7 +108,7 @@ func (r *child) signal(sig unix.Signal) {
 func (r *child) serve(reports chan<- report) {
 	r.session.serve()
 	if err := r.session.broken; err != nil {
-		reports <- report{err: &ExitError{Rank: r.rank, Code: -1, Err: err}}
+		reports <- report{err: &ExitError{Rank: r.rank, Code: -1, Err: err}, order: r.ends.Add(1)}
 	}
 	close(r.served)
 }
@@ -123,7 +132,7 @@ func (r *child) reap(reports chan<- report) {
 		reason = e.how()
 	}
 	r.session.meet.leave(r.rank, reason)
-	reports <- report{err: err, ended: true}
+	reports <- report{err: err, ended: true, order: r.order}
 }
 
 // verdict turns a wait status into nil or an *ExitError. deserted says that
@@ -161,6 +170,7 @@ func (r *child) await() (unix.WaitStatus, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.order = r.ends.Add(1)
 	unix.Kill(-r.pid, unix.SIGKILL) // ESRCH if it had moved to another group
 	var status unix.WaitStatus
 	err = retry(func() error {
