@@ -52,7 +52,7 @@ type Domain struct {
 	rx         []*inbound  // rings to poll
 	turn       int         // where in rx the next Poll starts
 	row        int         // messages taken there in a row
-	delivering bool        // a handler takes a message
+	delivering bool        // messages are being handed over: short Gets are done after each
 	dying      int         // peers that have died and whose rings may hold messages
 	done       []completion
 	reads      []briefRead            // of the handler that runs

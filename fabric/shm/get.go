@@ -71,16 +71,17 @@ type briefRead struct {
 	addr  uint64
 }
 
-// readBrief does the reads of the handler that has returned.
+// readBrief does the reads of the handler that has returned, and of those that
+// it calls.
 func (d *Domain) readBrief(h fabric.Handler) int {
-	n := len(d.reads)
-	for i := range d.reads {
-		r := &d.reads[i]
+	n := 0
+	for ; n < len(d.reads); n++ {
+		r := d.reads[n]
+		d.reads[n].local = nil
 		err := readPeer(r.e.info.thread, r.local, r.addr)
 		if err != nil {
 			err = r.e.moveError(err)
 		}
-		r.local = nil
 		h.Complete(r.op, err)
 	}
 	d.reads = d.reads[:0]

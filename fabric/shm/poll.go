@@ -79,6 +79,7 @@ func (r *inbound) waiting() bool {
 // poll hands over what the ring holds.
 func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 	n := 0
+	d.delivering = true
 	for n < max {
 		line := r.line(r.head)
 		ctl := line.control()
@@ -114,9 +115,7 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 		if ctl&ctlInternal != 0 {
 			d.internal(h, r, uint8(ctl>>ctlKindShift), line.imm(), hdr)
 		} else {
-			d.delivering = true
 			h.Deliver(r.peer.peer, uint8(ctl>>ctlKindShift), line.imm(), hdr, body)
-			d.delivering = false
 		}
 		r.tell()
 		n++
@@ -129,10 +128,12 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 			n += d.complete(h, max-n)
 		}
 	}
-	return n
+	d.delivering = false
+	return n + d.readBrief(h)
 }
 
 func (d *Domain) corrupt(r *inbound, ctl uint64) {
+	d.delivering = false
 	d.fail(r.peer, &fabric.Error{Op: "receive over shared memory", Peer: r.peer.peer, HasPeer: true,
 		Err: fmt.Errorf("%w: its ring holds the impossible control word %#x", fabric.ErrPeerDown, ctl)})
 }
