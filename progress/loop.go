@@ -65,6 +65,7 @@ type Loop struct {
 	poller         *Waiter  // polls, or is about to
 	spare          *Waiter  // free waiters
 	look           int      // passes between two looks around, see poll.go
+	looks          int      // passes of a short wait, see Await
 	armed          fabric.Wake
 	asleep         bool // the thread sleeps until the doorbell rings
 	woke           bool // a parked waiter was made ready in this pass
@@ -125,9 +126,9 @@ func New(cfg Config) *Loop {
 	l.spin.init(cfg.Oversubscribed)
 	l.owned.init()
 	l.oneProc = runtime.GOMAXPROCS(0) == 1
-	l.look = lookDedicated
+	l.look, l.looks = lookDedicated, lookDedicated
 	if cfg.Oversubscribed {
-		l.look = lookShared
+		l.look, l.looks = lookShared, 4*lookShared
 	}
 	clock.use()
 	l.turns = math.MaxUint64

@@ -2,6 +2,7 @@ package progress
 
 import (
 	"errors"
+	"runtime"
 	"testing"
 )
 
@@ -24,6 +25,43 @@ func TestTwoGoroutinesCannotWaitForOneRequest(t *testing.T) {
 		t.Errorf("the first Wait = %v", err)
 	}
 	s.checkFree(t)
+}
+
+// A wait that has only just begun has left no trace on the request yet.
+func TestAWaitIsRefusedThatAnotherHasOvertaken(t *testing.T) {
+	s := loops(t, 1, Config{})[0]
+	for _, endsSoon := range []bool{false, true} {
+		h := s.begin(forever, 0, 1)
+		c := h
+		result := make(chan error, 1)
+		for !s.l.Enter() {
+			runtime.Gosched()
+		}
+		go func() {
+			_, err := Wait(&c)
+			result <- err
+		}()
+		for s.l.queue.empty() {
+			runtime.Gosched()
+		}
+		if endsSoon {
+			s.l.drain()
+			s.tell()
+		}
+		_, first := s.l.Await(h.r)
+		if !endsSoon {
+			s.own(s.tell)
+		}
+		second := <-result
+		refused, other := first, second
+		if endsSoon {
+			refused, other = second, first
+		}
+		if !errors.Is(refused, ErrStale) || other != nil {
+			t.Errorf("ends soon: %t: one Wait = %v, the other = %v", endsSoon, refused, other)
+		}
+		s.checkFree(t)
+	}
 }
 
 func TestRequestsOfTwoLoopsDoNotMix(t *testing.T) {

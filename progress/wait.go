@@ -182,10 +182,24 @@ func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 // Await waits for a request that the caller, who owns the loop, has started;
 // it frees the request and ends the ownership.
 func (l *Loop) Await(r *Request) (Result, error) {
+	if !r.done && l.linger == nil && l.brisk() {
+		// Most waits are short: nothing is noted down for them. The core is
+		// given away here, not below, since a switch makes the processor forget
+		// where each function is to return to.
+		for looks := 0; !r.done && looks < l.looks && !l.woke; looks++ {
+			if l.pass(1) == 0 && l.oversubscribed {
+				yieldCore()
+			}
+		}
+	}
 	if r.done {
 		res, err := l.collect(r)
 		l.Leave()
 		return res, err
+	}
+	if r.waiter != nil { // of another goroutine, since we began to look
+		l.Leave()
+		return nothing, ErrStale
 	}
 	w := l.waiter()
 	w.single, w.need, r.waiter = r, 1, w

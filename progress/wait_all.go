@@ -40,15 +40,24 @@ func WaitAll(hs []Handle, out []Status) error {
 // contexts want a look.
 const maxSweep = 4096
 
-// sweep turns the loop as long as that ends one of the requests after another,
-// and reports whether all have ended. Nobody waits for them meanwhile, which
-// saves the accounts of a waiter where messages come in bursts.
-func (l *Loop) sweep(hs []Handle) bool {
-	if l.poller != nil || l.oversubscribed {
+// brisk prepares for a few turns of the loop without a poller's accounts. It
+// answers false where somebody polls.
+func (l *Loop) brisk() bool {
+	if l.poller != nil {
 		return false
 	}
 	if l.armed != 0 || l.asleep {
 		l.disarm()
+	}
+	return true
+}
+
+// sweep turns the loop as long as that ends one of the requests after another,
+// and reports whether all have ended. Nobody waits for them meanwhile, which
+// saves the accounts of a waiter where messages come in bursts.
+func (l *Loop) sweep(hs []Handle) bool {
+	if l.oversubscribed || !l.brisk() {
+		return false
 	}
 	for i, idle, turns := 0, 0, 0; ; turns++ {
 		for i < len(hs) && (hs[i].r == nil || hs[i].r.done || hs[i].r.resting) {
