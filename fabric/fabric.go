@@ -54,11 +54,15 @@ type Caps struct {
 	// copies in and out overlap.
 	Chunk int
 	// GetMin is the size from which Get beats Send; GetMinMapped the same for
-	// memory that peers have mapped (Region.Mapped).
+	// memory that peers have mapped (Domain.Mapped).
 	GetMin, GetMinMapped int
 
 	Get, Put, Atomics bool // offered towards peers that permit it
 	SendZ             bool
+
+	// LocalUnregistered says that the local memory of a Get or Put may be any:
+	// Segment.Region is not looked at.
+	LocalUnregistered bool
 
 	// PutFirst says that a Put by its sender moves a large message sooner than
 	// a Get by its receiver.
@@ -79,7 +83,6 @@ const (
 // it does not register anything again.
 type Region struct {
 	Remote
-	Mapped bool   // peers on this machine reach it with plain loads and stores
 	Handle uint64 // the transport's own
 }
 
@@ -137,6 +140,9 @@ type Domain interface {
 	// nor, in a transport that needs no pinning, allocates.
 	Register(b []byte, a Access) (Region, error)
 	Deregister(Region) error
+	// Mapped reports whether peers on this machine reach b with plain loads and
+	// stores. It is cheap and needs no registration.
+	Mapped(b []byte) bool
 
 	// Poll hands at most max events to h and returns how much it did, work of
 	// its own included: 0 says that there is nothing to do until something

@@ -126,7 +126,7 @@ func New(cfg Config) *Loop {
 	l.spin.init(cfg.Oversubscribed)
 	l.owned.init()
 	l.oneProc = runtime.GOMAXPROCS(0) == 1
-	l.look, l.looks = lookDedicated, lookDedicated
+	l.look, l.looks = lookDedicated, 4*lookDedicated
 	if cfg.Oversubscribed {
 		l.look, l.looks = lookShared, 4*lookShared
 	}

@@ -30,49 +30,48 @@ func (e *Engine) sendRTS(ep fabric.Endpoint, r *progress.Request) error {
 }
 
 func (e *Engine) onRTS(from fabric.Peer, imm uint64, h wire.RTSHeader) {
-	msg := arrival{from: uint32(from), imm: imm, kind: wire.RTS, total: h.Length(), addr: h.Addr(), key: h.Key(), req: h.Request(),
-		unreadable: h.What()&wire.Unreadable != 0}
 	cid, tag := wire.Match(imm)
 	if id, ok := e.match.Arrive(cid, int32(from), tag); ok {
-		e.receiveRTS(e.loop.Request(id), from, tag, &msg)
+		r := e.loop.Request(id)
+		r.Remote.Addr, r.Remote.Len, r.Remote.Key, r.Other = h.Addr(), h.Length(), h.Key(), h.Request()
+		e.receiveRTS(r, from, tag, wire.Received, h.What()&wire.Unreadable == 0)
 		return
 	}
 	id, a := e.arrivals.take()
-	msg.gen, msg.ready = a.gen, h.What()&wire.Ready != 0
-	*a = msg
+	a.from, a.imm, a.kind, a.total = uint32(from), imm, wire.RTS, h.Length()
+	a.addr, a.key, a.req = h.Addr(), h.Key(), h.Request()
+	a.unreadable, a.ready = h.What()&wire.Unreadable != 0, h.What()&wire.Ready != 0
 	e.keep(id, a)
 }
 
-// receiveRTS fetches an announced message into a receive. Its Mode is what FIN
-// will say.
-func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, a *arrival) {
-	remote := fabric.Remote{Addr: a.addr, Len: a.total, Key: a.key}
-	r.Peer, r.Remote, r.Other, r.Mode = int32(from), remote, a.req, uint8(wire.Received)
-	if a.ready {
-		r.Mode = uint8(wire.Late)
-	}
-	r.Imm = wire.Imm(uint32(r.Imm>>32), tag)
+// receiveRTS fetches an announced message into a receive whose Remote and Other
+// name it. Its Mode is what FIN will say.
+func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, o wire.Outcome, readable bool) {
+	r.Peer, r.Mode, r.Imm = int32(from), uint8(o), wire.Imm(uint32(r.Imm>>32), tag)
 	c := e.loop.Conn(from)
 	if err := c.Down(); err != nil {
 		e.failRecv(r, err)
 		return
 	}
-	n := min(uint64(len(r.Buf)), remote.Len)
+	n := min(uint64(len(r.Buf)), r.Remote.Len)
 	if n == 0 {
-		e.acknowledge(from, r.Other, wire.Outcome(r.Mode))
-		e.finishRecv(r, int(from), tag, remote.Len)
+		e.acknowledge(from, r.Other, o)
+		e.finishRecv(r, int(from), tag, r.Remote.Len)
 		return
 	}
-	if a.unreadable {
+	if !readable {
 		e.askFrags(r, n)
 		return
 	}
-	if caps := e.peers[from].caps; caps.PutFirst && caps.Put {
+	caps := e.peers[from].caps
+	if caps.PutFirst && caps.Put {
 		e.grant(r, n)
 		return
 	}
 	r.Step = stepGet
-	e.register(r, r.Buf[:n], fabric.LocalWrite)
+	if !caps.LocalUnregistered {
+		e.register(r, r.Buf[:n], fabric.LocalWrite)
+	}
 	if e.get(c.Endpoint(), r) == fabric.ErrAgain {
 		c.Enqueue(r)
 	}

@@ -108,7 +108,7 @@ func (e *Engine) chooseLong(p *peer, r *progress.Request) {
 		r.Step = stepEager
 	case Mode(r.Mode) == Ready && !p.caps.Get && n <= maxChunked:
 		r.Step = stepChunks
-	case Mode(r.Mode) == Synchronous, n >= p.caps.GetMin, e.mapped(r):
+	case Mode(r.Mode) == Synchronous, n >= p.caps.GetMin, e.loop.Via(fabric.Peer(r.Peer)).Mapped(r.Buf):
 		r.Step = stepRTS
 	case n <= p.caps.MaxEager:
 		r.Step = stepEager
@@ -117,27 +117,15 @@ func (e *Engine) chooseLong(p *peer, r *progress.Request) {
 	}
 }
 
-// mapped reports whether the peer reaches the message with plain loads.
-func (e *Engine) mapped(r *progress.Request) bool {
-	e.register(r, r.Buf, fabric.RemoteRead)
-	e.release(r)
-	return r.Region.Mapped
-}
-
 // register names b to the fabric of the request's peer. A fabric that can't
 // register it leaves the zero Region, which no Get accepts: the message then
 // goes in fragments.
 func (e *Engine) register(r *progress.Request, b []byte, a fabric.Access) {
 	reg, err := e.loop.Via(fabric.Peer(r.Peer)).Register(b, a)
 	if err != nil {
-		r.Region = fabric.Region{}
-		return
+		reg = fabric.Region{}
 	}
-	// Field by field: words that were just written are loaded at once, a copy of
-	// the whole waits for them.
-	to := &r.Region
-	to.Addr, to.Len, to.Key = reg.Addr, reg.Len, reg.Key
-	to.Mapped, to.Handle = reg.Mapped, reg.Handle
+	r.Region = reg
 }
 
 // release ends a request's registration.

@@ -112,7 +112,12 @@ func (e *Engine) takeArrival(r *progress.Request, id uint32) {
 	from := fabric.Peer(a.from)
 	switch {
 	case a.kind == wire.RTS:
-		e.receiveRTS(r, from, tag, a)
+		r.Remote.Addr, r.Remote.Len, r.Remote.Key, r.Other = a.addr, a.total, a.key, a.req
+		outcome := wire.Received
+		if a.ready {
+			outcome = wire.Late
+		}
+		e.receiveRTS(r, from, tag, outcome, !a.unreadable)
 	case a.kind == kindOwn:
 		own := e.loop.Lookup(a.req)
 		copy(r.Buf, own.Buf)

@@ -152,6 +152,16 @@ func getExact(t *testing.T, h Harness) {
 		if !marginsIntact(all) {
 			t.Errorf("Get of %d bytes wrote beside its target", n)
 		}
+		if !a.d.Caps().LocalUnregistered {
+			continue
+		}
+		clear(inner)
+		dst.Region = fabric.Region{}
+		a.start(func(op fabric.Op) error { return a.eps[1].Get(dst, part(remote, off, n), op) })
+		a.finish()
+		if !bytes.Equal(inner, noise[off:off+n]) {
+			t.Errorf("Get of %d bytes to memory that is not registered: wrong bytes", n)
+		}
 	}
 	if !bytes.Equal(src, noise) {
 		t.Error("Get changed its source")
@@ -185,6 +195,18 @@ func putExact(t *testing.T, h Harness) {
 		}
 		if !marginsIntact(all) {
 			t.Errorf("Put of %d bytes wrote beside its target", n)
+		}
+		if !a.d.Caps().LocalUnregistered {
+			continue
+		}
+		clear(inner)
+		from.Region = fabric.Region{}
+		a.start(func(op fabric.Op) error { return a.eps[1].Put(from, part(whole.Region, margin, n), note, op) })
+		noted = 0
+		a.finish()
+		r.wait("the note of a Put", func() bool { return noted == note })
+		if !bytes.Equal(inner, noise[off:off+n]) {
+			t.Errorf("Put of %d bytes from memory that is not registered: wrong bytes", n)
 		}
 	}
 	if !bytes.Equal(src.Bytes, noise) {

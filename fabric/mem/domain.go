@@ -116,6 +116,9 @@ func (d *domain) Register(b []byte, a fabric.Access) (fabric.Region, error) {
 	return d.regions.register(b, a)
 }
 
+// Mapped is false: peers are in the same process, and reach all of it alike.
+func (d *domain) Mapped([]byte) bool { return false }
+
 func (d *domain) Deregister(r fabric.Region) error { return d.regions.deregister(r.Handle) }
 
 func (d *domain) Arm(w fabric.Wake) error {

@@ -19,7 +19,7 @@ type SimConfig struct {
 	Split  int // Polls that hand over fewer events than they could
 	NoGet  int // Gets and Puts that are refused with ErrUnsupported
 	BadGet int // Gets and Puts that are accepted and fail
-	Mapped int // regions that peers have mapped
+	Mapped int // memory that peers have mapped
 	NoReg  int // Registers that fail
 
 	// Meet, unless nil, says which ranks reach one another over this network:
@@ -55,6 +55,7 @@ func DrawSim(rng *rand.Rand, size int) SimConfig {
 		Put:          rng.IntN(2) == 0,
 	}
 	c.Caps.PutFirst = c.Caps.Put && rng.IntN(2) == 0
+	c.Caps.LocalUnregistered = c.Depth%3 == 0
 	c.Again, c.Split = maybe(2, 160), maybe(2, 255)
 	c.NoGet, c.BadGet = maybe(3, 128), maybe(6, 64)
 	c.Mapped, c.NoReg = maybe(3, 255), maybe(6, 64)

@@ -71,11 +71,12 @@ func (d *simDomain) Register(b []byte, a fabric.Access) (fabric.Region, error) {
 	}
 	d.lastKey++
 	d.regions[d.lastKey] = simRegion{d.next, b, a}
-	reg := fabric.Region{Remote: fabric.Remote{Addr: d.next, Len: uint64(len(b)), Key: d.lastKey},
-		Mapped: d.sim.chance(d.sim.Mapped), Handle: d.lastKey}
+	reg := fabric.Region{Remote: fabric.Remote{Addr: d.next, Len: uint64(len(b)), Key: d.lastKey}, Handle: d.lastKey}
 	d.next += uint64(len(b)) + addrGap
 	return reg, nil
 }
+
+func (d *simDomain) Mapped([]byte) bool { return d.sim.chance(d.sim.Mapped) }
 
 func (d *simDomain) Deregister(r fabric.Region) error {
 	if d.dead {

@@ -51,8 +51,8 @@ func TestAtomicsOnTheArenaLoseNoUpdate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reg.Mapped {
-		t.Fatal("memory of the arena is not mapped")
+	if !p.n[0].d.Mapped(b) || p.n[0].d.Mapped(make([]byte, 64)) {
+		t.Fatal("not exactly the memory of the arena is mapped")
 	}
 	const rounds = 2000
 	var wg sync.WaitGroup

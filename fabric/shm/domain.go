@@ -125,7 +125,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	d.caps = fabric.Caps{
 		MaxShort: maxInline, MaxEager: maxEager, Chunk: 2 << 10,
 		GetMin: 6 << 10, GetMinMapped: 4 << 10,
-		Get: true, Put: true, Atomics: true,
+		Get: true, Put: true, Atomics: true, LocalUnregistered: true,
 	}
 	d.wg.Add(1)
 	go d.accept()
@@ -196,13 +196,19 @@ func (d *Domain) Register(b []byte, _ fabric.Access) (fabric.Region, error) {
 		return fabric.Region{}, fabric.ErrClosed
 	}
 	if off, ok := d.arena.offset(b); ok {
-		return fabric.Region{Remote: fabric.Remote{Addr: off, Len: uint64(len(b)), Key: keyArena}, Mapped: true}, nil
+		return fabric.Region{Remote: fabric.Remote{Addr: off, Len: uint64(len(b)), Key: keyArena}}, nil
 	}
 	return fabric.Region{Remote: fabric.Remote{Addr: addressOf(b), Len: uint64(len(b)), Key: keyVirtual}}, nil
 }
 
 // Deregister has nothing to undo.
 func (d *Domain) Deregister(fabric.Region) error { return nil }
+
+// Mapped reports whether b lies in the arena.
+func (d *Domain) Mapped(b []byte) bool {
+	_, ok := d.arena.offset(b)
+	return ok
+}
 
 // What the key of a Remote says of its address.
 const (

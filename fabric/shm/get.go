@@ -54,10 +54,17 @@ type getJob struct {
 func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
 	if n := len(dst.Bytes); e.d.delivering && n < coopMin && src.Key == keyVirtual && uint64(n) <= src.Len &&
 		e.info != nil && e.info.cma && e.down == nil && !e.d.closed.Load() {
-		e.d.reads = append(e.d.reads, briefRead{e: e, op: op, local: dst.Bytes, addr: src.Addr})
+		e.d.readLater(e, dst.Bytes, src.Addr, op)
 		return nil
 	}
-	return e.transfer(getJob{e: e, op: op, local: dst.Bytes, remote: src, coop: -1})
+	return e.getLong(dst.Bytes, src, op)
+}
+
+// getLong is apart so that Get needs no room for the job.
+//
+//go:noinline
+func (e *endpoint) getLong(local []byte, src fabric.Remote, op fabric.Op) error {
+	return e.transfer(getJob{e: e, op: op, local: local, remote: src, coop: -1})
 }
 
 // briefRead is a short Get of a handler, done as soon as the handler returns.
@@ -71,18 +78,30 @@ type briefRead struct {
 	addr  uint64
 }
 
+// readLater notes a brief read, field by field: a whole that is copied right
+// after has to wait for its parts to be stored.
+func (d *Domain) readLater(e *endpoint, local []byte, addr uint64, op fabric.Op) {
+	n := len(d.reads)
+	if n == cap(d.reads) {
+		d.reads = append(d.reads, briefRead{})
+	}
+	d.reads = d.reads[:n+1]
+	r := &d.reads[n]
+	r.e, r.op, r.local, r.addr = e, op, local, addr
+}
+
 // readBrief does the reads of the handler that has returned, and of those that
 // it calls.
 func (d *Domain) readBrief(h fabric.Handler) int {
 	n := 0
 	for ; n < len(d.reads); n++ {
-		r := d.reads[n]
-		d.reads[n].local = nil
+		r := &d.reads[n]
 		err := readPeer(r.e.info.thread, r.local, r.addr)
 		if err != nil {
 			err = r.e.moveError(err)
 		}
-		h.Complete(r.op, err)
+		r.local = nil
+		h.Complete(r.op, err) // which may move d.reads
 	}
 	d.reads = d.reads[:0]
 	return n

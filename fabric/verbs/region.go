@@ -131,6 +131,9 @@ func (r *regions) at(handle uint64) (uint32, *region) {
 	return 0, nil
 }
 
+// Mapped is false: a device stands between the ranks.
+func (d *Domain) Mapped([]byte) bool { return false }
+
 // Deregister ends a registration. When it returns peers can't write to the
 // memory any more; memory that they could only read may stay in the cache.
 func (d *Domain) Deregister(g fabric.Region) error {
