@@ -40,7 +40,7 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 }
 
 func initWorld(ctx context.Context, o options) (*World, error) {
-	if err := checkFabric(o.fabric); err != nil {
+	if err := checkFabric("Init", o.fabric); err != nil {
 		return nil, err
 	}
 	job, err := boot.Discover(ctx)
