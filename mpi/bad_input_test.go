@@ -263,7 +263,11 @@ func TestRunRefusesWhatItCannotRun(t *testing.T) {
 	want(t, "Init with an empty fabric", err, mpi.ErrArg)
 	for _, name := range mpi.Fabrics() {
 		if mpi.FabricAvailable(name) != nil {
-			want(t, "Run on "+name, mpi.Run(1, never, mpi.WithFabric(name)), mpi.ErrUnsupported)
+			err := mpi.Run(1, never, mpi.WithFabric(name))
+			want(t, "Run on "+name, err, mpi.ErrUnsupported)
+			if strings.Count(err.Error(), "mpi.") != 1 {
+				t.Errorf("Run on %s: %v", name, err)
+			}
 		}
 	}
 }

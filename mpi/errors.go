@@ -71,8 +71,8 @@ func fail(call string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if mine, ok := err.(*Error); ok && mine.Call == call {
-		return err
+	if mine, ok := errors.AsType[*Error](err); ok && mine.Call == call && mine.Error() == err.Error() {
+		return mine
 	}
 	if err == fabric.ErrClosed {
 		err = errFinalized
