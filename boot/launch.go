@@ -82,13 +82,14 @@ func (l *Launch) Run(ctx context.Context) (err error) {
 	return errors.Join(append([]error{err}, c.close()...)...)
 }
 
-// WithSignals returns a context that ends when the process receives SIGINT or
-// SIGTERM, with an *Interrupted as its cause, so that Run passes the signal on
-// to the ranks. stop undoes it.
+// WithSignals returns a context that ends when the process receives SIGINT,
+// SIGTERM or SIGQUIT, with an *Interrupted as its cause, so that Run passes the
+// signal on to the ranks. Ranks of package mpi report what waits when they get
+// SIGQUIT, then end. stop undoes it.
 func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	got := make(chan os.Signal, 1)
-	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM)
+	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
 	go func() {
 		select {
 		case s := <-got:

@@ -187,15 +187,17 @@ func TestContextThatHasEndedStartsNothing(t *testing.T) {
 }
 
 func TestSignalsEndTheirContextWithTheSignalAsCause(t *testing.T) {
-	ctx, stop := WithSignals(deadline(t))
-	defer stop()
-	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	<-ctx.Done()
-	by, ok := errors.AsType[*Interrupted](context.Cause(ctx))
-	if !ok || by.Signal != syscall.SIGINT {
-		t.Error(context.Cause(ctx))
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT} {
+		ctx, stop := WithSignals(deadline(t))
+		if err := syscall.Kill(os.Getpid(), sig); err != nil {
+			t.Fatal(err)
+		}
+		<-ctx.Done()
+		by, ok := errors.AsType[*Interrupted](context.Cause(ctx))
+		if !ok || by.Signal != sig {
+			t.Errorf("%v: %v", sig, context.Cause(ctx))
+		}
+		stop()
 	}
 }
 

@@ -125,7 +125,7 @@ func (c *crew) fork(rank, sock int) (pid int, pidfd *os.File, err error) {
 	if c.bound {
 		core := c.cores[rank%len(c.cores)]
 		if err := bindThread(core); err != nil {
-			return 0, nil, fmt.Errorf("bind to core %d: %w", core, err)
+			return 0, nil, fmt.Errorf("bind to core %d: %w (a rank that is not bound needs no permission: --bind none, BindNone)", core, err)
 		}
 	}
 	raw := -1

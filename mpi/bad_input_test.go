@@ -3,7 +3,13 @@ package mpi_test
 import (
 	"context"
 	"errors"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -87,70 +93,6 @@ func TestNoProcessIsAPartnerForNothing(t *testing.T) {
 			}
 			return nil
 		})
-	})
-}
-
-func TestEveryCallAfterFinalizeIsRefused(t *testing.T) {
-	onEach(t, func(t *testing.T, fabric string) {
-		run(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) error {
-			if err := w.Finalize(); err != nil {
-				return err
-			}
-			b := make([]byte, 8)
-			for _, peer := range []int{0, 1, mpi.ProcNull, mpi.AnySource, 99} {
-				want(t, "Send", mpi.Send(c, b, peer, 0), mpi.ErrComm)
-				_, err := mpi.Recv(c, b, peer, 0)
-				want(t, "Recv", err, mpi.ErrComm)
-				_, err = mpi.Isend(c, b, peer, 0)
-				want(t, "Isend", err, mpi.ErrComm)
-				_, err = mpi.Irecv(c, b, peer, 0)
-				want(t, "Irecv", err, mpi.ErrComm)
-				_, err = mpi.Sendrecv(c, b, peer, 0, b, peer, 0)
-				want(t, "Sendrecv", err, mpi.ErrComm)
-			}
-			want(t, "Barrier", c.Barrier(), mpi.ErrComm)
-			want(t, "Finalize", w.Finalize(), mpi.ErrComm)
-			return nil
-		})
-	})
-}
-
-// A goroutine may be blocked, or about to block, when another finalizes.
-func TestFinalizeEndsWhatWaits(t *testing.T) {
-	onEach(t, func(t *testing.T, fabric string) {
-		for range 20 {
-			run(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) error {
-				results := make(chan error)
-				pending, err := mpi.Irecv(c, make([]byte, 8), mpi.AnySource, 5)
-				if err != nil {
-					return err
-				}
-				const n = 4
-				for i := range n {
-					go func() {
-						source := mpi.AnySource
-						if i%2 == 0 {
-							source = 1 - c.Rank()
-						}
-						_, err := mpi.Recv(c, make([]byte, 8), source, 6)
-						results <- err
-					}()
-				}
-				if err := w.Finalize(); err != nil {
-					return err
-				}
-				for range n {
-					// A rank that has closed its domain may count as gone.
-					if err := <-results; !errors.Is(err, mpi.ErrComm) && !errors.Is(err, mpi.ErrProcFailed) {
-						t.Errorf("Recv: %v", err)
-					}
-				}
-				if _, err = mpi.Wait(&pending); !errors.Is(err, mpi.ErrComm) && !errors.Is(err, mpi.ErrProcFailed) {
-					t.Errorf("Wait: %v", err)
-				}
-				return nil
-			})
-		}
 	})
 }
 
@@ -319,6 +261,38 @@ func TestRunRefusesWhatItCannotRun(t *testing.T) {
 	}
 	_, err = mpi.Init(context.Background(), mpi.WithFabric(""))
 	want(t, "Init with an empty fabric", err, mpi.ErrArg)
+	for _, name := range mpi.Fabrics() {
+		if mpi.FabricAvailable(name) != nil {
+			err := mpi.Run(1, never, mpi.WithFabric(name))
+			want(t, "Run on "+name, err, mpi.ErrUnsupported)
+			if strings.Count(err.Error(), "mpi.") != 1 {
+				t.Errorf("Run on %s: %v", name, err)
+			}
+		}
+	}
+}
+
+// What can be sent is decided when a program is compiled.
+func TestTypesThatHoldPointersDoNotCompile(t *testing.T) {
+	source, err := os.ReadFile("scalar_unsafe.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for typ, valid := range map[string]bool{
+		"byte": true, "int": true, "complex128": true, "named": true,
+		"*int": false, "string": false, "[]byte": false, "map[int]int": false, "chan int": false, "func()": false, "any": false,
+		"error": false, "uintptr": false, "unsafe.Pointer": false, "[2]int": false, "struct{ p *int }": false,
+	} {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, "scalar_unsafe.go", string(source)+"\ntype named float32\nvar _ = bytesOf["+typ+"]\n", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = (&types.Config{Importer: importer.Default()}).Check("mpi", fset, []*ast.File{file}, nil)
+		if valid != (err == nil) || err != nil && !strings.Contains(err.Error(), "does not satisfy Scalar") {
+			t.Errorf("%s: %v", typ, err)
+		}
+	}
 }
 
 func TestEveryClassHasItsTextAndIsToldFromOthers(t *testing.T) {

@@ -27,10 +27,11 @@ type Comm struct {
 	size int
 }
 
-// Rank is the caller's rank in the communicator. Local.
+// Rank is the caller's rank in the communicator (MPI_Comm_rank, MPI-4.0 §7.4.1).
+// Local.
 func (c *Comm) Rank() int { return c.rank }
 
-// Size is the number of ranks. Local.
+// Size is the number of ranks (MPI_Comm_size, MPI-4.0 §7.4.1). Local.
 func (c *Comm) Size() int { return c.size }
 
 // WithContext returns the same communicator with a context for its operations:

@@ -1,13 +1,18 @@
 package mpi
 
-import "github.com/weft-mpi/weft/progress"
+import (
+	"slices"
+
+	"github.com/weft-mpi/weft/progress"
+)
 
 // Waitall blocks until all operations have completed and sets the handles to
 // null (MPI_Waitall, MPI-4.0 §3.7.5). statuses is nil (MPI_STATUSES_IGNORE) or
 // as long as requests. If operations failed the error is of class ErrInStatus
 // and the Err of each status tells: nil for those that succeeded, its error for
-// each that failed. If a handle is stale nothing is waited for: the others' Err
-// is of class ErrPending. Without statuses the error is the first request's.
+// each that failed. If a handle is stale, or is there twice, nothing is waited
+// for: the others' Err is of class ErrPending. Without statuses the error is the
+// first request's. Non-local.
 func Waitall(requests []Request, statuses []Status) error {
 	const call = "Waitall"
 	if err := checkStatuses(call, requests, statuses); err != nil {
@@ -39,7 +44,7 @@ func Testall(requests []Request, statuses []Status) (bool, error) {
 
 // Waitany blocks until one of the operations has completed, sets its handle to
 // null and returns its index, or Undefined if all are null (MPI_Waitany, MPI-4.0
-// §3.7.5).
+// §3.7.5). Non-local.
 func Waitany(requests []Request) (int, Status, error) {
 	i, st, err := progress.WaitAny(requests)
 	if err != nil {
@@ -63,7 +68,7 @@ func Testany(requests []Request) (bool, int, Status, error) {
 // handles of all that have to null (MPI_Waitsome, MPI-4.0 §3.7.5). It returns
 // how many, their indices in indices and, unless statuses is nil, their statuses
 // there, both in ascending order and as long as requests; Undefined if all
-// handles are null. Errors are told as by Waitall.
+// handles are null. Errors are told as by Waitall. Non-local.
 func Waitsome(requests []Request, indices []int, statuses []Status) (int, error) {
 	return some("Waitsome", progress.WaitSome, requests, indices, statuses)
 }
@@ -131,8 +136,10 @@ func pending(call string, err error, requests []Request, statuses []Status) erro
 		statuses[i] = progress.Empty
 		if idle, stale := progress.Look(r); stale {
 			statuses[i].Err = fail(call, err)
+		} else if !idle && slices.Contains(requests[:i], r) {
+			statuses[i].Err = badArg(call, ErrRequest, "the request is in the list already")
 		} else if !idle {
-			statuses[i].Err = badArg(call, ErrPending, "not completed, because another request of the call is stale")
+			statuses[i].Err = badArg(call, ErrPending, "not completed, because another request of the call is stale, or in its list twice")
 		}
 	}
 	return &Error{Class: ErrInStatus, Call: call, Err: err}

@@ -228,6 +228,12 @@ func TestAStaleHandleLeavesTheOthersPending(t *testing.T) {
 					want(t, fmt.Sprintf("%s, status %d", name, i), sts[i].Err, class)
 				}
 				want(t, name+" without statuses", call(rs, nil), mpi.ErrRequest)
+				if name == "Waitall" {
+					want(t, "Waitall for one request, thrice", mpi.Waitall([]mpi.Request{open, rest, open, open}, sts), mpi.ErrInStatus)
+					for i, class := range []mpi.Class{mpi.ErrPending, 0, mpi.ErrRequest, mpi.ErrRequest} {
+						want(t, fmt.Sprintf("Waitall for one request, thrice, status %d", i), sts[i].Err, class)
+					}
+				}
 				if rs[0] != open {
 					t.Errorf("%s has changed a handle that is pending", name)
 				}

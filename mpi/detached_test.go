@@ -267,6 +267,7 @@ func TestOnCompleteRefusesWhatNobodyHasStarted(t *testing.T) {
 			ok(mpi.RequestFree(p))
 			r := begin(mpi.Irecv(c, make([]byte, 1), 0, 1))
 			a, b := *r, *r
+			want(t, "OnComplete without a function", mpi.OnComplete(r, nil), mpi.ErrArg)
 			ok(mpi.OnComplete(r, told.call))
 			want(t, "OnComplete of a detached request", mpi.OnComplete(&a, told.call), mpi.ErrRequest)
 			_, err := mpi.Wait(&b)

@@ -33,7 +33,7 @@ func Devices() ([]Device, error) { return verbs.Devices() }
 // FabricAvailable says why a fabric of Fabrics can't be used on this machine and
 // what to do about it, or nil. Local.
 func FabricAvailable(name string) error {
-	if err := checkFabric(name); err != nil {
+	if err := checkFabric("FabricAvailable", name); err != nil {
 		return err
 	}
 	switch name {

@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/weft-mpi/weft/pt2pt"
 )
@@ -32,11 +33,36 @@ func diagnose(rank int, pending []pt2pt.Pending, told []pt2pt.Told) (words []str
 		}
 		for _, t := range told {
 			if t.From == p.Peer {
-				say("%s", between(rank, p, t))
+				say("%s", between(rank, p, t, sends(pending, t.From)))
 			}
 		}
 	}
 	return words
+}
+
+// lasting is what waits now as it did before. What a rank tells of itself
+// comes behind the messages it has sent, as the question did behind ours: an
+// operation that has outlasted both is not one that was about to end.
+func lasting(before, now []pt2pt.Pending) []pt2pt.Pending {
+	type name struct {
+		what    pt2pt.What
+		op      uint64
+		state   string
+		blocked bool
+	}
+	named := func(p pt2pt.Pending) name { return name{p.What, p.Op, p.State, p.Blocked} }
+	still := map[name]bool{}
+	for _, p := range now {
+		still[named(p)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(before), func(p pt2pt.Pending) bool { return !still[named(p)] })
+}
+
+// sends reports whether a send to a rank is pending.
+func sends(pending []pt2pt.Pending, to int) bool {
+	return slices.ContainsFunc(pending, func(p pt2pt.Pending) bool {
+		return p.Peer == to && (p.What == pt2pt.Send || p.What == pt2pt.SendReceive)
+	})
 }
 
 // unmatched is the state of a receive or a probe without a message.
@@ -78,9 +104,9 @@ func differs(p, u pt2pt.Pending) string {
 }
 
 // between tells how the operation p of this rank and what rank t.From says of
-// itself go together.
-func between(rank int, p pt2pt.Pending, t pt2pt.Told) string {
-	mine := p.What == pt2pt.Receive || p.What == pt2pt.Probing
+// itself go together; sending says that a send to that rank is pending here.
+func between(rank int, p pt2pt.Pending, t pt2pt.Told, sending bool) string {
+	mine := (p.What == pt2pt.Receive || p.What == pt2pt.Probing) && p.State == unmatched && !sending
 	theirs := t.What == pt2pt.Receive || t.What == pt2pt.Probing
 	other := pt2pt.Pending{What: t.What, Peer: t.Peer, Tag: t.Tag, Context: t.Context, Bytes: t.Bytes}
 	switch {

@@ -1,6 +1,6 @@
 // Package mpi is the Go MPI API of Weft: point-to-point communication with the
-// names and the semantics of MPI-4.0, between processes over shared memory or
-// between goroutines of one process.
+// names and the semantics of MPI-4.0, between processes over shared memory, over
+// InfiniBand or RoCE, or between goroutines of one process.
 //
 // A program calls Init, talks on World.Comm and ends with Finalize; Run does
 // that for ranks that are goroutines, which suits tests and examples. Buffers
@@ -10,4 +10,10 @@
 // Errors carry an MPI class to compare with errors.Is:
 //
 //	if _, err := mpi.Recv(c, buf, 0, 7); errors.Is(err, mpi.ErrTruncate) { ... }
+//
+// Every call that is given a rank and a tag may answer ErrRank, ErrTag or, after
+// Finalize, ErrComm, and has then done nothing. Every operation may end with
+// ErrProcFailed if the other rank dies, with ErrCanceled if its context ends, and
+// with ErrComm if the World is finalized meanwhile. What else a call answers it
+// says itself.
 package mpi

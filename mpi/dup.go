@@ -10,7 +10,8 @@ import (
 // Dup returns a communicator of the same ranks whose messages match none of
 // this one's: a library that is given a communicator talks on a duplicate
 // (MPI_Comm_dup, MPI-4.0 §7.4.2). Every rank must call it, in the same order
-// among the communicator's collective calls. Non-local.
+// among the communicator's collective calls. The duplicate's operations have the
+// context of this one (WithContext). Errors are as grave as Barrier's. Non-local.
 func (c *Comm) Dup() (*Comm, error) {
 	const call = "Dup"
 	if c.w.finalized.Load() {

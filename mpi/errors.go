@@ -20,7 +20,7 @@ type Class int
 const (
 	ErrBuffer      Class = iota + 1 // MPI_ERR_BUFFER: memory that is not what the call needs
 	ErrCount                        // MPI_ERR_COUNT: invalid count
-	ErrType                         // MPI_ERR_TYPE: the bytes received are no whole number of elements
+	ErrType                         // MPI_ERR_TYPE: never returned, since a type that can't be sent does not compile
 	ErrTag                          // MPI_ERR_TAG: invalid tag
 	ErrComm                         // MPI_ERR_COMM: invalid communicator, also one of a finalized World
 	ErrRank                         // MPI_ERR_RANK: invalid rank
@@ -71,8 +71,17 @@ func fail(call string, err error) error {
 	if err == nil {
 		return nil
 	}
+	if mine, ok := errors.AsType[*Error](err); ok && mine.Call == call && mine.Error() == err.Error() {
+		return mine
+	}
+	if err == fabric.ErrClosed {
+		err = errFinalized
+	}
 	return &Error{Class: classOf(err), Call: call, Err: err}
 }
+
+// errFinalized answers what meets a World that has been finalized.
+var errFinalized = fmt.Errorf("the World has been finalized (%w)", fabric.ErrClosed)
 
 func classOf(err error) Class {
 	var truncated *pt2pt.TruncateError

@@ -2,7 +2,6 @@ package mpi
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 
@@ -23,8 +22,8 @@ func Fabrics() []string { return []string{"auto", "shm", "mem", "verbs", both} }
 // same machine, or for all.
 func choose(name string, job *boot.Job) (string, []fabric.Provider, error) {
 	if env := os.Getenv("WEFT_FABRIC"); name == "auto" && env != "" {
-		if err := checkFabric(env); err != nil {
-			return "", nil, fmt.Errorf("WEFT_FABRIC: %w", err)
+		if err := checkFabric("Init", env); err != nil {
+			return "", nil, badArg("Init", ErrArg, "WEFT_FABRIC: %w", errors.Unwrap(err))
 		}
 		name = env
 	}
@@ -59,23 +58,29 @@ func choose(name string, job *boot.Job) (string, []fabric.Provider, error) {
 	return name, []fabric.Provider{shm.Provider{}}, nil
 }
 
-func checkFabric(name string) error {
+func checkFabric(call, name string) error {
 	for _, f := range Fabrics() {
 		if f == name {
 			return nil
 		}
 	}
-	return badArg("Init", ErrArg, "unknown fabric %q: use one of %s", name, strings.Join(Fabrics(), ", "))
+	return badArg(call, ErrArg, "unknown fabric %q: use one of %s", name, strings.Join(Fabrics(), ", "))
+}
+
+// available says why a transport can't be used here, if it can't.
+func available(call string, p fabric.Provider) error {
+	if err := p.Available(); err != nil {
+		return badArg(call, ErrUnsupported, "fabric %s is not available: %w", p.Name(), err)
+	}
+	return nil
 }
 
 // open opens a domain of each provider, or none.
 func open(providers []fabric.Provider, cfg fabric.Config) ([]fabric.Domain, error) {
 	var doms []fabric.Domain
 	for _, p := range providers {
-		err := p.Available()
-		if err != nil {
-			err = fmt.Errorf("fabric %s is not available: %w", p.Name(), err)
-		} else {
+		err := available("Init", p)
+		if err == nil {
 			var d fabric.Domain
 			if d, err = p.Open(cfg); err == nil {
 				doms = append(doms, d)

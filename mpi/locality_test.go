@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/weft-mpi/weft/mpi"
 )
@@ -109,6 +110,46 @@ var local = []procedure{
 		r := begin(mpi.Irecv(p.c, p.in, p.other, 1))
 		ok(mpi.Cancel(r))
 		get(mpi.Wait(r))
+	}},
+	{name: "RecvInit, Start, Cancel, its Wait and RequestFree", call: func(p *party) {
+		r := begin(mpi.RecvInit(p.c, p.in, p.other, 1))
+		ok(mpi.Start(r))
+		ok(mpi.Cancel(r))
+		if st := get(mpi.Wait(r)); !st.Cancelled {
+			stop(fmt.Errorf("a receive of nothing: %+v", st))
+		}
+		ok(mpi.RequestFree(r))
+	}},
+	{name: "all tests of what has ended", thread: true, before: offer, call: func(p *party) {
+		rs := []mpi.Request{get(mpi.Irecv(p.c, p.in, p.other, 1))}
+		for start := time.Now(); ; runtime.Gosched() {
+			if ended, _, err := mpi.RequestGetStatus(rs[0]); err != nil || ended {
+				ok(err)
+				break
+			}
+			if time.Since(start) > patience {
+				stop(fmt.Errorf("the message does not come"))
+			}
+		}
+		made := func() mpi.Request {
+			r := get(mpi.GrequestStart(p.w, nil, nil, nil))
+			ok(mpi.GrequestComplete(r))
+			return r
+		}
+		is := func(done bool, err error) {
+			ok(err)
+			if !done {
+				stop(fmt.Errorf("a test finds nothing done"))
+			}
+		}
+		is(mpi.Testall(append(rs, made()), nil))
+		ended, _, _, err := mpi.Testany([]mpi.Request{made()})
+		is(ended, err)
+		n, err := mpi.Testsome([]mpi.Request{made()}, make([]int, 1), nil)
+		is(n == 1, err)
+		r := made()
+		ended, _, err = mpi.Test(&r)
+		is(ended, err)
 	}},
 	{name: "Issend, Cancel and its Wait", thread: true, call: func(p *party) {
 		r := begin(mpi.Issend(p.c, p.out(), p.other, 1))

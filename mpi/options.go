@@ -35,8 +35,14 @@ func makeOptions(opts []Option) options {
 func WithFabric(name string) Option { return func(o *options) { o.fabric = name } }
 
 // WithLogger sets where the library reports what is worth knowing and no
-// error of a call. The default is slog.Default.
-func WithLogger(log *slog.Logger) Option { return func(o *options) { o.log = log } }
+// error of a call. The default, and what nil stands for, is slog.Default.
+func WithLogger(log *slog.Logger) Option {
+	return func(o *options) {
+		if o.log = log; log == nil {
+			o.log = slog.Default()
+		}
+	}
+}
 
 // WithoutProgressThread leaves all progress to the calls of the application.
 // Goroutines that wait are still woken.

@@ -80,11 +80,12 @@ func (w *World) Report(out io.Writer) error {
 		}
 	}
 	told := w.comm.p2p.Ask(whom, askFor)
-	_, err := io.WriteString(out, w.describe(pending, told))
+	words := diagnose(w.comm.rank, lasting(pending, w.comm.p2p.Pending()), told)
+	_, err := io.WriteString(out, w.describe(pending, words))
 	return err
 }
 
-func (w *World) describe(pending []pt2pt.Pending, told []pt2pt.Told) string {
+func (w *World) describe(pending []pt2pt.Pending, words []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "weft: rank %d of %d (process %d, fabric %s): ", w.comm.rank, w.comm.size, os.Getpid(), w.fabric)
 	if len(pending) == 0 {
@@ -106,7 +107,7 @@ func (w *World) describe(pending []pt2pt.Pending, told []pt2pt.Told) string {
 			fmt.Fprintf(&b, "      %s\n", at)
 		}
 	}
-	for _, s := range diagnose(w.comm.rank, pending, told) {
+	for _, s := range words {
 		fmt.Fprintf(&b, "  => %s\n", s)
 	}
 	return b.String()

@@ -16,7 +16,8 @@ type Message struct {
 
 // MessageNoProc is a message of ProcNull: its receive is empty and returns at
 // once (MPI_MESSAGE_NO_PROC, MPI-4.0 §3.10). What a matched probe of ProcNull
-// gives is such a one too; NoProc tells.
+// gives is such a one too; NoProc tells. Imrecv of this one, which is of no
+// communicator, gives a null request.
 var MessageNoProc = Message{noProc: true}
 
 // NoProc reports whether m is a message of ProcNull. Local.
@@ -109,7 +110,9 @@ func Imrecv[T Scalar](m *Message, buf []T) (Request, error) {
 // spend sets the handle to null and returns what it was.
 func (m *Message) spend(call string) (Message, error) {
 	was := *m
-	*m = Message{}
+	if m != &MessageNoProc {
+		*m = Message{}
+	}
 	if !was.noProc && was.c == nil {
 		return was, badArg(call, ErrRequest, "the message handle is null: it comes from Mprobe or Improbe and is good for one receive")
 	}

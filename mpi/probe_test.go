@@ -306,6 +306,9 @@ func TestAMatchedProbeOfNobodyGivesMessageNoProc(t *testing.T) {
 			if r, err := mpi.Imrecv(&m, in); !r.Null() || err != nil || m != (mpi.Message{}) {
 				t.Errorf("Imrecv of MessageNoProc = %+v, %v", r, err)
 			}
+			if st, err := mpi.Mrecv(&mpi.MessageNoProc, in); st != nobody || err != nil || !mpi.MessageNoProc.NoProc() {
+				t.Errorf("Mrecv of MessageNoProc = %+v, %v, and leaves %+v", st, err, mpi.MessageNoProc)
+			}
 			if st, err := mpi.Probe(c, mpi.ProcNull, 5); st != nobody || err != nil {
 				t.Errorf("Probe = %+v, %v", st, err)
 			}

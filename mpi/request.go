@@ -37,6 +37,9 @@ func Cancel(r *Request) error {
 // for anything: calls that block would hold up the calls after it. Local.
 func OnComplete(r *Request, fn func(Status, error)) error {
 	const call = "OnComplete"
+	if fn == nil {
+		return badArg(call, ErrArg, "no function to call: RequestFree gives up a request whose end nobody is told of")
+	}
 	return fail(call, progress.OnEnd(r, func(st Status, err error) {
 		st, err = tell(st, err, true)
 		fn(st, fail(call, err))
@@ -55,6 +58,7 @@ func RequestGetStatus(r Request) (bool, Status, error) {
 
 // Wait blocks until the operation has completed and sets the handle to null
 // (MPI_Wait, MPI-4.0 §3.7.3). A null handle gives an empty status at once.
+// Non-local, but for buffered sends, ready sends and matched receives.
 func Wait(r *Request) (Status, error) {
 	res, err := progress.WaitResult(r)
 	if err != nil {

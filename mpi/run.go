@@ -18,11 +18,15 @@ import (
 // are a mistake.
 const maxRun = 1024
 
+// errGoexit is the error of a rank whose function has not returned: it has ended
+// its goroutine, as FailNow of package testing does.
+var errGoexit = errors.New("its function has ended the goroutine (runtime.Goexit) instead of returning")
+
 // Run calls f on n ranks that are goroutines of this process, each with a World
 // of its own, and blocks until all have returned. A World that f has not
-// finalized is finalized by Run. A rank that fails, in f or in that, counts as
-// dead to the others, so that they fail too instead of waiting for it; the
-// result joins the errors of all ranks.
+// finalized is finalized by Run. A rank that fails, in f or in that, or whose
+// goroutine ends inside f, counts as dead to the others, so that they fail too
+// instead of waiting for it; the result joins the errors of all ranks.
 func Run(n int, f func(*World) error, opts ...Option) error {
 	worlds, err := worldsOf(n, makeOptions(opts))
 	if err != nil {
@@ -32,31 +36,43 @@ func Run(n int, f func(*World) error, opts ...Option) error {
 	var wg sync.WaitGroup
 	for i, w := range worlds {
 		wg.Go(func() {
+			returned := false
+			defer func() {
+				if !returned {
+					errs[i] = fmt.Errorf("rank %d: %w", i, errGoexit)
+					wg.Go(func() { bury(worlds, i) }) // a panic is not to wait for it
+				}
+			}()
 			err := f(w)
+			returned = true
 			if err == nil && !w.finalized.Load() {
 				err = w.Finalize()
 			}
-			if err == nil {
-				return
+			if err != nil {
+				errs[i] = fmt.Errorf("rank %d: %w", i, err)
+				bury(worlds, i)
 			}
-			errs[i] = fmt.Errorf("rank %d: %w", i, err)
-			for k, o := range worlds {
-				if k != i {
-					o.loop.Fail(fabric.Peer(i), fmt.Errorf("%w: rank %d has failed", fabric.ErrPeerDown, i))
-				}
-			}
-			w.abandon()
 		})
 	}
 	wg.Wait()
 	return errors.Join(errs...)
 }
 
+// bury tells the others that a rank has failed, and releases its World.
+func bury(worlds []*World, rank int) {
+	for k, w := range worlds {
+		if k != rank {
+			w.loop.Fail(fabric.Peer(rank), fmt.Errorf("%w: rank %d has failed", fabric.ErrPeerDown, rank))
+		}
+	}
+	worlds[rank].abandon()
+}
+
 func worldsOf(n int, o options) ([]*World, error) {
 	if n < 1 || n > maxRun {
 		return nil, badArg("Run", ErrArg, "%d ranks: a process runs 1 to %d", n, maxRun)
 	}
-	if err := checkFabric(o.fabric); err != nil {
+	if err := checkFabric("Run", o.fabric); err != nil {
 		return nil, err
 	}
 	var provider fabric.Provider
@@ -73,6 +89,9 @@ func worldsOf(n int, o options) ([]*World, error) {
 	var doms []fabric.Domain
 	var addrs [][]byte
 	job := rand.Text()
+	if err := available("Run", provider); err != nil {
+		return nil, err
+	}
 	for i := range n {
 		dom, err := provider.Open(fabric.Config{Rank: fabric.Peer(i), Size: n, Job: job, Log: o.log, Unattended: o.noThread})
 		if err != nil {

@@ -58,7 +58,8 @@ var notBetweenProcesses = map[string][]string{
 	},
 	"it has no job, or one of a single rank, which has no transport to itself": {
 		"TestNoProcessIsAPartnerForNothing", "TestACompletedRequestIsToldFromItsSuccessors", "TestNullRequestsAreComplete",
-		"TestAllocRefusesSizesThatCannotBe", "TestFreeRefusesWhatIsNotAllocs", "TestRunRefusesWhatItCannotRun",
+		"TestAllocRefusesSizesThatCannotBe", "TestTypesThatHoldPointersDoNotCompile",
+		"TestARankWhoseGoroutineEndsFailsTheOthers", "TestNoLoggerIsTheDefaultOne", "TestFreeRefusesWhatIsNotAllocs", "TestRunRefusesWhatItCannotRun",
 		"TestEveryClassHasItsTextAndIsToldFromOthers", "TestCountIsInElements", "TestACommunicatorsOwnMemoryComesFirst",
 		"TestAttachedMemoryIsReused", "TestAPersistentBufferedSendThatFoundNoRoomStartsAgain", "TestEveryCompletionTellsOfACancel",
 		"TestCancelOfWhatIsMatchedChangesNothing", "TestRequestGetStatusLeavesTheRequest", "TestSomeGiveAllThatHaveEnded",

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -135,6 +136,42 @@ func TestTheWatchdogSaysWhyRanksHang(t *testing.T) {
 				return err
 			}, "rank 0 is not blocked in any operation")
 		})
+	})
+}
+
+// Each of two ranks that play ping-pong is found in a receive, mostly: at one
+// time or another, and that is no deadlock.
+func TestAReportOfRanksThatTalkNamesNoDeadlock(t *testing.T) {
+	onEach(t, func(t *testing.T, fabric string) {
+		for _, n := range []int{8, long} {
+			act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
+				var over atomic.Bool
+				join := aside(func() {
+					defer over.Store(true)
+					for i := 0; i < 300 && c.Rank() == 0; i++ {
+						var text strings.Builder
+						ok(w.Report(&text))
+						if strings.Contains(text.String(), "deadlock") {
+							t.Errorf("messages of %d bytes:\n%s", n, text.String())
+							return
+						}
+					}
+				})
+				for b := make([]byte, n); b[0] == 0; {
+					if c.Rank() == 0 {
+						if over.Load() {
+							b[0] = 1
+						}
+						ok(mpi.Send(c, b, 1, 5))
+					}
+					get(mpi.Recv(c, b, 1-c.Rank(), 5))
+					if c.Rank() == 1 {
+						ok(mpi.Send(c, b, 0, 5))
+					}
+				}
+				join()
+			})
+		}
 	})
 }
 

@@ -30,7 +30,7 @@ type World struct {
 // (MPI_Init, MPI-4.0 §11.2.1). It is collective and blocks until all ranks have
 // called it or ctx ends. Without a launcher the World has one rank; if the
 // environment speaks of several and they can't be found, Init fails and says
-// what to do.
+// what to do. A fabric that can't be used is ErrUnsupported. Non-local.
 func Init(ctx context.Context, opts ...Option) (*World, error) {
 	w, err := initWorld(ctx, makeOptions(opts))
 	if err != nil {
@@ -40,7 +40,7 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 }
 
 func initWorld(ctx context.Context, o options) (*World, error) {
-	if err := checkFabric(o.fabric); err != nil {
+	if err := checkFabric("Init", o.fabric); err != nil {
 		return nil, err
 	}
 	job, err := boot.Discover(ctx)
@@ -97,8 +97,8 @@ func (w *World) Fabric() string { return w.fabric }
 // it blocks until every rank has called it. All operations must have been
 // completed; those that have not end with ErrComm, or with ErrProcFailed where
 // the other rank was gone first. Afterwards every call on the World answers
-// ErrComm. Everything is released also when an error, a dead
-// rank say, is returned.
+// ErrComm. Everything is released also when an error, a dead rank say, is
+// returned. Non-local.
 func (w *World) Finalize() error {
 	const call = "Finalize"
 	err := w.comm.Barrier()

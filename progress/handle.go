@@ -5,8 +5,9 @@ import "errors"
 // Errors of the calls that complete requests.
 var (
 	// ErrStale answers a handle whose request has been waited for already, or
-	// that another goroutine waits for.
-	ErrStale = errors.New("progress: the request has been completed and freed, or another goroutine waits for it")
+	// that another goroutine waits for; also a null one, or one of a request at
+	// rest, where there has to be an operation.
+	ErrStale = errors.New("progress: no operation is under way for this request: it is null, has been completed and freed, or is not started; or another goroutine waits for it")
 	// ErrMixed answers a call with requests of more than one rank.
 	ErrMixed = errors.New("progress: the requests belong to different worlds")
 )

@@ -1,6 +1,10 @@
 package progress
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/weft-mpi/weft/fabric"
+)
 
 // ErrActive answers a call that needs a persistent request at rest.
 var ErrActive = errors.New("progress: the persistent request is active: wait for it first")
@@ -45,9 +49,11 @@ func (l *Loop) restart(h Handle) error {
 		return ErrNotPersistent
 	case !r.resting:
 		return ErrActive
+	case l.over:
+		return fabric.ErrClosed
 	}
 	s := r.saved
-	if s.Now != nil && !l.over && s.Now(r) {
+	if s.Now != nil && s.Now(r) {
 		s.starts++
 		r.Result, r.done, r.resting, r.Began = nothing, true, false, clock.now()
 		return nil
