@@ -97,6 +97,9 @@ func (d *Domain) readBrief(h fabric.Handler) int {
 	for ; n < len(d.reads); n++ {
 		r := &d.reads[n]
 		err := readPeer(r.e.info.thread, r.local, r.addr)
+		if r.e.up {
+			r.e.tx.claimNext() // for FIN
+		}
 		if err != nil {
 			err = r.e.moveError(err)
 		}

@@ -117,6 +117,9 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 		} else {
 			h.Deliver(r.peer.peer, uint8(ctl>>ctlKindShift), line.imm(), hdr, body)
 		}
+		if r.head == r.peer.heard+1 && r.peer.tx.inline && len(d.reads) == 0 {
+			r.peer.tx.claimNext() // for an answer, which is likely to be as short
+		}
 		r.tell()
 		n++
 		if len(d.reads) > 0 {

@@ -70,6 +70,7 @@ type producer struct {
 	seen, paySeen uint64
 	fenced        bool // the peer can't issue membarrier: publish with a full fence
 	answers       bool // the peer has sent since the last message to it
+	inline        bool // the last message was inside its line
 }
 
 // consumer is the receiver's end of a ring.
@@ -123,6 +124,7 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 		copy(line.data(len(hdr), len(body)), body)
 		line.publish(ctl, p.fenced)
 		p.tail++
+		p.inline = true
 		p.claimLines()
 		return true
 	}
@@ -131,6 +133,7 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 	}
 	off, next := payloadAt(p.payTail, len(body))
 	copy(p.payload(off, len(body)), body)
+	p.claimNext()
 	if p.answers && len(body) <= maxDemote {
 		p.demotePayload(off, len(body))
 	}
@@ -140,6 +143,7 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 	line.publish(ctl|ctlPayload, p.fenced)
 	p.tail++
 	p.payTail = next
+	p.inline = false
 	p.claimLines()
 	p.claimPayload(len(body))
 	return true
