@@ -90,7 +90,7 @@ type Domain struct {
 	ports         []*port // beside the first
 	transfers     []transfer
 	freeTransfers []uint32
-	limping       []*endpoint // have a rail that is lost
+	limping       []*endpoint // have a rail that is lost, or stripes of one
 }
 
 // stash is completions that a turn has found and Poll not looked at.
@@ -106,6 +106,7 @@ type event struct {
 	card  card
 	rails []*rail
 	port  int   // that qpn or all is about
+	rail  int   // of which the peer's end is gone, from 1 on
 	up    bool  // it can be sent on
 	err   error // the peer is down
 	qpn   uint32

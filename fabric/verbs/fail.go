@@ -86,13 +86,16 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 				n += e.endRail(h, r, e.failing)
 			}
 		}
+		for ; len(e.strays) > 0 && n < max; e.strays = e.strays[1:] {
+			n += d.ended(h, e.strays[0].id, e.failing)
+		}
 		if n == max {
 			return n
 		}
 		d.failing = append(d.failing[:i], d.failing[i+1:]...)
 		e.down, e.failing = e.failing, nil
 		d.uncovered -= e.held
-		e.held, e.ring, e.rails = 0, nil, nil
+		e.held, e.ring, e.rails, e.strays = 0, nil, nil, nil
 		d.hangUp(e.peer)
 		h.PeerDown(e.peer, e.down)
 		n++
@@ -144,8 +147,9 @@ func (e *endpoint) refusal() error {
 		Err: fmt.Errorf("its device refuses: %w", fabric.ErrBadRemote)}
 }
 
-// ErrPathLost means that one of several paths to a peer has failed amid an
-// operation. The peer is there, and operations that follow use other paths.
+// ErrPathLost means that one of several paths to a peer has failed by an
+// operation's own fault, so that it can't go on over another. The peer is there,
+// and operations that follow use other paths.
 var ErrPathLost = errors.New("a path to the peer is lost, others are left")
 
 // statusError explains the status of a completion.
@@ -161,9 +165,17 @@ func (e *endpoint) statusError(what string, c *doneDesc) error {
 }
 
 const (
+	statusLocal        = 2
+	statusFlushed      = 5
 	statusRemoteAccess = 10
 	statusRetries      = 12
+	statusNotReady     = 13
+	statusFatal        = 19
+	statusTimeout      = 20
 )
+
+// errRailGone is why a rail is lost that the peer has destroyed.
+var errRailGone = errors.New("the peer has lost it")
 
 // statuses are those of enum ibv_wc_status.
 var statuses = []struct{ what, remedy string }{

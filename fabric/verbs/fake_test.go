@@ -20,6 +20,7 @@ type fakeNet struct {
 	rnr    int    // messages that found no slot
 	fault  uint8  // status of the next work request, once
 	at     string // the device that fault is about, or any
+	stuck  uint32 // the queue pair on which nothing arrives
 	refuse func() // called where registering is to fail
 }
 
@@ -151,7 +152,7 @@ func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend, _ int) (polled, error) {
 }
 
 func (q *fakeQP) progress() {
-	for len(q.waiting) > 0 && q.ready && !q.failed && !q.nic.w.silent {
+	for len(q.waiting) > 0 && q.ready && !q.failed && !q.nic.w.silent && q.id.number != q.nic.w.stuck {
 		status, again := q.carry(&q.waiting[0])
 		if again {
 			return

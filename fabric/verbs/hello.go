@@ -37,6 +37,7 @@ const (
 const (
 	byteReady = 'r'
 	byteBye   = 'b'
+	byteGone  = 'g' // and the number of a rail
 )
 
 type greeting struct {

@@ -208,8 +208,8 @@ func TestALostRailIsAPathChange(t *testing.T) {
 		lose func(w *fakeNet, d *Domain)
 		is   error // how the transfer under way ends
 	}{
-		"no answer": {func(w *fakeNet, d *Domain) { w.fault = statusRetries }, ErrPathLost},
-		"a refusal": {func(w *fakeNet, d *Domain) { w.fault = statusRemoteAccess }, fabric.ErrBadRemote},
+		"a request's own fault": {func(w *fakeNet, d *Domain) { w.fault = 4 }, ErrPathLost},
+		"a refusal":             {func(w *fakeNet, d *Domain) { w.fault = statusRemoteAccess }, fabric.ErrBadRemote},
 		"the port is down": {func(w *fakeNet, d *Domain) {
 			d.ports[0].nic.(*fakeNIC).report(asyncEvent{kind: asyncPortDown, name: "PORT_ERR"})
 		}, nil},

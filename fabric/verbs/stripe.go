@@ -1,11 +1,6 @@
 package verbs
 
-import (
-	"fmt"
-	"time"
-
-	"github.com/weft-mpi/weft/fabric"
-)
+import "github.com/weft-mpi/weft/fabric"
 
 const (
 	// stripeMin is what a queue pair gets at least of a transfer: below, the
@@ -41,6 +36,12 @@ type part struct {
 	n    uint32
 	lkey uint32 // on the rail's port
 	back uint32 // lkey on the first port
+}
+
+// stripe is a part that is under way on a rail, or was when that was lost.
+type stripe struct {
+	id uint32 // of the transfer
+	part
 }
 
 // lanes are the rails that a transfer can take, 0 the first queue pair.
@@ -193,7 +194,7 @@ func (e *endpoint) postPart(id uint32, p part, rkey uint32) {
 		return
 	}
 	s.qp, s.id = r.qp.id, uint64(p.rail)<<railShift|uint64(e.peer)<<32|uint64(r.tail)
-	r.ring[r.tail%queueDepth] = id
+	r.ring[r.tail%queueDepth] = stripe{id, p}
 	r.tail++
 	if r.port == 0 {
 		d.outstanding++
@@ -259,91 +260,4 @@ func (d *Domain) ended(h fabric.Handler, id uint32, err error) int {
 	d.freeTransfers = append(d.freeTransfers, id)
 	h.Complete(op, err)
 	return 1
-}
-
-// retireRail ends what a completion on a rail stands for.
-func (d *Domain) retireRail(h fabric.Handler, c *doneDesc) (n int) {
-	e := d.peers[c.id>>32&peerMask]
-	k := int(c.id >> railShift)
-	if e == nil || k > len(e.rails) {
-		return 0
-	}
-	r, seq := e.rails[k-1], uint32(c.id)
-	if seq-r.head >= r.tail-r.head {
-		return 0
-	}
-	var err error
-	if c.status != 0 {
-		err = e.brokenRail(r, c)
-	}
-	for r.head != seq+1 {
-		if r.head == seq {
-			n += e.endRail(h, r, err)
-		} else {
-			n += e.endRail(h, r, nil)
-		}
-	}
-	return n
-}
-
-// endRail ends the first that is outstanding on a rail.
-func (e *endpoint) endRail(h fabric.Handler, r *rail, err error) int {
-	id := r.ring[r.head%queueDepth]
-	r.head++
-	if r.port == 0 {
-		e.d.outstanding--
-	} else {
-		e.d.ports[r.port-1].outstanding--
-	}
-	return e.d.ended(h, id, err)
-}
-
-// brokenRail takes a completion that is an error and says what its operation
-// ends with.
-func (e *endpoint) brokenRail(r *rail, c *doneDesc) error {
-	if e.failing != nil {
-		return e.failing
-	}
-	if r.lost != nil {
-		return r.lost
-	}
-	s := statuses[min(int(c.status), len(statuses)-1)]
-	e.loseRail(r, fmt.Errorf("%s (status %d, vendor %#x)", s.what, c.status, c.vendor))
-	if c.status == statusRemoteAccess {
-		return e.refusal()
-	}
-	return r.lost
-}
-
-// bury destroys rails that are lost once everything on them is flushed. It is
-// called when the queues are empty.
-func (d *Domain) bury(h fabric.Handler, max int) (n int) {
-	limping := d.limping
-	d.limping = nil // what is lost meanwhile joins it
-	for _, e := range limping {
-		left := false
-		for _, r := range e.rails {
-			switch {
-			case r.lost == nil || r.qp.id == 0 && r.head == r.tail:
-				continue
-			case r.head != r.tail && time.Now().Before(r.lostBy) || n == max:
-				left = true
-				continue
-			}
-			if d.sends > 0 {
-				d.flush() // what waits may name the queue pair
-			}
-			if err := d.destroyRail(r); err != nil {
-				d.cfg.Log.Error("verbs: a queue pair can't be destroyed", "rank", e.peer, "err", err)
-			}
-			for r.head != r.tail && n < max {
-				n += e.endRail(h, r, r.lost)
-			}
-			left = left || r.head != r.tail
-		}
-		if left {
-			d.limping = append(d.limping, e)
-		}
-	}
-	return n
 }
