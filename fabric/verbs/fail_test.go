@@ -116,6 +116,28 @@ func TestAPeersEndWaitsForNothingThatHasEnded(t *testing.T) {
 	}
 }
 
+// Completions that a Poll was not to hand over are there when the domain closes.
+func TestCloseKnowsWhatAPollHasLeft(t *testing.T) {
+	ds, eps := connected(t, fakeJob(newFakeNet()))
+	a := ds[0]
+	buf := make([]byte, 4096)
+	seg := fabric.Segment{Bytes: buf, Region: register(t, a, buf, fabric.LocalWrite)}
+	from := register(t, ds[1], make([]byte, len(buf)), fabric.RemoteRead).Remote
+	for op := range fabric.Op(4) {
+		if err := eps[0].Get(seg, from, op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.Poll(newMourner(), 1)
+	if a.sdone.empty() {
+		t.Fatal("the Poll has left nothing: nothing is proved")
+	}
+	a.quiesce()
+	if a.alive() || a.outstanding != 0 {
+		t.Errorf("%d work requests are waited for that have ended", a.outstanding)
+	}
+}
+
 func TestAPathThatNeverWorkedPointsAtTheGID(t *testing.T) {
 	w := newFakeNet()
 	j := fakeJob(w)
