@@ -40,6 +40,7 @@ type Engine struct {
 	attached map[uint32]*attached
 	question question
 	asked    map[uint64]asked       // sends that were asked back, by operation
+	lates    uint64                 // ready sends that came before their receive
 	hdr      [fabric.MaxHeader]byte // of the packet being sent
 }
 
