@@ -19,6 +19,18 @@ func (e *endpoint) die(err error) {
 	}
 }
 
+// End ends a peer for a reason of the engine's. It answers whether there is
+// anything to end: then PeerDown follows, once the peer can write to no memory
+// here. Its keys alone would not do, since those of an arena stay.
+func (d *Domain) End(p fabric.Peer, err error) bool {
+	e := d.peers[p]
+	if e == nil || e.down != nil || d.closed.Load() {
+		return false
+	}
+	e.fail(e.downError("talk over verbs", err))
+	return true
+}
+
 // fail ends the peer: the device flushes its operations, after which mourn
 // tells of its end.
 func (e *endpoint) fail(err error) {

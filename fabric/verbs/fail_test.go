@@ -116,6 +116,57 @@ func TestAPeersEndWaitsForNothingThatHasEnded(t *testing.T) {
 	}
 }
 
+// A peer that the engine ends can't write here any more when its end is
+// reported.
+func TestAPeerThatIsEndedCanWriteNothingMore(t *testing.T) {
+	emulated(t)
+	for _, queues := range []int{1, 2} {
+		w := newFakeNet()
+		ds, _ := connected(t, railJob(w, 1, queues))
+		b := ds[1]
+		e := b.peers[0]
+		ours := []uint32{e.qp.number}
+		for _, r := range e.rails {
+			ours = append(ours, r.qp.number)
+		}
+		for range 2 {
+			if !b.End(0, errors.New("it sends nonsense")) {
+				t.Fatal("there is nothing to end")
+			}
+		}
+		m := &ending{mourner: newMourner(), down: func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			for _, number := range ours {
+				if w.qps[number] != nil {
+					t.Error("a queue pair is left when the peer's end is reported")
+				}
+			}
+		}}
+		for len(m.mourner.down) == 0 {
+			b.Poll(m, 64)
+		}
+		if err := m.mourner.down[0]; !errors.Is(err, fabric.ErrPeerDown) || !strings.Contains(err.Error(), "nonsense") {
+			t.Errorf("PeerDown(%v)", err)
+		}
+		if b.End(0, nil) {
+			t.Error("a peer is ended that has ended")
+		}
+		newMourner().untilDown(t, ds[0])
+	}
+}
+
+// ending looks at what is left when a peer's end is reported.
+type ending struct {
+	*mourner
+	down func()
+}
+
+func (e *ending) PeerDown(p fabric.Peer, err error) {
+	e.down()
+	e.mourner.PeerDown(p, err)
+}
+
 // Completions that a Poll was not to hand over are there when the domain closes.
 func TestCloseKnowsWhatAPollHasLeft(t *testing.T) {
 	ds, eps := connected(t, fakeJob(newFakeNet()))

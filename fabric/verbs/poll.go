@@ -164,6 +164,7 @@ func (d *Domain) takeEvents() {
 			if ev.made {
 				d.nic.destroyQP(ev.qp)
 				d.discard(ev.rails)
+				d.hangUp(ev.peer)
 			}
 			continue
 		}
