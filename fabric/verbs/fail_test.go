@@ -32,12 +32,10 @@ func newMourner() *mourner { return &mourner{ends: map[fabric.Op]error{}} }
 // untilDown polls until the peer's end is reported, and a little longer.
 func (m *mourner) untilDown(t *testing.T, d *Domain) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); len(m.down) == 0; {
+	eventually(t, "the peer's end is reported", func() bool {
 		d.Poll(m, 64)
-		if time.Now().After(end) {
-			t.Fatal("the peer's end is not reported")
-		}
-	}
+		return len(m.down) > 0
+	})
 	for range 10 {
 		d.Poll(m, 64)
 	}

@@ -8,15 +8,6 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// until polls both ranks until something holds, which is wanted to.
-func (v *moving) until(wanted string, holds func() bool) {
-	v.t.Helper()
-	eventually(v.t, wanted, func() bool {
-		v.poll()
-		return holds()
-	})
-}
-
 // stall lets nothing arrive any more on rank 0's first rail, and moves a
 // segment, of which a stripe is then under way there.
 func (v *moving) stall(w *fakeNet, put bool) {

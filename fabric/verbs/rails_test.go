@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -88,14 +87,19 @@ func (v *moving) poll() {
 	v.ds[1].Poll(nobody{}, 64)
 }
 
+// until polls both ranks until something holds, which is wanted to.
+func (v *moving) until(wanted string, holds func() bool) {
+	v.t.Helper()
+	eventually(v.t, wanted, func() bool {
+		v.poll()
+		return holds()
+	})
+}
+
 // wait polls until all that has begun has ended.
 func (v *moving) wait() {
 	v.t.Helper()
-	for end := time.Now().Add(20 * time.Second); len(v.m.ends) < int(v.op); v.poll() {
-		if time.Now().After(end) {
-			v.t.Fatalf("%d of %d transfers have ended", len(v.m.ends), v.op)
-		}
-	}
+	v.until("all transfers have ended", func() bool { return len(v.m.ends) == int(v.op) })
 	if v.m.twice {
 		v.t.Error("a transfer ended twice")
 	}
@@ -233,11 +237,7 @@ func TestALostRailIsAPathChange(t *testing.T) {
 				t.Errorf("%s: the transfer ended with %v, want %v", name, err, c.is)
 			}
 		}
-		for end := time.Now().Add(10 * time.Second); ds[0].peers[1].rails[0].lost == nil; v.poll() {
-			if time.Now().After(end) {
-				t.Fatalf("%s: the path is still used", name)
-			}
-		}
+		v.until("the path is given up: "+name, func() bool { return ds[0].peers[1].rails[0].lost != nil })
 		moved := ds[0].ports[0].nic.(*fakeNIC).moved
 		for range 3 {
 			clear(v.mine)
