@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"sync"
@@ -21,6 +22,7 @@ type fakeNet struct {
 	fault  uint8  // status of the next work request, once
 	at     string // the device that fault is about, or any
 	stuck  uint32 // the queue pair on which nothing arrives
+	posted bool   // WRITEs reach memory with the next other thing that their device does there
 	refuse func() // called where registering is to fail
 }
 
@@ -67,6 +69,7 @@ type fakeNIC struct {
 	registered int
 	scratch    []byte
 	moved      uint64 // bytes of READs and WRITEs
+	written    []func()
 }
 
 func newFakeNet() *fakeNet {
@@ -231,6 +234,9 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		w.rnr++
 		return 0, true
 	}
+	if d.op != opWrite || d.flags&flagWord != 0 {
+		p.nic.settle()
+	}
 	switch d.op {
 	case opSend:
 		slot := p.nic.takeSlot()
@@ -243,6 +249,9 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		if length > 0 {
 			if d.flags&flagWord != 0 {
 				storeWord(d.remote, d.word)
+			} else if w.posted && d.op == opWrite {
+				data, remote := bytes.Clone(data), d.remote
+				p.nic.written = append(p.nic.written, func() { copy(memoryAt(remote, int(length)), data) })
 			} else {
 				copy(memoryAt(d.remote, int(length)), data)
 			}
@@ -266,6 +275,14 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		}
 	}
 	return 0, false
+}
+
+// settle brings to memory what has been written.
+func (n *fakeNIC) settle() {
+	for _, f := range n.written {
+		f()
+	}
+	n.written = nil
 }
 
 func (n *fakeNIC) takeSlot() uint32 {
@@ -362,6 +379,7 @@ func (n *fakeNIC) destroyQP(q qp) error {
 	if f == nil {
 		return fmt.Errorf("queue pair %d does not exist", q.number)
 	}
+	n.settle()
 	delete(n.w.qps, q.number)
 	for i, x := range n.qps {
 		if x == f {

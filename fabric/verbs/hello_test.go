@@ -18,7 +18,7 @@ func TestCardsAndGreetingsSurviveTheWire(t *testing.T) {
 	if got, err := decodeCard(c.encode()); err != nil || got != c {
 		t.Errorf("card %+v came back as %+v, %v", c, got, err)
 	}
-	r := railCard{qpn: 1, psn: 2, lid: 3, mtu: 4, ethernet: true, answers: 5, port: 3, gid: [16]byte{8}}
+	r := railCard{qpn: 1, psn: 2, lid: 3, mtu: 4, ethernet: true, answers: 5, port: 3, gid: [16]byte{8}, keysKey: 9}
 	if got, err := decodeRailCard(r.encode(nil)); err != nil || got != r {
 		t.Errorf("rail card %+v came back as %+v, %v", r, got, err)
 	}

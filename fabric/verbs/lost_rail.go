@@ -185,7 +185,7 @@ func (d *Domain) bury(h fabric.Handler, max int) (n int, busy bool) {
 			left = left || r.head != r.tail
 		}
 		busy = busy || left
-		if e.goOn(); left || len(e.strays) > 0 {
+		if n += e.goOn(h); left || len(e.strays) > 0 {
 			e.limp()
 		}
 	}
@@ -195,10 +195,11 @@ func (d *Domain) bury(h fabric.Handler, max int) (n int, busy bool) {
 // goOn posts on the first queue pair what has been under way on rails that are
 // lost. Our queue pair is destroyed by then, so that no answer to a READ comes
 // any more. A WRITE waits until the peer's is, too: one that is still on its
-// way could land after the operation, on what the memory is used for next.
-func (e *endpoint) goOn() {
+// way could land after the operation, on what the memory is used for next. What
+// has landed by then can be seen, so that a fence is over.
+func (e *endpoint) goOn(h fabric.Handler) (n int) {
 	if e.failing != nil || e.down != nil {
-		return // mourn ends them
+		return 0 // mourn ends them
 	}
 	keep := e.strays[:0]
 	for _, s := range e.strays {
@@ -207,8 +208,13 @@ func (e *endpoint) goOn() {
 			keep = append(keep, s)
 			continue
 		}
+		if s.n == 0 {
+			n += e.d.ended(h, s.id, nil)
+			continue
+		}
 		s.rail, s.lkey = 0, s.back
 		e.postPart(s.id, s.part, t.rkey)
 	}
 	e.strays = keep
+	return n
 }

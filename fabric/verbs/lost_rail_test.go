@@ -68,15 +68,17 @@ func TestATransferGoesOnWhereItsRailIsLost(t *testing.T) {
 		for _, c := range []struct {
 			ports, queues int
 			put           bool
-		}{{2, 1, false}, {1, 2, false}, {1, 2, true}, {2, 2, false}} {
+		}{{2, 1, false}, {2, 1, true}, {1, 2, false}, {1, 2, true}, {2, 2, false}, {2, 2, true}} {
 			w := newFakeNet()
+			w.posted = true
 			ds, eps := connected(t, railJob(w, c.ports, c.queues))
 			v := newMoving(t, ds, eps[0], 1<<16)
 			v.stall(w, c.put)
 			lose(w, ds[0], ds[1])
 			v.wait()
 			from, to := v.ends(c.put)
-			if err := v.m.ends[0]; err != nil || !bytes.Equal(from, to) {
+			if v.message(); v.m.ends[0] != nil || !bytes.Equal(from, to) {
+				err := v.m.ends[0]
 				t.Errorf("%s, %+v: the transfer ended with %v, its bytes are right: %t", name, c, err, bytes.Equal(from, to))
 			}
 			v.until("the peer's end of the path is destroyed", func() bool { return ds[1].peers[0].rails[0].qp.id == 0 })

@@ -19,7 +19,8 @@ const (
 // alone, which keeps their order; a rail carries stripes of large transfers.
 // It is the owner's once the endpoint has adopted it.
 type rail struct {
-	port, theirs int // the port on this side and on the peer's; 0 is the first
+	port, theirs int    // the port on this side and on the peer's; 0 is the first
+	keysKey      uint32 // of the peer's table of keys there
 	psn          uint32
 	qp           qp // id 0 once it is destroyed
 	lost         error
@@ -95,9 +96,12 @@ func (d *Domain) destroyRail(r *rail) error {
 // railCards describe our rails for the peer.
 func (d *Domain) railCards(rs []*rail) (cs []railCard) {
 	for _, r := range rs {
-		p := d.infoAt(r.port)
+		p, key := d.infoAt(r.port), d.keysMR.rkey
+		if r.port > 0 {
+			key = d.ports[r.port-1].keysMR.rkey
+		}
 		cs = append(cs, railCard{qpn: r.qp.number, psn: r.psn, lid: p.lid, mtu: p.mtu, ethernet: p.ethernet,
-			answers: p.answers, port: uint8(r.port), gid: p.gid})
+			answers: p.answers, port: uint8(r.port), gid: p.gid, keysKey: key})
 	}
 	return cs
 }
@@ -113,7 +117,7 @@ func (d *Domain) joinRails(mine []*rail, yours []railCard) ([]*rail, error) {
 			err = errors.New("an InfiniBand port meets a RoCE port")
 			break
 		}
-		r.theirs = int(c.port)
+		r.theirs, r.keysKey = int(c.port), c.keysKey
 		err = d.nicAt(r.port).connectQP(r.qp, path{
 			qpn: c.qpn, psn: c.psn, myPSN: r.psn, gid: c.gid, lid: c.lid,
 			mtu: min(p.mtu, c.mtu), reads: min(p.reads, c.answers), answers: p.answers,

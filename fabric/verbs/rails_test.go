@@ -173,16 +173,55 @@ func TestStripesMakeAWhole(t *testing.T) {
 	}
 }
 
+// message sends one to rank 1 and waits until it is there.
+func (v *moving) message() {
+	v.t.Helper()
+	sent, got := false, counter{}
+	eventually(v.t, "a message arrives", func() bool {
+		sent = sent || v.ep.Send(1, 0, nil, nil) == nil
+		v.ds[0].Poll(v.m, 64)
+		v.ds[1].Poll(&got, 64)
+		return got.n > 0
+	})
+}
+
 func TestEveryPortCarriesItsShare(t *testing.T) {
 	emulated(t)
-	ds, eps := connected(t, railJob(newFakeNet(), 2, 2))
-	v := newMoving(t, ds, eps[0], 1<<20)
-	v.start(false, 0, 1<<20)
-	v.wait()
-	for i, n := range ds[0].nics() {
-		if got := n.(*fakeNIC).moved; got < 1<<18 {
-			t.Errorf("port %d has carried %d of %d bytes", i, got, 1<<20)
+	for _, put := range []bool{false, true} {
+		ds, eps := connected(t, railJob(newFakeNet(), 2, 2))
+		v := newMoving(t, ds, eps[0], 1<<20)
+		v.start(put, 0, 1<<20)
+		v.wait()
+		for i, n := range ds[0].nics() {
+			if got := n.(*fakeNIC).moved; got < 1<<18 {
+				t.Errorf("put %t: port %d has carried %d of %d bytes", put, i, got, 1<<20)
+			}
 		}
+		v.rested()
+	}
+}
+
+// What a device has acknowledged may be on its way to the memory still, while
+// another device's message is there. A Put has ended when all of it is there.
+func TestTheBytesOfAPutAreThereWhenItHasEnded(t *testing.T) {
+	emulated(t)
+	for _, c := range []struct{ ports, queues int }{{2, 1}, {3, 2}} {
+		w := newFakeNet()
+		w.posted = true
+		ds, eps := connected(t, railJob(w, c.ports, c.queues))
+		v := newMoving(t, ds, eps[0], 1<<17)
+		for round := range 10 {
+			for i := range v.mine {
+				v.mine[i] = noise[(i+round)%len(noise)]
+			}
+			v.start(true, 0, len(v.mine))
+			v.wait()
+			v.message()
+			if err := v.m.ends[v.op-1]; err != nil || !bytes.Equal(v.mine, v.its) {
+				t.Fatalf("%+v, round %d: %v; the bytes are right: %t", c, round, err, bytes.Equal(v.mine, v.its))
+			}
+		}
+		v.rested()
 	}
 }
 

@@ -33,7 +33,7 @@ type transfer struct {
 type part struct {
 	rail int // 0: the first queue pair
 	off  uint64
-	n    uint32
+	n    uint32 // 0: a fence
 	lkey uint32 // on the rail's port
 	back uint32 // lkey on the first port
 }
@@ -51,15 +51,12 @@ type lanes struct {
 	lkey [maxRails]uint32
 }
 
-// lanesFor finds the rails that a transfer of a segment can take. A Put takes
-// those to the peer's first port: what two devices have written comes in no
-// order, so that a message over the first port could be seen before the bytes
-// of another.
+// lanesFor finds the rails that a transfer of a segment can take.
 func (e *endpoint) lanesFor(verb uint8, seg fabric.Segment, lkey uint32) (l lanes) {
 	l.n, l.lkey[0] = 1, lkey
 	for k, r := range e.rails {
-		if verb != opRead && r.theirs != 0 {
-			continue
+		if r.fenced(verb) && (r.port == 0 || r.keysKey == 0) {
+			continue // nothing to fence with
 		}
 		if r.lost != nil || l.n == maxRails || (l.n+1)*e.d.stripeMin > len(seg.Bytes) {
 			continue
@@ -77,6 +74,12 @@ func (e *endpoint) lanesFor(verb uint8, seg fabric.Segment, lkey uint32) (l lane
 	return l
 }
 
+// fenced says whether a transfer ends on the rail with a fence: a READ behind
+// its WRITEs. What two devices write comes in no order, so that a message over
+// the first port could be seen before bytes that another has acknowledged. The
+// answer to a READ comes when the WRITEs before it are in the memory.
+func (r *rail) fenced(verb uint8) bool { return verb != opRead && r.theirs != 0 }
+
 // stripe moves a segment over several queue pairs. False says that it goes over
 // the first alone.
 //
@@ -90,7 +93,7 @@ func (e *endpoint) stripe(verb uint8, seg fabric.Segment, lkey uint32, m fabric.
 	}
 	share := (n/l.n + stripeAlign) &^ (stripeAlign - 1)
 	each := (share + piece - 1) / piece
-	total := each*l.n + 1
+	total := (each+1)*l.n + 1 // with fences
 	if total > d.budget || total > queueDepth-sendReserve {
 		return false, nil
 	}
@@ -100,7 +103,7 @@ func (e *endpoint) stripe(verb uint8, seg fabric.Segment, lkey uint32, m fabric.
 	foreign := false
 	for i := 1; i < l.n; i++ {
 		r := e.rails[l.rail[i]-1]
-		if !r.room(d, each) {
+		if !r.room(d, each+1) {
 			return true, fabric.ErrAgain
 		}
 		foreign = foreign || r.theirs != 0
@@ -131,6 +134,11 @@ func (e *endpoint) stripe(verb uint8, seg fabric.Segment, lkey uint32, m fabric.
 			} else {
 				e.postPart(id, p, t.rkey)
 			}
+		}
+		if k := l.rail[i]; k > 0 && e.rails[k-1].fenced(verb) {
+			t.left++
+			t.waiting = append(t.waiting, part{rail: k})
+			e.reserve(e.rails[k-1], 1)
 		}
 	}
 	if !d.inPoll && d.sends > 0 {
@@ -189,6 +197,11 @@ func (e *endpoint) postPart(id uint32, p part, rkey uint32) {
 	s.op, s.segments, s.remote, s.rkey = t.verb, 1, t.remote+p.off, rkey
 	s.addr[0], s.length[0], s.lkey[0] = t.local+p.off, p.n, p.lkey
 	s.flags |= flagSignaled
+	if p.n == 0 {
+		s.op, s.remote, s.rkey = opRead, e.keysAddr, r.keysKey
+		s.addr[0], s.length[0] = addressOf(d.keysMem)+keyEntries*keyEntrySize, 8
+		s.lkey[0] = d.ports[r.port-1].keysMR.lkey
+	}
 	if r == nil {
 		e.submit(s, entry{op: fabric.Op(id), form: formStripe, slot: -1})
 		return
@@ -236,13 +249,23 @@ func (e *endpoint) gotKeys(h fabric.Handler, id uint32, entry []byte, err error)
 	for _, p := range waiting {
 		r := e.rails[p.rail-1]
 		key := keys[r.theirs%maxPorts]
-		if !ok || key == 0 || r.lost != nil {
+		if p.n == 0 {
+			switch {
+			case r.lost != nil: // perhaps amid what was written before
+				e.strays = append(e.strays, stripe{id, p})
+				e.limp()
+				continue
+			case !ok || key == 0: // nothing was written there
+				n += d.ended(h, id, nil)
+				continue
+			}
+		} else if !ok || key == 0 || r.lost != nil {
 			p.rail, p.lkey, key = 0, p.back, t.rkey
 		}
 		e.postPart(id, p, key)
 	}
 	d.flushPorts()
-	return d.ended(h, id, nil)
+	return n + d.ended(h, id, nil)
 }
 
 // ended counts the end of a part, and ends the operation with the last. The
