@@ -10,9 +10,10 @@ import (
 // null (MPI_Waitall, MPI-4.0 §3.7.5). statuses is nil (MPI_STATUSES_IGNORE) or
 // as long as requests. If operations failed the error is of class ErrInStatus
 // and the Err of each status tells: nil for those that succeeded, its error for
-// each that failed. If a handle is stale, or is there twice, nothing is waited
-// for: the others' Err is of class ErrPending. Without statuses the error is the
-// first request's. Non-local.
+// each that failed. A handle that is stale, or there twice, counts as failed
+// where all others have completed; else nothing is waited for, no request is
+// changed, and the others' Err is of class ErrPending. Without statuses the
+// error is the first request's. Non-local.
 func Waitall(requests []Request, statuses []Status) error {
 	const call = "Waitall"
 	if err := checkStatuses(call, requests, statuses); err != nil {

@@ -239,6 +239,32 @@ func TestAStaleHandleLeavesTheOthersPending(t *testing.T) {
 				}
 				ok(mpi.Send(c, []byte{1}, 0, 1))
 				get(mpi.Wait(&open))
+
+				// Where nothing is to be waited for the others are completed.
+				for _, with := range []bool{true, false} {
+					done := get(mpi.Isend(c, []byte{1}, 0, 2))
+					in := get(mpi.Irecv(c, make([]byte, 1), 0, 2))
+					for ended := false; !ended; {
+						var err error
+						ended, _, err = mpi.RequestGetStatus(in)
+						ok(err)
+					}
+					rs, sts := []mpi.Request{in, {}, stale, rest, done}, make([]mpi.Status, 5)
+					if with {
+						want(t, name+" of what has ended", call(rs, sts), mpi.ErrInStatus)
+						for i, class := range []mpi.Class{0, 0, mpi.ErrRequest, 0, 0} {
+							want(t, fmt.Sprintf("%s, status %d", name, i), sts[i].Err, class)
+						}
+						if sts[0].Source != 0 || sts[0].Tag != 2 {
+							t.Errorf("%s: the message has the status %+v", name, sts[0])
+						}
+					} else {
+						want(t, name+" of what has ended, without statuses", call(rs, nil), mpi.ErrRequest)
+					}
+					if !rs[0].Null() || !rs[4].Null() {
+						t.Errorf("%s has left what has ended", name)
+					}
+				}
 			}
 			_, _, err := mpi.Waitany([]mpi.Request{stale})
 			want(t, "Waitany", err, mpi.ErrRequest)

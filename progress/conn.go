@@ -14,6 +14,8 @@ type Conn struct {
 	dom  fabric.Domain
 	ep   fabric.Endpoint
 	down error
+	// ending says that the fabric was asked to end the peer, see EndPeer.
+	ending bool
 
 	head, tail *packet
 }

@@ -16,7 +16,7 @@ func (l *Loop) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byt
 		s.Deliver(from, kind, imm, hdr, body)
 		return
 	}
-	l.PeerDown(from, &fabric.Error{Op: "receive", Peer: from, HasPeer: true,
+	l.EndPeer(from, &fabric.Error{Op: "receive", Peer: from, HasPeer: true,
 		Err: fmt.Errorf("%w: it sent a packet of the unknown kind %d", fabric.ErrPeerDown, kind)})
 }
 
@@ -32,11 +32,39 @@ func (l *Loop) Complete(op fabric.Op, err error) {
 
 func (l *Loop) PeerDown(p fabric.Peer, err error) {
 	c := &l.conns[p]
+	if c.down != nil && !c.ending {
+		return
+	}
+	if !c.ending {
+		c.down = err
+	}
+	c.ending = false
+	c.drop()
+	l.tellDown(c)
+}
+
+// ender is a domain whose peers write into memory here by themselves. End makes
+// it end a peer and call PeerDown once nothing of that peer's can land any
+// more; it answers false if that is so already.
+type ender interface {
+	End(p fabric.Peer, err error) bool
+}
+
+// EndPeer ends a peer for a reason that the fabric does not know: nothing is
+// taken from it any more. The sinks are told when their buffers are out of its
+// reach, since some memory stays registered when a request ends. For the owner.
+func (l *Loop) EndPeer(p fabric.Peer, err error) {
+	c := &l.conns[p]
 	if c.down != nil {
 		return
 	}
 	c.down = err
 	c.drop()
+	if d, ok := c.dom.(ender); ok && d.End(p, err) {
+		c.ending = true
+		l.Rouse()
+		return
+	}
 	l.tellDown(c)
 }
 
@@ -61,6 +89,6 @@ func (l *Loop) mourn() {
 func (l *Loop) Fail(p fabric.Peer, err error) {
 	l.Exclusive(func() {
 		l.dry()
-		l.PeerDown(p, err)
+		l.EndPeer(p, err)
 	})
 }

@@ -181,7 +181,7 @@ func stale(t *testing.T, h Handle) {
 		t.Errorf("WaitAll of a stale handle = %v", err)
 	}
 	c = h
-	if ended, err := TestAll([]Handle{c}, nil); ended || !errors.Is(err, ErrStale) {
+	if ended, err := TestAll([]Handle{c}, nil); !ended || !errors.Is(err, ErrStale) {
 		t.Errorf("TestAll of a stale handle = %t, %v", ended, err)
 	}
 }

@@ -75,7 +75,8 @@ func loopOf(hs []Handle) (*Loop, error) {
 }
 
 // enlist makes w the waiter of the requests that have not ended: w.need of
-// them have to.
+// them have to. One that is stale is an error, unless all are to end and all
+// others have: then it is the collector's to tell.
 func (l *Loop) enlist(w *Waiter, hs []Handle, some bool) error {
 	ended := 0
 	var err error
@@ -86,7 +87,7 @@ func (l *Loop) enlist(w *Waiter, hs []Handle, some bool) error {
 		}
 		if !h.valid() {
 			err = ErrStale
-			break
+			continue
 		}
 		if r.done {
 			ended++
@@ -101,6 +102,8 @@ func (l *Loop) enlist(w *Waiter, hs []Handle, some bool) error {
 	w.need = len(w.reqs)
 	if some {
 		w.need = min(1, w.need)
+	} else if w.need == 0 {
+		err = nil
 	}
 	if err != nil || some && ended > 0 {
 		w.need = 0

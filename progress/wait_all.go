@@ -3,7 +3,8 @@ package progress
 // WaitAll blocks until all requests have ended and does with each as Wait. out,
 // unless nil, is as long as hs and receives every status with its error; the
 // result is only about the call itself. Where out is nil the result is the first
-// error of a request.
+// error of a request. A stale handle is a request's error where all others have
+// ended; else it is the call's, which then waits for nothing.
 func WaitAll(hs []Handle, out []Status) error {
 	l, err := loopOf(hs)
 	if err != nil {
@@ -193,20 +194,22 @@ func testAllQueued(l *Loop, hs []Handle, out []Status) (ended bool, err error) {
 }
 
 func (l *Loop) testAll(hs []Handle, out []Status) (bool, error) {
-	all := true
 	for i := 0; i < 2; i++ {
-		all = true
+		all, stale := true, false
 		for _, h := range hs {
-			if h.idle() {
-				continue
+			switch {
+			case h.idle():
+			case !h.valid():
+				stale = true
+			default:
+				all = all && h.r.done
 			}
-			if !h.valid() {
-				return false, ErrStale
-			}
-			all = all && h.r.done
 		}
 		if all {
 			return true, l.collectAll(hs, out)
+		}
+		if stale {
+			return false, ErrStale
 		}
 		if i == 0 {
 			l.glance()

@@ -7,7 +7,9 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// asked is a send that was asked back, once and no more.
+// asked is a send that was asked back, once and no more. Its name is no other
+// operation's (Request.Op), so that an answer that comes late is nobody else's;
+// that the answer was asked for is known from here alone.
 type asked struct {
 	peer     fabric.Peer
 	err      error // how the send ends if the answer is yes

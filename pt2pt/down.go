@@ -42,7 +42,7 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 		case r.Step == stepPosted:
 			e.match.Withdraw(match.Entry(r.Entry))
 			e.failRecv(r, err)
-		default:
+		default: // also of a granted receive: the fabric lets nothing of the peer's land any more
 			e.release(r)
 			e.failRecv(r, err)
 		}

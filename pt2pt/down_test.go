@@ -177,3 +177,34 @@ func TestAFailedFetchFailsBothSidesAndTheConnectionGoesOn(t *testing.T) {
 	}
 	e.clean()
 }
+
+// A peer that may still write into a granted receive has broken the protocol:
+// the receive ends when the fabric says that nothing can land any more.
+func TestAGrantedReceiveEndsWithTheFabricsWord(t *testing.T) {
+	for _, ends := range []bool{true, false} {
+		g := newRig(t, 2)
+		e, peer := g.engine(0, func(s *spy) {
+			s.ends = ends
+			s.caps = func(c *fabric.Caps) { c.PutFirst = true }
+		}), g.raw(1)
+		peer.send(0, wire.RTS, wire.Imm(world, tag), rts(fabric.Remote{Addr: 1 << 20, Len: 1 << 20}, 1<<20, 5), nil)
+		h := e.Irecv(g.ctx, 1, world, tag, make([]byte, 1<<20))
+		peer.next(wire.Grant)
+		peer.send(0, wire.FIN, 0, nil, nil)
+		e.until("the end", func() bool { return e.loop.Conn(1).Down() != nil })
+		if ends {
+			if ended, _, err := progress.Test(&h); ended || err != nil {
+				t.Fatalf("the receive ended while the peer can write to its buffer: %v", err)
+			}
+			later := e.Isend(g.ctx, 1, world, tag, make([]byte, 8))
+			g.net.Kill(1)
+			if _, err := progress.Wait(&later); !errors.Is(err, fabric.ErrPeerDown) {
+				t.Errorf("a send meanwhile: %v", err)
+			}
+		}
+		if _, err := progress.Wait(&h); !errors.Is(err, fabric.ErrPeerDown) {
+			t.Errorf("the receive ended with %v", err)
+		}
+		e.clean()
+	}
+}

@@ -40,6 +40,7 @@ type Engine struct {
 	attached map[uint32]*attached
 	question question
 	asked    map[uint64]asked       // sends that were asked back, by operation
+	lates    uint64                 // ready sends that came before their receive
 	hdr      [fabric.MaxHeader]byte // of the packet being sent
 }
 
@@ -244,7 +245,7 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 		}
 	}
 	if !ok {
-		e.loop.PeerDown(from, &fabric.Error{Op: "receive", Peer: from, HasPeer: true,
+		e.loop.EndPeer(from, &fabric.Error{Op: "receive", Peer: from, HasPeer: true,
 			Err: fmt.Errorf("%w: it sent a packet of kind %d that nothing here asked for", fabric.ErrPeerDown, kind)})
 	}
 }

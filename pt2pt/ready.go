@@ -4,10 +4,14 @@ import "github.com/weft-mpi/weft/wire"
 
 // late reports a ready send whose receive was not posted (MPI-4.0 §3.4): an
 // error of the program. Nothing is lost: the message waits like any other. A
-// sender that still waits for us is told too, with the FIN.
+// sender that still waits for us is told too, with the FIN. Of many the first,
+// second, fourth and so on are reported.
 func (e *Engine) late(a *arrival) {
+	if e.lates++; e.lates&(e.lates-1) != 0 {
+		return
+	}
 	cid, tag := wire.Match(a.imm)
 	e.log.Error("a ready send came before its receive was posted; the message is kept like a standard one",
-		"rank", e.rank, "source", a.from, "tag", tag, "context", cid, "bytes", a.total,
+		"rank", e.rank, "source", a.from, "tag", tag, "context", cid, "bytes", a.total, "so far", e.lates,
 		"remedy", "post the receive before the sender may start, or use a standard send")
 }

@@ -142,6 +142,7 @@ type spy struct {
 	caps       func(*fabric.Caps)
 	noGet      bool // Get answers ErrUnsupported
 	holdGet    bool // Get is accepted and not carried out
+	ends       bool // End is taken, and PeerDown comes when the peer is killed
 	held       []fabric.Op
 	registered atomic.Int64
 	sent       [256]int // by kind, of the owner
@@ -155,6 +156,8 @@ func (s *spy) Caps() fabric.Caps {
 	}
 	return c
 }
+
+func (s *spy) End(fabric.Peer, error) bool { return s.ends }
 
 func (s *spy) Register(b []byte, a fabric.Access) (fabric.Region, error) {
 	r, err := s.Domain.Register(b, a)

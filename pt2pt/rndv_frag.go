@@ -14,17 +14,27 @@ func (e *Engine) askFrags(r *progress.Request, n uint64) {
 	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.CTS, r.Other, wire.MakeCTS(e.hdr[:], uint64(r.Op()), n, wire.Outcome(r.Mode) == wire.Late))
 }
 
-func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
+// wanted finds the announced send that its receiver asks the first limit bytes
+// of, for its request to, or nil. late says that the send was ready and its
+// receive was not.
+func (e *Engine) wanted(from fabric.Peer, op, to, limit uint64, late bool) *progress.Request {
 	r := e.loop.Lookup(op)
-	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) || h.Limit() > uint64(len(r.Buf)) {
+	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) || limit > uint64(len(r.Buf)) {
+		return nil
+	}
+	r.Other, r.Remote.Len, r.Entry = to, limit, uint64(wire.Received)
+	if late {
+		r.Entry = uint64(wire.Late)
+	}
+	return r
+}
+
+func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
+	r := e.wanted(from, op, h.Request(), h.Limit(), h.Late())
+	if r == nil {
 		return false
 	}
 	r.Step, r.Offset = stepFrags, 0
-	r.Other, r.Remote.Len = h.Request(), h.Limit()
-	r.Entry = uint64(wire.Received)
-	if h.Late() {
-		r.Entry = uint64(wire.Late)
-	}
 	c := e.loop.Conn(from)
 	if c.Busy() || e.sendFrags(c.Endpoint(), r) == fabric.ErrAgain {
 		c.Enqueue(r)

@@ -23,17 +23,12 @@ func (e *Engine) grant(r *progress.Request, n uint64) {
 }
 
 func (e *Engine) onGrant(from fabric.Peer, op uint64, h wire.GrantHeader) bool {
-	r := e.loop.Lookup(op)
-	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) || h.Limit() == 0 || h.Limit() > uint64(len(r.Buf)) {
+	r := e.wanted(from, op, h.Request(), h.Limit(), h.Late())
+	if r == nil || h.Limit() == 0 {
 		return false
 	}
-	r.Step = stepPut
 	// Remote.Addr is where the copy of a buffered send lies.
-	r.Other, r.Offset, r.Remote.Len, r.Remote.Key = h.Request(), h.Addr(), h.Limit(), h.Key()
-	r.Entry = uint64(wire.Received)
-	if h.Late() {
-		r.Entry = uint64(wire.Late)
-	}
+	r.Step, r.Offset, r.Remote.Key = stepPut, h.Addr(), h.Key()
 	c := e.loop.Conn(from)
 	if c.Busy() || e.put(c.Endpoint(), r) == fabric.ErrAgain {
 		c.Enqueue(r)

@@ -1,34 +1,22 @@
 /* Ping-pong by synchronous sends between ranks 0 and 1: the mean one-way time of a message. */
 #include "osu.h"
 
+static inline void post(const char *out, size_t size, int peer)
+{
+	MPI_Ssend(out, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
+}
+
+static inline void take(char *in, size_t size, int peer)
+{
+	MPI_Recv(in, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+#include "ping_pong.h"
+
 int main(int argc, char **argv)
 {
 	osu_start(argc, argv, OSU_LAT, "m:i:x:", MPI_THREAD_SINGLE, 2);
-	char *out = osu_buffer(osu.max, 'a'), *in = osu_buffer(osu.max, 'b');
-	int peer = 1 - osu_rank;
-
 	osu_own("Ssend Latency");
-	osu_datatype();
-	osu_heads("# Size", "Avg Latency(us)", NULL);
-	for (size_t size = osu.min; size <= osu.max; size *= 2) {
-		int iters, skip;
-		double start = 0, total = 0;
-		osu_counts(size, &iters, &skip);
-		MPI_Barrier(MPI_COMM_WORLD);
-		for (int i = 0; i < iters + skip; i++) {
-			if (osu_rank == 0) {
-				if (i >= skip)
-					start = MPI_Wtime();
-				MPI_Ssend(out, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
-				MPI_Recv(in, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-				if (i >= skip)
-					total += MPI_Wtime() - start;
-			} else {
-				MPI_Recv(in, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-				MPI_Ssend(out, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
-			}
-		}
-		osu_row(size, total * 1e6 / (2.0 * iters));
-	}
+	ping_pong();
 	osu_finish();
 }

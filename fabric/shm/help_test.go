@@ -99,6 +99,18 @@ func connected(t testing.TB, a, b fabric.Domain) *pair {
 	return p
 }
 
+// needCMA skips the test where rank 1 can't be read with CMA, unless this is CI.
+func needCMA(t testing.TB, n *node) {
+	t.Helper()
+	switch {
+	case n.d.peers[1].info.cma:
+	case os.Getenv("WEFT_CI") != "":
+		t.Fatal("CMA is refused")
+	default:
+		t.Skip("this machine refuses CMA")
+	}
+}
+
 func (p *pair) poll() {
 	for _, n := range p.n {
 		n.d.Poll(n, 64)

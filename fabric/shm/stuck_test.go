@@ -2,7 +2,6 @@ package shm
 
 import (
 	"bytes"
-	"os"
 	"sync/atomic"
 	"testing"
 
@@ -36,12 +35,7 @@ func newTrio(t testing.TB, bytes int) *trio {
 		})
 		waitFor(t, "a message", func() bool { x.n[i].d.Poll(x.n[i], 64); return len(x.n[i].got) > 0 })
 	}
-	if !x.n[0].d.peers[1].info.cma {
-		if os.Getenv("WEFT_CI") != "" {
-			t.Fatal("CMA is refused")
-		}
-		t.Skip("this machine refuses CMA")
-	}
+	needCMA(t, x.n[0])
 	for i := range x.src {
 		x.src[i] = byte(i % 251)
 	}

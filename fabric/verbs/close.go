@@ -37,6 +37,9 @@ func (d *Domain) quiesce() {
 		d.flush()
 	}
 	d.takeEvents()
+	for ; !d.sdone.empty(); d.sdone.next++ { // which a Poll cut short has left
+		d.retire(nobody{}, &d.ring.sdone[d.sdone.next])
+	}
 	for _, e := range d.peers {
 		if e != nil && e.up && e.head != e.tail {
 			e.flushMark()

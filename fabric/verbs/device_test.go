@@ -3,7 +3,9 @@ package verbs
 import (
 	"log/slog"
 	"os"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/fabrictest"
@@ -20,6 +22,19 @@ func needDevice(t testing.TB) {
 		t.Fatalf("WEFT_ROCE is set and no device can be used: %v", err)
 	default:
 		t.Skipf("no RDMA device; scripts/roce runs this test in a guest that has one: %v", err)
+	}
+}
+
+// patience is a watchdog for what has to come: no test takes its measure.
+const patience = 2 * time.Minute
+
+// eventually looks again and again whether something holds, which is wanted to.
+func eventually(t testing.TB, wanted string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !holds(); runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("it never comes to this: %s", wanted)
+		}
 	}
 }
 

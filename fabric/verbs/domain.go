@@ -90,7 +90,7 @@ type Domain struct {
 	ports         []*port // beside the first
 	transfers     []transfer
 	freeTransfers []uint32
-	limping       []*endpoint // have a rail that is lost
+	limping       []*endpoint // have a rail that is lost, or stripes of one
 }
 
 // stash is completions that a turn has found and Poll not looked at.
@@ -106,6 +106,7 @@ type event struct {
 	card  card
 	rails []*rail
 	port  int   // that qpn or all is about
+	rail  int   // of which the peer's end is gone, from 1 on
 	up    bool  // it can be sent on
 	err   error // the peer is down
 	qpn   uint32
@@ -158,7 +159,8 @@ func openSelected(cfg fabric.Config, ss []selection, queues int, m marks, a attr
 }
 
 // putFirst says whether large messages are written by their sender. Over
-// several ports they are read, since only a Get is striped over all of them.
+// several ports they are read: each receive that is to be written to would be
+// registered with all of them.
 func putFirst(cfg fabric.Config, ss []selection) (bool, error) {
 	if forced := os.Getenv(envRendezvous) != ""; !forced && (len(ss) > 1 || cfg.Size == 1) {
 		return false, nil
@@ -224,6 +226,9 @@ func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host 
 	if err = d.prepare(size.slots); err != nil {
 		return nil, err
 	}
+	if err = d.shareKeys(); err != nil {
+		return nil, err
+	}
 	if err = d.bell.open(d.nics()); err != nil {
 		return nil, fmt.Errorf("create doorbell: %w", err)
 	}
@@ -251,7 +256,7 @@ func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host 
 func (d *Domain) prepare(slots int) (err error) {
 	keys := 0
 	if len(d.ports) > 0 {
-		keys = keyEntries * keyEntrySize
+		keys = (keyEntries + 1) * keyEntrySize // the last for fences
 	}
 	for _, m := range []struct {
 		what   string

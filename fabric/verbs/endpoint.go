@@ -17,8 +17,10 @@ type endpoint struct {
 
 	// The queue pairs beside the first, see rail.
 	rails    []*rail
-	reserved int    // places in the ring for parts that wait for keys
-	keysAddr uint64 // of the peer's table of keys
+	strays   []stripe // of rails that are lost
+	limping  bool     // it is on the domain's list
+	reserved int      // places in the ring for parts that wait for keys
+	keysAddr uint64   // of the peer's table of keys
 	keysKey  uint32
 
 	up       bool

@@ -19,6 +19,18 @@ func (e *endpoint) die(err error) {
 	}
 }
 
+// End ends a peer for a reason of the engine's. It answers whether there is
+// anything to end: then PeerDown follows, once the peer can write to no memory
+// here. Its keys alone would not do, since those of an arena stay.
+func (d *Domain) End(p fabric.Peer, err error) bool {
+	e := d.peers[p]
+	if e == nil || e.down != nil || d.closed.Load() {
+		return false
+	}
+	e.fail(e.downError("talk over verbs", err))
+	return true
+}
+
 // fail ends the peer: the device flushes its operations, after which mourn
 // tells of its end.
 func (e *endpoint) fail(err error) {
@@ -86,13 +98,16 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 				n += e.endRail(h, r, e.failing)
 			}
 		}
+		for ; len(e.strays) > 0 && n < max; e.strays = e.strays[1:] {
+			n += d.ended(h, e.strays[0].id, e.failing)
+		}
 		if n == max {
 			return n
 		}
 		d.failing = append(d.failing[:i], d.failing[i+1:]...)
 		e.down, e.failing = e.failing, nil
 		d.uncovered -= e.held
-		e.held, e.ring, e.rails = 0, nil, nil
+		e.held, e.ring, e.rails, e.strays = 0, nil, nil, nil
 		d.hangUp(e.peer)
 		h.PeerDown(e.peer, e.down)
 		n++
@@ -144,8 +159,9 @@ func (e *endpoint) refusal() error {
 		Err: fmt.Errorf("its device refuses: %w", fabric.ErrBadRemote)}
 }
 
-// ErrPathLost means that one of several paths to a peer has failed amid an
-// operation. The peer is there, and operations that follow use other paths.
+// ErrPathLost means that one of several paths to a peer has failed by an
+// operation's own fault, so that it can't go on over another. The peer is there,
+// and operations that follow use other paths.
 var ErrPathLost = errors.New("a path to the peer is lost, others are left")
 
 // statusError explains the status of a completion.
@@ -161,9 +177,17 @@ func (e *endpoint) statusError(what string, c *doneDesc) error {
 }
 
 const (
+	statusLocal        = 2
+	statusFlushed      = 5
 	statusRemoteAccess = 10
 	statusRetries      = 12
+	statusNotReady     = 13
+	statusFatal        = 19
+	statusTimeout      = 20
 )
+
+// errRailGone is why a rail is lost that the peer has destroyed.
+var errRailGone = errors.New("the peer has lost it")
 
 // statuses are those of enum ibv_wc_status.
 var statuses = []struct{ what, remedy string }{

@@ -32,12 +32,10 @@ func newMourner() *mourner { return &mourner{ends: map[fabric.Op]error{}} }
 // untilDown polls until the peer's end is reported, and a little longer.
 func (m *mourner) untilDown(t *testing.T, d *Domain) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); len(m.down) == 0; {
+	eventually(t, "the peer's end is reported", func() bool {
 		d.Poll(m, 64)
-		if time.Now().After(end) {
-			t.Fatal("the peer's end is not reported")
-		}
-	}
+		return len(m.down) > 0
+	})
 	for range 10 {
 		d.Poll(m, 64)
 	}
@@ -113,6 +111,79 @@ func TestAPeersEndWaitsForNothingThatHasEnded(t *testing.T) {
 	}
 	if len(m.down) != 1 || a.outstanding != 0 {
 		t.Errorf("after 5 Polls PeerDown was called %d times and %d work requests are outstanding", len(m.down), a.outstanding)
+	}
+}
+
+// A peer that the engine ends can't write here any more when its end is
+// reported.
+func TestAPeerThatIsEndedCanWriteNothingMore(t *testing.T) {
+	emulated(t)
+	for _, queues := range []int{1, 2} {
+		w := newFakeNet()
+		ds, _ := connected(t, railJob(w, 1, queues))
+		b := ds[1]
+		e := b.peers[0]
+		ours := []uint32{e.qp.number}
+		for _, r := range e.rails {
+			ours = append(ours, r.qp.number)
+		}
+		for range 2 {
+			if !b.End(0, errors.New("it sends nonsense")) {
+				t.Fatal("there is nothing to end")
+			}
+		}
+		m := &ending{mourner: newMourner(), down: func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			for _, number := range ours {
+				if w.qps[number] != nil {
+					t.Error("a queue pair is left when the peer's end is reported")
+				}
+			}
+		}}
+		for len(m.mourner.down) == 0 {
+			b.Poll(m, 64)
+		}
+		if err := m.mourner.down[0]; !errors.Is(err, fabric.ErrPeerDown) || !strings.Contains(err.Error(), "nonsense") {
+			t.Errorf("PeerDown(%v)", err)
+		}
+		if b.End(0, nil) {
+			t.Error("a peer is ended that has ended")
+		}
+		newMourner().untilDown(t, ds[0])
+	}
+}
+
+// ending looks at what is left when a peer's end is reported.
+type ending struct {
+	*mourner
+	down func()
+}
+
+func (e *ending) PeerDown(p fabric.Peer, err error) {
+	e.down()
+	e.mourner.PeerDown(p, err)
+}
+
+// Completions that a Poll was not to hand over are there when the domain closes.
+func TestCloseKnowsWhatAPollHasLeft(t *testing.T) {
+	ds, eps := connected(t, fakeJob(newFakeNet()))
+	a := ds[0]
+	buf := make([]byte, 4096)
+	seg := fabric.Segment{Bytes: buf, Region: register(t, a, buf, fabric.LocalWrite)}
+	from := register(t, ds[1], make([]byte, len(buf)), fabric.RemoteRead).Remote
+	for op := range fabric.Op(4) {
+		if err := eps[0].Get(seg, from, op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.Poll(newMourner(), 1)
+	if a.sdone.empty() {
+		t.Fatal("the Poll has left nothing: nothing is proved")
+	}
+	a.quiesce()
+	if a.alive() || a.outstanding != 0 {
+		t.Errorf("%d work requests are waited for that have ended", a.outstanding)
 	}
 }
 
@@ -242,107 +313,5 @@ func TestAHalfWrittenCreditWordIsNoNews(t *testing.T) {
 				t.Errorf("%#x to %#x: acked is %#x", c[0], c[1], e.acked)
 			}
 		}
-	}
-}
-
-// In a window of 64 messages the library is called for fewer than one in ten.
-func TestAWindowTakesFewCrossings(t *testing.T) {
-	ds, eps := connected(t, fakeJob(newFakeNet()))
-	n := [2]*fakeNIC{ds[0].nic.(*fakeNIC), ds[1].nic.(*fakeNIC)}
-	ds[0].Poll(nobody{}, 64)
-	var c counter
-	for _, n := range n {
-		n.crossings = 0
-	}
-	const rounds = 10
-	for range rounds {
-		for range 64 {
-			if err := eps[0].Send(1, 0, nil, make([]byte, 8)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		ds[0].Poll(nobody{}, 64)
-		for want := c.n - c.n%64 + 64; c.n < want; {
-			ds[1].Poll(&c, 64)
-		}
-	}
-	for i, who := range []string{"sender", "receiver"} {
-		if per := float64(n[i].crossings) / (rounds * 64); per > 0.1 {
-			t.Errorf("%s: %.3f crossings a message", who, per)
-		}
-	}
-}
-
-// Where no progress thread polls, no message waits for company.
-func TestAnUnattendedRankLeavesNothingBehind(t *testing.T) {
-	j := fakeJob(newFakeNet())
-	opener := j.open
-	j.open = func(cfg fabric.Config) (*Domain, error) {
-		cfg.Unattended = true
-		return opener(cfg)
-	}
-	ds, eps := connected(t, j)
-	ds[0].Poll(nobody{}, 64)
-	var c counter
-	for i := range 20 {
-		if err := eps[0].Send(1, 0, nil, nil); err != nil {
-			t.Fatal(err)
-		}
-		if ds[1].Poll(&c, 64); c.n != i+1 {
-			t.Errorf("message %d is not there", i+1)
-		}
-	}
-}
-
-// A lone message does not wait for company. What gathers while the rank sleeps
-// makes it come and Poll.
-func TestALoneMessageGoesAtOnce(t *testing.T) {
-	ds, eps := connected(t, fakeJob(newFakeNet()))
-	ds[0].Poll(nobody{}, 64)
-	var c counter
-	for i := range 2 {
-		eps[0].Send(1, 0, nil, nil)
-		if ds[1].Poll(&c, 64); c.n != i+1 {
-			t.Errorf("message %d is not there", i+1)
-		}
-	}
-	if err := ds[0].Arm(fabric.WakeAll); err != nil {
-		t.Fatal(err)
-	}
-	for range 10 {
-		for range 7 {
-			eps[0].Send(1, 0, nil, nil)
-		}
-		if err := ds[0].Wait(0); err != nil {
-			t.Fatal(err)
-		}
-		ds[0].Poll(nobody{}, 64)
-	}
-	for ds[1].Poll(&c, 64) > 0 {
-	}
-	if c.n != 72 {
-		t.Errorf("of 72 messages %d are there", c.n)
-	}
-}
-
-// A ping-pong needs no message of its own for credit, and gives slots back
-// many at a time.
-func TestMessagesCarryCredit(t *testing.T) {
-	ds, eps := connected(t, fakeJob(newFakeNet()))
-	n := ds[0].nic.(*fakeNIC)
-	n.crossings, n.refills, n.writes = 0, 0, 0
-	const rounds = 1000
-	for range rounds {
-		for i := range eps {
-			if err := eps[i].Send(1, 0, nil, nil); err != nil {
-				t.Fatal(err)
-			}
-			for c := (counter{}); c.n == 0; {
-				ds[1-i].Poll(&c, 1)
-			}
-		}
-	}
-	if n.crossings > 2*rounds || n.refills > rounds/16 || n.writes > 0 {
-		t.Errorf("%d round trips: %d crossings, %d times slots, %d writes", rounds, n.crossings, n.refills, n.writes)
 	}
 }

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"sync"
@@ -20,6 +21,8 @@ type fakeNet struct {
 	rnr    int    // messages that found no slot
 	fault  uint8  // status of the next work request, once
 	at     string // the device that fault is about, or any
+	stuck  uint32 // the queue pair on which nothing arrives
+	posted bool   // WRITEs reach memory with the next other thing that their device does there
 	refuse func() // called where registering is to fail
 }
 
@@ -27,15 +30,6 @@ type fakeMR struct {
 	nic        *fakeNIC
 	start, end uint64
 	access     uint32
-}
-
-type fakeQP struct {
-	nic     *fakeNIC
-	id      qp
-	peer    uint32
-	ready   bool
-	failed  bool
-	waiting []fakeSend // that have not arrived
 }
 
 // fakeSend is a work request with the data that it took along.
@@ -66,6 +60,7 @@ type fakeNIC struct {
 	registered int
 	scratch    []byte
 	moved      uint64 // bytes of READs and WRITEs
+	written    []func()
 }
 
 func newFakeNet() *fakeNet {
@@ -151,7 +146,7 @@ func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend, _ int) (polled, error) {
 }
 
 func (q *fakeQP) progress() {
-	for len(q.waiting) > 0 && q.ready && !q.failed && !q.nic.w.silent {
+	for len(q.waiting) > 0 && q.ready && !q.failed && !q.nic.w.silent && q.id.number != q.nic.w.stuck {
 		status, again := q.carry(&q.waiting[0])
 		if again {
 			return
@@ -230,6 +225,9 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		w.rnr++
 		return 0, true
 	}
+	if d.op != opWrite || d.flags&flagWord != 0 {
+		p.nic.settle()
+	}
 	switch d.op {
 	case opSend:
 		slot := p.nic.takeSlot()
@@ -242,6 +240,9 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		if length > 0 {
 			if d.flags&flagWord != 0 {
 				storeWord(d.remote, d.word)
+			} else if w.posted && d.op == opWrite {
+				data, remote := bytes.Clone(data), d.remote
+				p.nic.written = append(p.nic.written, func() { copy(memoryAt(remote, int(length)), data) })
 			} else {
 				copy(memoryAt(d.remote, int(length)), data)
 			}
@@ -265,6 +266,14 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		}
 	}
 	return 0, false
+}
+
+// settle brings to memory what has been written.
+func (n *fakeNIC) settle() {
+	for _, f := range n.written {
+		f()
+	}
+	n.written = nil
 }
 
 func (n *fakeNIC) takeSlot() uint32 {
@@ -326,48 +335,6 @@ func (n *fakeNIC) deregister(m mr) error {
 	}
 	delete(n.w.mrs, m.rkey)
 	n.registered--
-	return nil
-}
-
-func (n *fakeNIC) createQP() (qp, int, error) {
-	n.w.mu.Lock()
-	defer n.w.mu.Unlock()
-	n.w.next += 3
-	q := &fakeQP{nic: n, id: qp{uint64(n.w.next), n.w.next}}
-	n.w.qps[n.w.next] = q
-	n.qps = append(n.qps, q)
-	return q.id, n.options.inline, nil
-}
-
-func (n *fakeNIC) connectQP(q qp, p path) error {
-	n.w.mu.Lock()
-	defer n.w.mu.Unlock()
-	f := n.w.qps[q.number]
-	f.peer, f.ready = p.qpn, true
-	return nil
-}
-
-func (n *fakeNIC) failQP(q qp) error {
-	n.w.mu.Lock()
-	defer n.w.mu.Unlock()
-	n.w.qps[q.number].fail()
-	return nil
-}
-
-func (n *fakeNIC) destroyQP(q qp) error {
-	n.w.mu.Lock()
-	defer n.w.mu.Unlock()
-	f := n.w.qps[q.number]
-	if f == nil {
-		return fmt.Errorf("queue pair %d does not exist", q.number)
-	}
-	delete(n.w.qps, q.number)
-	for i, x := range n.qps {
-		if x == f {
-			n.qps = append(n.qps[:i], n.qps[i+1:]...)
-			break
-		}
-	}
 	return nil
 }
 

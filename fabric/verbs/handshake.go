@@ -36,6 +36,9 @@ type link struct {
 	addr   address
 	conn   net.Conn // of the connection made
 	gone   bool     // the peer has ended while we close
+
+	introduced bool   // the handshake is over
+	railsGone  []byte // to tell the peer by then
 }
 
 var errCrossed = errors.New("the peer dials, too")

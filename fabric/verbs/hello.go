@@ -24,7 +24,7 @@ const (
 	greetingSize = 8 + 4 + 4 + 4 + 16
 	proofSize    = sha256.Size
 	cardSize     = 4 + 4 + 4 + 2 + 3 + 16 + 4 + 4 + 8 + 1 + 4 + 8
-	railCardSize = 4 + 4 + 2 + 4 + 16
+	railCardSize = 4 + 4 + 2 + 4 + 16 + 4
 )
 
 // Verdicts of the listener.
@@ -37,6 +37,7 @@ const (
 const (
 	byteReady = 'r'
 	byteBye   = 'b'
+	byteGone  = 'g' // and the number of a rail
 )
 
 type greeting struct {
@@ -148,6 +149,7 @@ type railCard struct {
 	answers  uint8
 	port     uint8 // its number among the ports of the rank, from 0 on
 	gid      [16]byte
+	keysKey  uint32 // of the table of keys on that port
 }
 
 func (c railCard) encode(b []byte) []byte {
@@ -160,7 +162,8 @@ func (c railCard) encode(b []byte) []byte {
 		kind = 1
 	}
 	b = append(b, c.mtu, kind, c.answers, c.port)
-	return append(b, c.gid[:]...)
+	b = append(b, c.gid[:]...)
+	return le.AppendUint32(b, c.keysKey)
 }
 
 func decodeRailCard(b []byte) (c railCard, err error) {
@@ -171,6 +174,7 @@ func decodeRailCard(b []byte) (c railCard, err error) {
 	c.qpn, c.psn, c.lid = le.Uint32(b), le.Uint32(b[4:]), le.Uint16(b[8:])
 	c.mtu, c.ethernet, c.answers, c.port = b[10], b[11] == 1, b[12], b[13]
 	copy(c.gid[:], b[14:])
+	c.keysKey = le.Uint32(b[30:])
 	switch {
 	case c.mtu < 1 || c.mtu > 5:
 		err = fmt.Errorf("rail card with the MTU code %d", c.mtu)

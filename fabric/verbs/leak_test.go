@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/weft-mpi/weft/fabric"
 )
 
@@ -104,15 +102,13 @@ func TestLinkDownEndsPeers(t *testing.T) {
 		begin()
 		ds[0].Poll(m, 64)
 	}
-	up := setLink(t, ds[0], link)
+	up := setLink(t, link)
 	start := time.Now()
-	for end := start.Add(time.Minute); len(m.down) == 0; {
+	eventually(t, "the peer's end is reported", func() bool {
 		begin()
 		ds[0].Poll(m, 64)
-		if time.Now().After(end) {
-			t.Fatal("the peer's end is not reported")
-		}
-	}
+		return len(m.down) > 0
+	})
 	t.Logf("after %v: %v", time.Since(start).Round(time.Millisecond), m.down[0])
 	m.untilDown(t, ds[0])
 	failed := 0
@@ -145,20 +141,14 @@ func TestLinkDownEndsPeers(t *testing.T) {
 	}
 }
 
-// setLink takes the interface below a domain's port down. up brings it back,
-// at the end of the test at the latest, and waits for the device to say that
-// it can be used.
-func setLink(t *testing.T, d *Domain, link string) (up func()) {
+// setLink takes an interface down. up brings it back, at the end of the test at
+// the latest, and waits until the port above it can be used.
+func setLink(t *testing.T, link string) (up func()) {
 	t.Helper()
 	set := func(state string) {
 		if out, err := exec.Command("ip", "link", "set", link, state).CombinedOutput(); err != nil {
 			t.Fatalf("ip link set %s %s: %v: %s", link, state, err, out)
 		}
-	}
-	n, err := openLibrary(nicOptions{device: d.port.device, port: d.port.number, gidIndex: d.port.gidIndex,
-		global: true, srqDepth: 4, recvCQE: 4, sendCQE: 4, inline: wantInline})
-	if err != nil {
-		t.Fatal(err)
 	}
 	done := false
 	up = func() {
@@ -166,21 +156,8 @@ func setLink(t *testing.T, d *Domain, link string) (up func()) {
 			return
 		}
 		done = true
-		defer n.close()
 		set("up")
-		for end := time.Now().Add(time.Minute); ; {
-			err := Provider{}.Available()
-			if err == nil {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("the port does not come back: %v", err)
-			}
-			unix.Poll([]unix.PollFd{{Fd: int32(n.asyncFD()), Events: unix.POLLIN}}, 1000)
-			for more := true; more; {
-				_, more = n.async()
-			}
-		}
+		eventually(t, "the port comes back", func() bool { return Provider{}.Available() == nil })
 	}
 	t.Cleanup(up)
 	set("down")

@@ -46,8 +46,11 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 		n += d.pollPorts(h, max-n)
 	}
 	if n < max && drained && len(d.limping) > 0 {
-		own++
-		n += d.bury(h, max-n)
+		m, busy := d.bury(h, max-n)
+		n += m
+		if busy {
+			own++
+		}
 	}
 	if n < max && drained && len(d.dying)+len(d.failing) > 0 {
 		own++
@@ -143,6 +146,9 @@ func (d *Domain) takeEvents() {
 		case ev.all:
 			d.failAll(ev.err)
 			continue
+		case ev.rail > 0:
+			d.endpoint(ev.peer).railGone(ev.rail)
+			continue
 		case ev.port > 0:
 			d.loseNumber(ev.port, ev.qpn, ev.err)
 			continue
@@ -158,6 +164,7 @@ func (d *Domain) takeEvents() {
 			if ev.made {
 				d.nic.destroyQP(ev.qp)
 				d.discard(ev.rails)
+				d.hangUp(ev.peer)
 			}
 			continue
 		}

@@ -18,6 +18,7 @@ type port struct {
 	outstanding int
 	budget      int
 	done        stash
+	keysMR      mr // of the table of keys
 }
 
 // nics are the devices of all ports, that of the first first.
@@ -42,6 +43,18 @@ func (d *Domain) openPorts(infos []portInfo, a attributes, openNIC func(nicOptio
 			return fmt.Errorf("%s port %d: %w", p.device, p.number, explain(err))
 		}
 		d.ports = append(d.ports, &port{info: p, nic: n, ring: n.rings(), budget: o.sendCQE - 2*sendRing})
+	}
+	return nil
+}
+
+// shareKeys makes the table of keys known to the further ports, for fences.
+func (d *Domain) shareKeys() error {
+	for _, p := range d.ports {
+		m, err := p.nic.register(addressOf(d.keysMem), len(d.keysMem), accessLocalWrite|accessRemoteRead)
+		if err != nil {
+			return pinError("keys", len(d.keysMem), err)
+		}
+		p.keysMR = m
 	}
 	return nil
 }
@@ -120,6 +133,9 @@ func (d *Domain) armPorts() error {
 // closePorts gives the devices back.
 func (d *Domain) closePorts() (err error) {
 	for _, p := range d.ports {
+		if p.keysMR.id != 0 {
+			err = errors.Join(err, p.nic.deregister(p.keysMR))
+		}
 		err = errors.Join(err, p.nic.close())
 		p.sends = 0
 	}

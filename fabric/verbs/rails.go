@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/weft-mpi/weft/fabric"
 )
 
 const (
@@ -21,14 +19,16 @@ const (
 // alone, which keeps their order; a rail carries stripes of large transfers.
 // It is the owner's once the endpoint has adopted it.
 type rail struct {
-	port, theirs int // the port on this side and on the peer's; 0 is the first
+	port, theirs int    // the port on this side and on the peer's; 0 is the first
+	keysKey      uint32 // of the peer's table of keys there
 	psn          uint32
 	qp           qp // id 0 once it is destroyed
 	lost         error
 	lostBy       time.Time // when it is destroyed though not all is flushed
+	gone         bool      // the peer has destroyed its end: nothing lands there any more
 	head, tail   uint32
 	reserved     int      // places in the ring for parts that wait for keys
-	ring         []uint32 // the transfers that the outstanding are of
+	ring         []stripe // that are outstanding
 }
 
 // room says whether n work requests more may be outstanding on the rail.
@@ -60,7 +60,7 @@ func (d *Domain) infoAt(port int) *portInfo {
 func (d *Domain) makeRails() (rs []*rail, err error) {
 	n := min(d.queues*(1+len(d.ports)), maxRails)
 	for k := 1; k < n; k++ {
-		r := &rail{port: k % (1 + len(d.ports)), ring: make([]uint32, queueDepth), psn: newPSN()}
+		r := &rail{port: k % (1 + len(d.ports)), ring: make([]stripe, queueDepth), psn: newPSN()}
 		if r.qp, _, err = d.nicAt(r.port).createQP(); err != nil {
 			d.discard(rs)
 			return nil, fmt.Errorf("make queue pair %d: %w", k+1, err)
@@ -96,9 +96,12 @@ func (d *Domain) destroyRail(r *rail) error {
 // railCards describe our rails for the peer.
 func (d *Domain) railCards(rs []*rail) (cs []railCard) {
 	for _, r := range rs {
-		p := d.infoAt(r.port)
+		p, key := d.infoAt(r.port), d.keysMR.rkey
+		if r.port > 0 {
+			key = d.ports[r.port-1].keysMR.rkey
+		}
 		cs = append(cs, railCard{qpn: r.qp.number, psn: r.psn, lid: p.lid, mtu: p.mtu, ethernet: p.ethernet,
-			answers: p.answers, port: uint8(r.port), gid: p.gid})
+			answers: p.answers, port: uint8(r.port), gid: p.gid, keysKey: key})
 	}
 	return cs
 }
@@ -114,7 +117,7 @@ func (d *Domain) joinRails(mine []*rail, yours []railCard) ([]*rail, error) {
 			err = errors.New("an InfiniBand port meets a RoCE port")
 			break
 		}
-		r.theirs = int(c.port)
+		r.theirs, r.keysKey = int(c.port), c.keysKey
 		err = d.nicAt(r.port).connectQP(r.qp, path{
 			qpn: c.qpn, psn: c.psn, myPSN: r.psn, gid: c.gid, lid: c.lid,
 			mtu: min(p.mtu, c.mtu), reads: min(p.reads, c.answers), answers: p.answers,
@@ -127,53 +130,6 @@ func (d *Domain) joinRails(mine []*rail, yours []railCard) ([]*rail, error) {
 		return mine, fmt.Errorf("%w: list ports of the same networks in the same order on all ranks with %s", err, envDevice)
 	}
 	return mine[:n], nil
-}
-
-// loseRail takes a rail out of use: what was under way on it ends with an
-// error, later transfers take the rails that are left.
-func (e *endpoint) loseRail(r *rail, err error) {
-	if r.lost != nil {
-		return
-	}
-	d := e.d
-	r.lostBy = time.Now().Add(flushTime)
-	if r.lost = e.failing; r.lost == nil {
-		r.lost = &fabric.Error{Op: "use a further path to the peer", Peer: e.peer, HasPeer: true,
-			Err: fmt.Errorf("%w (port %d of %s): %w", ErrPathLost, d.infoAt(r.port).number, d.infoAt(r.port).device, err)}
-		d.cfg.Log.Warn("verbs: a path to a peer is lost, the others are used", "rank", e.peer, "err", r.lost)
-	}
-	if r.qp.id == 0 || d.nicAt(r.port).failQP(r.qp) != nil {
-		r.lostBy = time.Now()
-	}
-	d.limping = append(d.limping, e)
-}
-
-// losePort takes all rails of a port out of use, which is not the first.
-func (d *Domain) losePort(port int, err error) {
-	for _, e := range d.peers {
-		if e == nil {
-			continue
-		}
-		for _, r := range e.rails {
-			if r.port == port {
-				e.loseRail(r, err)
-			}
-		}
-	}
-}
-
-// loseNumber takes the rail with a queue pair out of use.
-func (d *Domain) loseNumber(port int, qpn uint32, err error) {
-	for _, e := range d.peers {
-		if e == nil {
-			continue
-		}
-		for _, r := range e.rails {
-			if r.port == port && r.qp.number == qpn && r.qp.id != 0 {
-				e.loseRail(r, err)
-			}
-		}
-	}
 }
 
 // railsBusy says whether anything is outstanding on the rails.

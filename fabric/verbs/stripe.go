@@ -1,11 +1,6 @@
 package verbs
 
-import (
-	"fmt"
-	"time"
-
-	"github.com/weft-mpi/weft/fabric"
-)
+import "github.com/weft-mpi/weft/fabric"
 
 const (
 	// stripeMin is what a queue pair gets at least of a transfer: below, the
@@ -38,9 +33,15 @@ type transfer struct {
 type part struct {
 	rail int // 0: the first queue pair
 	off  uint64
-	n    uint32
+	n    uint32 // 0: a fence
 	lkey uint32 // on the rail's port
 	back uint32 // lkey on the first port
+}
+
+// stripe is a part that is under way on a rail, or was when that was lost.
+type stripe struct {
+	id uint32 // of the transfer
+	part
 }
 
 // lanes are the rails that a transfer can take, 0 the first queue pair.
@@ -50,15 +51,12 @@ type lanes struct {
 	lkey [maxRails]uint32
 }
 
-// lanesFor finds the rails that a transfer of a segment can take. A Put takes
-// those to the peer's first port: what two devices have written comes in no
-// order, so that a message over the first port could be seen before the bytes
-// of another.
+// lanesFor finds the rails that a transfer of a segment can take.
 func (e *endpoint) lanesFor(verb uint8, seg fabric.Segment, lkey uint32) (l lanes) {
 	l.n, l.lkey[0] = 1, lkey
 	for k, r := range e.rails {
-		if verb != opRead && r.theirs != 0 {
-			continue
+		if r.fenced(verb) && (r.port == 0 || r.keysKey == 0) {
+			continue // nothing to fence with
 		}
 		if r.lost != nil || l.n == maxRails || (l.n+1)*e.d.stripeMin > len(seg.Bytes) {
 			continue
@@ -76,6 +74,12 @@ func (e *endpoint) lanesFor(verb uint8, seg fabric.Segment, lkey uint32) (l lane
 	return l
 }
 
+// fenced says whether a transfer ends on the rail with a fence: a READ behind
+// its WRITEs. What two devices write comes in no order, so that a message over
+// the first port could be seen before bytes that another has acknowledged. The
+// answer to a READ comes when the WRITEs before it are in the memory.
+func (r *rail) fenced(verb uint8) bool { return verb != opRead && r.theirs != 0 }
+
 // stripe moves a segment over several queue pairs. False says that it goes over
 // the first alone.
 //
@@ -89,7 +93,7 @@ func (e *endpoint) stripe(verb uint8, seg fabric.Segment, lkey uint32, m fabric.
 	}
 	share := (n/l.n + stripeAlign) &^ (stripeAlign - 1)
 	each := (share + piece - 1) / piece
-	total := each*l.n + 1
+	total := (each+1)*l.n + 1 // with fences
 	if total > d.budget || total > queueDepth-sendReserve {
 		return false, nil
 	}
@@ -99,7 +103,7 @@ func (e *endpoint) stripe(verb uint8, seg fabric.Segment, lkey uint32, m fabric.
 	foreign := false
 	for i := 1; i < l.n; i++ {
 		r := e.rails[l.rail[i]-1]
-		if !r.room(d, each) {
+		if !r.room(d, each+1) {
 			return true, fabric.ErrAgain
 		}
 		foreign = foreign || r.theirs != 0
@@ -130,6 +134,11 @@ func (e *endpoint) stripe(verb uint8, seg fabric.Segment, lkey uint32, m fabric.
 			} else {
 				e.postPart(id, p, t.rkey)
 			}
+		}
+		if k := l.rail[i]; k > 0 && e.rails[k-1].fenced(verb) {
+			t.left++
+			t.waiting = append(t.waiting, part{rail: k})
+			e.reserve(e.rails[k-1], 1)
 		}
 	}
 	if !d.inPoll && d.sends > 0 {
@@ -188,12 +197,17 @@ func (e *endpoint) postPart(id uint32, p part, rkey uint32) {
 	s.op, s.segments, s.remote, s.rkey = t.verb, 1, t.remote+p.off, rkey
 	s.addr[0], s.length[0], s.lkey[0] = t.local+p.off, p.n, p.lkey
 	s.flags |= flagSignaled
+	if p.n == 0 {
+		s.op, s.remote, s.rkey = opRead, e.keysAddr, r.keysKey
+		s.addr[0], s.length[0] = addressOf(d.keysMem)+keyEntries*keyEntrySize, 8
+		s.lkey[0] = d.ports[r.port-1].keysMR.lkey
+	}
 	if r == nil {
 		e.submit(s, entry{op: fabric.Op(id), form: formStripe, slot: -1})
 		return
 	}
 	s.qp, s.id = r.qp.id, uint64(p.rail)<<railShift|uint64(e.peer)<<32|uint64(r.tail)
-	r.ring[r.tail%queueDepth] = id
+	r.ring[r.tail%queueDepth] = stripe{id, p}
 	r.tail++
 	if r.port == 0 {
 		d.outstanding++
@@ -235,13 +249,23 @@ func (e *endpoint) gotKeys(h fabric.Handler, id uint32, entry []byte, err error)
 	for _, p := range waiting {
 		r := e.rails[p.rail-1]
 		key := keys[r.theirs%maxPorts]
-		if !ok || key == 0 || r.lost != nil {
+		if p.n == 0 {
+			switch {
+			case r.lost != nil: // perhaps amid what was written before
+				e.strays = append(e.strays, stripe{id, p})
+				e.limp()
+				continue
+			case !ok || key == 0: // nothing was written there
+				n += d.ended(h, id, nil)
+				continue
+			}
+		} else if !ok || key == 0 || r.lost != nil {
 			p.rail, p.lkey, key = 0, p.back, t.rkey
 		}
 		e.postPart(id, p, key)
 	}
 	d.flushPorts()
-	return d.ended(h, id, nil)
+	return n + d.ended(h, id, nil)
 }
 
 // ended counts the end of a part, and ends the operation with the last. The
@@ -259,91 +283,4 @@ func (d *Domain) ended(h fabric.Handler, id uint32, err error) int {
 	d.freeTransfers = append(d.freeTransfers, id)
 	h.Complete(op, err)
 	return 1
-}
-
-// retireRail ends what a completion on a rail stands for.
-func (d *Domain) retireRail(h fabric.Handler, c *doneDesc) (n int) {
-	e := d.peers[c.id>>32&peerMask]
-	k := int(c.id >> railShift)
-	if e == nil || k > len(e.rails) {
-		return 0
-	}
-	r, seq := e.rails[k-1], uint32(c.id)
-	if seq-r.head >= r.tail-r.head {
-		return 0
-	}
-	var err error
-	if c.status != 0 {
-		err = e.brokenRail(r, c)
-	}
-	for r.head != seq+1 {
-		if r.head == seq {
-			n += e.endRail(h, r, err)
-		} else {
-			n += e.endRail(h, r, nil)
-		}
-	}
-	return n
-}
-
-// endRail ends the first that is outstanding on a rail.
-func (e *endpoint) endRail(h fabric.Handler, r *rail, err error) int {
-	id := r.ring[r.head%queueDepth]
-	r.head++
-	if r.port == 0 {
-		e.d.outstanding--
-	} else {
-		e.d.ports[r.port-1].outstanding--
-	}
-	return e.d.ended(h, id, err)
-}
-
-// brokenRail takes a completion that is an error and says what its operation
-// ends with.
-func (e *endpoint) brokenRail(r *rail, c *doneDesc) error {
-	if e.failing != nil {
-		return e.failing
-	}
-	if r.lost != nil {
-		return r.lost
-	}
-	s := statuses[min(int(c.status), len(statuses)-1)]
-	e.loseRail(r, fmt.Errorf("%s (status %d, vendor %#x)", s.what, c.status, c.vendor))
-	if c.status == statusRemoteAccess {
-		return e.refusal()
-	}
-	return r.lost
-}
-
-// bury destroys rails that are lost once everything on them is flushed. It is
-// called when the queues are empty.
-func (d *Domain) bury(h fabric.Handler, max int) (n int) {
-	limping := d.limping
-	d.limping = nil // what is lost meanwhile joins it
-	for _, e := range limping {
-		left := false
-		for _, r := range e.rails {
-			switch {
-			case r.lost == nil || r.qp.id == 0 && r.head == r.tail:
-				continue
-			case r.head != r.tail && time.Now().Before(r.lostBy) || n == max:
-				left = true
-				continue
-			}
-			if d.sends > 0 {
-				d.flush() // what waits may name the queue pair
-			}
-			if err := d.destroyRail(r); err != nil {
-				d.cfg.Log.Error("verbs: a queue pair can't be destroyed", "rank", e.peer, "err", err)
-			}
-			for r.head != r.tail && n < max {
-				n += e.endRail(h, r, r.lost)
-			}
-			left = left || r.head != r.tail
-		}
-		if left {
-			d.limping = append(d.limping, e)
-		}
-	}
-	return n
 }

@@ -25,11 +25,10 @@ func meetHost(t *testing.T, rank int, mine []byte) (theirs []byte, conn net.Conn
 		defer l.Close()
 		conn, err = l.Accept()
 	} else {
-		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-			if conn, err = net.Dial("tcp", "host0:7117"); err == nil {
-				break
-			}
-		}
+		eventually(t, "host0 answers", func() bool {
+			conn, err = net.Dial("tcp", "host0:7117")
+			return err == nil
+		})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -74,17 +73,17 @@ func TestTwoHosts(t *testing.T) {
 	const count = 5000
 	c := &checker{t: t}
 	var hdr [8]byte
-	for i, end := uint64(0), time.Now().Add(60*time.Second); i < count || c.n < count; {
-		hdr = [8]byte{^byte(i), ^byte(i >> 8), 255, 255, 255, 255, 255, 255}
-		if i < count && e.Send(3, i, hdr[:], bodyOf(i)) == nil {
-			i++
-			continue
+	i := uint64(0)
+	eventually(t, "all messages are sent and received", func() bool {
+		for ; i < count; i++ {
+			hdr = [8]byte{^byte(i), ^byte(i >> 8), 255, 255, 255, 255, 255, 255}
+			if e.Send(3, i, hdr[:], bodyOf(i)) != nil {
+				break
+			}
 		}
 		d.Poll(c, 64)
-		if time.Now().After(end) {
-			t.Fatalf("sent %d, received %d of %d", i, c.n, count)
-		}
-	}
+		return i == count && c.n == count
+	})
 	dst := make([]byte, len(mem))
 	into := fabric.Segment{Bytes: dst, Region: register(t, d, dst, fabric.LocalWrite)}
 	got := ender{}

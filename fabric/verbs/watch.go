@@ -30,7 +30,14 @@ func (d *Domain) watch(conn net.Conn, p fabric.Peer) {
 	if d.ctx.Err() != nil {
 		return // Close has set the deadline before us
 	}
+	d.introduced(conn, p)
 	b, err := readN(conn, 1)
+	for err == nil && b[0] == byteGone {
+		if b, err = readN(conn, 1); err == nil && b[0] > 0 {
+			d.post(event{peer: p, rail: int(b[0])})
+			b, err = readN(conn, 1)
+		}
+	}
 	switch {
 	case d.ctx.Err() != nil:
 		return
@@ -42,6 +49,29 @@ func (d *Domain) watch(conn net.Conn, p fabric.Peer) {
 		err = fmt.Errorf("its process has ended or its host can't be reached (%w)", err)
 	}
 	d.lost(p, err)
+}
+
+// tellGone tells the peer that our end of a rail is destroyed. A handshake that
+// is still under way is not disturbed.
+func (d *Domain) tellGone(p fabric.Peer, rail int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l := &d.links[p]
+	if l.railsGone = append(l.railsGone, byteGone, byte(rail)); l.introduced && l.conn != nil {
+		l.conn.Write(l.railsGone) // a few bytes, for which the socket has room
+		l.railsGone = nil
+	}
+}
+
+// introduced tells the peer what has been lost during the handshake.
+func (d *Domain) introduced(conn net.Conn, p fabric.Peer) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l := &d.links[p]
+	if l.introduced = true; l.railsGone != nil {
+		conn.Write(l.railsGone)
+		l.railsGone = nil
+	}
 }
 
 // lost reports the end of a peer that was connected.
