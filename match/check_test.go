@@ -17,6 +17,25 @@ func (t *Table) check() error {
 			wild += n
 		}
 	}
+	if r := &q.run; r.head != 0 {
+		n := 0
+		for i, seq := r.head, uint64(0); i != 0; i = q.e[i].next {
+			if e := q.e[i]; e.ctx != r.ctx || e.src != r.src || e.tag != r.tag || e.seq <= seq || e.next == 0 && i != r.tail {
+				return fmt.Errorf("posted: entry %d is not in its place in the run", i)
+			}
+			seq = q.e[i].seq
+			n++
+		}
+		if b := &q.class[exact]; b.keys != 0 {
+			if _, head := b.find(q.e, hash(r.ctx, r.src, r.tag), r.ctx, r.src, r.tag); head != 0 {
+				return fmt.Errorf("posted: the bins know the key of the run")
+			}
+		}
+		if wild != 0 {
+			return fmt.Errorf("posted: a run beside %d wildcards", wild)
+		}
+		lists += n
+	}
 	if lists != q.live || wild != q.wild {
 		return fmt.Errorf("posted: %d in lists, %d of them wild; counted %d, %d", lists, wild, q.live, q.wild)
 	}

@@ -25,6 +25,7 @@
 // A posted receive is of one of four classes: exact, source with any tag, any
 // source with tag, any source with any tag. Each class is a hash table over the
 // keys in use, and each key leads to a first-in first-out list of its entries.
+// The key that receives are posted with in a row has its list beside the table.
 // An arrival looks once into each class that holds anything and takes the entry
 // posted first.
 //

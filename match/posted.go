@@ -3,6 +3,7 @@ package match
 // posted is the queue of posted receives.
 type posted struct {
 	slab
+	run   run
 	wild  int // live entries outside the exact class
 	class [classes]bins
 }
@@ -15,9 +16,16 @@ func (t *Table) Post(ctx uint32, src, tag int32, id uint32) Entry {
 	q := &t.posted
 	i := q.take()
 	q.fill(i, ctx, src, tag, id)
+	if q.run.is(ctx, src, tag) {
+		q.run.push(q.e, i)
+		return name(i, q.seq)
+	}
 	c := classOf(src, tag)
 	if c != exact {
+		q.stow()
 		q.wild++
+	} else if q.begin(i, ctx, src, tag) {
+		return name(i, q.seq)
 	}
 	q.class[c].file(q.e, i, hash(ctx, src, tag))
 	return name(i, q.seq)
@@ -34,10 +42,21 @@ func (t *Table) Arrive(ctx uint32, src, tag int32) (id uint32, ok bool) {
 }
 
 func (q *posted) arrive(ctx uint32, src, tag int32) (id uint32, ok bool) {
+	if r := &q.run; r.is(ctx, src, tag) {
+		e := &q.e[r.head]
+		id = e.id
+		i := r.head
+		r.head = e.next
+		q.release(i)
+		return id, true
+	}
 	if q.wild != 0 {
 		return q.arriveAny(ctx, src, tag)
 	}
 	b := &q.class[exact]
+	if b.keys == 0 {
+		return 0, false
+	}
 	h := hash(ctx, src, tag)
 	at, s := b.home(h)
 	i := s.head
@@ -101,6 +120,7 @@ func (t *Table) Withdraw(e Entry) (id uint32, ok bool) {
 	if i == 0 {
 		return 0, false
 	}
+	q.stow()
 	c := classOf(q.e[i].src, q.e[i].tag)
 	if c != exact {
 		q.wild--
