@@ -136,17 +136,21 @@ func (l *Loop) endAll(hs []Handle) error {
 	var generals []*General
 	for i := range hs {
 		h := hs[i]
+		r := h.r
 		var err error
-		switch r := h.r; {
+		switch {
 		case r == &l.ended:
 			hs[i] = Handle{}
-			if !l.instants.close(h.gen) {
-				err = ErrStale
+			if l.instants.close(h.gen) {
+				continue
 			}
+			err = ErrStale
 		case r != nil && r.gen == h.gen && r.waiter == nil && !r.special && r.err == nil:
 			hs[i] = Handle{}
 			l.requests.free(r)
+			continue
 		case h.idle():
+			continue
 		case !h.valid():
 			hs[i], err = Handle{}, ErrStale
 		default:
