@@ -87,6 +87,9 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 			break
 		}
 		if n > 0 {
+			if n == 1 {
+				r.expectBurst()
+			}
 			r.expect()
 		}
 		hl, bl := int(ctl>>ctlHdrShift&ctlHdrMask), int(ctl>>ctlBodyShift&ctlBodyMask)

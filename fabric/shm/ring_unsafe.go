@@ -65,8 +65,7 @@ func (m *ringMem) payload(off uint64, n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(m.pay, off)), n)
 }
 
-// ahead is how many lines before its use a line is made ours. The consumer
-// looks at the next one or two only, so it does not take it back.
+// ahead is how many lines before its use a line is made ours, at either end.
 const ahead = 8
 
 func (p *producer) claimLines() { prefetchWrite(p.line(p.tail+ahead).p, lineSize) }
@@ -76,10 +75,17 @@ func (p *producer) claimLines() { prefetchWrite(p.line(p.tail+ahead).p, lineSize
 // as the message takes to get there.
 func (p *producer) claimNext() { prefetchWrite(p.line(p.tail).p, lineSize) }
 
-// expect fetches a line that is about to be read. It is called where several
-// messages have come at once: then lines behind them are written already. To
-// fetch one that is not would take it from the producer.
-func (c *consumer) expect() { prefetchRead(c.line(c.head + 5).p) }
+// expect fetches the line that is read eight lines from now. It is called where
+// several messages have come at once: then those behind them are written
+// already. To fetch one that is not would take it from the producer.
+func (c *consumer) expect() { prefetchRead(c.line(c.head + ahead).p) }
+
+// expectBurst fetches those before it, with the second message of a burst.
+func (c *consumer) expectBurst() {
+	for k := uint64(1); k < ahead; k++ {
+		prefetchRead(c.line(c.head + k).p)
+	}
+}
 
 // demotePayload pushes a short body towards the cache that both cores share:
 // the consumer fetches it from there sooner than from ours, since it can begin
