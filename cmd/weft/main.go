@@ -38,10 +38,14 @@ func run(args []string) int {
 		return info(os.Stdout)
 	}
 	if len(args) == 0 || args[0] != "run" {
-		flags.Usage()
 		if len(args) > 0 && (args[0] == "-h" || args[0] == "--help" || args[0] == "help") {
+			flags.Usage()
 			return 0
 		}
+		if len(args) > 0 {
+			return wrong(fmt.Errorf("there is no command %q: it is run or info", args[0]))
+		}
+		flags.Usage()
 		return 2
 	}
 	if err := flags.Parse(args[1:]); err != nil {

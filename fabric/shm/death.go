@@ -25,6 +25,19 @@ func (d *Domain) watch(p fabric.Peer, info *peerInfo) {
 	})
 }
 
+// newPidfd is a descriptor that tells of the end of a process.
+func newPidfd(pid int) (int, error) {
+	fd, err := pidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	if err != nil {
+		return -1, &fabric.Error{Op: fmt.Sprintf("watch process %d", pid), Err: err,
+			Remedy: "allow pidfd_open (a seccomp profile may refuse it, and Linux before 5.10 has none of this kind) and check the limit on open files"}
+	}
+	return fd, nil
+}
+
+// pidfdOpen is a variable so that tests can refuse it.
+var pidfdOpen = unix.PidfdOpen
+
 // exited waits on the Go poller until the process of a pidfd has ended, or
 // answers false when the file is closed.
 func exited(pidfd *os.File) bool {

@@ -99,6 +99,9 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 			d.release()
 		}
 	}()
+	if err = tryPidfd(); err != nil {
+		return nil, err
+	}
 	var id [16]byte
 	rand.Read(id[:])
 	d.addr = fmt.Sprintf("weft-%s-%d", hex.EncodeToString(id[:]), cfg.Rank)

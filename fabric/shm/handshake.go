@@ -197,22 +197,30 @@ func (d *Domain) meet(conn *net.UnixConn, you *hello, fds []int) (*peerInfo, err
 			err = errors.New("the peer is in a process namespace that can't be seen from here; give the ranks one PID namespace")
 			return nil, err
 		}
-		fd, perr := unix.PidfdOpen(p.pid, unix.PIDFD_NONBLOCK)
-		if perr != nil {
-			err = fmt.Errorf("watch process %d: %w", p.pid, perr)
+		var fd int
+		if fd, err = newPidfd(p.pid); err != nil {
 			return nil, err
 		}
 		p.pidfd = os.NewFile(uintptr(fd), "pidfd")
 	}
-	if isThread(p.pid, int(you.parked)) {
-		p.thread = int(you.parked)
-	}
-	if err := probeCMA(p.thread, you.probeAddr, you.probeValue); err != nil {
-		d.noCMA(err)
-	} else {
-		p.cma = true
-	}
+	p.cma = d.tryCMA(p, you)
 	return p, nil
+}
+
+// tryCMA reports whether the peer's memory can be read, and settles which of
+// its threads is named for it.
+func (d *Domain) tryCMA(p *peerInfo, you *hello) bool {
+	if isThread(p.pid, int(you.parked)) {
+		if probeCMA(int(you.parked), you.probeAddr, you.probeValue) == nil {
+			p.thread = int(you.parked)
+			return true
+		}
+	}
+	err := probeCMA(p.thread, you.probeAddr, you.probeValue)
+	if err != nil && !errors.Is(err, unix.ESRCH) { // one that has ended refuses nothing
+		d.noCMA(err)
+	}
+	return err == nil
 }
 
 func (p *peerInfo) close() {

@@ -2,6 +2,7 @@ package shm
 
 import (
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 
@@ -13,7 +14,8 @@ type Provider struct{}
 
 func (Provider) Name() string { return "shm" }
 
-// Available tries what Open needs: a sealed memfd and an eventfd.
+// Available tries what Open and its connections need: a sealed memfd, an
+// eventfd, a pidfd.
 func (Provider) Available() error {
 	fd, mem, err := newSegment("weft-probe", controlSize)
 	if err != nil {
@@ -22,6 +24,16 @@ func (Provider) Available() error {
 	unix.Munmap(mem)
 	unix.Close(fd)
 	fd, err = newEventFD()
+	if err != nil {
+		return err
+	}
+	unix.Close(fd)
+	return tryPidfd()
+}
+
+// tryPidfd says before the first connection that none would stand.
+func tryPidfd() error {
+	fd, err := newPidfd(os.Getpid())
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,9 @@ func TestARefusedSystemCallIsATypedErrorWithARemedy(t *testing.T) {
 		{"eventfd", func(t *testing.T) {
 			instead(t, &eventfd, func(uint, int) (int, error) { return -1, unix.EPERM })
 		}, unix.EPERM},
+		{"pidfd_open", func(t *testing.T) {
+			instead(t, &pidfdOpen, func(int, int) (int, error) { return -1, unix.EPERM })
+		}, unix.EPERM},
 		{"fallocate on a full machine", func(t *testing.T) {
 			instead(t, &fallocate, func(int, uint32, int64, int64) error { return unix.ENOSPC })
 		}, unix.ENOSPC},
@@ -65,7 +68,7 @@ func TestARefusedSystemCallIsATypedErrorWithARemedy(t *testing.T) {
 			calls++
 		})
 	}
-	if calls != 4 {
+	if calls != 5 {
 		t.Error("not all were tried")
 	}
 	if err := (Provider{}).Available(); err != nil {
@@ -126,6 +129,28 @@ func TestAConnectionOnAFullMachineFails(t *testing.T) {
 	}
 	if err := ep.Send(1, 0, nil, nil); !errors.Is(err, fabric.ErrPeerDown) {
 		t.Errorf("Send = %v", err)
+	}
+}
+
+// A peer that has ended meanwhile refuses nothing: the log does not say so.
+func TestAPeerThatHasEndedDoesNotRefuseCMA(t *testing.T) {
+	instead(t, &cmaRead, func(int, []byte, uint64) error { return unix.ESRCH })
+	var log records
+	ds := []fabric.Domain{
+		openOne(t, fabric.Config{Rank: 0, Size: 2, Job: t.Name(), Log: slog.New(slog.NewTextHandler(&log, nil))}),
+		openOne(t, fabric.Config{Rank: 1, Size: 2, Job: t.Name(), Log: slog.New(slog.DiscardHandler)}),
+	}
+	n := newNode(t, ds[0])
+	ep, err := ds[0].Connect(1, ds[1].Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the connection", func() bool { ds[0].Poll(n, 64); return ep.Send(1, 0, nil, nil) != fabric.ErrAgain })
+	if said := log.String(); said != "" {
+		t.Errorf("the log says %s", said)
+	}
+	if ds[0].(*Domain).peers[1].info.cma {
+		t.Error("the peer's memory is taken to be readable")
 	}
 }
 
