@@ -21,7 +21,7 @@ func Sendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R,
 // receive waits.
 func (c *Comm) sendrecv(call string, cid uint32, out []byte, dest, sendtag int, in []byte, source, recvtag int) (Status, error) {
 	var send Request
-	if dest != ProcNull {
+	if dest != ProcNull && !c.p2p.TrySend(dest, cid, int32(sendtag), out) {
 		send = c.p2p.Isend(c.ctx, dest, cid, int32(sendtag), out)
 	}
 	st := nullStatus
@@ -31,7 +31,7 @@ func (c *Comm) sendrecv(call string, cid uint32, out []byte, dest, sendtag int, 
 		res, err = c.p2p.Recv(c.ctx, source, cid, int32(recvtag), in)
 		st = res.Status()
 	}
-	if !send.Null() && !send.Instant() {
+	if !send.Null() {
 		_, sendErr = progress.Wait(&send)
 	}
 	if err == nil {

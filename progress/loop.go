@@ -128,7 +128,7 @@ func New(cfg Config) *Loop {
 	l.oneProc = runtime.GOMAXPROCS(0) == 1
 	l.look, l.looks = lookDedicated, 4*lookDedicated
 	if cfg.Oversubscribed {
-		l.look, l.looks = lookShared, 4*lookShared
+		l.look, l.looks = lookShared, 16*lookShared
 	}
 	clock.use()
 	l.turns = math.MaxUint64

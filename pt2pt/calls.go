@@ -72,6 +72,18 @@ func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b 
 	return l.Await(r)
 }
 
+// TrySend sends a message that can go at once, in standard mode, and needs no
+// request. It is local.
+func (e *Engine) TrySend(dest int, cid uint32, tag int32, b []byte) bool {
+	l := e.loop
+	if !l.Enter() {
+		return false
+	}
+	sent := e.sendNow(wire.Eager, dest, wire.Imm(cid, tag), b)
+	l.Leave()
+	return sent
+}
+
 // Isend starts a send. It is local; b is the engine's until the request ends.
 func (e *Engine) Isend(ctx context.Context, dest int, cid uint32, tag int32, b []byte) progress.Handle {
 	l := e.loop
