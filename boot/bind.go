@@ -30,7 +30,7 @@ const boundMaxProcs = 1
 // (prctl(2), PR_SET_TIMERSLACK), in ns. The Go runtime's monitor sleeps 20 µs
 // at a time whenever a rank comes to life; with the default slack of 50 µs it
 // takes a tenth of the core from the rank for several milliseconds.
-const boundTimerSlack = 1_000_000
+const boundTimerSlack = 4_000_000
 
 // setTimerSlack sets the slack of the calling thread and of what it starts;
 // 0 sets the thread's default again.

@@ -162,7 +162,7 @@ func bind(b *testing.B, cpu int) {
 		tid, _ := strconv.Atoi(t.Name())
 		unix.SchedSetaffinity(tid, &set)
 		// As our launcher does; without the right to, the monitor disturbs more.
-		os.WriteFile("/proc/"+t.Name()+"/timerslack_ns", []byte("1000000"), 0)
+		os.WriteFile("/proc/"+t.Name()+"/timerslack_ns", []byte("4000000"), 0)
 	}
 }
 

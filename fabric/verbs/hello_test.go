@@ -27,7 +27,7 @@ func TestCardsAndGreetingsSurviveTheWire(t *testing.T) {
 	}
 	newer := g.encode()
 	newer[8] = 9
-	if _, err := decodeGreeting(newer); err == nil || !strings.Contains(err.Error(), "version 9 meets version 3") {
+	if _, err := decodeGreeting(newer); err == nil || !strings.Contains(err.Error(), "version 9 meets version 4") {
 		t.Errorf("another version: %v", err)
 	}
 	a := address{Version: protocolVersion, Rank: 3, Listen: "10.0.0.1:99", Token: [16]byte{1}}

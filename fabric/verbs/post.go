@@ -98,7 +98,7 @@ func (d *Domain) flush() { d.turn(0, 0, 1) }
 // call costs what several of them do.
 func (d *Domain) turn(maxRecv, maxSend, looks int) polled {
 	sends, recvs := d.sends, 0
-	if d.recvs > d.hold {
+	if d.recvs+d.ahead > d.hold {
 		recvs, d.recvs = d.recvs, 0
 	}
 	p, err := d.nic.turn(sends, recvs, maxRecv, maxSend, looks)
