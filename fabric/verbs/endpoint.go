@@ -53,6 +53,7 @@ type endpoint struct {
 	opened  uint64            // of the peer's
 	ahead   int               // of these, without a completion yet
 	box     int               // for the peer's mail, in creditMem
+	place   int               // of the next of it
 
 	burst     int // sends since Poll number burstPoll
 	burstPoll uint64

@@ -21,9 +21,9 @@ const (
 	// maxHot is for how many peers' mail a rank looks before the completion:
 	// those of whom such came last.
 	maxHot = 4
-	// lingerPeeks is how often a lingering Poll looks for mail before it crosses.
-	// The crossing costs as much, and many times that before an emulated device.
-	lingerPeeks = 256
+	// maxPeeks is how often a lingering Poll looks for mail, at most, before it
+	// crosses: see warmer and colder.
+	maxPeeks = 1024
 )
 
 // boxes is where the first box begins, behind the credit words of all ranks.
@@ -81,22 +81,33 @@ func (d *Domain) peek(h fabric.Handler) bool {
 	}
 	for ; peeks > 0; peeks-- {
 		for _, e := range d.hot[:d.hots] {
-			if uint16(loadWord(d.creditMem, e.place())>>48) == uint16(e.taken+1) && e.open(h) {
+			if uint16(loadWord(d.creditMem, e.place)>>48) != uint16(e.taken+1) {
+				continue
+			}
+			if e.open(h) {
 				e.ahead++
 				d.ahead++
 				return true
 			}
 		}
 	}
+	d.vain = true
 	return false
 }
 
-// place is where the peer's next mail comes, in creditMem.
-func (e *endpoint) place() int { return e.box + int(e.opened%mailSlots)*mailSize }
+// warmer makes the next Poll look for mail longer if a crossing in vain came
+// before this one; colder cuts that short, since something else has come.
+func (d *Domain) warmer() {
+	if d.vain {
+		d.vain, d.peeks = false, min(max(2*d.peeks, 16), maxPeeks)
+	}
+}
+
+func (d *Domain) colder() { d.vain, d.peeks = false, d.peeks/4 }
 
 // open hands over the peer's next mail, if it is all there and next in order.
 func (e *endpoint) open(h fabric.Handler) bool {
-	d, at := e.d, e.place()
+	d, at := e.d, e.place
 	head := loadWord(d.creditMem, at)
 	n := headerSize + int(uint8(head>>8)) + int(uint16(head>>32))
 	if e.down != nil || n > headerSize+mailMax {
@@ -118,7 +129,8 @@ func (e *endpoint) open(h fabric.Handler) bool {
 		return false
 	}
 	e.opened++
-	d.peeks = lingerPeeks
+	e.place = e.box + int(e.opened%mailSlots)*mailSize
+	d.warmer()
 	e.credited(credit)
 	h.Deliver(e.peer, kind, imm, hdr, body)
 	e.owe()

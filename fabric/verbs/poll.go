@@ -115,7 +115,7 @@ func (d *Domain) take(h fabric.Handler) int {
 		d.repost(slot)
 		return e.mailDone(h)
 	case c.noted != 0:
-		d.peeks = 1
+		d.colder()
 		h.Notify(e.peer, c.note)
 		d.repost(slot)
 		e.owe()
@@ -129,7 +129,7 @@ func (d *Domain) take(h fabric.Handler) int {
 			Err: fmt.Errorf("%w: it sent a message of %d bytes that can't be", fabric.ErrPeerDown, c.bytes)})
 		return 0
 	}
-	d.peeks = 1
+	d.colder()
 	e.credited(credit)
 	h.Deliver(e.peer, kind, imm, hdr, body)
 	d.repost(slot)
@@ -192,6 +192,7 @@ func (e *endpoint) adopt(q qp, c card) {
 	e.creditAddr, e.creditKey = c.credit, c.creditKey
 	d := e.d
 	e.box = box(d.cfg.Size, e.peer)
+	e.place = e.box
 	e.boxAddr = c.credit + uint64(box(d.cfg.Size, d.cfg.Rank)-8*int(d.cfg.Rank))
 	d.byNumber.add(q.number, e)
 }
