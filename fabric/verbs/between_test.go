@@ -224,7 +224,7 @@ func (s *side) put(i int) {
 			continue
 		}
 		for look := 1; loadWord(s.dst.Bytes, 0) != uint64(i); look++ {
-			if look%256 == 0 {
+			if look%(1<<16) == 0 {
 				s.d.Poll(s, 1) // the connection may still be made
 			}
 		}
