@@ -45,7 +45,7 @@ func (c *crew) spawn(ctx context.Context, started chan<- error, release <-chan s
 		err = fmt.Errorf("boot: read the CPU affinity: %w", err)
 	}
 	if c.bound {
-		setTimerSlack(boundTimerSlack)
+		setTimerSlack(monitorSlack)
 	}
 	for rank := 0; rank < c.size && err == nil; rank++ {
 		if ctx.Err() != nil {
