@@ -3,8 +3,6 @@ package boot
 import (
 	"fmt"
 	"os"
-	"runtime"
-	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,45 +26,16 @@ const (
 // take turns.
 const boundMaxProcs = 1
 
-// By how much the kernel may delay a bound rank's timers (prctl(2),
-// PR_SET_TIMERSLACK), in ns. The Go runtime's monitor sleeps 20 µs at a time
-// whenever a rank comes to life; with the default slack of 50 µs it takes a
-// tenth of the core from the rank for several milliseconds. Within the 4 ms of a
-// kernel's tick at 250 Hz it needs no timer interrupt of its own on a busy core.
-const (
-	monitorSlack = 4_000_000
-	rankSlack    = 1_000_000
-)
+// boundTimerSlack is by how much the kernel may delay a bound rank's timers
+// (prctl(2), PR_SET_TIMERSLACK), in ns. The Go runtime's monitor sleeps 20 µs
+// at a time whenever a rank comes to life; with the default slack of 50 µs it
+// takes a tenth of the core from the rank for several milliseconds. Within the
+// 4 ms of a kernel's tick at 250 Hz it needs no timer interrupt of its own.
+const boundTimerSlack = 4_000_000
 
 // setTimerSlack sets the slack of the calling thread and of what it starts;
 // 0 sets the thread's default again.
 func setTimerSlack(ns uintptr) { unix.Prctl(unix.PR_SET_TIMERSLACK, ns, 0, 0, 0) }
-
-// ownSlack gives the threads of a rank that was started with monitorSlack, all
-// but the monitor, rankSlack: each is held by a goroutine that sets it there,
-// since a thread may not set another's. Later threads inherit it, but for those
-// that the runtime starts from its monitor or on behalf of a locked thread.
-func ownSlack() {
-	if s, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0); err != nil || s != monitorSlack {
-		return
-	}
-	threads, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return
-	}
-	var met sync.WaitGroup
-	met.Add(len(threads) - 1)
-	for range len(threads) - 1 {
-		go func() {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			setTimerSlack(rankSlack)
-			met.Done()
-			met.Wait()
-		}()
-	}
-	met.Wait()
-}
 
 // maxProcs is the GOMAXPROCS that a rank gets when the user has set none, or 0
 // to leave it to the Go runtime, which goes by the affinity mask and by the

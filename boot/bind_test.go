@@ -52,9 +52,6 @@ func TestRanksAreBoundToTheCoresInTurn(t *testing.T) {
 				if m["affinity"] != want || m["cores"] != fmt.Sprint(total) {
 					t.Errorf("rank %d has affinity %s of %s cores, want %s of %d", i, m["affinity"], m["cores"], want, total)
 				}
-				if c.bound && m["slack"] != fmt.Sprint(rankSlack) {
-					t.Errorf("rank %d has a timer slack of %s ns, want %d", i, m["slack"], rankSlack)
-				}
 				if m["over"] != fmt.Sprint(c.n > len(cores)) {
 					t.Errorf("rank %d: oversubscribed %s", i, m["over"])
 				}

@@ -110,7 +110,6 @@ func discoverWeft(ctx context.Context, get lookup) (*Job, error) {
 		conn.Close()
 		return nil, fmt.Errorf("boot: join the launcher of rank %d: %w", rank, err)
 	}
-	ownSlack()
 	return j, nil
 }
 

@@ -15,8 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // rankNumber is the rank as the launcher's environment has it.
@@ -31,12 +29,6 @@ func affinity() string {
 		return err.Error()
 	}
 	return strings.ReplaceAll(fmt.Sprint(cores), " ", ",")
-}
-
-// slack is the timer slack of the thread.
-func slack() int {
-	ns, _ := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
-	return ns
 }
 
 // playGreet exchanges names over three rounds and prints what it knows.
@@ -71,9 +63,9 @@ func playGreet() error {
 	if _, err := Discover(ctx); !errors.Is(err, ErrDiscovered) {
 		return fmt.Errorf("second discover: %v", err)
 	}
-	fmt.Printf("rank=%d size=%d id=%s key=%x local=%v cores=%d over=%v launcher=%s procs=%d affinity=%s slack=%d\n",
+	fmt.Printf("rank=%d size=%d id=%s key=%x local=%v cores=%d over=%v launcher=%s procs=%d affinity=%s\n",
 		j.Rank, j.Size, j.ID, j.Key[:4], strings.ReplaceAll(fmt.Sprint(j.LocalRanks), " ", ","),
-		j.Cores, j.Oversubscribed(), j.Launcher, runtime.GOMAXPROCS(0), affinity(), slack())
+		j.Cores, j.Oversubscribed(), j.Launcher, runtime.GOMAXPROCS(0), affinity())
 	return nil
 }
 

@@ -45,7 +45,7 @@ func (c *crew) spawn(ctx context.Context, started chan<- error, release <-chan s
 		err = fmt.Errorf("boot: read the CPU affinity: %w", err)
 	}
 	if c.bound {
-		setTimerSlack(monitorSlack)
+		setTimerSlack(boundTimerSlack)
 	}
 	for rank := 0; rank < c.size && err == nil; rank++ {
 		if ctx.Err() != nil {
