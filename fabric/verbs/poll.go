@@ -23,8 +23,11 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 	for n < max {
 		switch {
 		case !d.sdone.empty():
-			n += d.retire(h, &d.ring.sdone[d.sdone.next])
+			ended := d.retire(h, &d.ring.sdone[d.sdone.next])
 			d.sdone.next++
+			if n += ended; ended > 0 {
+				d.colder()
+			}
 			own = 1
 		case !d.rdone.empty():
 			n += d.take(h)
