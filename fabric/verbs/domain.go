@@ -79,18 +79,21 @@ type Domain struct {
 	sdone       stash
 	inPoll      bool
 	polls       uint64
-	prompt      bool   // the last look behind a post found completions
-	looked      uint   // flushes
-	rungPoll    uint64 // Poll number since which our own doorbell rings
-	hot         [maxHot]*endpoint
-	hots        int            // of these there are
-	ahead       int            // mails without a completion yet
-	peeks       int            // for mail, of a Poll that lingers
-	vain        bool           // no mail in the last peeks
-	letter      [mailSize]byte // the mail that is handed over
-	owing       []*endpoint    // have to be told of room
-	dying       []*endpoint    // gone, but there may be messages of theirs
-	failing     []*endpoint    // end when all is flushed
+	rungPoll    uint64      // Poll number since which our own doorbell rings
+	owing       []*endpoint // have to be told of room
+	dying       []*endpoint // gone, but there may be messages of theirs
+	failing     []*endpoint // end when all is flushed
+
+	prompt bool // the last look behind a post found completions
+	looked uint // posts that might have looked
+
+	// Mail, see mail.go.
+	hot    [maxHot]*endpoint // whose mail is looked for
+	hots   int               // of these there are
+	ahead  int               // mails that were handed over and have no completion yet
+	peeks  int               // for mail, of a Poll that lingers
+	vain   bool              // the last of them was
+	letter [mailSize]byte    // the mail that is handed over
 
 	// What large transfers take besides, see rail.
 	stripeMin     int     // bytes of a stripe, at least

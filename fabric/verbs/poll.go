@@ -23,11 +23,11 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 	for n < max {
 		switch {
 		case !d.sdone.empty():
-			ended := d.retire(h, &d.ring.sdone[d.sdone.next])
-			d.sdone.next++
-			if n += ended; ended > 0 {
+			if ended := d.retire(h, &d.ring.sdone[d.sdone.next]); ended > 0 {
+				n += ended
 				d.colder()
 			}
+			d.sdone.next++
 			own = 1
 		case !d.rdone.empty():
 			n += d.take(h)
