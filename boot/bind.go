@@ -29,8 +29,9 @@ const boundMaxProcs = 1
 // boundTimerSlack is by how much the kernel may delay a bound rank's timers
 // (prctl(2), PR_SET_TIMERSLACK), in ns. The Go runtime's monitor sleeps 20 µs
 // at a time whenever a rank comes to life; with the default slack of 50 µs it
-// takes a tenth of the core from the rank for several milliseconds.
-const boundTimerSlack = 1_000_000
+// takes a tenth of the core from the rank for several milliseconds. Within the
+// 4 ms of a kernel's tick at 250 Hz it needs no timer interrupt of its own.
+const boundTimerSlack = 4_000_000
 
 // setTimerSlack sets the slack of the calling thread and of what it starts;
 // 0 sets the thread's default again.

@@ -17,7 +17,7 @@ const (
 	lookShared    = 1
 	// yieldPasses is after how many passes a poller yields that is never in vain
 	// for long, where a domain's Poll calls C: see Loop.turns.
-	yieldPasses = 512
+	yieldPasses = 256
 	// spinDedicated is how long a waiter with a core to itself polls before it
 	// sleeps; spinShared the same where ranks share cores and it gives the core
 	// away at every look.

@@ -136,8 +136,8 @@ func TestTheLimitOnLockedMemoryIsNamed(t *testing.T) {
 
 func TestSlotsAreSharedOut(t *testing.T) {
 	for _, c := range []struct{ ranks, maxSRQ, window, slots int }{
-		{1, 0, 128, 144}, {2, 0, 128, 144}, {9, 0, 128, 1040}, {65, 0, 16, 1040}, {513, 0, 2, 1040},
-		{1025, 0, 2, 2064}, {1025, 512, 1, 512}, {3, 100, 50, 100},
+		{1, 0, 128, 160}, {2, 0, 128, 160}, {9, 0, 128, 1056}, {65, 0, 16, 1056}, {513, 0, 2, 1056},
+		{1025, 0, 2, 2080}, {1025, 512, 1, 512}, {3, 100, 50, 100},
 	} {
 		if got := sizesFor(c.ranks, c.maxSRQ); got != (sizes{c.window, c.slots}) {
 			t.Errorf("%d ranks, device's limit %d: %+v, want %d messages a peer of %d slots", c.ranks, c.maxSRQ, got, c.window, c.slots)

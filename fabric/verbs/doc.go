@@ -8,17 +8,19 @@
 // queue, whose room is given to the peers as credits, so that a sender never
 // finds a receiver that is not ready; credits come back in the headers of
 // messages or, where none goes, as small RDMA WRITEs into the sender's memory,
-// which cost the sender no event. Get, Put and Atomic are the device's own READ,
+// which cost the sender no event. A message of up to 40 bytes that goes alone is
+// written with immediate data instead, where the receiver sees it without asking
+// the device. Get, Put and Atomic are the device's own READ,
 // WRITE and atomics.
 //
 // libibverbs is opened at run time (dlopen), so a program carries no dependency
 // on it. Without cgo, or without its headers when the program was built, the
 // Provider says so in Available.
 //
-// Memory: a rank takes 1,024 receive slots of 8,256 bytes at most for up to 512
-// peers, two slots a peer beyond; 256 send slots of the same size; and for each
-// peer it talks with a queue pair of 128 sends (about 64 KB with SoftRoCE), 4 KB
-// of bookkeeping, and 8 bytes.
+// Memory: a rank takes 1,056 receive slots of 8,256 bytes at most for up to 512
+// peers, two slots a peer beyond; 256 send slots of the same size; 520 bytes for
+// each rank of the job; and for each peer it talks with a queue pair of 128 sends
+// (about 64 KB with SoftRoCE) and 4 KB of bookkeeping.
 //
 // Registrations are cached where peers can only read: after Deregister a peer
 // that kept the key can read that memory until it is evicted. Memory that peers

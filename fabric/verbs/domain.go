@@ -68,7 +68,7 @@ type Domain struct {
 	byNumber    numbers     // queue pairs
 	sends       int         // descriptors that wait for the next turn
 	recvs       int         // slots to give back to the device
-	hold        int         // of these, at most so many wait for a later turn
+	hold        int         // so many may wait for a later turn, or a completion
 	looks       int         // of a turn that finds nothing, see Linger
 	outstanding int         // sends that have not ended
 	budget      int         // of these, for want of room in the completion queue
@@ -83,6 +83,17 @@ type Domain struct {
 	owing       []*endpoint // have to be told of room
 	dying       []*endpoint // gone, but there may be messages of theirs
 	failing     []*endpoint // end when all is flushed
+
+	prompt bool // the last look behind a post found completions
+	looked uint // posts that might have looked
+
+	// Mail, see mail.go.
+	hot    [maxHot]*endpoint // whose mail is looked for
+	hots   int               // of these there are
+	ahead  int               // mails that were handed over and have no completion yet
+	peeks  int               // for mail, of a Poll that lingers
+	vain   bool              // the last of them was
+	letter [mailSize]byte    // the mail that is handed over
 
 	// What large transfers take besides, see rail.
 	stripeMin     int     // bytes of a stripe, at least
@@ -267,7 +278,7 @@ func (d *Domain) prepare(slots int) (err error) {
 	}{
 		{"receive slots", slots * slotSize, accessLocalWrite, &d.recvMem, &d.recvMR},
 		{"send slots", sendSlots * slotSize, accessLocalWrite, &d.sendMem, &d.sendMR},
-		{"credit words", 8 * d.cfg.Size, accessLocalWrite | accessRemoteWrite, &d.creditMem, &d.creditMR},
+		{"credit words and mail", creditMemory(d.cfg.Size), accessLocalWrite | accessRemoteWrite, &d.creditMem, &d.creditMR},
 		{"keys", keys, accessRemoteRead, &d.keysMem, &d.keysMR},
 	} {
 		if m.n == 0 {

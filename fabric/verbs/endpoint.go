@@ -47,6 +47,16 @@ type endpoint struct {
 	taken, told         uint64 // of the peer's messages
 	owing               bool
 
+	// Mail, see mail.go.
+	mails   uint64            // that were sent
+	mailed  [mailSlots]uint64 // the number, among all messages, of the last one to each place
+	boxAddr uint64            // the peer's box for our mail
+	wrote   bool              // since the last message, to the peer's memory
+	opened  uint64            // of the peer's
+	ahead   int               // of these, without a completion yet
+	box     int               // for the peer's mail, in creditMem
+	place   int               // of the next of it
+
 	burst     int // sends since Poll number burstPoll
 	burstPoll uint64
 }
@@ -95,10 +105,14 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	if n <= d.inline {
 		s.flags |= flagInline
 	}
+	if e.mayMail(n - headerSize) {
+		e.mail(s, m, n)
+	}
 	if e.urgent(kind) {
 		s.flags |= flagSolicited
 	}
 	e.sent++
+	e.wrote = false
 	e.submit(s, entry{slot: int32(slot)})
 	return nil
 }

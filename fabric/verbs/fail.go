@@ -106,6 +106,7 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 		}
 		d.failing = append(d.failing[:i], d.failing[i+1:]...)
 		e.down, e.failing = e.failing, nil
+		e.cool()
 		d.uncovered -= e.held
 		e.held, e.ring, e.rails, e.strays = 0, nil, nil, nil
 		d.hangUp(e.peer)

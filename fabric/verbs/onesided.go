@@ -51,6 +51,7 @@ func (e *endpoint) SendZ(kind uint8, imm uint64, hdr []byte, body fabric.Segment
 		s.flags |= flagSolicited
 	}
 	e.sent++
+	e.wrote = false
 	e.submit(s, entry{op: op, form: formOp, slot: int32(slot)})
 	return nil
 }
@@ -64,6 +65,9 @@ func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fa
 		return fabric.ErrAgain
 	}
 	err := e.transfer("put", opWrite, src, dst, fabric.RemoteWrite, note, op)
+	if err == nil {
+		e.wrote = true
+	}
 	if err == nil && note != 0 {
 		e.sent++
 	}
@@ -159,6 +163,7 @@ func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) erro
 	if a.Kind == fabric.CompareSwap {
 		s.op, s.compare, s.swap = opCompareSwap, a.Compare, a.Operand
 	}
+	e.wrote = true
 	e.submit(s, entry{op: op, form: formOp, slot: int32(slot), result: a.Result})
 	return nil
 }

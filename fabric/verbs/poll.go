@@ -19,16 +19,24 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 	}
 	d.inPoll = true
 	d.polls++
-	n, turned, drained := 0, false, false
+	n, turned, drained, peeked := 0, false, false, false
 	for n < max {
 		switch {
 		case !d.sdone.empty():
-			n += d.retire(h, &d.ring.sdone[d.sdone.next])
+			if ended := d.retire(h, &d.ring.sdone[d.sdone.next]); ended > 0 {
+				n += ended
+				d.colder()
+			}
 			d.sdone.next++
 			own = 1
 		case !d.rdone.empty():
 			n += d.take(h)
 			own = 1
+		case !peeked && d.hots > 0 && d.ahead < d.hold/2:
+			if peeked = !d.peek(h); !peeked {
+				n++
+			}
+			continue
 		case !turned:
 			turned = true
 			looks := d.looks
@@ -109,7 +117,11 @@ func (d *Domain) take(h fabric.Handler) int {
 			e.fail(e.statusError("receive over verbs", &c))
 		}
 		return 0
+	case c.noted != 0 && c.note == 0:
+		d.repost(slot)
+		return e.mailDone(h)
 	case c.noted != 0:
+		d.colder()
 		h.Notify(e.peer, c.note)
 		d.repost(slot)
 		e.owe()
@@ -123,6 +135,7 @@ func (d *Domain) take(h fabric.Handler) int {
 			Err: fmt.Errorf("%w: it sent a message of %d bytes that can't be", fabric.ErrPeerDown, c.bytes)})
 		return 0
 	}
+	d.colder()
 	e.credited(credit)
 	h.Deliver(e.peer, kind, imm, hdr, body)
 	d.repost(slot)
@@ -187,5 +200,9 @@ func (e *endpoint) adopt(q qp, c card) {
 	e.ring = make([]entry, queueDepth)
 	e.window = uint64(c.window)
 	e.creditAddr, e.creditKey = c.credit, c.creditKey
-	e.d.byNumber.add(q.number, e)
+	d := e.d
+	e.box = box(d.cfg.Size, e.peer)
+	e.place = e.box
+	e.boxAddr = c.credit + uint64(box(d.cfg.Size, d.cfg.Rank)-8*int(d.cfg.Rank))
+	d.byNumber.add(q.number, e)
 }

@@ -17,6 +17,9 @@ const (
 	// lingerLooks is how often a lingering Poll looks into the empty queues: for
 	// about as long as some crossings take.
 	lingerLooks = 16
+	// promptProbe is how many flushes go by before one tries whether the device
+	// is prompt.
+	promptProbe = 64
 )
 
 // takeSlot takes a send slot.
@@ -84,7 +87,7 @@ func (e *endpoint) submit(s *sendDesc, w entry) {
 	e.burst++
 	switch {
 	case e.burst <= lone || d.cfg.Unattended || d.sends >= batch:
-		d.flush()
+		d.flushFor(w.form)
 	case d.bell.armed != 0 && d.rungPoll != d.polls:
 		d.rungPoll = d.polls
 		d.bell.ring()
@@ -94,11 +97,25 @@ func (e *endpoint) submit(s *sendDesc, w entry) {
 // flush posts what waits.
 func (d *Domain) flush() { d.turn(0, 0, 1) }
 
+// flushFor posts what waits and, where it ends an operation, looks in the same
+// crossing for completions. It goes on doing so while there are some: a device
+// in software has done the work when the post returns.
+func (d *Domain) flushFor(f form) {
+	d.looked++
+	if f != formOp || !d.rdone.empty() || !d.sdone.empty() || !d.prompt && d.looked%promptProbe != 0 {
+		d.flush()
+		return
+	}
+	p := d.turn(0, doneRing, 1)
+	d.sdone = stash{0, p.sends}
+	d.prompt = p.sends > 0
+}
+
 // turn posts what waits and polls. Slots are given back many at a time: each
 // call costs what several of them do.
 func (d *Domain) turn(maxRecv, maxSend, looks int) polled {
 	sends, recvs := d.sends, 0
-	if d.recvs > d.hold {
+	if d.recvs+d.ahead > d.hold {
 		recvs, d.recvs = d.recvs, 0
 	}
 	p, err := d.nic.turn(sends, recvs, maxRecv, maxSend, looks)

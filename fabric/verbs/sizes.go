@@ -7,7 +7,7 @@ type sizes struct{ window, slots int }
 func sizesFor(ranks, maxSRQ int) sizes {
 	peers := max(ranks-1, 1)
 	s := sizes{window: min(max(1024/peers, 2), 128)}
-	s.slots = s.window*peers + 16
+	s.slots = s.window*peers + recvRing/8
 	if maxSRQ > 0 && s.slots > maxSRQ {
 		s.slots = maxSRQ
 		s.window = max(maxSRQ/peers, 1)
@@ -22,5 +22,5 @@ func (s sizes) spare(ranks int) int {
 
 // queueMemory is what the queues of a rank pin, in bytes.
 func queueMemory(ranks int) uint64 {
-	return uint64(sizesFor(ranks, 0).slots+sendSlots)*slotSize + 8*uint64(ranks)
+	return uint64(sizesFor(ranks, 0).slots+sendSlots)*slotSize + uint64(creditMemory(ranks))
 }
