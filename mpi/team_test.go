@@ -48,6 +48,7 @@ type crew struct {
 	mu         sync.Mutex // guards what follows
 	world      *mpi.World // of the test that runs
 	worlds     int
+	early      map[int][]int // who has failed in a World that has not begun here
 }
 
 // notBetweenProcesses are the tests that do not run there, by the reason.
@@ -183,7 +184,7 @@ func joinTeam(dir string) error {
 	if err != nil {
 		return err
 	}
-	team = &crew{job: job, fabric: os.Getenv("WEFT_FABRIC"), dir: dir, memory: memory, ran: map[string]time.Duration{}}
+	team = &crew{job: job, fabric: os.Getenv("WEFT_FABRIC"), dir: dir, memory: memory, ran: map[string]time.Duration{}, early: map[int][]int{}}
 	if team.fabric == "verbs" {
 		return nil // it notices by itself that a rank closes its domain
 	}
@@ -205,9 +206,13 @@ func (p *crew) mourn() {
 		if _, err := io.ReadFull(p.obituaries[p.job.Rank], b); err != nil {
 			return
 		}
+		world, rank := int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
 		p.mu.Lock()
-		if p.world != nil && int(binary.LittleEndian.Uint32(b)) == p.worlds {
-			p.world.Fail(int(binary.LittleEndian.Uint32(b[4:])))
+		switch {
+		case p.world != nil && world == p.worlds:
+			p.world.Fail(rank)
+		case world > p.worlds: // it was faster to fail than we are to begin
+			p.early[world] = append(p.early[world], rank)
 		}
 		p.mu.Unlock()
 	}
@@ -302,9 +307,14 @@ func (p *crew) began(w *mpi.World) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.world = w
-	if w != nil {
-		p.worlds++
+	if w == nil {
+		return
 	}
+	p.worlds++
+	for _, rank := range p.early[p.worlds] {
+		w.Fail(rank)
+	}
+	delete(p.early, p.worlds)
 }
 
 // lost ends a process that has lost the others.
