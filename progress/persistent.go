@@ -60,6 +60,11 @@ func (l *Loop) restart(h Handle) error {
 	}
 	s.starts++
 	r.Imm, r.Peer, r.Mode, r.Offset, r.resting = s.Imm, s.Peer, s.Mode, 0, false
+	if s.Begin != nil {
+		r.Began = clock.now()
+		s.Begin(r)
+		return nil
+	}
 	l.start(s.Sink, r)
 	return nil
 }

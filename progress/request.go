@@ -61,6 +61,8 @@ type Saved struct {
 	// Now, unless nil, is tried before Sink.Start: it answers true if the
 	// operation has ended with it, without changing the request.
 	Now func(*Request) bool
+	// Begin, unless nil, does what Sink.Start would.
+	Begin func(*Request)
 
 	starts uint32
 }

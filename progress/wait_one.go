@@ -24,9 +24,8 @@ func WaitResult(h *Handle) (Result, error) {
 	if !l.Enter() {
 		return waitQueued(l, h)
 	}
-	if r.resting && h.idle() {
-		l.Leave()
-		return nothing, nil
+	if r.special && r.gen == h.gen && r.saved != nil && r.waiter == nil {
+		return l.waitPersistent(r)
 	}
 	was := h.spend()
 	switch {
@@ -40,6 +39,22 @@ func WaitResult(h *Handle) (Result, error) {
 		return nothing, nil
 	case r.done:
 		res, err := l.collect(r)
+		l.Leave()
+		return res, err
+	}
+	return l.Await(r)
+}
+
+// waitPersistent is WaitResult for the owner and a persistent request, which
+// keeps its handle.
+func (l *Loop) waitPersistent(r *Request) (Result, error) {
+	switch {
+	case r.resting:
+		l.Leave()
+		return nothing, nil
+	case r.done:
+		res, err := r.Result, r.err
+		r.rest()
 		l.Leave()
 		return res, err
 	}

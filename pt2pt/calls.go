@@ -178,6 +178,9 @@ func (e *Engine) persist(ctx context.Context, kind uint8, mode Mode, peer int, c
 	if kind == kindSend && mode == Standard && peer != ProcNull {
 		s.Now = e.again(peer, s.Imm, b)
 	}
+	if kind == kindRecv && peer != ProcNull {
+		s.Begin = e.startRecv
+	}
 	callers(&s.Place)
 	return e.loop.Persist(s)
 }
