@@ -119,6 +119,8 @@ type event struct {
 	port  int   // that qpn or all is about
 	rail  int   // of which the peer's end is gone, from 1 on
 	up    bool  // it can be sent on
+	here  bool  // the peer answers our question
+	ended bool  // it has ended the connection, and lives
 	err   error // the peer is down
 	qpn   uint32
 	all   bool // err is about everybody

@@ -39,6 +39,13 @@ type endpoint struct {
 	held       int   // slots among these
 	lost       error // of a piece of an operation that goes on
 
+	// Operations that the peer's device has refused, see refused.go.
+	refused  []fabric.Op
+	answers  int       // that came for these
+	answerBy time.Time // when the next is due
+	ended    bool      // the peer has ended the connection, and lived then
+	gone     bool      // its socket is
+
 	// Credit: of window messages the peer has taken acked.
 	sent, acked, window uint64
 	word                uint32 // the low half of acked, as the peer last wrote it

@@ -101,8 +101,13 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 		for ; len(e.strays) > 0 && n < max; e.strays = e.strays[1:] {
 			n += d.ended(h, e.strays[0].id, e.failing)
 		}
+		n += e.settle(h, max-n)
 		if n == max {
 			return n
+		}
+		if len(e.refused) > 0 {
+			i++ // the peer is asked
+			continue
 		}
 		d.failing = append(d.failing[:i], d.failing[i+1:]...)
 		e.down, e.failing = e.failing, nil
@@ -126,11 +131,13 @@ func (e *endpoint) destroy() error {
 	return e.d.nic.destroyQP(q)
 }
 
-// hangUp closes the socket, which tells the peer.
+// hangUp closes the socket, which tells the peer, and says before that it is
+// no death.
 func (d *Domain) hangUp(p fabric.Peer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c := d.links[p].conn; c != nil {
+		c.Write([]byte{byteEnded})
 		c.Close()
 		d.links[p].conn = nil
 	}
@@ -142,22 +149,15 @@ func (e *endpoint) broken(c *doneDesc) error {
 	if e.failing != nil {
 		return e.failing
 	}
-	err := e.statusError("talk over verbs", c)
-	if e.dying != nil {
-		e.fail(e.dying)
-		return e.dying
+	err := e.dying
+	if err == nil {
+		err = e.statusError("talk over verbs", c)
 	}
 	e.fail(err)
 	if c.status == statusRemoteAccess {
-		return e.refusal()
+		return errRefused
 	}
 	return err
-}
-
-// refusal is how an access ends that the peer's device refuses.
-func (e *endpoint) refusal() error {
-	return &fabric.Error{Op: "access the peer's memory", Peer: e.peer, HasPeer: true,
-		Err: fmt.Errorf("its device refuses: %w", fabric.ErrBadRemote)}
 }
 
 // ErrPathLost means that one of several paths to a peer has failed by an

@@ -38,6 +38,9 @@ const (
 	byteReady = 'r'
 	byteBye   = 'b'
 	byteGone  = 'g' // and the number of a rail
+	byteAsk   = 'q' // is the process there?
+	byteHere  = 'h' // it is
+	byteEnded = 'e' // this peer, not the transport
 )
 
 type greeting struct {

@@ -142,7 +142,7 @@ func (e *endpoint) brokenRail(r *rail, c *doneDesc) error {
 	case statusLocal, statusFlushed, statusRetries, statusNotReady, statusFatal, statusTimeout:
 		return nil // the path's: SoftRoCE calls a port that is down statusLocal
 	case statusRemoteAccess:
-		return e.refusal()
+		return errRefused
 	}
 	return r.lost // the request's own: over the first queue pair it would cost the connection
 }
@@ -184,8 +184,9 @@ func (d *Domain) bury(h fabric.Handler, max int) (n int, busy bool) {
 			}
 			left = left || r.head != r.tail
 		}
-		busy = busy || left
-		if n += e.goOn(h); left || len(e.strays) > 0 {
+		busy = busy || left || len(e.refused) > 0
+		n += e.settle(h, max-n)
+		if n += e.goOn(h); left || len(e.strays)+len(e.refused) > 0 {
 			e.limp()
 		}
 	}

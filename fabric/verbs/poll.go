@@ -173,7 +173,12 @@ func (d *Domain) takeEvents() {
 			continue
 		}
 		e := d.endpoint(ev.peer)
+		if ev.here || ev.ended {
+			e.answered(ev.ended)
+			continue
+		}
 		if e.down != nil || e.failing != nil {
+			e.orphaned(ev.err)
 			if ev.made {
 				d.nic.destroyQP(ev.qp)
 				d.discard(ev.rails)
@@ -189,6 +194,7 @@ func (d *Domain) takeEvents() {
 			e.up = true
 		}
 		if ev.err != nil {
+			e.gone = true
 			e.die(ev.err)
 		}
 	}

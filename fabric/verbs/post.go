@@ -210,8 +210,7 @@ func (e *endpoint) end(h fabric.Handler, err error) int {
 		if e.lost != nil {
 			err, e.lost = e.lost, nil
 		}
-		h.Complete(op, err)
-		return 1
+		return e.complete(h, op, err)
 	case formStripe:
 		return d.ended(h, uint32(op), err)
 	case formKeys:

@@ -278,9 +278,8 @@ func (d *Domain) ended(h fabric.Handler, id uint32, err error) int {
 	if t.left--; t.left > 0 {
 		return 0
 	}
-	op, err := t.op, t.err
+	e, op, err := t.e, t.op, t.err
 	t.e, t.err = nil, nil
 	d.freeTransfers = append(d.freeTransfers, id)
-	h.Complete(op, err)
-	return 1
+	return e.complete(h, op, err)
 }

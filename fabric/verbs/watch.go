@@ -31,24 +31,47 @@ func (d *Domain) watch(conn net.Conn, p fabric.Peer) {
 		return // Close has set the deadline before us
 	}
 	d.introduced(conn, p)
-	b, err := readN(conn, 1)
-	for err == nil && b[0] == byteGone {
-		if b, err = readN(conn, 1); err == nil && b[0] > 0 {
-			d.post(event{peer: p, rail: int(b[0])})
-			b, err = readN(conn, 1)
+	err := d.hear(conn, p)
+	if d.ctx.Err() == nil {
+		d.lost(p, err)
+	}
+}
+
+// hear takes what a peer says after the handshake, until it says no more, and
+// returns why.
+func (d *Domain) hear(conn net.Conn, p fabric.Peer) error {
+	for {
+		b, err := readN(conn, 1)
+		if err == nil && b[0] == byteGone {
+			if b, err = readN(conn, 1); err == nil && b[0] > 0 {
+				d.post(event{peer: p, rail: int(b[0])})
+				continue
+			}
+		}
+		switch {
+		case err != nil:
+			return fmt.Errorf("its process has ended or its host can't be reached (%w)", err)
+		case b[0] == byteAsk:
+			d.say(conn, byteHere)
+		case b[0] == byteHere:
+			d.post(event{peer: p, here: true})
+		case b[0] == byteEnded:
+			d.post(event{peer: p, ended: true})
+			return errors.New("it has ended the connection")
+		case b[0] == byteBye:
+			return errors.New("it has closed the transport")
+		default:
+			return fmt.Errorf("it sent %q where nothing is to come", b)
 		}
 	}
-	switch {
-	case d.ctx.Err() != nil:
-		return
-	case err == nil && b[0] == byteBye:
-		err = errors.New("it has closed the transport")
-	case err == nil:
-		err = fmt.Errorf("it sent %q where nothing is to come", b)
-	default:
-		err = fmt.Errorf("its process has ended or its host can't be reached (%w)", err)
-	}
-	d.lost(p, err)
+}
+
+// say sends a few bytes, for which the socket has room: what it carries
+// otherwise is rare.
+func (d *Domain) say(conn net.Conn, b ...byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	conn.Write(b)
 }
 
 // tellGone tells the peer that our end of a rail is destroyed. A handshake that
@@ -58,7 +81,7 @@ func (d *Domain) tellGone(p fabric.Peer, rail int) {
 	defer d.mu.Unlock()
 	l := &d.links[p]
 	if l.railsGone = append(l.railsGone, byteGone, byte(rail)); l.introduced && l.conn != nil {
-		l.conn.Write(l.railsGone) // a few bytes, for which the socket has room
+		l.conn.Write(l.railsGone)
 		l.railsGone = nil
 	}
 }
