@@ -272,11 +272,13 @@ func (p *crew) try(t *testing.T, n int, f func(w *mpi.World, c *mpi.Comm) error,
 		p.lost(t, err)
 	}
 	p.began(w)
-	err = f(w, w.Comm().WithContext(ctx))
-	if err != nil {
+	ferr := f(w, w.Comm().WithContext(ctx))
+	if ferr != nil {
 		p.die()
 	}
-	err = w.End(err)
+	if err = w.End(ferr); err != nil && ferr == nil {
+		p.die()
+	}
 	mine := outcome{Test: fmt.Sprint(t.Name(), " ", p.worlds)}
 	if err != nil {
 		mine.Text, mine.Classes = fmt.Sprintf("rank %d: %v", p.job.Rank, err), mpi.ClassesOf(err)

@@ -40,8 +40,9 @@ type Waiter struct {
 type serveOp uint8
 
 const (
-	opStart serveOp = iota // start the single request and wait for it
-	opDo                   // call fn
+	opStart  serveOp = iota // start the single request and wait for it
+	opDo                    // call fn
+	opBehind                // call fn, for which nobody waits
 )
 
 var waiters = sync.Pool{New: func() any {
@@ -113,9 +114,14 @@ func (q *waitList) remove(w *Waiter) {
 // serve does for a waiter what it could not do itself for want of ownership.
 // The waiter blocks on its channel meanwhile.
 func (l *Loop) serve(w *Waiter) {
-	if w.op == opDo {
+	switch w.op {
+	case opDo:
 		w.fn()
 		w.ready <- struct{}{}
+		return
+	case opBehind:
+		w.fn()
+		l.release(w)
 		return
 	}
 	w.single.waiter, w.need = w, 1
@@ -336,6 +342,18 @@ func (l *Loop) sleep(w *Waiter) (owner bool) {
 	w.turn = false
 	l.reenter()
 	return l.await(w)
+}
+
+// Behind calls fn, as the owner, once all that others have queued by now is
+// started: before it returns if that is nothing. For the owner.
+func (l *Loop) Behind(fn func()) {
+	if l.queue.empty() && !l.draining {
+		fn()
+		return
+	}
+	w := l.waiter()
+	w.op, w.fn = opBehind, fn
+	l.queue.push(&w.node)
 }
 
 // Exclusive calls fn under ownership, by whoever has it.

@@ -2,6 +2,20 @@ package pt2pt
 
 import "github.com/weft-mpi/weft/wire"
 
+// tooEarly decides whether a ready send that has found no receive came before
+// it: not if the receive is among what other goroutines have queued, so that
+// the call that posts it may have returned.
+func (e *Engine) tooEarly(a *arrival) {
+	gen := a.gen
+	a.ready = false
+	e.loop.Behind(func() {
+		if a.gen == gen {
+			a.ready = true
+			e.late(a)
+		}
+	})
+}
+
 // late reports a ready send whose receive was not posted (MPI-4.0 §3.4): an
 // error of the program. Nothing is lost: the message waits like any other. A
 // sender that still waits for us is told too, with the FIN. Of many the first,

@@ -144,6 +144,7 @@ type spy struct {
 	holdGet    bool // Get is accepted and not carried out
 	ends       bool // End is taken, and PeerDown comes when the peer is killed
 	held       []fabric.Op
+	before     func() // what the next Poll does first
 	registered atomic.Int64
 	sent       [256]int // by kind, of the owner
 	gets       int
@@ -170,6 +171,14 @@ func (s *spy) Register(b []byte, a fabric.Access) (fabric.Region, error) {
 func (s *spy) Deregister(r fabric.Region) error {
 	s.registered.Add(-1)
 	return s.Domain.Deregister(r)
+}
+
+func (s *spy) Poll(h fabric.Handler, max int) int {
+	if f := s.before; f != nil {
+		s.before = nil
+		f()
+	}
+	return s.Domain.Poll(h, max)
 }
 
 func (s *spy) Connect(p fabric.Peer, addr []byte) (fabric.Endpoint, error) {

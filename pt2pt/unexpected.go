@@ -94,7 +94,7 @@ func (e *Engine) partly(a *arrival) bool {
 func (e *Engine) keep(id uint32, a *arrival) match.Entry {
 	cid, tag := wire.Match(a.imm)
 	if a.ready {
-		e.late(a)
+		e.tooEarly(a)
 	}
 	a.began = progress.Now()
 	e.hold(a)
