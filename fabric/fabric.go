@@ -165,7 +165,8 @@ type Domain interface {
 	Wake()
 
 	// Close releases everything the domain holds. Operations that have not
-	// completed never will; the caller holds their buffers no longer.
+	// completed never will; the caller holds their buffers no longer. To peers
+	// that are connected this rank is down, behind what it has sent to them.
 	Close() error
 }
 

@@ -3,10 +3,8 @@ package mpi
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/weft-mpi/weft/boot"
-	"github.com/weft-mpi/weft/fabric"
 )
 
 // Join is Init for tests that make one World after another in one job. The job
@@ -28,11 +26,6 @@ func (w *World) End(err error) error {
 		w.abandon()
 	}
 	return err
-}
-
-// Fail tells the World that a rank has failed, as Run does.
-func (w *World) Fail(rank int) {
-	w.loop.Fail(fabric.Peer(rank), fmt.Errorf("%w: rank %d has failed", fabric.ErrPeerDown, rank))
 }
 
 // classes lists all classes of errors.

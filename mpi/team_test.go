@@ -3,11 +3,9 @@ package mpi_test
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"os"
@@ -17,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -43,12 +40,7 @@ type crew struct {
 	used    int
 	signals int
 	ran     map[string]time.Duration // tests that had a job of ours
-
-	obituaries []*os.File // to each rank; see mourn
-	mu         sync.Mutex // guards what follows
-	world      *mpi.World // of the test that runs
-	worlds     int
-	early      map[int][]int // who has failed in a World that has not begun here
+	jobs    int                      // of tests, by now
 }
 
 // notBetweenProcesses are the tests that do not run there, by the reason.
@@ -184,49 +176,8 @@ func joinTeam(dir string) error {
 	if err != nil {
 		return err
 	}
-	team = &crew{job: job, fabric: os.Getenv("WEFT_FABRIC"), dir: dir, memory: memory, ran: map[string]time.Duration{}, early: map[int][]int{}}
-	if team.fabric == "verbs" {
-		return nil // it notices by itself that a rank closes its domain
-	}
-	for i := range job.Size {
-		f, err := openPipe(filepath.Join(dir, fmt.Sprint("obituaries", i)))
-		if err != nil {
-			return err
-		}
-		team.obituaries = append(team.obituaries, f)
-	}
-	go team.mourn()
+	team = &crew{job: job, fabric: os.Getenv("WEFT_FABRIC"), dir: dir, memory: memory, ran: map[string]time.Duration{}}
 	return nil
-}
-
-// mourn tells the World of ranks that have failed while their process lives:
-// shared memory sees the end of processes only.
-func (p *crew) mourn() {
-	for b := make([]byte, 8); ; {
-		if _, err := io.ReadFull(p.obituaries[p.job.Rank], b); err != nil {
-			return
-		}
-		world, rank := int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
-		p.mu.Lock()
-		switch {
-		case p.world != nil && world == p.worlds:
-			p.world.Fail(rank)
-		case world > p.worlds: // it was faster to fail than we are to begin
-			p.early[world] = append(p.early[world], rank)
-		}
-		p.mu.Unlock()
-	}
-}
-
-// die tells the others that this rank has failed.
-func (p *crew) die() {
-	b := binary.LittleEndian.AppendUint32(nil, uint32(p.worlds))
-	b = binary.LittleEndian.AppendUint32(b, uint32(p.job.Rank))
-	for i, f := range p.obituaries {
-		if i != p.job.Rank {
-			f.Write(b)
-		}
-	}
 }
 
 // leave ends the process's part in the job.
@@ -271,15 +222,9 @@ func (p *crew) try(t *testing.T, n int, f func(w *mpi.World, c *mpi.Comm) error,
 	if err != nil {
 		p.lost(t, err)
 	}
-	p.began(w)
-	ferr := f(w, w.Comm().WithContext(ctx))
-	if ferr != nil {
-		p.die()
-	}
-	if err = w.End(ferr); err != nil && ferr == nil {
-		p.die()
-	}
-	mine := outcome{Test: fmt.Sprint(t.Name(), " ", p.worlds)}
+	p.jobs++
+	err = w.End(f(w, w.Comm().WithContext(ctx)))
+	mine := outcome{Test: fmt.Sprint(t.Name(), " ", p.jobs)}
 	if err != nil {
 		mine.Text, mine.Classes = fmt.Sprintf("rank %d: %v", p.job.Rank, err), mpi.ClassesOf(err)
 	}
@@ -287,7 +232,6 @@ func (p *crew) try(t *testing.T, n int, f func(w *mpi.World, c *mpi.Comm) error,
 	ctx, cancel = context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
 	all, xerr := p.job.Exchange(ctx, b)
-	p.began(nil)
 	if xerr != nil {
 		p.lost(t, xerr)
 	}
@@ -302,21 +246,6 @@ func (p *crew) try(t *testing.T, n int, f func(w *mpi.World, c *mpi.Comm) error,
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// began notes the World of the test that runs, nil when it is over.
-func (p *crew) began(w *mpi.World) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.world = w
-	if w == nil {
-		return
-	}
-	p.worlds++
-	for _, rank := range p.early[p.worlds] {
-		w.Fail(rank)
-	}
-	delete(p.early, p.worlds)
 }
 
 // lost ends a process that has lost the others.

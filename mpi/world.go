@@ -98,7 +98,8 @@ func (w *World) Fabric() string { return w.fabric }
 // completed; those that have not end with ErrComm, or with ErrProcFailed where
 // the other rank was gone first. Afterwards every call on the World answers
 // ErrComm. Everything is released also when an error, a dead rank say, is
-// returned. Non-local.
+// returned: the ranks that still wait in it then count this one as dead.
+// Non-local.
 func (w *World) Finalize() error {
 	const call = "Finalize"
 	err := w.comm.Barrier()

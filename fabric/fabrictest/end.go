@@ -79,7 +79,7 @@ func afterClose(t *testing.T, h Harness) {
 		t.Errorf("Poll after Close: %d events, want 0", a.events)
 	}
 
-	// The others go on. Whether they hear of the closed one is the transport's.
+	// The others go on.
 	got := 0
 	for _, n := range r.nodes[1:] {
 		n.onDown = func(p fabric.Peer, err error) {
@@ -143,12 +143,53 @@ func peerDown(t *testing.T, h Harness) {
 		t.Skip("the transport can't kill a rank of this process")
 	}
 	for range 10 {
-		killOne(t, h)
+		endOne(t, h, func(n *node) { h.Kill(t, fabric.Peer(n.rank)) })
 	}
 }
 
-// killOne kills rank 2 of 3 while the others have operations with it.
-func killOne(t *testing.T, h Harness) {
+func peerClosed(t *testing.T, h Harness) {
+	for range 10 {
+		endOne(t, h, (*node).close)
+	}
+}
+
+func (n *node) close() {
+	if err := n.d.Close(); err != nil {
+		n.t.Errorf("Close: %v", err)
+	}
+}
+
+func sentBeforeClose(t *testing.T, h Harness) {
+	for range 20 {
+		r := open(t, h, 3)
+		sent, got, downs := make([]int, 3), make([]int, 3), make([]int, 3)
+		for i, n := range r.nodes[1:] {
+			i++
+			n.onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) {
+				if got[i]++; downs[i] > 0 {
+					t.Errorf("rank %d: a message after PeerDown", i)
+				}
+			}
+			n.onDown = func(fabric.Peer, error) { downs[i]++ }
+		}
+		for i := 1; i < 3; i++ {
+			for range 40 {
+				if r.nodes[0].eps[i].Send(1, 0, nil, content(1, 16)) == nil {
+					sent[i]++
+				}
+			}
+		}
+		r.nodes[0].close()
+		r.nodes[0].idle = func() { r.nodes[1].poll(); r.nodes[2].poll() }
+		r.wait("PeerDown at both", func() bool { return downs[1] > 0 && downs[2] > 0 })
+		if got[1] != sent[1] || got[2] != sent[2] || sent[1] == 0 {
+			t.Errorf("%v messages have come of %v", got, sent)
+		}
+	}
+}
+
+// endOne ends rank 2 of 3 while the others have operations with it.
+func endOne(t *testing.T, h Harness, end func(*node)) {
 	r := open(t, h, 3)
 	caps := r.nodes[0].d.Caps()
 	const dead = 2
@@ -190,7 +231,7 @@ func killOne(t *testing.T, h Harness) {
 			full(n, func() bool { return e.Send(1, 0, nil, nil) == nil })
 		}
 	}
-	h.Kill(t, dead)
+	end(r.nodes[dead])
 	turn := 0
 	poll := func() {
 		for _, n := range r.nodes[:2] {
@@ -255,6 +296,12 @@ func peerDownWakes(t *testing.T, h Harness) {
 	if h.Kill == nil {
 		t.Skip("the transport can't kill a rank of this process")
 	}
+	endWakes(t, h, func(n *node) { h.Kill(t, fabric.Peer(n.rank)) })
+}
+
+func closedWakes(t *testing.T, h Harness) { endWakes(t, h, (*node).close) }
+
+func endWakes(t *testing.T, h Harness, end func(*node)) {
 	r := open(t, h, 2)
 	n := r.nodes[0]
 	down := 0
@@ -263,8 +310,8 @@ func peerDownWakes(t *testing.T, h Harness) {
 		t.Fatalf("Arm: %v", err)
 	}
 	n.pollDry()
-	killed := make(chan struct{})
-	go func() { h.Kill(t, 1); close(killed) }()
+	ended := make(chan struct{})
+	go func() { end(r.nodes[1]); close(ended) }()
 	n.sleepUntil(fabric.WakeUrgent, "the death of a peer", func() bool { return down == 1 })
-	<-killed
+	<-ended
 }

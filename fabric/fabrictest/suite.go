@@ -94,6 +94,9 @@ func Run(t *testing.T, h Harness) {
 		{"Close makes Wait return ErrClosed", closeWakes},
 		{"Calls after Close answer ErrClosed", afterClose},
 		{"Close with operations in flight is quiet", closeInFlight},
+		{"A closed peer is reported once, after its operations", peerClosed},
+		{"What a closed peer has sent comes before its end", sentBeforeClose},
+		{"A closed peer wakes a sleeper", closedWakes},
 		{"A dead peer is reported once, after its operations", peerDown},
 		{"A dead peer wakes a sleeper", peerDownWakes},
 	} {

@@ -3,11 +3,61 @@ package shm
 import (
 	"fmt"
 	"os"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
 )
+
+// offLeft is the word of a control segment that counts the peers that have
+// closed. Which they are is in the rings.
+const offLeft = 64
+
+// leave tells a peer that we close. Behind it we neither write to nor read from
+// the rings that we share, of which either may be missing.
+func leave(p *peerInfo, tx, rx []byte) {
+	if tx != nil {
+		atomic.StoreUint32(word(tx, offEnds), 1)
+	}
+	if rx != nil {
+		atomic.StoreUint32(word(rx, offEnds+4), 1)
+	}
+	atomic.AddUint32(word(p.control, offLeft), 1)
+	ringBell(uintptr(p.bell))
+}
+
+// findLeft looks which peers have closed. A ring of theirs that is there by now
+// is taken first, and what is in it comes before their end.
+func (d *Domain) findLeft() {
+	d.leftSeen = atomic.LoadUint32(d.left)
+	d.takeEvents()
+	for _, e := range d.peers {
+		if e != nil {
+			e.mayHaveLeft()
+		}
+	}
+}
+
+func (e *endpoint) mayHaveLeft() {
+	if e.rx != nil && atomic.LoadUint32(word(e.rx.mem, offEnds)) != 0 ||
+		e.tx.mem != nil && atomic.LoadUint32(word(e.tx.mem, offEnds+4)) != 0 {
+		e.d.die(e, &fabric.Error{Op: "talk over shared memory", Peer: e.peer, HasPeer: true,
+			Err: fmt.Errorf("%w: it has closed the transport", fabric.ErrPeerDown)})
+	}
+}
+
+// die ends a peer once what it had sent is taken.
+func (d *Domain) die(e *endpoint, err error) {
+	switch {
+	case e.down != nil || e.dying != nil:
+	case e.rx == nil:
+		d.fail(e, err)
+	default:
+		d.dying++
+		e.dying = err
+	}
+}
 
 // watch reports the end of the peer's process. Peers in our own process end
 // with us.

@@ -53,7 +53,9 @@ type Domain struct {
 	turn       int         // where in rx the next Poll starts
 	row        int         // messages taken there in a row
 	delivering bool        // messages are being handed over: short Gets are done after each
-	dying      int         // peers that have died and whose rings may hold messages
+	left       *uint32     // how many peers have closed: they count
+	leftSeen   uint32
+	dying      int // peers that have died and whose rings may hold messages
 	done       []completion
 	reads      []briefRead            // of the handler that runs
 	jobs       []*getJob              // large Gets in progress
@@ -113,6 +115,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	if d.controlFD, d.control, err = newSegment("weft-control", controlSize); err != nil {
 		return nil, err
 	}
+	d.left = word(d.control, offLeft)
 	if d.bellFD, err = newEventFD(); err != nil {
 		return nil, err
 	}
@@ -147,13 +150,21 @@ func (d *Domain) post(ev event) {
 	d.mu.Lock()
 	if d.closed.Load() {
 		d.mu.Unlock()
-		ev.release()
+		ev.refuse()
 		return
 	}
 	d.events = append(d.events, ev)
 	d.pending.Store(true)
 	d.mu.Unlock()
 	d.Wake()
+}
+
+// refuse releases what a domain that closes takes no more.
+func (ev *event) refuse() {
+	if ev.known != nil {
+		leave(ev.known, ev.tx, ev.rx)
+	}
+	ev.release()
 }
 
 func (ev *event) release() {
@@ -219,8 +230,8 @@ const (
 	keyArena   = 1 // an offset in the peer's arena
 )
 
-// Close ends the transport. Peers that are still alive notice nothing until
-// they find this process gone; the engine agrees on the end before it closes.
+// Close ends the transport. Peers that are connected are told PeerDown, behind
+// what was sent to them.
 func (d *Domain) Close() error {
 	if d.closed.Swap(true) {
 		return nil
@@ -242,7 +253,7 @@ func (d *Domain) release() {
 	d.events = nil
 	d.mu.Unlock()
 	for i := range events {
-		events[i].release()
+		events[i].refuse()
 	}
 	for _, j := range d.helps {
 		j.answer(coopAnswered) // nobody waits for a rank that leaves
@@ -257,6 +268,7 @@ func (d *Domain) release() {
 			e.close()
 		}
 	}
+	d.left, d.leftSeen = new(uint32), 0
 	d.wg.Wait()
 	for _, r := range d.rx {
 		unix.Munmap(r.mem)

@@ -84,6 +84,13 @@ func (e *endpoint) SendZ(uint8, uint64, []byte, fabric.Segment, fabric.Op) error
 
 func (e *endpoint) close() {
 	e.up = false
+	if e.info != nil && e.down == nil {
+		var rx []byte
+		if e.rx != nil {
+			rx = e.rx.mem
+		}
+		leave(e.info, e.tx.mem, rx)
+	}
 	if e.tx.mem != nil {
 		unix.Munmap(e.tx.mem)
 		e.tx = producer{}

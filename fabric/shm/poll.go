@@ -2,6 +2,7 @@ package shm
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -18,6 +19,10 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 	own := 0
 	if d.pending.Load() {
 		d.takeEvents()
+		own++
+	}
+	if atomic.LoadUint32(d.left) != d.leftSeen {
+		d.findLeft()
 		own++
 	}
 	if len(d.jobs)+len(d.helps) > 0 && d.work() {
@@ -159,14 +164,7 @@ func (d *Domain) takeEvents() {
 			continue
 		}
 		if ev.err != nil {
-			if e.rx != nil {
-				if e.dying == nil {
-					d.dying++
-				}
-				e.dying = ev.err // after what it had sent
-			} else {
-				d.fail(e, ev.err)
-			}
+			d.die(e, ev.err)
 			continue
 		}
 		if e.info == nil {
@@ -185,6 +183,7 @@ func (d *Domain) takeEvents() {
 		default:
 			unix.Munmap(ev.rx)
 		}
+		e.mayHaveLeft()
 	}
 }
 

@@ -5,6 +5,7 @@ package shm
 //
 //	0       consumed  one line, written by the consumer: descriptors, payload position
 //	64      coop      coopSlots lines, see coop.go
+//	4032    ends      a word of each side, the producer's first: it has closed
 //	4096    lines     ringLines descriptors of 64 bytes
 //	+       payload   ringPayload bytes
 const (
@@ -14,6 +15,7 @@ const (
 
 	offConsumed = 0
 	offCoop     = 64
+	offEnds     = 4032
 	offLines    = 4096
 	offPayload  = offLines + ringLines*lineSize
 	ringSize    = offPayload + ringPayload
