@@ -14,8 +14,8 @@
 //
 // A rank that sleeps publishes what it wants to be woken for in a word that
 // its peers map; a sender that reads it after publishing rings the rank's
-// eventfd. The death of a peer is seen through its pidfd; one that closes says so
-// in the rings that it shares and rings.
+// eventfd. The death of a peer is seen through its pidfd; one that closes says
+// so in the rings that they share.
 //
 // The package imports fabric, the standard library and golang.org/x/sys/unix.
 // It runs on Linux.
