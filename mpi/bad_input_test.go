@@ -67,6 +67,43 @@ func TestBadArgumentsAreAnsweredWithTheirClass(t *testing.T) {
 	})
 }
 
+// What is nil by mistake, after an error that was not looked at say, is told
+// as such.
+func TestNilIsAnError(t *testing.T) {
+	b := make([]byte, 1)
+	message := func(_ mpi.Message, _ mpi.Status, err error) error { return err }
+	request := func(_ mpi.Request, err error) error { return err }
+	status := func(_ mpi.Status, err error) error { return err }
+	for what, err := range map[string]error{
+		"Send":     mpi.Send(nil, b, 0, 0),
+		"Ssend":    mpi.Ssend(nil, b, 0, 0),
+		"Recv":     status(mpi.Recv(nil, b, 0, 0)),
+		"Irecv":    request(mpi.Irecv(nil, b, 0, 0)),
+		"SendInit": request(mpi.SendInit(nil, b, 0, 0)),
+		"Sendrecv": status(mpi.Sendrecv(nil, b, 0, 0, b, 0, 0)),
+		"Probe":    status(mpi.Probe(nil, 0, 0)),
+		"Mprobe":   message(mpi.Mprobe(nil, 0, 0)),
+		"Barrier":  (*mpi.Comm)(nil).Barrier(),
+	} {
+		want(t, what, err, mpi.ErrComm)
+	}
+	_, _, terr := mpi.Test(nil)
+	for what, err := range map[string]error{
+		"Wait":        status(mpi.Wait(nil)),
+		"Test":        terr,
+		"Start":       mpi.Start(nil),
+		"Cancel":      mpi.Cancel(nil),
+		"RequestFree": mpi.RequestFree(nil),
+		"OnComplete":  mpi.OnComplete(nil, func(mpi.Status, error) {}),
+	} {
+		want(t, what, err, mpi.ErrRequest)
+	}
+	var none context.Context
+	_, err := mpi.Init(none)
+	want(t, "Init", err, mpi.ErrArg)
+	run(t, "mem", 1, func(w *mpi.World, c *mpi.Comm) error { return c.WithContext(none).Barrier() }, nil)
+}
+
 func TestNoProcessIsAPartnerForNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		run(t, fabric, 1, func(w *mpi.World, c *mpi.Comm) error {

@@ -10,7 +10,7 @@ package mpi
 // 2ᵏ before it and tells the one 2ᵏ after it, ⌈log₂ n⌉ rounds in all.
 func (c *Comm) Barrier() error {
 	const call = "Barrier"
-	if c.w.finalized.Load() {
+	if c.gone() {
 		return c.explain(call, 0, 0, false)
 	}
 	for step := 1; step < c.size; step *= 2 {

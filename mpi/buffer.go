@@ -44,7 +44,7 @@ func (c *Comm) BufferAttach(buf []byte) error {
 }
 
 func (c *Comm) attach(call string, cid uint32, buf []byte) error {
-	if c.w.finalized.Load() {
+	if c.gone() {
 		return c.explain(call, 0, 0, false)
 	}
 	return fail(call, c.p2p.AttachBuffer(cid, buf))

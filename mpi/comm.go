@@ -53,9 +53,13 @@ func (c *Comm) Context() context.Context {
 	return c.ctx
 }
 
+// gone reports that there is no communicator, or its World is finalized:
+// explain says so.
+func (c *Comm) gone() bool { return c == nil || c.w.finalized.Load() }
+
 // checkSend checks the arguments of a send.
 func (c *Comm) checkSend(call string, dest, tag int) error {
-	if uint(dest) < uint(c.size) && uint(tag) <= TagUB && !c.w.finalized.Load() {
+	if c != nil && uint(dest) < uint(c.size) && uint(tag) <= TagUB && !c.w.finalized.Load() {
 		return nil
 	}
 	return c.explain(call, dest, tag, false)
@@ -63,7 +67,7 @@ func (c *Comm) checkSend(call string, dest, tag int) error {
 
 // checkRecv checks the arguments of a receive.
 func (c *Comm) checkRecv(call string, source, tag int) error {
-	if uint(source) < uint(c.size) && uint(tag) <= TagUB && !c.w.finalized.Load() {
+	if c != nil && uint(source) < uint(c.size) && uint(tag) <= TagUB && !c.w.finalized.Load() {
 		return nil
 	}
 	return c.explain(call, source, tag, true)
@@ -72,6 +76,8 @@ func (c *Comm) checkRecv(call string, source, tag int) error {
 // explain says what is wrong with the arguments, if anything is.
 func (c *Comm) explain(call string, peer, tag int, wild bool) error {
 	switch {
+	case c == nil:
+		return badArg(call, ErrComm, "the communicator is nil: take World.Comm, or what Dup has returned")
 	case c.w.finalized.Load():
 		return badArg(call, ErrComm, "the World has been finalized")
 	case (peer < 0 || peer >= c.size) && peer != ProcNull && !(wild && peer == AnySource):

@@ -14,7 +14,7 @@ import (
 // context of this one (WithContext). Errors are as grave as Barrier's. Non-local.
 func (c *Comm) Dup() (*Comm, error) {
 	const call = "Dup"
-	if c.w.finalized.Load() {
+	if c.gone() {
 		return nil, c.explain(call, 0, 0, false)
 	}
 	id := make([]byte, 4)

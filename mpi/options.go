@@ -24,7 +24,9 @@ type options struct {
 func makeOptions(opts []Option) options {
 	o := options{fabric: "auto", log: slog.Default(), limits: pt2pt.DefaultLimits}
 	for _, f := range opts {
-		f(&o)
+		if f != nil {
+			f(&o)
+		}
 	}
 	return o
 }

@@ -48,6 +48,9 @@ func RecvInit[T Scalar](c *Comm, buf []T, source, tag int) (Request, error) {
 // active already, or a request that is not persistent, is answered with
 // ErrRequest. Local.
 func Start(r *Request) error {
+	if r == nil {
+		return noRequest("Start")
+	}
 	if err := progress.Restart(*r); err != nil {
 		return fail("Start", err)
 	}
@@ -70,4 +73,9 @@ func Startall(requests []Request) error {
 // nobody learns of that end: its buffer may be used again only once something
 // else tells. An active persistent request can't be freed and is answered with
 // ErrRequest. Local.
-func RequestFree(r *Request) error { return fail("RequestFree", progress.Release(r)) }
+func RequestFree(r *Request) error {
+	if r == nil {
+		return noRequest("RequestFree")
+	}
+	return fail("RequestFree", progress.Release(r))
+}

@@ -21,6 +21,9 @@ const Undefined = -1
 // counts as cancelled if one of its halves was. Local.
 func Cancel(r *Request) error {
 	const call = "Cancel"
+	if r == nil {
+		return noRequest(call)
+	}
 	g, ended, err := progress.Cancel(*r)
 	if err != nil || g == nil || g.Cancel == nil {
 		return fail(call, err)
@@ -37,6 +40,9 @@ func Cancel(r *Request) error {
 // for anything: calls that block would hold up the calls after it. Local.
 func OnComplete(r *Request, fn func(Status, error)) error {
 	const call = "OnComplete"
+	if r == nil {
+		return noRequest(call)
+	}
 	if fn == nil {
 		return badArg(call, ErrArg, "no function to call: RequestFree gives up a request whose end nobody is told of")
 	}
@@ -60,6 +66,9 @@ func RequestGetStatus(r Request) (bool, Status, error) {
 // (MPI_Wait, MPI-4.0 §3.7.3). A null handle gives an empty status at once.
 // Non-local, but for buffered sends, ready sends and matched receives.
 func Wait(r *Request) (Status, error) {
+	if r == nil {
+		return progress.Empty, noRequest("Wait")
+	}
 	res, err := progress.WaitResult(r)
 	if err != nil {
 		st, err := tell(res.Status(), err, true)
@@ -71,10 +80,18 @@ func Wait(r *Request) (Status, error) {
 // Test reports whether the operation has completed, and if so does as Wait
 // (MPI_Test, MPI-4.0 §3.7.3). Local.
 func Test(r *Request) (bool, Status, error) {
+	if r == nil {
+		return false, progress.Empty, noRequest("Test")
+	}
 	ended, st, err := progress.Test(r)
 	if err != nil {
 		st, err = tell(st, err, true)
 		return ended, st, fail("Test", err)
 	}
 	return ended, st, nil
+}
+
+// noRequest answers a pointer to no handle at all.
+func noRequest(call string) error {
+	return badArg(call, ErrRequest, "the pointer to the request is nil: give the address of a Request, which may be null")
 }

@@ -50,7 +50,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestSharedMemoryAndVerbsTogether", "TestAFloodTakesABoundedPartOfTheReceiver", "TestSIGQUITReports", "TestTheSuiteBetweenProcesses",
 	},
 	"it has no job, or one of a single rank, which has no transport to itself": {
-		"TestNoProcessIsAPartnerForNothing", "TestACompletedRequestIsToldFromItsSuccessors", "TestNullRequestsAreComplete",
+		"TestNilIsAnError", "TestNoProcessIsAPartnerForNothing", "TestACompletedRequestIsToldFromItsSuccessors", "TestNullRequestsAreComplete",
 		"TestAllocRefusesSizesThatCannotBe", "TestTypesThatHoldPointersDoNotCompile",
 		"TestARankWhoseGoroutineEndsFailsTheOthers", "TestNoLoggerIsTheDefaultOne", "TestFreeRefusesWhatIsNotAllocs", "TestRunRefusesWhatItCannotRun",
 		"TestEveryClassHasItsTextAndIsToldFromOthers", "TestCountIsInElements", "TestACommunicatorsOwnMemoryComesFirst",

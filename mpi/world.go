@@ -32,6 +32,9 @@ type World struct {
 // environment speaks of several and they can't be found, Init fails and says
 // what to do. A fabric that can't be used is ErrUnsupported. Non-local.
 func Init(ctx context.Context, opts ...Option) (*World, error) {
+	if ctx == nil {
+		return nil, badArg("Init", ErrArg, "the context is nil: give context.Background()")
+	}
 	w, err := initWorld(ctx, makeOptions(opts))
 	if err != nil {
 		return nil, fail("Init", err)

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrCancelled is how a request ends that Cancel has taken back.
-var ErrCancelled = errors.New("progress: the operation was cancelled")
+var ErrCancelled = errors.New("the operation was cancelled")
 
 // General is a generalized request (MPI-4.0 §13.2): an operation of the user's
 // that is waited for like one of ours. As the error of a request that has ended

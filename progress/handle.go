@@ -7,9 +7,9 @@ var (
 	// ErrStale answers a handle whose request has been waited for already, or
 	// that another goroutine waits for; also a null one, or one of a request at
 	// rest, where there has to be an operation.
-	ErrStale = errors.New("progress: no operation is under way for this request: it is null, has been completed and freed, or is not started; or another goroutine waits for it")
+	ErrStale = errors.New("no operation is under way for this request: it is null, has been completed and freed, or is not started; or another goroutine waits for it")
 	// ErrMixed answers a call with requests of more than one rank.
-	ErrMixed = errors.New("progress: the requests belong to different worlds")
+	ErrMixed = errors.New("the requests belong to different worlds")
 )
 
 // Handle is a user's hold on a request: it stays safe to use, and is told from

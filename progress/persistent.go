@@ -7,10 +7,10 @@ import (
 )
 
 // ErrActive answers a call that needs a persistent request at rest.
-var ErrActive = errors.New("progress: the persistent request is active: wait for it first")
+var ErrActive = errors.New("the persistent request is active: wait for it first")
 
 // ErrNotPersistent answers a Start of a request that is not persistent.
-var ErrNotPersistent = errors.New("progress: the request is not persistent, or freed")
+var ErrNotPersistent = errors.New("the request is not persistent, or freed")
 
 // Persist returns the handle of a persistent request, at rest. For anyone.
 func (l *Loop) Persist(s Saved) Handle {

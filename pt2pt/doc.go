@@ -5,6 +5,7 @@
 //	eager.go      one packet, copied in and out
 //	chunks.go     several packets, so that both copies overlap
 //	rndv_get.go   RTS; the receiver reads the sender's memory; FIN
+//	rndv_put.go   RTS, Grant; the sender writes the receiver's memory; Written
 //	rndv_frag.go  RTS, CTS, fragments: where memory can't be read
 //	self.go       messages of a rank to itself
 //
