@@ -188,6 +188,28 @@ func sentBeforeClose(t *testing.T, h Harness) {
 	}
 }
 
+// sentAndClosed has ranks that meet while one of them leaves already.
+func sentAndClosed(t *testing.T, h Harness) {
+	for range 50 {
+		r := openOnly(t, h, 2)
+		got, down := 0, false
+		r.nodes[1].onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) { got++ }
+		r.nodes[1].onDown = func(fabric.Peer, error) { down = true }
+		r.connectAll()
+		r.together(func(n *node) {
+			if n.rank == 1 {
+				n.wait("PeerDown", func() bool { return down })
+				return
+			}
+			n.wait("room", func() bool { return n.eps[1].Send(1, 0, nil, nil) == nil })
+			n.close()
+		})
+		if got != 1 {
+			t.Fatalf("%d messages have come before PeerDown, want 1", got)
+		}
+	}
+}
+
 // endOne ends rank 2 of 3 while the others have operations with it.
 func endOne(t *testing.T, h Harness, end func(*node)) {
 	r := open(t, h, 3)

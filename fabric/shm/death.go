@@ -27,23 +27,23 @@ func leave(p *peerInfo, tx, rx []byte) {
 	ringBell(uintptr(p.bell))
 }
 
-// findLeft looks which peers have closed. A ring of theirs that is there by now
-// is taken first, and what is in it comes before their end.
+// findLeft ends the peers that have closed. One that has sent to us has given
+// us its ring before that, so the ring is ours by the time that we have seen it
+// close and taken the news after that.
 func (d *Domain) findLeft() {
 	d.leftSeen = atomic.LoadUint32(d.left)
-	d.takeEvents()
 	for _, e := range d.peers {
 		if e != nil {
-			e.mayHaveLeft()
+			e.left = e.rx != nil && atomic.LoadUint32(word(e.rx.mem, offEnds)) != 0 ||
+				e.tx.mem != nil && atomic.LoadUint32(word(e.tx.mem, offEnds+4)) != 0
 		}
 	}
-}
-
-func (e *endpoint) mayHaveLeft() {
-	if e.rx != nil && atomic.LoadUint32(word(e.rx.mem, offEnds)) != 0 ||
-		e.tx.mem != nil && atomic.LoadUint32(word(e.tx.mem, offEnds+4)) != 0 {
-		e.d.die(e, &fabric.Error{Op: "talk over shared memory", Peer: e.peer, HasPeer: true,
-			Err: fmt.Errorf("%w: it has closed the transport", fabric.ErrPeerDown)})
+	d.takeEvents()
+	for _, e := range d.peers {
+		if e != nil && e.left {
+			d.die(e, &fabric.Error{Op: "talk over shared memory", Peer: e.peer, HasPeer: true,
+				Err: fmt.Errorf("%w: it has closed the transport", fabric.ErrPeerDown)})
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ type endpoint struct {
 	up     bool
 	down   error // why it is
 	dying  error // why it will be, once its ring is empty
+	left   bool  // it has closed
 	tx     producer
 	wake   *uint32 // the peer's wake word
 	info   *peerInfo
