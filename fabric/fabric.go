@@ -144,8 +144,8 @@ type Domain interface {
 	// stores. It is cheap and needs no registration.
 	Mapped(b []byte) bool
 
-	// Poll hands at most max events to h and returns how much it did, work of
-	// its own included: 0 says that there is nothing to do until something
+	// Poll hands at most max events to h, and the ends of the Gets that h begins
+	// meanwhile. It returns how much it did, work of its own included: 0 says that there is nothing to do until something
 	// comes from outside, which the doorbell would announce. It never blocks
 	// and never allocates.
 	Poll(h Handler, max int) int

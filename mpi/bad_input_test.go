@@ -84,11 +84,17 @@ func TestNilIsAnError(t *testing.T) {
 		"Probe":    status(mpi.Probe(nil, 0, 0)),
 		"Mprobe":   message(mpi.Mprobe(nil, 0, 0)),
 		"Barrier":  (*mpi.Comm)(nil).Barrier(),
+		"Flush":    (*mpi.Comm)(nil).BufferFlush(),
+		"Iflush":   request((*mpi.Comm)(nil).BufferIflush()),
+		"Attach":   (*mpi.Comm)(nil).BufferAttach(b),
+		"Grequest": request(mpi.GrequestStart(nil, nil, nil, nil)),
 	} {
 		want(t, what, err, mpi.ErrComm)
 	}
 	_, _, terr := mpi.Test(nil)
 	for what, err := range map[string]error{
+		"Mrecv":       status(mpi.Mrecv(nil, b)),
+		"Imrecv":      request(mpi.Imrecv(nil, b)),
 		"Wait":        status(mpi.Wait(nil)),
 		"Test":        terr,
 		"Start":       mpi.Start(nil),
@@ -98,8 +104,13 @@ func TestNilIsAnError(t *testing.T) {
 	} {
 		want(t, what, err, mpi.ErrRequest)
 	}
+	want(t, "SetCount", mpi.SetCount[byte](nil, 1), mpi.ErrArg)
+	_, err := (*mpi.Comm)(nil).BufferDetach()
+	want(t, "BufferDetach", err, mpi.ErrComm)
+	_, err = (*mpi.Comm)(nil).Dup()
+	want(t, "Dup", err, mpi.ErrComm)
 	var none context.Context
-	_, err := mpi.Init(none)
+	_, err = mpi.Init(none)
 	want(t, "Init", err, mpi.ErrArg)
 	run(t, "mem", 1, func(w *mpi.World, c *mpi.Comm) error { return c.WithContext(none).Barrier() }, nil)
 }

@@ -15,7 +15,7 @@ const BsendOverhead = pt2pt.BufferOverhead
 // The library writes to it meanwhile. Memory attached already is answered with
 // ErrBuffer. Local.
 func (w *World) BufferAttach(buf []byte) error {
-	return w.comm.attach("BufferAttach", pt2pt.Everywhere, buf)
+	return attach(w.comm, "BufferAttach", pt2pt.Everywhere, buf)
 }
 
 // BufferDetach blocks until all messages in the attached memory have been sent
@@ -40,10 +40,14 @@ func (w *World) BufferIflush() (Request, error) {
 // BufferAttach gives buf to the buffered sends of this communicator alone
 // (MPI_Comm_attach_buffer, MPI-4.1 §3.6). Local.
 func (c *Comm) BufferAttach(buf []byte) error {
-	return c.attach("Comm.BufferAttach", c.cid, buf)
+	const call = "Comm.BufferAttach"
+	if c == nil {
+		return c.explain(call, 0, 0, false)
+	}
+	return attach(c, call, c.cid, buf)
 }
 
-func (c *Comm) attach(call string, cid uint32, buf []byte) error {
+func attach(c *Comm, call string, cid uint32, buf []byte) error {
 	if c.gone() {
 		return c.explain(call, 0, 0, false)
 	}
@@ -53,16 +57,29 @@ func (c *Comm) attach(call string, cid uint32, buf []byte) error {
 // BufferDetach is World.BufferDetach for the communicator's own memory
 // (MPI_Comm_detach_buffer, MPI-4.1 §3.6). Non-local.
 func (c *Comm) BufferDetach() ([]byte, error) {
+	const call = "Comm.BufferDetach"
+	if c == nil {
+		return nil, c.explain(call, 0, 0, false)
+	}
 	b, err := c.p2p.DetachBuffer(c.ctx, c.cid)
-	return b, fail("Comm.BufferDetach", err)
+	return b, fail(call, err)
 }
 
 // BufferFlush is World.BufferFlush for the communicator's own memory
 // (MPI_Comm_flush_buffer, MPI-4.1 §3.6). Non-local.
 func (c *Comm) BufferFlush() error {
-	return fail("Comm.BufferFlush", c.p2p.FlushBuffer(c.ctx, c.cid))
+	const call = "Comm.BufferFlush"
+	if c == nil {
+		return c.explain(call, 0, 0, false)
+	}
+	return fail(call, c.p2p.FlushBuffer(c.ctx, c.cid))
 }
 
 // BufferIflush starts a BufferFlush (MPI_Comm_iflush_buffer, MPI-4.1 §3.6).
 // Local.
-func (c *Comm) BufferIflush() (Request, error) { return c.p2p.IflushBuffer(c.ctx, c.cid), nil }
+func (c *Comm) BufferIflush() (Request, error) {
+	if c == nil {
+		return Request{}, c.explain("Comm.BufferIflush", 0, 0, false)
+	}
+	return c.p2p.IflushBuffer(c.ctx, c.cid), nil
+}

@@ -13,6 +13,9 @@ import "github.com/weft-mpi/weft/progress"
 // operation has completed. They run on the goroutine that calls, or on the
 // progress goroutine if nobody waits. Local.
 func GrequestStart(w *World, query func() (Status, error), free func() error, cancel func(completed bool) error) (Request, error) {
+	if w == nil {
+		return Request{}, badArg("GrequestStart", ErrComm, "the World is nil")
+	}
 	if w.finalized.Load() {
 		return Request{}, badArg("GrequestStart", ErrComm, "the World has been finalized")
 	}

@@ -109,6 +109,9 @@ func Imrecv[T Scalar](m *Message, buf []T) (Request, error) {
 
 // spend sets the handle to null and returns what it was.
 func (m *Message) spend(call string) (Message, error) {
+	if m == nil {
+		return Message{}, badArg(call, ErrRequest, "the pointer to the message is nil: give the address of what Mprobe or Improbe has returned")
+	}
 	was := *m
 	if m != &MessageNoProc {
 		*m = Message{}

@@ -25,6 +25,9 @@ func Count[T Scalar](st Status) int {
 // SetCount makes the status say that n elements of type T were received
 // (MPI_Status_set_elements, MPI-4.0 §13.3), for generalized requests. Local.
 func SetCount[T Scalar](st *Status, n int) error {
+	if st == nil {
+		return badArg("SetCount", ErrArg, "the pointer to the status is nil")
+	}
 	if n < 0 {
 		return badArg("SetCount", ErrCount, "%d elements", n)
 	}

@@ -64,6 +64,63 @@ func TestAWaitIsRefusedThatAnotherHasOvertaken(t *testing.T) {
 	}
 }
 
+// A copy of the handle has completed the request while a wait for it has left no
+// trace on it: whatever the request is now is not the wait's.
+func TestAWaitIsRefusedWhoseRequestACopyHasCompleted(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		persistent, next bool
+	}{{"free", false, false}, {"used again", false, true}, {"at rest", true, false}} {
+		s := loops(t, 1, Config{})[0]
+		var h Handle
+		if c.persistent {
+			h = s.l.Persist(Saved{Sink: s, Kind: forever})
+			if err := Restart(h); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			h = s.begin(forever, 0, 1)
+		}
+		for !s.l.Enter() {
+			runtime.Gosched()
+		}
+		done := make(chan Handle)
+		go s.l.Exclusive(func() {
+			s.tell()
+			other := h
+			if ended, _, err := s.l.test(&other); !ended || err != nil {
+				t.Errorf("%s: Test = %t, %v", c.name, ended, err)
+			}
+			next := Handle{}
+			if c.next {
+				r := s.l.New()
+				r.Kind = forever
+				next = r.Handle()
+				s.l.Begin(s, r)
+			}
+			go func() { done <- next }()
+		})
+		for s.l.queue.empty() {
+			runtime.Gosched()
+		}
+		if _, err := s.l.Await(h.r); !errors.Is(err, ErrStale) {
+			t.Errorf("%s: Wait = %v, want ErrStale", c.name, err)
+		}
+		if next := <-done; !next.Null() {
+			s.own(s.tell)
+			if _, err := Wait(&next); err != nil {
+				t.Errorf("%s: Wait for the next: %v", c.name, err)
+			}
+		}
+		if c.persistent {
+			if err := Release(&h); err != nil {
+				t.Errorf("%s: Release: %v", c.name, err)
+			}
+		}
+		s.checkFree(t)
+	}
+}
+
 func TestRequestsOfTwoLoopsDoNotMix(t *testing.T) {
 	toys := loops(t, 2, Config{})
 	hs := []Handle{toys[0].submit(atOnce, 0, 1), {}, toys[1].submit(atOnce, 1, 2)}

@@ -112,7 +112,7 @@ func (q *waitList) remove(w *Waiter) {
 }
 
 // serve does for a waiter what it could not do itself for want of ownership.
-// The waiter blocks on its channel meanwhile.
+// The waiter blocks on its channel meanwhile, but with opBehind.
 func (l *Loop) serve(w *Waiter) {
 	switch w.op {
 	case opDo:
@@ -188,6 +188,7 @@ func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 // Await waits for a request that the caller, who owns the loop, has started;
 // it frees the request and ends the ownership.
 func (l *Loop) Await(r *Request) (Result, error) {
+	gen := r.gen
 	if !r.done && l.linger == nil && l.brisk() {
 		// Most waits are short: nothing is noted down for them. The core is
 		// given away here, not below, since a switch makes the processor forget
@@ -198,14 +199,16 @@ func (l *Loop) Await(r *Request) (Result, error) {
 			}
 		}
 	}
+	if r.gen != gen || r.resting || r.waiter != nil {
+		// Another goroutine, with a copy of the handle, has been faster since we
+		// began to look, or waits.
+		l.Leave()
+		return nothing, ErrStale
+	}
 	if r.done {
 		res, err := l.collect(r)
 		l.Leave()
 		return res, err
-	}
-	if r.waiter != nil { // of another goroutine, since we began to look
-		l.Leave()
-		return nothing, ErrStale
 	}
 	w := l.waiter()
 	w.single, w.need, r.waiter = r, 1, w

@@ -148,7 +148,7 @@ func peerDown(t *testing.T, h Harness) {
 }
 
 func peerClosed(t *testing.T, h Harness) {
-	for range 10 {
+	for range 3 {
 		endOne(t, h, (*node).close)
 	}
 }
@@ -160,7 +160,7 @@ func (n *node) close() {
 }
 
 func sentBeforeClose(t *testing.T, h Harness) {
-	for range 20 {
+	for range 5 {
 		r := open(t, h, 3)
 		sent, got, downs := make([]int, 3), make([]int, 3), make([]int, 3)
 		for i, n := range r.nodes[1:] {
@@ -190,7 +190,7 @@ func sentBeforeClose(t *testing.T, h Harness) {
 
 // sentAndClosed has ranks that meet while one of them leaves already.
 func sentAndClosed(t *testing.T, h Harness) {
-	for range 50 {
+	for range 20 {
 		r := openOnly(t, h, 2)
 		got, down := 0, false
 		r.nodes[1].onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) { got++ }
@@ -206,6 +206,38 @@ func sentAndClosed(t *testing.T, h Harness) {
 		})
 		if got != 1 {
 			t.Fatalf("%d messages have come before PeerDown, want 1", got)
+		}
+	}
+}
+
+// getFromClosed has a rank read what a message names whose sender has closed
+// and uses its memory for something else.
+func getFromClosed(t *testing.T, h Harness) {
+	for _, n := range []int{1 << 10, 16 << 10, 256 << 10} {
+		r := open(t, h, 2)
+		a, b := r.nodes[0], r.nodes[1]
+		if !b.d.Caps().Get {
+			t.Skip("there is no Get")
+		}
+		theirs := content(1, n)
+		remote := a.region(theirs, fabric.RemoteRead).Region.Remote
+		local := b.region(make([]byte, n), fabric.LocalWrite)
+		begun, down := false, false
+		const op = 7
+		b.onDown = func(fabric.Peer, error) { down = true }
+		b.onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) {
+			b.pending[op] = true
+			if begun = b.eps[0].Get(local, remote, op) == nil; !begun {
+				delete(b.pending, op)
+			}
+		}
+		a.wait("room", func() bool { return a.eps[1].Send(1, 0, nil, nil) == nil })
+		a.close()
+		copy(theirs, content(2, n))
+		a.idle = func() { b.poll() }
+		a.wait("PeerDown", func() bool { return down })
+		if err, ended := b.done[op]; begun && (!ended || !errors.Is(err, fabric.ErrPeerDown)) {
+			t.Errorf("a Get of %d bytes: ended %t with %v, want ErrPeerDown", n, ended, err)
 		}
 	}
 }

@@ -97,6 +97,7 @@ func Run(t *testing.T, h Harness) {
 		{"A closed peer is reported once, after its operations", peerClosed},
 		{"What a closed peer has sent comes before its end", sentBeforeClose},
 		{"The first message of a peer that closes at once comes", sentAndClosed},
+		{"Memory of a closed peer is read no more", getFromClosed},
 		{"A closed peer wakes a sleeper", closedWakes},
 		{"A dead peer is reported once, after its operations", peerDown},
 		{"A dead peer wakes a sleeper", peerDownWakes},

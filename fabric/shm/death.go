@@ -34,17 +34,26 @@ func (d *Domain) findLeft() {
 	d.leftSeen = atomic.LoadUint32(d.left)
 	for _, e := range d.peers {
 		if e != nil {
-			e.left = e.rx != nil && atomic.LoadUint32(word(e.rx.mem, offEnds)) != 0 ||
-				e.tx.mem != nil && atomic.LoadUint32(word(e.tx.mem, offEnds+4)) != 0
+			e.left = e.hasLeft()
 		}
 	}
 	d.takeEvents()
 	for _, e := range d.peers {
 		if e != nil && e.left {
-			d.die(e, &fabric.Error{Op: "talk over shared memory", Peer: e.peer, HasPeer: true,
-				Err: fmt.Errorf("%w: it has closed the transport", fabric.ErrPeerDown)})
+			d.die(e, &fabric.Error{Op: "talk over shared memory", Peer: e.peer, HasPeer: true, Err: errLeft})
 		}
 	}
+}
+
+var errLeft = fmt.Errorf("%w: it has closed the transport", fabric.ErrPeerDown)
+
+// hasLeft reports whether the peer has begun to close. What was read from its
+// memory before a call that answers false was read in time.
+func (e *endpoint) hasLeft() bool {
+	if e.rx != nil {
+		return atomic.LoadUint32(word(e.rx.mem, offEnds)) != 0
+	}
+	return e.tx.mem != nil && atomic.LoadUint32(word(e.tx.mem, offEnds+4)) != 0
 }
 
 // die ends a peer once what it had sent is taken.

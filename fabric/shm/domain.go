@@ -95,15 +95,15 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 		return nil, fmt.Errorf("rank %d in a job of %d ranks", cfg.Rank, cfg.Size)
 	}
 	d := &Domain{cfg: cfg, controlFD: -1, bellFD: -1, peers: make([]*endpoint, cfg.Size)}
+	if err = tryPidfd(); err != nil {
+		return nil, err
+	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
 			d.release()
 		}
 	}()
-	if err = tryPidfd(); err != nil {
-		return nil, err
-	}
 	var id [16]byte
 	rand.Read(id[:])
 	d.addr = fmt.Sprintf("weft-%s-%d", hex.EncodeToString(id[:]), cfg.Rank)
@@ -159,7 +159,8 @@ func (d *Domain) post(ev event) {
 	d.Wake()
 }
 
-// refuse releases what a domain that closes takes no more.
+// refuse releases a connection that the domain takes no more: it closes, or has
+// given the peer up.
 func (ev *event) refuse() {
 	if ev.known != nil {
 		leave(ev.known, ev.tx, ev.rx)

@@ -85,7 +85,7 @@ func (e *endpoint) SendZ(uint8, uint64, []byte, fabric.Segment, fabric.Op) error
 
 func (e *endpoint) close() {
 	e.up = false
-	if e.info != nil && e.down == nil {
+	if e.info != nil {
 		var rx []byte
 		if e.rx != nil {
 			rx = e.rx.mem

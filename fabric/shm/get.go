@@ -100,7 +100,7 @@ func (d *Domain) readBrief(h fabric.Handler) int {
 		if r.e.up {
 			r.e.tx.claimNext() // for FIN
 		}
-		if err != nil {
+		if err != nil || r.e.hasLeft() {
 			err = r.e.moveError(err)
 		}
 		r.local = nil
@@ -169,6 +169,9 @@ func (e *endpoint) move(j *getJob, off, n int) error {
 	local := j.local[off : off+n]
 	addr := j.remote.Addr + uint64(off)
 	var err error
+	if j.write && e.hasLeft() {
+		return e.moveError(nil)
+	}
 	if j.remote.Key == keyArena {
 		var b []byte
 		if b, err = e.info.arena.at(addr, uint64(n)); err == nil {
@@ -183,15 +186,18 @@ func (e *endpoint) move(j *getJob, off, n int) error {
 	} else {
 		err = readPeer(e.info.thread, local, addr)
 	}
-	if err == nil {
+	if err == nil && !e.hasLeft() {
 		return nil
 	}
 	return e.moveError(err)
 }
 
-// moveError is why memory of the peer could not be copied.
+// moveError is why memory of the peer could not be copied: because of err, or
+// because it may be used for something else since the peer has left.
 func (e *endpoint) moveError(err error) error {
 	switch {
+	case err == nil:
+		err = errLeft
 	case errors.Is(err, unix.ESRCH):
 		err = fmt.Errorf("%w: process %d has ended", fabric.ErrPeerDown, e.info.pid)
 	case errors.Is(err, unix.EFAULT):

@@ -160,7 +160,7 @@ func (d *Domain) takeEvents() {
 		ev := &events[i]
 		e := d.endpoint(ev.peer)
 		if e.down != nil {
-			ev.release()
+			ev.refuse()
 			continue
 		}
 		if ev.err != nil {

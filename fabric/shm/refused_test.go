@@ -50,7 +50,7 @@ func TestARefusedSystemCallIsATypedErrorWithARemedy(t *testing.T) {
 		}, unix.ENOMEM},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			before := openFiles(t)
+			before, parkedBefore := openFiles(t), parked.domains
 			c.refuse(t)
 			check := func(what string, err error) {
 				t.Helper()
@@ -64,6 +64,9 @@ func TestARefusedSystemCallIsATypedErrorWithARemedy(t *testing.T) {
 			check("Open", err)
 			if after := openFiles(t); after != before {
 				t.Errorf("%d descriptors are open, %d were before", after, before)
+			}
+			if parked.domains != parkedBefore {
+				t.Errorf("%d domains have the sleeping thread, %d had it before", parked.domains, parkedBefore)
 			}
 			calls++
 		})

@@ -36,9 +36,6 @@ func (d *Domain) quiesce() {
 	if d.sends > 0 {
 		d.flush()
 	}
-	for ; !d.sdone.empty(); d.sdone.next++ {
-		d.retire(nobody{}, &d.ring.sdone[d.sdone.next])
-	}
 	d.takeEvents()
 	for ; !d.sdone.empty(); d.sdone.next++ { // which a Poll cut short has left
 		d.retire(nobody{}, &d.ring.sdone[d.sdone.next])
