@@ -74,12 +74,20 @@ func (s *side) start() (err error) {
 	return err
 }
 
+// allocRounds is how many exchanges the average is over.
+func allocRounds() int {
+	if testing.Short() {
+		return 50
+	}
+	return 500
+}
+
 // The allocations of both ranks count: they are goroutines of this process.
 func TestMessagesUpTo8KBAllocateNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	const rounds = 500
+	rounds := allocRounds()
 	onEach(t, func(t *testing.T, fabric string) {
 		for _, x := range exchanges {
 			for _, arena := range []bool{false, true} {

@@ -99,7 +99,7 @@ func afterClose(t *testing.T, h Harness) {
 // closeInFlight closes a domain whose buffers are lent and whose peer is busy
 // with it. The race detector is the judge: after Close nobody touches them.
 func closeInFlight(t *testing.T, h Harness) {
-	for round := range 40 {
+	for round := range h.rounds(40) {
 		r := open(t, h, 2)
 		caps := r.nodes[0].d.Caps()
 		lent := make([]byte, caps.MaxEager)
@@ -142,7 +142,7 @@ func peerDown(t *testing.T, h Harness) {
 	if h.Kill == nil {
 		t.Skip("the transport can't kill a rank of this process")
 	}
-	for range 10 {
+	for range h.rounds(10) {
 		endOne(t, h, func(n *node) { h.Kill(t, fabric.Peer(n.rank)) })
 	}
 }
@@ -190,7 +190,7 @@ func sentBeforeClose(t *testing.T, h Harness) {
 
 // sentAndClosed has ranks that meet while one of them leaves already.
 func sentAndClosed(t *testing.T, h Harness) {
-	for range 20 {
+	for range h.rounds(20) {
 		r := openOnly(t, h, 2)
 		got, down := 0, false
 		r.nodes[1].onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) { got++ }

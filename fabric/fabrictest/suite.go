@@ -31,7 +31,7 @@ type Harness struct {
 	// room again.
 	RingsForRoom bool
 
-	// Brief makes the cases about lost wake-ups a fifth as long: for a second
+	// Brief makes the cases about races a fifth as long: for a second
 	// run over a transport that has passed them whole.
 	Brief bool
 }
