@@ -74,10 +74,11 @@ func (s *side) start() (err error) {
 	return err
 }
 
-// allocRounds is how many exchanges the average is over.
+// allocRounds is how many exchanges the average is over: the Finalize behind them
+// counts, too.
 func allocRounds() int {
 	if testing.Short() {
-		return 50
+		return 250
 	}
 	return 500
 }
