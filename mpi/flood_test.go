@@ -136,6 +136,7 @@ func TestAReceiveBehindTheLimitIsToldSo(t *testing.T) {
 		limits.Messages, limits.Stall = 500, 50*time.Millisecond
 		const many = 5000
 		run(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) error {
+			ok(c.Barrier()) // a receiver that is connected can say stop
 			b := make([]byte, 8)
 			if c.Rank() == 0 {
 				var rs []mpi.Request
