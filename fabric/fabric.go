@@ -145,9 +145,9 @@ type Domain interface {
 	Mapped(b []byte) bool
 
 	// Poll hands at most max events to h, and the ends of the Gets that h begins
-	// meanwhile. It returns how much it did, work of its own included: 0 says that there is nothing to do until something
-	// comes from outside, which the doorbell would announce. It never blocks
-	// and never allocates.
+	// meanwhile. It returns how much it did, work of its own included: 0 says
+	// that there is nothing to do until something comes from outside, which the
+	// doorbell would announce. It never blocks and never allocates.
 	Poll(h Handler, max int) int
 
 	// Arm asks peers to ring the doorbell for what w says; completions that do

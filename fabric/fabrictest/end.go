@@ -182,7 +182,7 @@ func sentBeforeClose(t *testing.T, h Harness) {
 		r.nodes[0].close()
 		r.nodes[0].idle = func() { r.nodes[1].poll(); r.nodes[2].poll() }
 		r.wait("PeerDown at both", func() bool { return downs[1] > 0 && downs[2] > 0 })
-		if got[1] != sent[1] || got[2] != sent[2] || sent[1] == 0 {
+		if got[1] != sent[1] || got[2] != sent[2] || sent[1] == 0 || sent[2] == 0 {
 			t.Errorf("%v messages have come of %v", got, sent)
 		}
 	}
