@@ -98,7 +98,7 @@ func (d *Domain) readBrief(h fabric.Handler) int {
 		r := &d.reads[n]
 		err := readPeer(r.e.info.thread, r.local, r.addr)
 		if r.e.up {
-			r.e.tx.claimNext() // for FIN
+			r.e.tx.claimTwo()
 		}
 		if err != nil || r.e.hasLeft() {
 			err = r.e.moveError(err)

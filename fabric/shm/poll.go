@@ -120,6 +120,9 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 			copy(hdr, line.data(0, hl))
 		}
 		r.head++
+		if bl == 0 && hl > 0 && n+1 == max {
+			r.expectNext()
+		}
 		if ctl&ctlInternal != 0 {
 			d.internal(h, r, uint8(ctl>>ctlKindShift), line.imm(), hdr)
 		} else {

@@ -75,10 +75,22 @@ func (p *producer) claimLines() { prefetchWrite(p.line(p.tail+ahead).p, lineSize
 // as the message takes to get there.
 func (p *producer) claimNext() { prefetchWrite(p.line(p.tail).p, lineSize) }
 
+// claimTwo claims the line in which a receiver tells that it has read a message,
+// and the one behind it for an answer.
+func (p *producer) claimTwo() {
+	p.claimNext()
+	prefetchWrite(p.line(p.tail+1).p, lineSize)
+}
+
 // expect fetches the line that is read eight lines from now. It is called where
 // several messages have come at once: then those behind them are written
 // already. To fetch one that is not would take it from the producer.
 func (c *consumer) expect() { prefetchRead(c.line(c.head + ahead).p) }
+
+// expectNext fetches the line that is read next. It is called for a header
+// without a body, which tells of the end of something: its sender often goes on
+// with a message, whose line then comes while this one is dealt with.
+func (c *consumer) expectNext() { prefetchRead(c.line(c.head).p) }
 
 // expectBurst fetches those before it, with the second message of a burst.
 func (c *consumer) expectBurst() {
