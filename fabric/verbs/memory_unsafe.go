@@ -17,6 +17,19 @@ func mapMemory(n int) ([]byte, error) {
 	return m, nil
 }
 
+// newStack returns memory for C to run on. Its first page is out of bounds.
+func newStack(n int) ([]byte, error) {
+	m, err := mapMemory(n)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Mprotect(m[:unix.Getpagesize()], unix.PROT_NONE); err != nil {
+		unmap(m)
+		return nil, fmt.Errorf("guard a stack: %w", err)
+	}
+	return m, nil
+}
+
 func unmap(m []byte) {
 	if m != nil {
 		unix.Munmap(m)

@@ -79,6 +79,8 @@ void weft_slots(struct weft_nic *n, uint64_t base, uint32_t size, uint32_t lkey)
 /* Completions found: receives in bits 0-15, sends in bits 16-31; refused sends
    in bits 32-47; an errno of the receive queue or of polling in bits 48-62. */
 uint64_t weft_turn(struct weft_nic *n, int sends, int recvs, int max_recv, int max_send, int looks);
+/* Where weft_turn is, for a caller that is not cgo. */
+static inline uintptr_t weft_turn_address(void) { return (uintptr_t)weft_turn; }
 int weft_arm(struct weft_nic *n, int solicited);
 int weft_drain(struct weft_nic *n);
 int weft_event_fd(struct weft_nic *n);

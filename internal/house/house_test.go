@@ -24,7 +24,7 @@ var table = map[string][]string{
 	"fabric":        nil,
 	"fabric/shm":    {"fabric"},
 	"fabric/tcp":    {"fabric"},
-	"fabric/verbs":  {"fabric"},
+	"fabric/verbs":  {"fabric", "internal/ccall"},
 	"fabric/mem":    {"fabric"},
 	"fabric/faulty": {"fabric"},
 
