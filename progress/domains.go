@@ -11,6 +11,15 @@ import "github.com/weft-mpi/weft/fabric"
 // times before it answers that there is nothing.
 type lingerer interface{ Linger(on bool) }
 
+func (l *Loop) lingering(on bool) {
+	if l.linger != nil {
+		l.linger.Linger(on)
+	}
+}
+
+// crosser is a domain that says whether its Poll calls C by way of the scheduler.
+type crosser interface{ Crosses() bool }
+
 // relayBells starts those goroutines.
 func (l *Loop) relayBells() {
 	for _, d := range l.more {

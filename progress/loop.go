@@ -57,9 +57,9 @@ type Loop struct {
 	dom     fabric.Domain
 	passes  uint64
 	yielded uint64 // passes when other goroutines were let run
-	// turns bounds the passes between two yields. The runtime's monitor takes
-	// the processor from a goroutine that calls C for ten milliseconds without a
-	// turn of the scheduler; where no domain calls C there is no bound.
+	// turns bounds the passes between two yields, for a crosser. The runtime's
+	// monitor takes the processor from a goroutine that makes system calls or
+	// calls of cgo for ten milliseconds without a turn of the scheduler.
 	turns          uint64
 	linger         lingerer // dom, if it is one and the only domain
 	poller         *Waiter  // polls, or is about to
@@ -133,12 +133,14 @@ func New(cfg Config) *Loop {
 	clock.use()
 	l.turns = math.MaxUint64
 	for _, d := range append([]fabric.Domain{l.dom}, l.more...) {
-		if _, ok := d.(lingerer); ok {
+		if c, ok := d.(crosser); ok && c.Crosses() {
 			l.turns = yieldPasses
 		}
 	}
 	if len(l.more) == 0 {
-		l.linger, _ = l.dom.(lingerer)
+		if l.linger, _ = l.dom.(lingerer); l.linger != nil {
+			l.looks = lookLinger
+		}
 	}
 	l.relayBells()
 	return l

@@ -15,8 +15,10 @@ const (
 	// the message it waits for may need the core to be sent. Powers of two.
 	lookDedicated = 64
 	lookShared    = 1
+	// lookLinger is how many passes of a domain that lingers a short wait takes.
+	lookLinger = 8
 	// yieldPasses is after how many passes a poller yields that is never in vain
-	// for long, where a domain's Poll calls C: see Loop.turns.
+	// for long, where a domain's Poll uses cgo: see Loop.turns.
 	yieldPasses = 256
 	// spinDedicated is how long a waiter with a core to itself polls before it
 	// sleeps; spinShared the same where ranks share cores and it gives the core

@@ -189,15 +189,17 @@ func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 // it frees the request and ends the ownership.
 func (l *Loop) Await(r *Request) (Result, error) {
 	gen := r.gen
-	if !r.done && l.linger == nil && l.brisk() {
+	if !r.done && l.brisk() {
 		// Most waits are short: nothing is noted down for them. The core is
 		// given away here, not below, since a switch makes the processor forget
 		// where each function is to return to.
+		l.lingering(true)
 		for looks := 0; !r.done && looks < l.looks && !l.woke; looks++ {
 			if l.pass(1) == 0 && l.oversubscribed {
 				yieldCore()
 			}
 		}
+		l.lingering(false)
 	}
 	if r.gen != gen || r.resting || r.waiter != nil {
 		// Another goroutine, with a copy of the handle, has been faster since we
@@ -279,13 +281,9 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 			continue
 		}
 		l.poller = w
-		if l.linger != nil {
-			l.linger.Linger(true)
-		}
+		l.lingering(true)
 		ended := l.poll(w)
-		if l.linger != nil {
-			l.linger.Linger(false)
-		}
+		l.lingering(false)
 		l.poller = nil
 		if ended {
 			return true

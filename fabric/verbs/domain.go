@@ -84,9 +84,6 @@ type Domain struct {
 	dying       []*endpoint // gone, but there may be messages of theirs
 	failing     []*endpoint // end when all is flushed
 
-	prompt bool // the last look behind a post found completions
-	looked uint // posts that might have looked
-
 	// Mail, see mail.go.
 	hot    [maxHot]*endpoint // whose mail is looked for
 	hots   int               // of these there are

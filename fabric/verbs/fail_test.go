@@ -177,7 +177,7 @@ func TestCloseKnowsWhatAPollHasLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a.Poll(newMourner(), 1)
+	a.Poll(newMourner(), 2)
 	if a.sdone.empty() {
 		t.Fatal("the Poll has left nothing: nothing is proved")
 	}

@@ -17,9 +17,6 @@ const (
 	// lingerLooks is how often a lingering Poll looks into the empty queues: for
 	// about as long as some crossings take.
 	lingerLooks = 16
-	// promptProbe is how many flushes go by before one tries whether the device
-	// is prompt.
-	promptProbe = 64
 )
 
 // takeSlot takes a send slot.
@@ -98,17 +95,15 @@ func (e *endpoint) submit(s *sendDesc, w entry) {
 func (d *Domain) flush() { d.turn(0, 0, 1) }
 
 // flushFor posts what waits and, where it ends an operation, looks in the same
-// crossing for completions. It goes on doing so while there are some: a device
-// in software has done the work when the post returns.
+// turn for completions: a device in software has done the work when the post
+// returns.
 func (d *Domain) flushFor(f form) {
-	d.looked++
-	if f != formOp || !d.rdone.empty() || !d.sdone.empty() || !d.prompt && d.looked%promptProbe != 0 {
+	if f != formOp || !d.rdone.empty() || !d.sdone.empty() {
 		d.flush()
 		return
 	}
 	p := d.turn(0, doneRing, 1)
 	d.sdone = stash{0, p.sends}
-	d.prompt = p.sends > 0
 }
 
 // turn posts what waits and polls. Slots are given back many at a time: each
