@@ -70,7 +70,7 @@ func TestALongerBufferAtTheSameAddressIsRegisteredAnew(t *testing.T) {
 	for seg, want := range map[*fabric.Segment]bool{
 		{Bytes: b[:100], Region: held}: true, {Bytes: b[:101], Region: held}: false, {Bytes: b, Region: whole}: true,
 	} {
-		if _, ok := d.regions.local(*seg); ok != want {
+		if _, ok := d.local(*seg); ok != want {
 			t.Errorf("%d bytes: reachable %t, want %t", len(seg.Bytes), ok, want)
 		}
 	}

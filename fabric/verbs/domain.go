@@ -47,6 +47,7 @@ type Domain struct {
 	recvMem, sendMem, creditMem, keysMem []byte
 	recvMR, sendMR, creditMR, keysMR     mr
 	regions                              regions
+	recent                               recent
 	bell                                 doorbell
 
 	ctx      context.Context

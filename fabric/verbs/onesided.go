@@ -37,7 +37,7 @@ func (e *endpoint) SendZ(kind uint8, imm uint64, hdr []byte, body fabric.Segment
 	s := d.next()
 	s.op, s.segments = opSend, 1
 	s.addr[0], s.lkey[0] = addressOf(m), d.sendMR.lkey
-	if lkey, ok := d.regions.local(body); ok && len(body.Bytes) >= gather {
+	if lkey, ok := d.local(body); ok && len(body.Bytes) >= gather {
 		s.segments = 2
 		s.addr[1], s.length[1], s.lkey[1] = addressOf(body.Bytes), uint32(len(body.Bytes)), lkey
 	} else {
@@ -91,7 +91,7 @@ func (e *endpoint) transfer(what string, verb uint8, seg fabric.Segment, m fabri
 	if err := e.check(what, m, n, a); err != nil {
 		return err
 	}
-	lkey, ok := d.regions.local(seg)
+	lkey, ok := d.local(seg)
 	if !ok {
 		return fabric.ErrUnsupported
 	}
@@ -99,9 +99,11 @@ func (e *endpoint) transfer(what string, verb uint8, seg fabric.Segment, m fabri
 	if d.port.maxMessage > 0 {
 		piece = min(piece, d.port.maxMessage)
 	}
-	pieces := max((n+piece-1)/piece, 1)
-	if pieces > maxPieces {
-		return fabric.ErrUnsupported
+	pieces := 1
+	if n > piece {
+		if pieces = (n + piece - 1) / piece; pieces > maxPieces {
+			return fabric.ErrUnsupported
+		}
 	}
 	if len(e.rails) > 0 && note == 0 && n >= 2*d.stripeMin {
 		if done, err := e.stripe(verb, seg, lkey, m, op, piece); done {

@@ -3,6 +3,7 @@ package verbs
 import (
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -19,6 +20,15 @@ type regions struct {
 	more  moreNICs
 	arena arena
 	shut  bool
+	ended atomic.Uint64 // handles that nobody holds any more
+}
+
+// recent is what local has found last: most transfers are from or to the same
+// memory as the one before.
+type recent struct {
+	handle, start, end uint64
+	lkey               uint32
+	ended              uint64 // regions.ended then
 }
 
 // region is a registration. One of the cache stays when nobody holds it.
@@ -150,7 +160,11 @@ func (d *Domain) Deregister(g fabric.Region) error {
 	if e == nil {
 		return &fabric.Error{Op: "deregister", Err: errNotRegistered}
 	}
-	if e.refs--; e.refs > 0 || e.cached {
+	if e.refs--; e.refs > 0 {
+		return nil
+	}
+	r.ended.Add(1)
+	if e.cached {
 		return nil
 	}
 	return r.drop(i)
@@ -169,18 +183,23 @@ func (r *regions) drop(i uint32) error {
 }
 
 // local is the key by which the device reaches a segment of our own.
-func (r *regions) local(s fabric.Segment) (lkey uint32, ok bool) {
-	if len(s.Bytes) == 0 {
+func (d *Domain) local(s fabric.Segment) (lkey uint32, ok bool) {
+	n := uint64(len(s.Bytes))
+	if n == 0 {
 		return 0, true
 	}
-	start := addressOf(s.Bytes)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, e := r.at(s.Region.Handle)
-	if e == nil || start < e.start || start+uint64(len(s.Bytes)) > e.end {
-		return 0, false
+	r, c, start := &d.regions, &d.recent, addressOf(s.Bytes)
+	if c.handle != s.Region.Handle || c.ended != r.ended.Load() {
+		r.mu.Lock()
+		_, e := r.at(s.Region.Handle)
+		if e == nil {
+			r.mu.Unlock()
+			return 0, false
+		}
+		*c = recent{handle: s.Region.Handle, start: e.start, end: e.end, lkey: e.mr.lkey, ended: r.ended.Load()}
+		r.mu.Unlock()
 	}
-	return e.mr.lkey, true
+	return c.lkey, start >= c.start && start+n <= c.end
 }
 
 // localAt is the same on a further port.

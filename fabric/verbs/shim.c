@@ -324,7 +324,7 @@ static void fill(struct weft_nic *n, int i)
 	w->opcode = opcodes[d->op];
 	w->send_flags = (d->flags & 1 ? IBV_SEND_SIGNALED : 0) | (d->flags & 2 ? IBV_SEND_SOLICITED : 0) |
 			(d->flags & 4 ? IBV_SEND_INLINE : 0);
-	for (int k = 0; k < 2; k++) {
+	for (int k = 0; k < d->segments; k++) {
 		g[k].addr = d->addr[k];
 		g[k].length = d->length[k];
 		g[k].lkey = d->lkey[k];
@@ -350,18 +350,18 @@ static void fill(struct weft_nic *n, int i)
 /* One chain, and with it one doorbell, for each queue pair in the batch. */
 static int post_sends(struct weft_nic *n, int count)
 {
-	uint8_t taken[WEFT_SENDS] = { 0 };
+	uint64_t taken = 0;
 	int refused = 0;
 
 	for (int i = 0; i < count; i++) {
-		if (taken[i])
+		if (taken >> i & 1)
 			continue;
 		struct ibv_send_wr *bad = NULL, *last = &n->wr[i];
 		fill(n, i);
 		for (int k = i + 1; k < count; k++) {
-			if (taken[k] || n->sends[k].qp != n->sends[i].qp)
+			if (taken >> k & 1 || n->sends[k].qp != n->sends[i].qp)
 				continue;
-			taken[k] = 1;
+			taken |= (uint64_t)1 << k;
 			fill(n, k);
 			last->next = &n->wr[k];
 			last = &n->wr[k];
