@@ -20,7 +20,7 @@ type General struct {
 }
 
 func (*General) Error() string {
-	return "progress: the status of a generalized request is the user's to tell"
+	return "the status of a generalized request is the user's to tell"
 }
 
 // freed tells that a request nobody waits for any more has been freed.
@@ -45,7 +45,7 @@ type Several struct {
 }
 
 func (*Several) Error() string {
-	return "progress: the status of generalized requests is the user's to tell"
+	return "the status of generalized requests is the user's to tell"
 }
 
 // generals is the sink of generalized requests: nothing of theirs moves here.
