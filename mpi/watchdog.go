@@ -4,9 +4,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // WithWatchdog writes a report (World.Report) whenever a goroutine has been
@@ -114,7 +117,8 @@ func (w *World) noReportOnQuit() {
 	}
 }
 
-// awaitQuit reports and hands the signal back to the runtime.
+// awaitQuit reports and hands the signal back to the runtime: by way of this
+// thread, since one that runs C can't tell of the goroutines.
 func awaitQuit(ch chan os.Signal) {
 	if _, ok := <-ch; !ok {
 		return
@@ -125,5 +129,6 @@ func awaitQuit(ch chan os.Signal) {
 	}
 	onQuit.Unlock()
 	signal.Reset(syscall.SIGQUIT)
-	syscall.Kill(os.Getpid(), syscall.SIGQUIT)
+	runtime.LockOSThread()
+	unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGQUIT)
 }

@@ -6,7 +6,7 @@ import "github.com/weft-mpi/weft/fabric"
 // process still sleeps in one place, the first domain's Wait: a goroutine for
 // each other domain waits there and passes its doorbell on.
 
-// lingerer is a domain whose Poll is long to begin and short to repeat. While a
+// lingerer is a domain whose Poll is longer to begin than to repeat. While a
 // goroutine waits, and there is no other domain to poll, it may look several
 // times before it answers that there is nothing.
 type lingerer interface{ Linger(on bool) }
@@ -16,9 +16,6 @@ func (l *Loop) lingering(on bool) {
 		l.linger.Linger(on)
 	}
 }
-
-// crosser is a domain that says whether its Poll calls C by way of the scheduler.
-type crosser interface{ Crosses() bool }
 
 // relayBells starts those goroutines.
 func (l *Loop) relayBells() {

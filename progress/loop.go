@@ -57,9 +57,10 @@ type Loop struct {
 	dom     fabric.Domain
 	passes  uint64
 	yielded uint64 // passes when other goroutines were let run
-	// turns bounds the passes between two yields, for a crosser. The runtime's
-	// monitor takes the processor from a goroutine that makes system calls or
-	// calls of cgo for ten milliseconds without a turn of the scheduler.
+	// turns bounds the passes between two yields where a domain lingers: its
+	// passes are long, and the runtime's monitor takes the processor from a
+	// goroutine that uses cgo for ten milliseconds without a turn of the
+	// scheduler.
 	turns          uint64
 	linger         lingerer // dom, if it is one and the only domain
 	poller         *Waiter  // polls, or is about to
@@ -133,7 +134,7 @@ func New(cfg Config) *Loop {
 	clock.use()
 	l.turns = math.MaxUint64
 	for _, d := range append([]fabric.Domain{l.dom}, l.more...) {
-		if c, ok := d.(crosser); ok && c.Crosses() {
+		if _, ok := d.(lingerer); ok {
 			l.turns = yieldPasses
 		}
 	}

@@ -18,8 +18,8 @@ const (
 	// lookLinger is how many passes of a domain that lingers a short wait takes.
 	lookLinger = 8
 	// yieldPasses is after how many passes a poller yields that is never in vain
-	// for long, where a domain's Poll uses cgo: see Loop.turns.
-	yieldPasses = 256
+	// for long, where a domain lingers: see Loop.turns.
+	yieldPasses = 512
 	// spinDedicated is how long a waiter with a core to itself polls before it
 	// sleeps; spinShared the same where ranks share cores and it gives the core
 	// away at every look.

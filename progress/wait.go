@@ -189,7 +189,7 @@ func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 // it frees the request and ends the ownership.
 func (l *Loop) Await(r *Request) (Result, error) {
 	gen := r.gen
-	if !r.done && l.brisk() {
+	if !r.done && l.passes-l.yielded <= l.turns && l.brisk() {
 		// Most waits are short: nothing is noted down for them. The core is
 		// given away here, not below, since a switch makes the processor forget
 		// where each function is to return to.

@@ -88,8 +88,8 @@ func (p *producer) claimTwo() {
 func (c *consumer) expect() { prefetchRead(c.line(c.head + ahead).p) }
 
 // expectNext fetches the line that is read next. It is called for a header
-// without a body, which tells of the end of something: its sender often goes on
-// with a message, whose line then comes while this one is dealt with.
+// without a body, as FIN is: its sender often goes on with a message, whose line
+// then comes while this one is dealt with.
 func (c *consumer) expectNext() { prefetchRead(c.line(c.head).p) }
 
 // expectBurst fetches those before it, with the second message of a burst.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/ccall"
 )
 
 // Poll posts what waits and looks for completions, in one crossing. It hands
@@ -86,9 +85,6 @@ func (d *Domain) Linger(on bool) {
 		d.looks = lingerLooks
 	}
 }
-
-// Crosses says whether short turns are made by way of the scheduler.
-func (d *Domain) Crosses() bool { return !ccall.Available }
 
 // look refills the stashes and says whether the queues are empty behind them.
 func (d *Domain) look(looks int) bool {

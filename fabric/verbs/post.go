@@ -14,8 +14,8 @@ const (
 	// once: only the third one between two Polls begins to wait.
 	batch = 16
 	lone  = 2
-	// lingerLooks is how often a lingering Poll looks into the empty queues: for
-	// about as long as some crossings take.
+	// lingerLooks is how often a lingering Poll looks into the empty queues: so
+	// often that its beginning and end are a small part of it, by cgo too.
 	lingerLooks = 16
 )
 

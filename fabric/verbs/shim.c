@@ -351,6 +351,7 @@ static void fill(struct weft_nic *n, int i)
 static int post_sends(struct weft_nic *n, int count)
 {
 	uint64_t taken = 0;
+	_Static_assert(WEFT_SENDS <= 64, "a bit for each");
 	int refused = 0;
 
 	for (int i = 0; i < count; i++) {

@@ -1,0 +1,66 @@
+package progress
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/mem"
+)
+
+// lazy is a domain that lingers. In every third Poll it ends what waits.
+type lazy struct {
+	fabric.Domain
+	s     *toy
+	polls int
+	on    bool
+	off   int // polls that did not linger
+}
+
+func (d *lazy) Linger(on bool) { d.on = on }
+
+func (d *lazy) Poll(fabric.Handler, int) int {
+	if !d.on {
+		d.off++
+	}
+	if d.polls++; d.polls%3 == 0 && len(d.s.waiting) > 0 {
+		d.s.tell()
+		return 1
+	}
+	return 0
+}
+
+// A goroutine whose waits are all short lets others run over a domain that
+// lingers, and such waits linger.
+func TestShortWaitsThatLingerYield(t *testing.T) {
+	network := mem.NewNetwork(1)
+	d, err := network.Provider().Open(fabric.Config{Size: 1, Job: "test", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	z := &lazy{Domain: d}
+	l := New(Config{Domain: z, Addrs: [][]byte{d.Addr()}, Log: slog.New(slog.DiscardHandler), NoThread: true})
+	z.s = &toy{l: l, waiting: map[*Request]bool{}}
+	l.Handle(z.s, question, answer)
+	longest := uint64(0)
+	for range 10 * yieldPasses {
+		if !l.Enter() {
+			t.Fatal("somebody else owns the loop")
+		}
+		r := l.New()
+		r.Kind = forever
+		l.Begin(z.s, r)
+		before := l.yielded
+		if _, err := l.Await(r); err != nil {
+			t.Fatal(err)
+		}
+		longest = max(longest, l.passes-before)
+	}
+	if longest > yieldPasses+lookLinger {
+		t.Errorf("%d passes without a turn of the scheduler, want at most %d", longest, yieldPasses)
+	}
+	if z.off > 0 || z.on {
+		t.Errorf("%d of %d polls of a waiter did not linger; afterwards it lingers: %t", z.off, z.polls, z.on)
+	}
+}
