@@ -182,7 +182,8 @@ func (r *regions) drop(i uint32) error {
 	return err
 }
 
-// local is the key by which the device reaches a segment of our own.
+// local is the key by which the device reaches a segment of our own. For the
+// owner.
 func (d *Domain) local(s fabric.Segment) (lkey uint32, ok bool) {
 	n := uint64(len(s.Bytes))
 	if n == 0 {
