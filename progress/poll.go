@@ -53,7 +53,8 @@ func (s *spinner) woke(slept time.Duration) {
 func (s *spinner) budget() time.Duration { return s.whole >> min(s.misses, 2) }
 
 // poll turns the loop until the waiter's requests have ended, or in vain for
-// so long that it should sleep. The caller is the owner before and after.
+// so long that it should sleep, or until another waiter has taken over. The
+// caller is the owner before and after.
 func (l *Loop) poll(w *Waiter) bool {
 	if l.armed != 0 || l.asleep {
 		l.disarm()
@@ -67,7 +68,9 @@ func (l *Loop) poll(w *Waiter) bool {
 			idle, start = 0, time.Time{}
 			if l.woke || l.passes-l.yielded > l.turns {
 				l.woke = false
-				l.yield()
+				if l.yield(); l.poller != w {
+					break
+				}
 			}
 			continue
 		}
@@ -89,7 +92,12 @@ func (l *Loop) poll(w *Waiter) bool {
 		if w.expired() {
 			l.withdraw(w)
 		}
-		l.yield()
+		if l.yield(); l.poller != w {
+			break
+		}
+	}
+	if w.need > 0 {
+		return false
 	}
 	l.spin.misses = 0
 	return true

@@ -268,10 +268,13 @@ func (l *Loop) collect(r *Request) (Result, error) {
 }
 
 // await waits, as the owner, until the waiter's requests have ended. It
-// reports whether the caller is the owner still.
+// reports whether the caller is the owner still. Where one processor runs all
+// goroutines it takes polling from whoever has it, who has let others run: the
+// goroutine that has just done something is the likeliest to get the next
+// message.
 func (l *Loop) await(w *Waiter) (owner bool) {
-	for {
-		if l.poller != nil && l.poller != w {
+	for fresh := true; ; fresh = false {
+		if l.poller != nil && l.poller != w && !(fresh && l.oneProc) {
 			if !l.bide(w) {
 				break
 			}
@@ -283,8 +286,12 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 		l.poller = w
 		l.lingering(true)
 		ended := l.poll(w)
-		l.lingering(false)
-		l.poller = nil
+		if l.poller == w {
+			l.lingering(false)
+			l.poller = nil
+		} else if !ended {
+			continue
+		}
 		if ended {
 			return true
 		}
