@@ -11,6 +11,7 @@ import "github.com/weft-mpi/weft/fabric"
 // times before it answers that there is nothing.
 type lingerer interface{ Linger(on bool) }
 
+// lingering makes the domain linger, or stops that. For a waiter that polls.
 func (l *Loop) lingering(on bool) {
 	if l.linger != nil {
 		l.linger.Linger(on)

@@ -1,11 +1,9 @@
 package progress
 
 import (
-	"log/slog"
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/fabric/mem"
 )
 
 // lazy is a domain that lingers. In every third Poll it ends what waits.
@@ -33,24 +31,17 @@ func (d *lazy) Poll(fabric.Handler, int) int {
 // A goroutine whose waits are all short lets others run over a domain that
 // lingers, and such waits linger.
 func TestShortWaitsThatLingerYield(t *testing.T) {
-	network := mem.NewNetwork(1)
-	d, err := network.Provider().Open(fabric.Config{Size: 1, Job: "test", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	z := &lazy{Domain: d}
-	l := New(Config{Domain: z, Addrs: [][]byte{d.Addr()}, Log: slog.New(slog.DiscardHandler), NoThread: true})
-	z.s = &toy{l: l, waiting: map[*Request]bool{}}
-	l.Handle(z.s, question, answer)
+	var z *lazy
+	l := lone(t, func(d fabric.Domain, s *toy) fabric.Domain {
+		z = &lazy{Domain: d, s: s}
+		return z
+	})
 	longest := uint64(0)
 	for range 10 * yieldPasses {
 		if !l.Enter() {
 			t.Fatal("somebody else owns the loop")
 		}
-		r := l.New()
-		r.Kind = forever
-		l.Begin(z.s, r)
+		r := z.s.beginForever()
 		before := l.yielded
 		if _, err := l.Await(r); err != nil {
 			t.Fatal(err)

@@ -1,13 +1,11 @@
 package progress
 
 import (
-	"log/slog"
 	"runtime"
 	"sync"
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/fabric/mem"
 )
 
 // shift is a domain that ends the waits of two goroutines, the second first,
@@ -45,26 +43,18 @@ func (d *shift) Poll(fabric.Handler, int) int {
 // instead of the one that waits already, and that one goes on afterwards.
 func TestWhoBeginsToWaitTakesPollingOver(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	network := mem.NewNetwork(1)
-	d, err := network.Provider().Open(fabric.Config{Size: 1, Job: "test", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	z := &shift{Domain: d}
-	l := New(Config{Domain: z, Addrs: [][]byte{d.Addr()}, Log: slog.New(slog.DiscardHandler), NoThread: true})
-	z.s = &toy{l: l, waiting: map[*Request]bool{}}
-	l.Handle(z.s, question, answer)
+	var z *shift
+	l := lone(t, func(d fabric.Domain, s *toy) fabric.Domain {
+		z = &shift{Domain: d, s: s}
+		return z
+	})
 
 	var wg sync.WaitGroup
 	wait := func(note **Request) {
-		var r *Request
 		for !l.Enter() {
 			runtime.Gosched()
 		}
-		r = l.New()
-		r.Kind = forever
-		l.Begin(z.s, r)
+		r := z.s.beginForever()
 		*note = r
 		if _, err := l.Await(r); err != nil {
 			t.Error(err)

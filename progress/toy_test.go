@@ -129,6 +129,31 @@ func loops(t testing.TB, n int, cfg Config, opts ...mem.Option) []*toy {
 	return toys
 }
 
+// lone makes one rank without a thread, whose domain is what wrap makes of one
+// of mem: a test that polls by itself.
+func lone(t *testing.T, wrap func(fabric.Domain, *toy) fabric.Domain) *Loop {
+	d, err := mem.NewNetwork(1).Provider().Open(fabric.Config{Size: 1, Job: "test", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &toy{waiting: map[*Request]bool{}}
+	s.l = New(Config{Domain: wrap(d, s), Addrs: [][]byte{d.Addr()}, Log: slog.New(slog.DiscardHandler), NoThread: true})
+	s.l.Handle(s, question, answer)
+	t.Cleanup(func() {
+		s.l.Close()
+		d.Close()
+	})
+	return s.l
+}
+
+// beginForever starts a request that ends when it is told to. For the owner.
+func (s *toy) beginForever() *Request {
+	r := s.l.New()
+	r.Kind = forever
+	s.l.Begin(s, r)
+	return r
+}
+
 // own calls f as the owner.
 func (s *toy) own(f func()) {
 	for !s.l.Enter() {

@@ -190,9 +190,9 @@ func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 func (l *Loop) Await(r *Request) (Result, error) {
 	gen := r.gen
 	if !r.done && l.passes-l.yielded <= l.turns && l.brisk() {
-		// Most waits are short: nothing is noted down for them. The core is
-		// given away here, not below, since a switch makes the processor forget
-		// where each function is to return to.
+		// Most waits are short: nothing is noted down for them until others are
+		// to be let run (turns). The core is given away here, not below, since a
+		// switch makes the processor forget where each function is to return to.
 		l.lingering(true)
 		for looks := 0; !r.done && looks < l.looks && !l.woke; looks++ {
 			if l.pass(1) == 0 && l.oversubscribed {
