@@ -2,6 +2,7 @@ package progress
 
 import (
 	"testing"
+	"time"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -53,5 +54,29 @@ func TestShortWaitsThatLingerYield(t *testing.T) {
 	}
 	if z.off > 0 || z.on {
 		t.Errorf("%d of %d polls of a waiter did not linger; afterwards it lingers: %t", z.off, z.polls, z.on)
+	}
+}
+
+// The slower the passes, the fewer go between two yields.
+func TestYieldsArePacedByTime(t *testing.T) {
+	l := lone(t, func(d fabric.Domain, s *toy) fabric.Domain { return &lazy{Domain: d, s: s} })
+	for _, c := range []struct {
+		spent    time.Duration
+		min, max uint64
+	}{
+		{-time.Hour, yieldPasses, yieldPasses}, // a clock that has not moved
+		{10 * yieldAfter, yieldPasses / 32, yieldPasses / 9},
+		{time.Hour, yieldPasses / 32, yieldPasses / 32},
+	} {
+		l.turns, l.yielded = yieldPasses, l.passes-yieldPasses-1
+		l.paced = time.Now().Add(-c.spent)
+		if l.pace(); l.turns < c.min || l.turns > c.max {
+			t.Errorf("%d passes took %v: %d more until the next yield, want %d to %d", yieldPasses, c.spent, l.turns, c.min, c.max)
+		}
+	}
+	was := l.turns
+	l.yielded = l.passes
+	if l.pace(); l.turns != was {
+		t.Error("a yield for another reason has changed the pace")
 	}
 }

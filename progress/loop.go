@@ -57,10 +57,8 @@ type Loop struct {
 	dom     fabric.Domain
 	passes  uint64
 	yielded uint64 // passes when other goroutines were let run
-	// turns bounds the passes between two yields where a domain lingers: its
-	// passes are long, and the runtime's monitor takes the processor from a
-	// goroutine that uses cgo for ten milliseconds without a turn of the
-	// scheduler.
+	// turns bounds the passes between two yields where a domain lingers, whose
+	// passes may be long: see pace.
 	turns          uint64
 	linger         lingerer // dom, if it is one and the only domain
 	poller         *Waiter  // polls, or is about to
@@ -90,8 +88,9 @@ type Loop struct {
 	log      *slog.Logger
 	ended    Request // stands for operations that end at once
 	instants instants
-	packets  *packet // free list
-	biding   int     // waiters in bide
+	paced    time.Time // the last yield
+	packets  *packet   // free list
+	biding   int       // waiters in bide
 	parked   waitList
 	seen     uint64 // passes at the thread's last look
 	roused   bool   // Rouse was called since the thread began to look

@@ -17,9 +17,11 @@ const (
 	lookShared    = 1
 	// lookLinger is how many passes of a domain that lingers a short wait takes.
 	lookLinger = 8
-	// yieldPasses is after how many passes a poller yields that is never in vain
-	// for long, where a domain lingers: see Loop.turns.
+	// yieldPasses is after how many passes, at most, a poller yields that is never
+	// in vain for long, where a domain lingers; yieldAfter is how long that is to
+	// take, see pace.
 	yieldPasses = 512
+	yieldAfter  = 8 * time.Millisecond
 	// spinDedicated is how long a waiter with a core to itself polls before it
 	// sleeps; spinShared the same where ranks share cores and it gives the core
 	// away at every look.
@@ -68,6 +70,7 @@ func (l *Loop) poll(w *Waiter) bool {
 			idle, start = 0, time.Time{}
 			if l.woke || l.passes-l.yielded > l.turns {
 				l.woke = false
+				l.pace()
 				if l.yield(); l.poller != w {
 					break
 				}
@@ -103,9 +106,22 @@ func (l *Loop) poll(w *Waiter) bool {
 	return true
 }
 
+// pace sets how many passes go between two yields: the runtime's monitor looks
+// every ten milliseconds, and interrupts a goroutine that has had no turn of the
+// scheduler since by a signal, which costs several times as much.
+func (l *Loop) pace() {
+	if passes := l.passes - l.yielded; passes > l.turns {
+		spent := max(time.Since(l.paced), 1)
+		l.turns = min(max(passes*uint64(yieldAfter)/uint64(spent), yieldPasses/32), yieldPasses)
+	}
+}
+
 // yield lets other goroutines have the processor, and the loop with it.
 func (l *Loop) yield() {
 	l.yielded = l.passes
+	if l.turns <= yieldPasses {
+		l.paced = time.Now()
+	}
 	l.letGo()
 	runtime.Gosched()
 	l.reenter()

@@ -8,10 +8,10 @@
 // queue, whose room is given to the peers as credits, so that a sender never
 // finds a receiver that is not ready; credits come back in the headers of
 // messages or, where none goes, as small RDMA WRITEs into the sender's memory,
-// which cost the sender no event. A message of up to 40 bytes that goes alone is
-// written with immediate data instead, where the receiver sees it without asking
-// the device. Get, Put and Atomic are the device's own READ,
-// WRITE and atomics.
+// which cost the sender no event. Messages that wait for the same turn share a
+// slot. A message of up to 40 bytes that goes alone is written with immediate
+// data instead, where the receiver sees it without asking the device. Get, Put
+// and Atomic are the device's own READ, WRITE and atomics.
 //
 // libibverbs is opened at run time (dlopen), so a program carries no dependency
 // on it. Without cgo, or without its headers when the program was built, the

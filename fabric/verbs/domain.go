@@ -41,7 +41,8 @@ type Domain struct {
 	port   portInfo
 	addr   []byte
 	token  [16]byte
-	window int // messages that a peer may have under way to us
+	window int    // messages that a peer may have under way to us
+	scarce uint64 // of the window
 	inline int
 
 	recvMem, sendMem, creditMem, keysMem []byte
@@ -78,6 +79,8 @@ type Domain struct {
 	uncovered   int      // slots that no signaled send stands behind yet
 	rdone       stash
 	sdone       stash
+	pack        pack
+	parcel      parcel
 	inPoll      bool
 	polls       uint64
 	rungPoll    uint64      // Poll number since which our own doorbell rings
@@ -91,7 +94,7 @@ type Domain struct {
 	ahead  int               // mails that were handed over and have no completion yet
 	peeks  int               // for mail, of a Poll that lingers
 	vain   bool              // the last of them was
-	letter [mailSize]byte    // the mail that is handed over
+	letter letter            // the mail that is handed over
 
 	// What large transfers take besides, see rail.
 	stripeMin     int     // bytes of a stripe, at least
@@ -213,7 +216,7 @@ func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host 
 		return nil, fmt.Errorf("rank %d in a job of %d ranks", cfg.Rank, cfg.Size)
 	}
 	size := sizesFor(cfg.Size, a.maxSRQ)
-	d := &Domain{cfg: cfg, port: p, window: size.window, hold: size.spare(cfg.Size), looks: 1, queues: queues, stripeMin: stripeMin,
+	d := &Domain{cfg: cfg, port: p, window: size.window, scarce: scarce(uint64(size.window)), hold: size.spare(cfg.Size), looks: 1, queues: queues, stripeMin: stripeMin,
 		peers: make([]*endpoint, cfg.Size), links: make([]link, cfg.Size)}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	defer func() {

@@ -48,6 +48,7 @@ type endpoint struct {
 
 	// Credit: of window messages the peer has taken acked.
 	sent, acked, window uint64
+	scarce              uint64 // of the window
 	word                uint32 // the low half of acked, as the peer last wrote it
 	creditAddr          uint64 // where the peer wants to be told
 	creditKey           uint32
@@ -76,6 +77,12 @@ type entry struct {
 	form   form
 }
 
+// noEntry is that of a plain work request which holds nothing: nothing is to be
+// done at its end. It stands where there is none, too.
+var noEntry = entry{slot: -1}
+
+func (w *entry) bare() bool { return w.form == formPlain && w.slot < 0 }
+
 type form uint8
 
 const (
@@ -86,8 +93,8 @@ const (
 	formKeys               // for the transfer that op numbers
 )
 
-// Send copies a message into a slot, or into the work request itself where the
-// device takes it inline.
+// Send copies a message into a slot, which may hold others that wait to go, or
+// into the work request itself where the device takes it inline.
 func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	if len(hdr) > fabric.MaxHeader || len(body) > maxEager {
 		return fabric.ErrTooLong
@@ -95,8 +102,15 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	if !e.up {
 		return e.notUp()
 	}
+	if e.join(kind, imm, hdr, body) {
+		return nil
+	}
 	if !e.credit() || !e.room(1) {
 		return fabric.ErrAgain
+	}
+	if e.mayMail(len(hdr) + len(body)) {
+		e.mail(kind, imm, hdr, body)
+		return nil
 	}
 	d := e.d
 	slot, ok := d.takeSlot()
@@ -112,22 +126,22 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	if n <= d.inline {
 		s.flags |= flagInline
 	}
-	if e.mayMail(n - headerSize) {
-		e.mail(s, m, n)
-	}
 	if e.urgent(kind) {
 		s.flags |= flagSolicited
 	}
 	e.sent++
 	e.wrote = false
 	e.submit(s, entry{slot: int32(slot)})
+	if d.sends > 0 {
+		d.pack = pack{d.sends, slot, 1}
+	}
 	return nil
 }
 
 // urgent says whether a message is to wake a peer that sleeps for the urgent
 // only: it is, or the peer has to tell of room soon.
 func (e *endpoint) urgent(kind uint8) bool {
-	return kind&fabric.Urgent != 0 || e.sent+1-e.acked > scarce(e.window)
+	return kind&fabric.Urgent != 0 || e.sent+1-e.acked > e.scarce
 }
 
 // notUp is why nothing can be sent now.
@@ -152,23 +166,26 @@ func putHeader(m []byte, kind uint8, imm uint64, credit uint16, hdr []byte, body
 	return headerSize + copy(m[headerSize:], hdr)
 }
 
-// parse finds the parts of a message of n bytes.
-func parse(m []byte) (kind uint8, imm uint64, credit uint16, hdr, body []byte, ok bool) {
+// parse finds the parts of the message at the beginning of m and its length n, 0
+// if there can be none.
+func parse(m []byte) (kind uint8, imm uint64, credit uint16, hdr, body []byte, n int) {
 	if len(m) < headerSize {
-		return 0, 0, 0, nil, nil, false
+		return
 	}
 	h, b := int(m[1]), binary.LittleEndian.Uint32(m[4:])
-	if h > fabric.MaxHeader || uint64(headerSize+h)+uint64(b) != uint64(len(m)) {
-		return 0, 0, 0, nil, nil, false
+	if h > fabric.MaxHeader || uint64(headerSize+h)+uint64(b) > uint64(len(m)) {
+		return
 	}
-	return m[0], binary.LittleEndian.Uint64(m[8:]), binary.LittleEndian.Uint16(m[2:]), m[headerSize : headerSize+h : headerSize+h], m[headerSize+h:], true
+	at := headerSize + h
+	n = at + int(b)
+	return m[0], binary.LittleEndian.Uint64(m[8:]), binary.LittleEndian.Uint16(m[2:]), m[headerSize:at:at], m[at:n:n], n
 }
 
 // credit says whether the peer has a slot for one more message.
-func (e *endpoint) credit() bool {
-	if 2*(e.sent-e.acked) < e.window {
-		return true
-	}
+func (e *endpoint) credit() bool { return 2*(e.sent-e.acked) < e.window || e.someCredit() }
+
+// someCredit is credit where at most half of the window is known to be free.
+func (e *endpoint) someCredit() bool {
 	// The peer writes the word, see tell; its messages may have told of later
 	// ones.
 	if taken, ok := creditOf(loadWord(e.d.creditMem, 8*int(e.peer))); ok {
@@ -238,7 +255,7 @@ func (e *endpoint) owe() {
 	}
 }
 
-func (e *endpoint) starves() bool { return e.taken-e.told >= scarce(uint64(e.d.window)) }
+func (e *endpoint) starves() bool { return e.taken-e.told >= e.d.scarce }
 
 // scarce is how much of a window may be used before its sender has to be told
 // of room: three quarters, half of a small one.
@@ -272,7 +289,7 @@ func (d *Domain) tell() {
 // writeWord writes 8 bytes of the transport's own into the peer's memory.
 func (e *endpoint) writeWord(v, addr uint64, key uint32) bool {
 	d := e.d
-	slot, flags := int32(-1), flagInline|flagWord
+	slot, flags := int32(-1), flagInline|flagOwn
 	var m []byte
 	if d.inline < 8 {
 		i, ok := d.takeSlot()
@@ -283,9 +300,9 @@ func (e *endpoint) writeWord(v, addr uint64, key uint32) bool {
 		binary.NativeEndian.PutUint64(m, v)
 	}
 	s := d.next()
-	s.op, s.flags, s.segments, s.word, s.remote, s.rkey = opWrite, flags, 1, v, addr, key
-	if m != nil {
-		s.addr[0], s.length[0], s.lkey[0] = addressOf(m), 8, d.sendMR.lkey
+	s.op, s.flags, s.segments, s.length[0], s.remote, s.rkey = opWrite, flags, 1, 8, addr, key
+	if s.own[0] = v; m != nil {
+		s.addr[0], s.lkey[0] = addressOf(m), d.sendMR.lkey
 	}
 	e.submit(s, entry{slot: slot})
 	return true

@@ -16,7 +16,10 @@ type mourner struct {
 	ends  map[fabric.Op]error
 	twice bool
 	down  []error
+	heard int // messages
 }
+
+func (m *mourner) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) { m.heard++ }
 
 func (m *mourner) Complete(op fabric.Op, err error) {
 	if _, ok := m.ends[op]; ok {

@@ -128,9 +128,8 @@ func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend, _ int) (polled, error) {
 		q.waiting = append(q.waiting, fakeSend{sendDesc: d})
 		f := &q.waiting[len(q.waiting)-1]
 		switch { // taken now, since the slot is used again
-		case d.flags&flagWord != 0:
-			binary.NativeEndian.PutUint64(f.inline[:], d.word)
-			f.n = 8
+		case d.flags&flagOwn != 0:
+			f.n = copy(f.inline[:], d.own.bytes()[:d.length[0]])
 		case d.flags&flagInline != 0:
 			f.n = copy(f.inline[:], memoryAt(d.addr[0], int(d.length[0])))
 		}
@@ -225,7 +224,7 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		w.rnr++
 		return 0, true
 	}
-	if d.op != opWrite || d.flags&flagWord != 0 {
+	if d.op != opWrite || d.flags&flagOwn != 0 {
 		p.nic.settle()
 	}
 	switch d.op {
@@ -238,8 +237,8 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		p.nic.received(doneDesc{id: uint64(slot), bytes: length, qpn: p.id.number}, d.flags&flagSolicited != 0)
 	case opWrite, opWriteNote:
 		if length > 0 {
-			if d.flags&flagWord != 0 {
-				storeWord(d.remote, d.word)
+			if d.op == opWrite && d.flags&flagOwn != 0 {
+				storeWord(d.remote, d.own[0])
 			} else if w.posted && d.op == opWrite {
 				data, remote := bytes.Clone(data), d.remote
 				p.nic.written = append(p.nic.written, func() { copy(memoryAt(remote, int(length)), data) })

@@ -37,28 +37,69 @@ func box(ranks int, p fabric.Peer) int { return boxes(ranks) + int(p)*mailSlots*
 
 // mayMail says whether a message of n bytes, header and body, goes by mail. It
 // does not behind a Put, whose bytes only a completion is sure to follow, nor
-// among several that gather.
+// among several that gather, since those share a SEND.
 func (e *endpoint) mayMail(n int) bool {
 	d := e.d
 	return n <= mailMax && !e.wrote && d.inline >= mailSize && e.mailed[e.mails%mailSlots] <= e.acked &&
-		(e.burstPoll != d.polls || e.burst < lone)
+		(e.burstPoll != d.polls || e.burst < lone) && (d.sends == 0 || !d.inPoll)
 }
 
-// mail makes a work request of the message of n bytes in m, a send slot.
-func (e *endpoint) mail(s *sendDesc, m []byte, n int) {
-	place := e.mails % mailSlots
-	e.mails++
-	e.mailed[place] = e.sent + 1
-	binary.LittleEndian.PutUint16(m[6:], uint16(e.sent+1)) // of the length, which needs less
-	clear(m[n : (n+7)&^7])
-	n = (n + 7) &^ 7
-	seal := newSeal(e.sent + 1)
-	for i := 0; i < n; i += 8 {
-		seal.add(binary.LittleEndian.Uint64(m[i:]))
+// letter is the words of a mail.
+type letter [mailSize / 8]uint64
+
+// mail sends a message that mayMail, from the work request itself.
+func (e *endpoint) mail(kind uint8, imm uint64, hdr, body []byte) {
+	d := e.d
+	if d.sends == sendRing {
+		d.flush()
 	}
-	binary.LittleEndian.PutUint64(m[n:], uint64(seal))
-	s.op, s.length[0], s.flags = opWriteNote, uint32(n+8), flagInline
+	number, place := e.sent+1, e.mails%mailSlots
+	e.mails++
+	e.mailed[place] = number
+	// The header of a message, with the number in place of half the length.
+	head := uint64(kind) | uint64(len(hdr))<<8 | uint64(e.grant())<<16 | uint64(len(body))<<32 | number<<48
+	s := &d.ring.sends[d.sends]
+	s.length = [2]uint32{s.own.write(number, head, imm, hdr, body)}
+	s.op, s.flags, s.segments, s.note = opWriteNote, flagInline|flagOwn, 1, 0
 	s.remote, s.rkey = e.boxAddr+uint64(place*mailSize), e.creditKey
+	if e.urgent(kind) {
+		s.flags |= flagSolicited
+	}
+	e.sent, e.wrote = number, false
+	e.queue(s, formPlain)
+}
+
+// write makes a letter of a message and answers its length in bytes.
+func (l *letter) write(number, head, imm uint64, hdr, body []byte) uint32 {
+	l[0], l[1] = head, imm
+	sum := newSeal(number).add(head).add(imm)
+	i := headerSize / 8
+	if len(hdr) > 0 {
+		l[i+(len(hdr)+len(body)-1)/8] = 0
+		m := l.bytes()[headerSize:]
+		n := copy(m, hdr)
+		for n += copy(m[n:], body); n > 0; n -= 8 {
+			sum = sum.add(l[i])
+			i++
+		}
+	} else {
+		for ; len(body) >= 8; body = body[8:] {
+			l[i] = binary.LittleEndian.Uint64(body)
+			sum = sum.add(l[i])
+			i++
+		}
+		if len(body) > 0 {
+			w := uint64(0)
+			for k, b := range body {
+				w |= uint64(b) << (8 * k)
+			}
+			l[i] = w
+			sum = sum.add(w)
+			i++
+		}
+	}
+	l[i] = uint64(sum)
+	return uint32(8*i + 8)
 }
 
 // seal is a sum over the words of a mail and its number. A device writes a mail
@@ -69,8 +110,8 @@ type seal uint64
 
 func newSeal(number uint64) seal { return seal(number * 0xd6e8feb86659fd93) }
 
-func (s *seal) add(w uint64) {
-	*s = seal(bits.RotateLeft64(uint64(*s)^w, 29) * 0x9e3779b97f4a7c15)
+func (s seal) add(w uint64) seal {
+	return seal(bits.RotateLeft64(uint64(s)^w, 29) * 0x9e3779b97f4a7c15)
 }
 
 // peek looks for mail of the hot peers and hands over one.
@@ -79,7 +120,7 @@ func (d *Domain) peek(h fabric.Handler) bool {
 	if d.looks > 1 {
 		peeks = d.peeks
 	}
-	for ; peeks > 0; peeks-- {
+	for range peeks {
 		for _, e := range d.hot[:d.hots] {
 			if uint16(loadWord(d.creditMem, e.place)>>48) != uint16(e.taken+1) {
 				continue
@@ -107,32 +148,29 @@ func (d *Domain) colder() { d.vain, d.peeks = false, d.peeks/4 }
 
 // open hands over the peer's next mail, if it is all there and next in order.
 func (e *endpoint) open(h fabric.Handler) bool {
-	d, at := e.d, e.place
-	head := loadWord(d.creditMem, at)
-	n := headerSize + int(uint8(head>>8)) + int(uint16(head>>32))
-	if e.down != nil || n > headerSize+mailMax {
+	d := e.d
+	box := letterAt(d.creditMem, e.place)
+	head, imm := box.load(0), box.load(1)
+	nh, nb := int(uint8(head>>8)), int(uint16(head>>32))
+	if e.down != nil || nh > fabric.MaxHeader || nh+nb > mailMax {
 		return false
 	}
-	m := d.letter[:]
-	sum, i := newSeal(e.taken+1), 0
-	for ; i < n; i += 8 {
-		w := loadWord(d.creditMem, at+i)
-		binary.LittleEndian.PutUint64(m[i:], w)
-		sum.add(w)
+	l := &d.letter
+	sum, i := newSeal(e.taken+1).add(head).add(imm), headerSize/8
+	for n := nh + nb; n > 0; n -= 8 {
+		l[i] = box.load(i)
+		sum = sum.add(l[i])
+		i++
 	}
-	if seal(loadWord(d.creditMem, at+i)) != sum {
-		return false
-	}
-	m[6], m[7] = 0, 0
-	kind, imm, credit, hdr, body, ok := parse(m[:n])
-	if !ok {
+	if seal(box.load(i)) != sum {
 		return false
 	}
 	e.opened++
 	e.place = e.box + int(e.opened%mailSlots)*mailSize
 	d.warmer()
-	e.credited(credit)
-	h.Deliver(e.peer, kind, imm, hdr, body)
+	e.credited(uint16(head >> 16))
+	m := l.bytes()[headerSize:]
+	h.Deliver(e.peer, uint8(head), imm, m[:nh:nh], m[nh:nh+nb])
 	e.owe()
 	return true
 }

@@ -118,12 +118,11 @@ func TestTornMailIsNoMail(t *testing.T) {
 		for j := range body {
 			body[j] = byte(i + 1)
 		}
-		var s sendDesc
-		m := make([]byte, mailSize)
-		length := putHeader(m, 1, i+1, 0, make([]byte, (i+1)%5), len(body))
-		length += copy(m[length:], body)
-		from.mail(&s, m, length)
-		from.sent++
+		ds[0].inPoll = true // so that nothing goes
+		from.mail(1, i+1, make([]byte, (i+1)%5), body)
+		ds[0].sends--
+		s := ds[0].ring.sends[0]
+		m := s.own.bytes()
 		place := ds[1].creditMem[to.place:][:s.length[0]]
 		if s.remote != addressOf(place) {
 			t.Fatalf("mail %d goes to %#x, and is expected at %#x", i, s.remote, addressOf(place))

@@ -129,7 +129,7 @@ func measure(p portInfo, openNIC func(nicOptions) (nic, error)) (r Rendezvous, e
 		return r, err
 	}
 	defer func() { err = errors.Join(err, n.deregister(source)) }()
-	s := sendDesc{qp: qs[0].id, remote: addressOf(mem[1]), segments: 1, flags: flagSignaled}
+	s := sendDesc{request: request{qp: qs[0].id, remote: addressOf(mem[1]), segments: 1, flags: flagSignaled}}
 	s.addr[0], s.length[0], s.lkey[0] = addressOf(mem[0]), uint32(size/measureDepth), local.lkey
 	var reads, writes []time.Duration
 	for i := range 1 + measureRounds {

@@ -64,6 +64,16 @@ func loadWord(b []byte, off int) uint64 {
 	return atomic.LoadUint64((*uint64)(unsafe.Pointer(&b[off])))
 }
 
+// letterAt is the place at an offset, whose words a device writes.
+func letterAt(b []byte, off int) *letter {
+	return (*letter)(unsafe.Pointer(unsafe.SliceData(b[off:][:mailSize])))
+}
+
+func (l *letter) load(i int) uint64 { return atomic.LoadUint64(&l[i]) }
+
+// bytes is the letter's memory.
+func (l *letter) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(l)), mailSize) }
+
 // heapSlot is the part of the address space that the Go heap grows in: the
 // runtime reserves its arenas upwards from a multiple of 1<<38, where neither
 // the kernel's mmap nor a C heap puts anything. Memory elsewhere, or a heap

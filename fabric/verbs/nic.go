@@ -60,14 +60,19 @@ const (
 // polled is what a turn has found.
 type polled struct{ recvs, sends, refused int }
 
-// sendDesc is a work request.
+// sendDesc is a work request, with room for inline data of its own.
 type sendDesc struct {
+	request
+	own letter
+}
+
+// request is what a sendDesc tells the device.
+type request struct {
 	id       uint64
 	qp       uint64
 	remote   uint64
 	compare  uint64 // or what to add
 	swap     uint64
-	word     uint64 // room for inline data of 8 bytes
 	addr     [2]uint64
 	length   [2]uint32
 	lkey     [2]uint32
@@ -95,7 +100,7 @@ const (
 	flagSignaled uint8 = 1 << iota
 	flagSolicited
 	flagInline
-	flagWord // the data are the descriptor's own word
+	flagOwn // the data are the first length[0] bytes of own
 )
 
 // doneDesc is a completion. With a status other than 0 only id, qpn and vendor

@@ -1,10 +1,6 @@
 package verbs
 
-import (
-	"fmt"
-
-	"github.com/weft-mpi/weft/fabric"
-)
+import "github.com/weft-mpi/weft/fabric"
 
 // Poll posts what waits and looks for completions, in one crossing. It hands
 // over the ends of operations first, which make room.
@@ -29,6 +25,9 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 			}
 			d.sdone.next++
 			own = 1
+		case d.parcel.e != nil:
+			n += d.unpack(h)
+			own = 1
 		case !d.rdone.empty():
 			n += d.take(h)
 			own = 1
@@ -46,7 +45,7 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 			drained = d.look(looks)
 			continue
 		}
-		if turned && d.sdone.empty() && d.rdone.empty() {
+		if turned && d.sdone.empty() && d.rdone.empty() && d.parcel.e == nil {
 			break
 		}
 	}
@@ -99,7 +98,7 @@ func (d *Domain) look(looks int) bool {
 
 // take hands over the next message or note.
 func (d *Domain) take(h fabric.Handler) int {
-	c := d.ring.rdone[d.rdone.next]
+	c := &d.ring.rdone[d.rdone.next]
 	d.rdone.next++
 	slot := uint32(c.id)
 	e := d.byNumber.find(c.qpn)
@@ -114,7 +113,7 @@ func (d *Domain) take(h fabric.Handler) int {
 	case c.status != 0:
 		d.repost(slot)
 		if e.failing == nil && e.dying == nil {
-			e.fail(e.statusError("receive over verbs", &c))
+			e.fail(e.statusError("receive over verbs", c))
 		}
 		return 0
 	case c.noted != 0 && c.note == 0:
@@ -127,20 +126,8 @@ func (d *Domain) take(h fabric.Handler) int {
 		e.owe()
 		return 1
 	}
-	m := d.recvMem[int(slot)*slotSize:][:slotSize:slotSize]
-	kind, imm, credit, hdr, body, ok := parse(m[:min(c.bytes, slotSize)])
-	if !ok {
-		d.repost(slot)
-		e.fail(&fabric.Error{Op: "receive over verbs", Peer: e.peer, HasPeer: true,
-			Err: fmt.Errorf("%w: it sent a message of %d bytes that can't be", fabric.ErrPeerDown, c.bytes)})
-		return 0
-	}
-	d.colder()
-	e.credited(credit)
-	h.Deliver(e.peer, kind, imm, hdr, body)
-	d.repost(slot)
-	e.owe()
-	return 1
+	d.parcel = parcel{e, slot, d.recvMem[int(slot)*slotSize:][:min(c.bytes, slotSize)]}
+	return d.unpack(h)
 }
 
 // takeEvents applies what the set-up goroutines have found.
@@ -204,7 +191,11 @@ func (d *Domain) takeEvents() {
 func (e *endpoint) adopt(q qp, c card) {
 	e.qp = q
 	e.ring = make([]entry, queueDepth)
+	for i := range e.ring {
+		e.ring[i] = noEntry
+	}
 	e.window = uint64(c.window)
+	e.scarce = scarce(e.window)
 	e.creditAddr, e.creditKey = c.credit, c.creditKey
 	d := e.d
 	e.box = box(d.cfg.Size, e.peer)

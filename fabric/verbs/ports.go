@@ -65,7 +65,7 @@ func (p *port) next(d *Domain) *sendDesc {
 		d.flushPort(p)
 	}
 	s := &p.ring.sends[p.sends]
-	*s = sendDesc{}
+	s.request = request{}
 	return s
 }
 

@@ -40,7 +40,7 @@ func (d *Domain) next() *sendDesc {
 		d.flush()
 	}
 	s := &d.ring.sends[d.sends]
-	*s = sendDesc{}
+	s.request = request{}
 	return s
 }
 
@@ -51,21 +51,28 @@ func (d *Domain) next() *sendDesc {
 // never come.
 func (e *endpoint) submit(s *sendDesc, w entry) {
 	d := e.d
-	s.qp, s.id = e.qp.id, uint64(e.peer)<<32|uint64(e.tail)
-	e.ring[e.tail%queueDepth] = w
-	e.tail++
-	e.unsignaled++
 	if w.slot >= 0 {
 		if s.flags&flagInline != 0 {
-			e.ring[(e.tail-1)%queueDepth].slot = -1
 			d.inlined = append(d.inlined, uint32(w.slot))
+			w.slot = -1
 		} else {
 			e.held++
 			d.uncovered++
 		}
 	}
+	e.ring[e.tail%queueDepth] = w
+	e.queue(s, w.form)
+}
+
+// queue is submit of a descriptor whose entry is noted down; that of a plain one
+// which holds no slot needs no note.
+func (e *endpoint) queue(s *sendDesc, f form) {
+	d := e.d
+	s.qp, s.id = e.qp.id, uint64(e.peer)<<32|uint64(e.tail)
+	e.tail++
+	e.unsignaled++
 	// Slots that wait for a later signal must not be all there are.
-	if w.form == formOp || e.unsignaled >= signalEvery || d.uncovered >= sendSlots/4 {
+	if f == formOp || e.unsignaled >= signalEvery || d.uncovered >= sendSlots/4 {
 		s.flags |= flagSignaled
 		d.uncovered -= e.held
 		e.unsignaled, e.held = 0, 0
@@ -74,7 +81,7 @@ func (e *endpoint) submit(s *sendDesc, w entry) {
 	d.sends++
 	if d.inPoll {
 		if d.sends >= batch {
-			d.flush()
+			d.flushFor(f)
 		}
 		return
 	}
@@ -84,7 +91,7 @@ func (e *endpoint) submit(s *sendDesc, w entry) {
 	e.burst++
 	switch {
 	case e.burst <= lone || d.cfg.Unattended || d.sends >= batch:
-		d.flushFor(w.form)
+		d.flushFor(f)
 	case d.bell.armed != 0 && d.rungPoll != d.polls:
 		d.rungPoll = d.polls
 		d.bell.ring()
@@ -98,7 +105,7 @@ func (d *Domain) flush() { d.turn(0, 0, 1) }
 // turn for completions: a device in software has done the work when the post
 // returns.
 func (d *Domain) flushFor(f form) {
-	if f != formOp || !d.rdone.empty() || !d.sdone.empty() {
+	if f != formOp || !d.sdone.empty() {
 		d.flush()
 		return
 	}
@@ -114,9 +121,11 @@ func (d *Domain) turn(maxRecv, maxSend, looks int) polled {
 		recvs, d.recvs = d.recvs, 0
 	}
 	p, err := d.nic.turn(sends, recvs, maxRecv, maxSend, looks)
-	d.sends = 0
-	d.freeSlots = append(d.freeSlots, d.inlined...)
-	d.inlined = d.inlined[:0]
+	d.sends, d.pack.sends = 0, 0
+	if len(d.inlined) > 0 {
+		d.freeSlots = append(d.freeSlots, d.inlined...)
+		d.inlined = d.inlined[:0]
+	}
 	if p.refused > 0 {
 		d.refused(sends)
 	}
@@ -172,6 +181,11 @@ func (d *Domain) retire(h fabric.Handler, c *doneDesc) int {
 	}
 	n := 0
 	for e.head != seq+1 {
+		if e.ring[e.head%queueDepth].bare() {
+			e.head++
+			e.d.outstanding--
+			continue
+		}
 		last := e.head == seq
 		if last && err != nil {
 			n += e.end(h, err)
@@ -195,7 +209,7 @@ func (e *endpoint) end(h fabric.Handler, err error) int {
 		d.freeSlots = append(d.freeSlots, uint32(w.slot))
 	}
 	op, f, slot := w.op, w.form, w.slot
-	*w = entry{slot: -1}
+	*w = noEntry
 	switch f {
 	case formPiece:
 		if e.lost == nil {

@@ -329,11 +329,8 @@ static void fill(struct weft_nic *n, int i)
 		g[k].length = d->length[k];
 		g[k].lkey = d->lkey[k];
 	}
-	if (d->flags & 8) {
-		g[0].addr = (uintptr_t)&d->word;
-		g[0].length = sizeof d->word;
-		w->num_sge = 1;
-	}
+	if (d->flags & 8)
+		g[0].addr = (uintptr_t)d->own;
 	if (d->op == 2)
 		w->imm_data = htonl(d->note);
 	if (d->op >= 4) {
@@ -347,6 +344,25 @@ static void fill(struct weft_nic *n, int i)
 	}
 }
 
+/* post posts the chain that begins with request i and answers how many of it were refused. */
+static int post(struct weft_nic *n, int i)
+{
+	struct ibv_send_wr *bad = NULL;
+	int e = ibv_post_send((struct ibv_qp *)(uintptr_t)n->sends[i].qp, &n->wr[i], &bad), refused = 0;
+
+	if (!e)
+		return 0;
+	if (e < 0)
+		e = errno ? errno : EIO;
+	if (!bad)
+		bad = &n->wr[i];
+	for (; bad; bad = bad->next) {
+		n->sends[bad - n->wr].refused = e;
+		refused++;
+	}
+	return refused;
+}
+
 /* One chain, and with it one doorbell, for each queue pair in the batch. */
 static int post_sends(struct weft_nic *n, int count)
 {
@@ -357,7 +373,7 @@ static int post_sends(struct weft_nic *n, int count)
 	for (int i = 0; i < count; i++) {
 		if (taken >> i & 1)
 			continue;
-		struct ibv_send_wr *bad = NULL, *last = &n->wr[i];
+		struct ibv_send_wr *last = &n->wr[i];
 		fill(n, i);
 		for (int k = i + 1; k < count; k++) {
 			if (taken >> k & 1 || n->sends[k].qp != n->sends[i].qp)
@@ -367,17 +383,7 @@ static int post_sends(struct weft_nic *n, int count)
 			last->next = &n->wr[k];
 			last = &n->wr[k];
 		}
-		int e = ibv_post_send((struct ibv_qp *)(uintptr_t)n->sends[i].qp, &n->wr[i], &bad);
-		if (!e)
-			continue;
-		if (e < 0)
-			e = errno ? errno : EIO;
-		if (!bad)
-			bad = &n->wr[i];
-		for (; bad; bad = bad->next) {
-			n->sends[bad - n->wr].refused = e;
-			refused++;
-		}
+		refused += post(n, i);
 	}
 	return refused;
 }
@@ -416,8 +422,8 @@ static int poll(struct ibv_cq *cq, struct ibv_wc *wc, struct weft_done *out, int
 	return c;
 }
 
-uint64_t weft_turn(struct weft_nic *n, int sends, int recvs, int max_recv, int max_send,
-		   int looks)
+static __attribute__((noinline)) uint64_t turn(struct weft_nic *n, int sends, int recvs, int max_recv,
+					       int max_send, int looks)
 {
 	uint64_t refused = 0, e = post_recvs(n, recvs);
 	int r = 0, s = 0;
@@ -437,6 +443,17 @@ uint64_t weft_turn(struct weft_nic *n, int sends, int recvs, int max_recv, int m
 	if (s < 0)
 		s = 0;
 	return (uint64_t)r | (uint64_t)s << 16 | refused << 32 | (e & 0x7fff) << 48;
+}
+
+uint64_t weft_turn(struct weft_nic *n, int sends, int recvs, int max_recv, int max_send,
+		   int looks)
+{
+	/* The commonest turn by far. */
+	if (sends == 1 && !(recvs | max_recv | max_send)) {
+		fill(n, 0);
+		return (uint64_t)post(n, 0) << 32;
+	}
+	return turn(n, sends, recvs, max_recv, max_send, looks);
 }
 
 int weft_arm(struct weft_nic *n, int solicited)

@@ -10,7 +10,6 @@ struct weft_send {
 	uint64_t remote;
 	uint64_t compare;
 	uint64_t swap;
-	uint64_t word;
 	uint64_t addr[2];
 	uint32_t length[2];
 	uint32_t lkey[2];
@@ -21,6 +20,7 @@ struct weft_send {
 	uint8_t segments;
 	uint8_t pad;
 	int32_t refused;
+	uint64_t own[8];
 };
 
 struct weft_done {

@@ -1,0 +1,113 @@
+package verbs
+
+import (
+	"fmt"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// Messages to a peer that wait for the same turn share a SEND: the next one is
+// put behind the last in its slot, at a multiple of 8 bytes. To the device, and
+// for credit, they are one message.
+
+// pack is the SEND, the last of what waits for the next turn, that may take
+// more.
+type pack struct {
+	sends    int // domain.sends with it; 0 if there is none
+	slot     uint32
+	messages int
+}
+
+// join puts a message into the SEND that waits to go to the same peer. It
+// answers false if there is none or it has no room.
+func (e *endpoint) join(kind uint8, imm uint64, hdr, body []byte) bool {
+	d := e.d
+	p := &d.pack
+	if p.sends == 0 || p.sends != d.sends {
+		return false
+	}
+	s := &d.ring.sends[d.sends-1]
+	m := d.slot(p.slot)
+	at := aligned(int(s.length[0]))
+	n := at + headerSize + len(hdr) + len(body)
+	if s.qp != e.qp.id || n > slotSize || n > d.inline && !e.outgrow(s) {
+		return false
+	}
+	clear(m[s.length[0]:at])
+	copy(m[at+putHeader(m[at:], kind, imm, e.grant(), hdr, len(body)):], body)
+	s.length[0] = uint32(n)
+	if e.urgent(kind) {
+		s.flags |= flagSolicited
+	}
+	e.wrote = false
+	if p.messages++; p.messages >= batch && !d.inPoll {
+		d.flush()
+	}
+	return true
+}
+
+// outgrow makes a SEND that was to be inline hold its slot.
+func (e *endpoint) outgrow(s *sendDesc) bool {
+	d := e.d
+	if s.flags&flagInline == 0 {
+		return true
+	}
+	last := len(d.inlined) - 1
+	if last < 0 || d.inlined[last] != d.pack.slot {
+		return false
+	}
+	d.inlined = d.inlined[:last]
+	s.flags &^= flagInline
+	e.ring[(e.tail-1)%queueDepth].slot = int32(d.pack.slot)
+	if s.flags&flagSignaled == 0 {
+		e.held++
+		d.uncovered++
+	}
+	return true
+}
+
+func aligned(n int) int { return (n + 7) &^ 7 }
+
+// parcel is a SEND that has come, with messages that are still to be handed
+// over.
+type parcel struct {
+	e    *endpoint // nil if there is none
+	slot uint32
+	rest []byte
+}
+
+// unpack hands over the parcel's next message.
+func (d *Domain) unpack(h fabric.Handler) int {
+	p := &d.parcel
+	e := p.e
+	if e.down != nil {
+		d.unpacked()
+		return 0
+	}
+	kind, imm, credit, hdr, body, n := parse(p.rest)
+	if n == 0 {
+		length := len(p.rest)
+		d.unpacked()
+		e.fail(&fabric.Error{Op: "receive over verbs", Peer: e.peer, HasPeer: true,
+			Err: fmt.Errorf("%w: it sent a message of %d bytes that can't be", fabric.ErrPeerDown, length)})
+		return 0
+	}
+	d.colder()
+	e.credited(credit)
+	if n = aligned(n); n < len(p.rest) {
+		p.rest = p.rest[n:]
+		h.Deliver(e.peer, kind, imm, hdr, body)
+		return 1
+	}
+	h.Deliver(e.peer, kind, imm, hdr, body)
+	d.unpacked()
+	e.owe()
+	return 1
+}
+
+// unpacked gives the parcel's slot back.
+func (d *Domain) unpacked() {
+	slot := d.parcel.slot
+	d.parcel = parcel{}
+	d.repost(slot)
+}
