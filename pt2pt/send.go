@@ -23,7 +23,10 @@ func (e *Engine) sendNow(kind uint8, dest int, imm uint64, b []byte) bool {
 }
 
 // again is sendNow for a persistent standard send, with what does not change
-// looked up once; nil if the message is never short.
+// looked up once; nil if the message is never short. It is not inlined, since
+// nothing would be into the function it returns then.
+//
+//go:noinline
 func (e *Engine) again(dest int, imm uint64, b []byte) func(*progress.Request) bool {
 	p := &e.peers[dest]
 	if len(b) > p.short || dest == e.rank {

@@ -65,7 +65,7 @@ type endpoint struct {
 	box     int               // for the peer's mail, in creditMem
 	place   int               // of the next of it
 
-	burst     int // sends since Poll number burstPoll
+	burst     int // SENDs and others since Poll number burstPoll
 	burstPoll uint64
 }
 
@@ -133,7 +133,7 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	e.wrote = false
 	e.submit(s, entry{slot: int32(slot)})
 	if d.sends > 0 {
-		d.pack = pack{d.sends, slot, 1}
+		d.pack.sends, d.pack.slot = d.sends, slot
 	}
 	return nil
 }

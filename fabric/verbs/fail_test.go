@@ -318,3 +318,13 @@ func TestAHalfWrittenCreditWordIsNoNews(t *testing.T) {
 		}
 	}
 }
+
+// A descriptor that was refused says so once: mail does not clear it.
+func TestARefusalIsToldOnce(t *testing.T) {
+	ds, eps := connected(t, fakeJob(newFakeNet()))
+	s := &ds[0].ring.sends[0]
+	s.request = request{id: 1 << 32, refused: 12}
+	if ds[0].refused(1); eps[0].(*endpoint).failing == nil || s.refused != 0 {
+		t.Errorf("refused with %d: the peer fails with %v", s.refused, eps[0].(*endpoint).failing)
+	}
+}

@@ -47,12 +47,10 @@ func (e *endpoint) mayMail(n int) bool {
 // letter is the words of a mail.
 type letter [mailSize / 8]uint64
 
-// mail sends a message that mayMail, from the work request itself.
+// mail sends a message that mayMail, from the work request itself. There is room
+// for one more, since fewer than a batch wait.
 func (e *endpoint) mail(kind uint8, imm uint64, hdr, body []byte) {
 	d := e.d
-	if d.sends == sendRing {
-		d.flush()
-	}
 	number, place := e.sent+1, e.mails%mailSlots
 	e.mails++
 	e.mailed[place] = number

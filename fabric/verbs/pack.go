@@ -6,16 +6,16 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Messages to a peer that wait for the same turn share a SEND: the next one is
-// put behind the last in its slot, at a multiple of 8 bytes. To the device, and
-// for credit, they are one message.
+// Messages to a peer that wait for the same turn share a SEND, unless something
+// else comes between: the next one is put behind the last in its slot, at a
+// multiple of 8 bytes. To the device, and for credit, they are one message.
 
 // pack is the SEND, the last of what waits for the next turn, that may take
 // more.
 type pack struct {
-	sends    int // domain.sends with it; 0 if there is none
-	slot     uint32
-	messages int
+	sends  int // domain.sends with it; 0 if there is none
+	slot   uint32
+	joined int // messages that took no SEND of their own, since the last turn
 }
 
 // join puts a message into the SEND that waits to go to the same peer. It
@@ -30,8 +30,11 @@ func (e *endpoint) join(kind uint8, imm uint64, hdr, body []byte) bool {
 	m := d.slot(p.slot)
 	at := aligned(int(s.length[0]))
 	n := at + headerSize + len(hdr) + len(body)
-	if s.qp != e.qp.id || n > slotSize || n > d.inline && !e.outgrow(s) {
+	if s.qp != e.qp.id || n > slotSize {
 		return false
+	}
+	if n > d.inline && s.flags&flagInline != 0 {
+		e.outgrow(s)
 	}
 	clear(m[s.length[0]:at])
 	copy(m[at+putHeader(m[at:], kind, imm, e.grant(), hdr, len(body)):], body)
@@ -40,30 +43,23 @@ func (e *endpoint) join(kind uint8, imm uint64, hdr, body []byte) bool {
 		s.flags |= flagSolicited
 	}
 	e.wrote = false
-	if p.messages++; p.messages >= batch && !d.inPoll {
+	if p.joined++; d.sends+p.joined >= batch && !d.inPoll {
 		d.flush()
 	}
 	return true
 }
 
-// outgrow makes a SEND that was to be inline hold its slot.
-func (e *endpoint) outgrow(s *sendDesc) bool {
+// outgrow makes the SEND, which was to be inline, hold its slot: the last that
+// was to be free after the turn.
+func (e *endpoint) outgrow(s *sendDesc) {
 	d := e.d
-	if s.flags&flagInline == 0 {
-		return true
-	}
-	last := len(d.inlined) - 1
-	if last < 0 || d.inlined[last] != d.pack.slot {
-		return false
-	}
-	d.inlined = d.inlined[:last]
+	d.inlined = d.inlined[:len(d.inlined)-1]
 	s.flags &^= flagInline
 	e.ring[(e.tail-1)%queueDepth].slot = int32(d.pack.slot)
 	if s.flags&flagSignaled == 0 {
 		e.held++
 		d.uncovered++
 	}
-	return true
 }
 
 func aligned(n int) int { return (n + 7) &^ 7 }
@@ -80,10 +76,6 @@ type parcel struct {
 func (d *Domain) unpack(h fabric.Handler) int {
 	p := &d.parcel
 	e := p.e
-	if e.down != nil {
-		d.unpacked()
-		return 0
-	}
 	kind, imm, credit, hdr, body, n := parse(p.rest)
 	if n == 0 {
 		length := len(p.rest)

@@ -90,7 +90,7 @@ func (e *endpoint) queue(s *sendDesc, f form) {
 	}
 	e.burst++
 	switch {
-	case e.burst <= lone || d.cfg.Unattended || d.sends >= batch:
+	case e.burst <= lone || d.cfg.Unattended || d.sends+d.pack.joined >= batch:
 		d.flushFor(f)
 	case d.bell.armed != 0 && d.rungPoll != d.polls:
 		d.rungPoll = d.polls
@@ -121,7 +121,7 @@ func (d *Domain) turn(maxRecv, maxSend, looks int) polled {
 		recvs, d.recvs = d.recvs, 0
 	}
 	p, err := d.nic.turn(sends, recvs, maxRecv, maxSend, looks)
-	d.sends, d.pack.sends = 0, 0
+	d.sends, d.pack = 0, pack{}
 	if len(d.inlined) > 0 {
 		d.freeSlots = append(d.freeSlots, d.inlined...)
 		d.inlined = d.inlined[:0]
@@ -143,15 +143,15 @@ func (d *Domain) refused(sends int) {
 		if s.refused == 0 {
 			continue
 		}
+		why := syscall.Errno(s.refused)
 		if s.id>>railShift != 0 {
 			d.refusedRail(s)
-			continue
-		}
-		if e := d.peers[s.id>>32]; e != nil {
+		} else if e := d.peers[s.id>>32]; e != nil {
 			e.fail(&fabric.Error{Op: "post to the device", Peer: e.peer, HasPeer: true,
-				Err: fmt.Errorf("%w: ibv_post_send: %w", fabric.ErrPeerDown, syscall.Errno(s.refused))})
+				Err: fmt.Errorf("%w: ibv_post_send: %w", fabric.ErrPeerDown, why)})
 			e.failBy = e.failBy.Add(-flushTime) // what was refused is never flushed
 		}
+		s.refused = 0 // mail does not clear the descriptor
 	}
 }
 
@@ -209,7 +209,9 @@ func (e *endpoint) end(h fabric.Handler, err error) int {
 		d.freeSlots = append(d.freeSlots, uint32(w.slot))
 	}
 	op, f, slot := w.op, w.form, w.slot
-	*w = noEntry
+	if w.op, w.form, w.slot = 0, formPlain, -1; w.result != nil {
+		w.result = nil
+	}
 	switch f {
 	case formPiece:
 		if e.lost == nil {

@@ -448,10 +448,14 @@ static __attribute__((noinline)) uint64_t turn(struct weft_nic *n, int sends, in
 uint64_t weft_turn(struct weft_nic *n, int sends, int recvs, int max_recv, int max_send,
 		   int looks)
 {
-	/* The commonest turn by far. */
-	if (sends == 1 && !(recvs | max_recv | max_send)) {
+	/* The commonest turns by far: a message, and an operation with its end. */
+	if (sends == 1 && !(recvs | max_recv)) {
 		fill(n, 0);
-		return (uint64_t)post(n, 0) << 32;
+		uint64_t refused = (uint64_t)post(n, 0) << 32;
+		if (!max_send)
+			return refused;
+		int s = poll(n->scq, n->wc, n->sdone, max_send);
+		return refused | (s < 0 ? (uint64_t)EIO << 48 : (uint64_t)s << 16);
 	}
 	return turn(n, sends, recvs, max_recv, max_send, looks);
 }
