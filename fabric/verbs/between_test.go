@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"bufio"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -70,7 +71,7 @@ type side struct {
 	ep       fabric.Endpoint
 	src, dst fabric.Segment
 	theirs   fabric.Remote
-	in       io.Reader
+	in       *bufio.Reader
 	out      io.Writer
 	took     []time.Duration
 
@@ -125,7 +126,7 @@ func newSide(b *testing.B, rank, cpu int, in io.Reader, out io.Writer) *side {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { d.Close() })
-	s := &side{b: b, rank: rank, d: d, in: in, out: out}
+	s := &side{b: b, rank: rank, d: d, in: bufio.NewReader(in), out: out}
 	for _, m := range []*fabric.Segment{&s.src, &s.dst} {
 		m.Bytes = make([]byte, 8)
 		m.Region = register(b, d, m.Bytes, fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite)
@@ -138,7 +139,12 @@ func newSide(b *testing.B, rank, cpu int, in io.Reader, out io.Writer) *side {
 	if err := json.NewEncoder(out).Encode(mine); err != nil {
 		b.Fatal(err)
 	}
-	if err := json.NewDecoder(in).Decode(&yours); err != nil {
+	// A line, since a decoder would take what follows it too.
+	line, err := s.in.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &yours)
+	}
+	if err != nil {
 		b.Fatal(err)
 	}
 	s.theirs = yours.Remote
@@ -173,7 +179,7 @@ func (s *side) measure(run func(*side, int), n int) {
 	start := time.Now()
 	last := time.Since(start)
 	for i := range n + 100 {
-		if i%256 == 0 {
+		if i%64 == 0 {
 			runtime.Gosched() // as a waiter of the engine does
 		}
 		run(s, i+1)
