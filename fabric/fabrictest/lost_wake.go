@@ -44,7 +44,7 @@ func delay(turn *atomic.Int64, n int) {
 // earlier or later each round.
 func armMeetsSend(t *testing.T, h Harness, w fabric.Wake, kind uint8) {
 	r := open(t, h, 2)
-	rounds := h.rounds(10000)
+	rounds := h.rounds(20000)
 	// turn is the round that rank 1 is about to sleep in. Its store pairs with
 	// rank 0's load, which starts the round there.
 	var turn atomic.Int64

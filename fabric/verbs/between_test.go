@@ -180,7 +180,7 @@ func (s *side) measure(run func(*side, int), n int) {
 	last := time.Since(start)
 	for i := range n + 100 {
 		if i%64 == 0 {
-			runtime.Gosched() // as a waiter of the engine does
+			runtime.Gosched() // before the monitor looks, as a waiter of the engine does
 		}
 		run(s, i+1)
 		now := time.Since(start) // the clock is read once a round, as perftest does

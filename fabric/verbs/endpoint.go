@@ -65,7 +65,7 @@ type endpoint struct {
 	box     int               // for the peer's mail, in creditMem
 	place   int               // of the next of it
 
-	burst     int // SENDs and others since Poll number burstPoll
+	burst     int // work requests since Poll number burstPoll, outside Polls
 	burstPoll uint64
 }
 
