@@ -79,16 +79,14 @@ func available(call string, p fabric.Provider) error {
 func open(providers []fabric.Provider, cfg fabric.Config) ([]fabric.Domain, error) {
 	var doms []fabric.Domain
 	for _, p := range providers {
-		err := available("Init", p)
-		if err == nil {
-			var d fabric.Domain
-			if d, err = p.Open(cfg); err == nil {
-				doms = append(doms, d)
-			}
-		}
+		d, err := p.Open(cfg)
 		if err != nil {
+			if why := available("Init", p); why != nil {
+				err = why
+			}
 			return nil, errors.Join(err, closeAll(doms))
 		}
+		doms = append(doms, d)
 	}
 	return doms, nil
 }

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -60,13 +61,17 @@ func (c *checker) Deliver(_ fabric.Peer, kind uint8, imm uint64, hdr, body []byt
 }
 
 // stream sends count messages from one rank to the other, each driven by a
-// goroutine, and runs beside meanwhile.
+// goroutine, and runs beside meanwhile. The receiver begins to look when the
+// sender can send no more.
 func stream(t *testing.T, ds []*Domain, ep fabric.Endpoint, count uint64, beside func()) {
 	t.Helper()
 	c := &checker{t: t}
-	done := make(chan struct{})
+	full, done := make(chan struct{}), make(chan struct{})
+	fill := sync.OnceFunc(func() { close(full) })
+	defer fill()
 	go func() {
 		defer close(done)
+		<-full
 		for end := time.Now().Add(10 * time.Minute); c.n < count && c.bad == 0 && time.Now().Before(end); {
 			if ds[1].Poll(c, 64) == 0 {
 				runtime.Gosched()
@@ -83,6 +88,7 @@ func stream(t *testing.T, ds []*Domain, ep fabric.Endpoint, count uint64, beside
 				beside()
 			}
 		case fabric.ErrAgain:
+			fill()
 			if ds[0].Poll(nobody{}, 64) == 0 {
 				runtime.Gosched()
 			}
@@ -90,6 +96,7 @@ func stream(t *testing.T, ds []*Domain, ep fabric.Endpoint, count uint64, beside
 			t.Fatalf("message %d: %v", i, err)
 		}
 	}
+	fill()
 	for {
 		select {
 		case <-done:
