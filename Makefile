@@ -18,6 +18,7 @@ setup:
 roce:
 	scripts/roce selftest
 	scripts/roce test
+	scripts/roce test --two
 
 lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }

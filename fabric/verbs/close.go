@@ -37,23 +37,21 @@ func (d *Domain) quiesce() {
 		d.flush()
 	}
 	d.takeEvents()
-	for ; !d.sdone.empty(); d.sdone.next++ { // which a Poll cut short has left
-		d.retire(nobody{}, &d.ring.sdone[d.sdone.next])
-	}
 	for _, e := range d.peers {
 		if e != nil && e.up && e.head != e.tail {
 			e.flushMark()
 		}
 	}
 	for end := time.Now().Add(closeTime); d.alive() && time.Now().Before(end); {
+		for ; !d.sdone.empty(); d.sdone.next++ { // which a post has found, or a Poll cut short has left
+			d.retire(nobody{}, &d.ring.sdone[d.sdone.next])
+		}
 		p, err := d.nic.turn(d.sends, 0, 0, doneRing, 1)
 		d.sends = 0
 		if err != nil {
 			return
 		}
-		for i := range p.sends {
-			d.retire(nobody{}, &d.ring.sdone[i])
-		}
+		d.sdone = stash{0, p.sends}
 		d.pollPorts(nobody{}, doneRing)
 	}
 }
@@ -87,6 +85,9 @@ func (d *Domain) release() error {
 	d.cancel()
 	if d.listener != nil {
 		d.listener.Close()
+	}
+	if d.ticker != nil {
+		d.ticker.Stop()
 	}
 	d.wg.Wait()
 	d.mu.Lock()

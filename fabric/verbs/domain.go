@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -89,12 +90,19 @@ type Domain struct {
 	failing     []*endpoint // end when all is flushed
 
 	// Mail, see mail.go.
-	hot    [maxHot]*endpoint // whose mail is looked for
-	hots   int               // of these there are
-	ahead  int               // mails that were handed over and have no completion yet
-	peeks  int               // for mail, of a Poll that lingers
-	vain   bool              // the last of them was
-	letter letter            // the mail that is handed over
+	hot    []*endpoint // whose mail is looked for, maxHot at most
+	ahead  int         // mails that were handed over and have no completion yet
+	peeks  int         // for mail, of a Poll that lingers
+	vain   bool        // the last of them was
+	letter letter      // the mail that is handed over
+
+	// Leases, see lease.go.
+	lendAfter int // mails
+	leases    int // that the peers have, or have not answered the call of
+	answers   int // to the peers' calls that are due
+	heard     int // mails taken since the last look for completions
+	ticker    *time.Timer
+	tick      time.Duration // until the next look for quiet mail
 
 	// What large transfers take besides, see rail.
 	stripeMin     int     // bytes of a stripe, at least
@@ -217,6 +225,7 @@ func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host 
 	}
 	size := sizesFor(cfg.Size, a.maxSRQ)
 	d := &Domain{cfg: cfg, port: p, window: size.window, scarce: scarce(uint64(size.window)), hold: size.spare(cfg.Size), looks: 1, queues: queues, stripeMin: stripeMin,
+		lendAfter: lendAfter, tick: leaseTick, hot: make([]*endpoint, 0, maxHot),
 		peers: make([]*endpoint, cfg.Size), links: make([]link, cfg.Size)}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	defer func() {
@@ -246,6 +255,8 @@ func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host 
 	if err = d.bell.open(d.nics()); err != nil {
 		return nil, fmt.Errorf("create doorbell: %w", err)
 	}
+	d.ticker = time.AfterFunc(time.Hour, d.Wake)
+	d.ticker.Stop()
 	if err = d.listen(host); err != nil {
 		return nil, err
 	}

@@ -98,11 +98,14 @@ func (b *doorbell) drain(uintptr) bool {
 // Arm asks the device for an event of its completion channel: for the next
 // message, or the next that is sent as solicited, which are the Urgent ones,
 // notes, and those that fill the last quarter of the sender's credit. A plain
-// message that came before the level was lowered may still ring.
+// message that came before the level was lowered may still ring. Leases are called
+// back first, which sends, and lets the bell ring now and then until they are
+// answered.
 func (d *Domain) Arm(w fabric.Wake) error {
 	if d.closed.Load() {
 		return fabric.ErrClosed
 	}
+	d.callLeases()
 	b := &d.bell
 	if b.armed == w && !b.fired.Load() {
 		return nil

@@ -64,6 +64,7 @@ type endpoint struct {
 	ahead   int               // of these, without a completion yet
 	box     int               // for the peer's mail, in creditMem
 	place   int               // of the next of it
+	lease   lease
 
 	burst     int // work requests since Poll number burstPoll, outside Polls
 	burstPoll uint64
@@ -102,7 +103,7 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	if !e.up {
 		return e.notUp()
 	}
-	if e.join(kind, imm, hdr, body) {
+	if e.d.pack.sends != 0 && e.join(kind, imm, hdr, body) {
 		return nil
 	}
 	if !e.credit() || !e.room(1) {
@@ -271,13 +272,20 @@ func scarce(window uint64) uint64 {
 func (d *Domain) tell() {
 	keep := d.owing[:0]
 	for _, e := range d.owing {
+		e.answer()
 		switch {
-		case e.down != nil || e.failing != nil || !e.starves():
+		case e.down != nil || e.failing != nil:
 			e.owing = false
+		case !e.starves():
+			if e.owing = e.lease.answering; e.owing {
+				keep = append(keep, e)
+			}
 		case !e.up || int(e.tail-e.head)+e.reserved >= queueDepth-1:
 			keep = append(keep, e)
 		case e.writeWord(creditWord(e.taken), e.creditAddr, e.creditKey):
-			e.told, e.owing = e.taken, false
+			if e.told, e.owing = e.taken, e.lease.answering; e.owing {
+				keep = append(keep, e)
+			}
 		default:
 			keep = append(keep, e)
 		}

@@ -64,12 +64,20 @@ func (e *endpoint) downError(what string, err error) error {
 
 // mourn moves peers towards their end. It is called when the queues are empty.
 func (d *Domain) mourn(h fabric.Handler, max int) int {
+	n := 0
+	for _, e := range d.dying {
+		for n < max && e.overheard(h) {
+			n++
+		}
+	}
+	if n == max {
+		return n
+	}
 	for i, e := range d.dying {
 		e.fail(e.dying)
 		d.dying[i] = nil
 	}
 	d.dying = d.dying[:0]
-	n := 0
 	for i := 0; i < len(d.failing); {
 		e := d.failing[i]
 		if e.failPoll == d.polls || (e.head != e.tail && e.qp.id != 0 || e.railsBusy()) && time.Now().Before(e.failBy) {

@@ -56,7 +56,7 @@ type fakeNIC struct {
 	qps        []*fakeQP
 	crossings  int
 	refills    int // turns that gave slots
-	writes     int
+	writes     int // of a word
 	registered int
 	scratch    []byte
 	moved      uint64 // bytes of READs and WRITEs
@@ -117,7 +117,7 @@ func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend, _ int) (polled, error) {
 	}
 	for i := range sends {
 		d := n.r.sends[i]
-		if d.op == opWrite {
+		if d.op == opWrite && d.length[0] == 8 {
 			n.writes++
 		}
 		q := w.qps[uint32(d.qp)]
@@ -224,7 +224,7 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		w.rnr++
 		return 0, true
 	}
-	if d.op != opWrite || d.flags&flagOwn != 0 {
+	if d.op != opWrite || d.flags&flagOwn != 0 && length == 8 {
 		p.nic.settle()
 	}
 	switch d.op {
@@ -237,9 +237,9 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		p.nic.received(doneDesc{id: uint64(slot), bytes: length, qpn: p.id.number}, d.flags&flagSolicited != 0)
 	case opWrite, opWriteNote:
 		if length > 0 {
-			if d.op == opWrite && d.flags&flagOwn != 0 {
+			if d.flags&flagOwn != 0 && length == 8 {
 				storeWord(d.remote, d.own[0])
-			} else if w.posted && d.op == opWrite {
+			} else if w.posted && d.op == opWrite && d.flags&flagOwn == 0 {
 				data, remote := bytes.Clone(data), d.remote
 				p.nic.written = append(p.nic.written, func() { copy(memoryAt(remote, int(length)), data) })
 			} else {
@@ -248,7 +248,7 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		}
 		if d.op == opWriteNote {
 			slot := p.nic.takeSlot()
-			p.nic.received(doneDesc{id: uint64(slot), qpn: p.id.number, noted: 1, note: d.note}, d.flags&flagSolicited != 0)
+			p.nic.received(doneDesc{id: uint64(slot), bytes: length, qpn: p.id.number, noted: 1, note: d.note}, d.flags&flagSolicited != 0)
 		}
 	case opRead:
 		if length > 0 {

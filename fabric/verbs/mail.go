@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -12,24 +13,32 @@ import (
 // box that the receiver keeps for each peer. The receiver sees it by a load, and
 // may take it before the completion is there, which it then polls for many
 // messages at once. For credit, order, events and errors a mail is like a SEND:
-// it takes a receive slot, whose memory stays as it is.
+// it takes a receive slot, whose memory stays as it is. With a lease there is no
+// immediate and none of these, but for credit and order.
 const (
 	mailSize  = 64 // bytes of a place: a header, what follows it, the seal
 	mailSlots = 8  // places of a box
 	// mailMax is how much a mail carries, header and body of the message.
 	mailMax = mailSize - headerSize - 8
 	// maxHot is for how many peers' mail a rank looks before the completion:
-	// those of whom such came last.
+	// those that have a lease, then those of whom such came last.
 	maxHot = 4
 	// maxPeeks is how often a lingering Poll looks for mail, at most, before it
 	// crosses: see warmer and colder.
 	maxPeeks = 1024
+	// maxHeard is how many mails are taken, at most, before others have their
+	// turn, who need a crossing.
+	maxHeard = 128
+	// quiet is the bit of a mail's first word that says that no completion
+	// follows.
+	quiet = 1 << 47
 )
 
-// boxes is where the first box begins, behind the credit words of all ranks.
-func boxes(ranks int) int { return (8*ranks + mailSize - 1) &^ (mailSize - 1) }
+// boxes is where the first box begins, behind the credit words of all ranks and
+// those of their leases.
+func boxes(ranks int) int { return (16*ranks + mailSize - 1) &^ (mailSize - 1) }
 
-// creditMemory is what peers write to: credit words and boxes.
+// creditMemory is what peers write to: words and boxes.
 func creditMemory(ranks int) int { return boxes(ranks) + ranks*mailSlots*mailSize }
 
 // box is where the memory for mail of a rank begins, in creditMem.
@@ -57,12 +66,14 @@ func (e *endpoint) mail(kind uint8, imm uint64, hdr, body []byte) {
 	// The header of a message, with the number in place of half the length.
 	head := uint64(kind) | uint64(len(hdr))<<8 | uint64(e.grant())<<16 | uint64(len(body))<<32 | number<<48
 	s := &d.ring.sends[d.sends]
-	s.length = [2]uint32{s.own.write(number, head, imm, hdr, body)}
 	s.op, s.flags, s.segments, s.note = opWriteNote, flagInline|flagOwn, 1, 0
-	s.remote, s.rkey = e.boxAddr+uint64(place*mailSize), e.creditKey
-	if e.urgent(kind) {
+	if e.mayWhisper() {
+		s.op, head = opWrite, head|quiet
+	} else if e.urgent(kind) {
 		s.flags |= flagSolicited
 	}
+	s.length = [2]uint32{s.own.write(number, head, imm, hdr, body)}
+	s.remote, s.rkey = e.boxAddr+uint64(place*mailSize), e.creditKey
 	e.sent, e.wrote = number, false
 	e.queue(s, formPlain)
 }
@@ -116,22 +127,34 @@ func (s seal) add(w uint64) seal {
 func (d *Domain) peek(h fabric.Handler) bool {
 	peeks := 1
 	if d.looks > 1 {
-		peeks = d.peeks
+		peeks = max(d.peeks, 1)
 	}
 	for range peeks {
-		for _, e := range d.hot[:d.hots] {
+		for i, e := range d.hot {
 			if uint16(loadWord(d.creditMem, e.place)>>48) != uint16(e.taken+1) {
 				continue
 			}
 			if e.open(h) {
-				e.ahead++
-				d.ahead++
+				d.heard++
+				if e.lease.heat++; e.lease.heat == d.lendAfter {
+					e.lend()
+				}
+				if len(d.hot) > 1 {
+					d.last(i)
+				}
 				return true
 			}
 		}
 	}
 	d.vain = true
 	return false
+}
+
+// last puts one of the hot behind the others.
+func (d *Domain) last(i int) {
+	e := d.hot[i]
+	copy(d.hot[i:], d.hot[i+1:])
+	d.hot[len(d.hot)-1] = e
 }
 
 // warmer makes the next Poll look for mail longer if a crossing in vain came
@@ -144,12 +167,13 @@ func (d *Domain) warmer() {
 
 func (d *Domain) colder() { d.vain, d.peeks = false, d.peeks/4 }
 
-// open hands over the peer's next mail, if it is all there and next in order.
+// open hands over the peer's next mail, if it is all there and next in order,
+// ahead of the completion if there is to be one.
 func (e *endpoint) open(h fabric.Handler) bool {
 	d := e.d
 	box := letterAt(d.creditMem, e.place)
 	head, imm := box.load(0), box.load(1)
-	nh, nb := int(uint8(head>>8)), int(uint16(head>>32))
+	nh, nb := int(uint8(head>>8)), int(uint16(head>>32)&^(quiet>>32))
 	if e.down != nil || nh > fabric.MaxHeader || nh+nb > mailMax {
 		return false
 	}
@@ -163,7 +187,10 @@ func (e *endpoint) open(h fabric.Handler) bool {
 	if seal(box.load(i)) != sum {
 		return false
 	}
-	e.opened++
+	if e.opened++; head&quiet == 0 {
+		e.ahead++
+		d.ahead++
+	}
 	e.place = e.box + int(e.opened%mailSlots)*mailSize
 	d.warmer()
 	e.credited(uint16(head >> 16))
@@ -175,47 +202,57 @@ func (e *endpoint) open(h fabric.Handler) bool {
 
 // mailDone takes the completion of a mail, which has been handed over or is now.
 func (e *endpoint) mailDone(h fabric.Handler) int {
-	if e.ahead > 0 {
-		e.ahead--
-		e.d.ahead--
-		return 0
-	}
-	e.warm()
-	if !e.open(h) {
-		e.fail(&fabric.Error{Op: "receive over verbs", Peer: e.peer, HasPeer: true,
-			Err: fmt.Errorf("%w: what it wrote to its box can't be message %d", fabric.ErrPeerDown, e.taken+1)})
-		return 0
-	}
-	return 1
-}
-
-// warm makes the peer one of the hot.
-func (e *endpoint) warm() {
-	d := e.d
-	for _, x := range d.hot[:d.hots] {
-		if x == e {
-			return
+	n := 0
+	if e.ahead == 0 {
+		e.warm()
+		if e.open(h) {
+			n = 1
+		}
+		if e.ahead == 0 { // or it was quiet
+			e.fail(&fabric.Error{Op: "receive over verbs", Peer: e.peer, HasPeer: true,
+				Err: fmt.Errorf("%w: what it wrote to its box can't be message %d", fabric.ErrPeerDown, e.taken+1)})
+			return n
 		}
 	}
-	if d.hots < maxHot {
-		d.hots++
-	} else {
-		copy(d.hot[:], d.hot[1:])
-	}
-	d.hot[d.hots-1] = e
+	e.ahead--
+	e.d.ahead--
+	return n
 }
 
-// cool ends the looks for the peer's mail, which has gone.
+// warm makes the peer one of the hot, in place of the first without a lease. If
+// all have one, the first is called back.
+func (e *endpoint) warm() {
+	d := e.d
+	if slices.Contains(d.hot, e) {
+		return
+	}
+	if len(d.hot) == maxHot {
+		i := slices.IndexFunc(d.hot, func(x *endpoint) bool { return x.lease.state == unleased })
+		if i < 0 {
+			for _, x := range d.hot { // one at a time
+				if x.lease.state == called {
+					return
+				}
+			}
+			d.hot[0].callBack()
+			return
+		}
+		d.hot = slices.Delete(d.hot, i, i+1)
+	}
+	d.hot = append(d.hot, e)
+}
+
+// cool ends the looks for the mail of a peer that has gone.
 func (e *endpoint) cool() {
 	d := e.d
 	d.ahead -= e.ahead
 	e.ahead = 0
-	for i, x := range d.hot[:d.hots] {
-		if x == e {
-			copy(d.hot[i:], d.hot[i+1:d.hots])
-			d.hots--
-			d.hot[d.hots] = nil
-			return
-		}
+	e.closeLease()
+	if e.lease.answering {
+		e.lease.answering = false
+		d.answers--
+	}
+	if i := slices.Index(d.hot, e); i >= 0 {
+		d.hot = slices.Delete(d.hot, i, i+1)
 	}
 }

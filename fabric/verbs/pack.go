@@ -18,12 +18,12 @@ type pack struct {
 	joined int // messages that took no SEND of their own, since the last turn
 }
 
-// join puts a message into the SEND that waits to go to the same peer. It
-// answers false if there is none or it has no room.
+// join puts a message into the SEND that waits to go, if that goes to the same
+// peer and has room. pack.sends is not 0.
 func (e *endpoint) join(kind uint8, imm uint64, hdr, body []byte) bool {
 	d := e.d
 	p := &d.pack
-	if p.sends == 0 || p.sends != d.sends {
+	if p.sends != d.sends {
 		return false
 	}
 	s := &d.ring.sends[d.sends-1]

@@ -31,7 +31,7 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 		case !d.rdone.empty():
 			n += d.take(h)
 			own = 1
-		case !peeked && d.hots > 0 && d.ahead < d.hold/2:
+		case d.heard < maxHeard && !peeked && len(d.hot) > 0 && d.ahead < d.hold/2:
 			if peeked = !d.peek(h); !peeked {
 				n++
 			}
@@ -92,6 +92,7 @@ func (d *Domain) look(looks int) bool {
 		maxSend = doneRing
 	}
 	p := d.turn(doneRing, maxSend, looks)
+	d.heard = 0
 	d.rdone, d.sdone = stash{0, p.recvs}, stash{0, p.sends}
 	return p.recvs < doneRing && p.sends < doneRing
 }
@@ -115,6 +116,14 @@ func (d *Domain) take(h fabric.Handler) int {
 		if e.failing == nil && e.dying == nil {
 			e.fail(e.statusError("receive over verbs", c))
 		}
+		return 0
+	case e.overheard(h):
+		d.rdone.next-- // it is next
+		return 1
+	case c.noted != 0 && c.note == 0 && c.bytes <= 8:
+		e.leaseNote(c.bytes)
+		d.repost(slot)
+		e.owe()
 		return 0
 	case c.noted != 0 && c.note == 0:
 		d.repost(slot)
@@ -198,6 +207,7 @@ func (e *endpoint) adopt(q qp, c card) {
 	e.scarce = scarce(e.window)
 	e.creditAddr, e.creditKey = c.credit, c.creditKey
 	d := e.d
+	e.lease.at, e.lease.addr = 8*(d.cfg.Size+int(e.peer)), c.credit+8*uint64(d.cfg.Size)
 	e.box = box(d.cfg.Size, e.peer)
 	e.place = e.box
 	e.boxAddr = c.credit + uint64(box(d.cfg.Size, d.cfg.Rank)-8*int(d.cfg.Rank))

@@ -81,7 +81,7 @@ func (e *endpoint) queue(s *sendDesc, f form) {
 	d.sends++
 	if d.inPoll {
 		if d.sends >= batch {
-			d.flushFor(f)
+			d.flushFor(s)
 		}
 		return
 	}
@@ -91,7 +91,7 @@ func (e *endpoint) queue(s *sendDesc, f form) {
 	e.burst++
 	switch {
 	case e.burst <= lone || d.cfg.Unattended || d.sends+d.pack.joined >= batch:
-		d.flushFor(f)
+		d.flushFor(s)
 	case d.bell.armed != 0 && d.rungPoll != d.polls:
 		d.rungPoll = d.polls
 		d.bell.ring()
@@ -101,11 +101,11 @@ func (e *endpoint) queue(s *sendDesc, f form) {
 // flush posts what waits.
 func (d *Domain) flush() { d.turn(0, 0, 1) }
 
-// flushFor posts what waits and, where it ends an operation, looks in the same
-// turn for completions: a device in software has done the work when the post
-// returns.
-func (d *Domain) flushFor(f form) {
-	if f != formOp || !d.sdone.empty() {
+// flushFor posts what waits and, where the last of it is signaled, looks in the
+// same turn for completions: a device in software has done the work when the
+// post returns, and the next Polls may find mail and call nobody.
+func (d *Domain) flushFor(s *sendDesc) {
+	if s.flags&flagSignaled == 0 || !d.sdone.empty() {
 		d.flush()
 		return
 	}

@@ -42,12 +42,14 @@ func meetHost(t *testing.T, rank int, mine []byte) (theirs []byte, conn net.Conn
 	return theirs, conn
 }
 
-// Two hosts: scripts/roce run --two runs this test on both. Each sends a stream
-// and reads the other's memory; then host1 goes without a word.
+// Two hosts: scripts/roce test --two runs this test on both. Each sends a stream
+// and reads the other's memory; then host1 goes without a word. A link that is
+// cut can't be shown here: SoftRoCE of Linux 6.1 tries to send for ever, in the
+// kernel, and the guest hangs.
 func TestTwoHosts(t *testing.T) {
 	host, _ := os.Hostname()
 	if host != "host0" && host != "host1" || os.Getenv("WEFT_TWO") == "" {
-		t.Skip("scripts/roce run --two --env WEFT_TWO=1 runs this on two hosts")
+		t.Skip("scripts/roce test --two runs this on two hosts")
 	}
 	rank := int(host[4] - '0')
 	d, err := openDevice(fabric.Config{Rank: fabric.Peer(rank), Size: 2, Job: "two hosts", Log: slog.Default()})

@@ -22,6 +22,18 @@ run_tests() {
 	guest sh -c "code=0; $script; exit \$code"
 }
 
+# run_two runs the test of two hosts.
+run_two() {
+	setup
+	work_folder
+	mkdir -p "$work/two"
+	say "building the tests of ./fabric/verbs"
+	(cd "$root" && CGO_ENABLED=1 go test -c -o "$work/two/verbs.test" ./fabric/verbs)
+	files+=("$work/two/verbs.test:/w/verbs.test")
+	environment+=(WEFT_TWO=1)
+	guest sh -c 'check && ./verbs.test -test.v -test.timeout=100s -test.run=TestTwoHosts'
+}
+
 # run_soak sends a million messages of mixed lengths and validates them.
 run_soak() {
 	setup
