@@ -185,6 +185,13 @@ func TestOlderOSUIsUnderstoodAndSizesThatOneLacksAreNamed(t *testing.T) {
 	}
 }
 
+func TestAProgramThatPrintsOnlyZerosIsNamed(t *testing.T) {
+	_, err := Run(context.Background(), config("latency:1", "latency:0"))
+	if !errors.Is(err, ErrNothingInCommon) || !strings.Contains(err.Error(), "theirs printed 0") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestFailuresShowWhatTheProgramSaid(t *testing.T) {
 	for _, tc := range []struct {
 		name, part string

@@ -87,7 +87,8 @@ func reduce(c Config, ours, theirs []*osufmt.Table, floors []floor.Floor) (*Resu
 		}
 	}
 	if len(r.Metrics) == 0 {
-		return nil, fmt.Errorf("compare: %w: ours has %s, theirs has %s", ErrNothingInCommon, a, b)
+		why := strings.Join(append([]string{""}, r.Notes...), "; ")
+		return nil, fmt.Errorf("compare: %w: ours has %s, theirs has %s%s", ErrNothingInCommon, a, b, why)
 	}
 	return r, nil
 }
