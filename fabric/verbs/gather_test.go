@@ -86,8 +86,8 @@ func TestALoneMessageGoesAtOnce(t *testing.T) {
 	}
 }
 
-// A ping-pong needs no message of its own for credit, but one for a lease, and gives slots back
-// many at a time.
+// A ping-pong needs no message of its own for credit, but one for a lease, and
+// gives slots back many at a time.
 func TestMessagesCarryCredit(t *testing.T) {
 	ds, eps := connected(t, fakeJob(newFakeNet()))
 	n := ds[0].nic.(*fakeNIC)

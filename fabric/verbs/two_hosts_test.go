@@ -44,8 +44,8 @@ func meetHost(t *testing.T, rank int, mine []byte) (theirs []byte, conn net.Conn
 
 // Two hosts: scripts/roce test --two runs this test on both. Each sends a stream
 // and reads the other's memory; then host1 goes without a word. A link that is
-// cut can't be shown here: SoftRoCE of Linux 6.1 tries to send for ever, in the
-// kernel, and the guest hangs.
+// cut can't be shown here: with host1's the whole guest of host0 hangs, its shell
+// too.
 func TestTwoHosts(t *testing.T) {
 	host, _ := os.Hostname()
 	if host != "host0" && host != "host1" || os.Getenv("WEFT_TWO") == "" {

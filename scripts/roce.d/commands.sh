@@ -22,26 +22,25 @@ run_tests() {
 	guest sh -c "code=0; $script; exit \$code"
 }
 
-# run_two runs the test of two hosts.
-run_two() {
+# verbs_tests puts the tests of fabric/verbs into the guest.
+verbs_tests() {
 	setup
 	work_folder
-	mkdir -p "$work/two"
 	say "building the tests of ./fabric/verbs"
-	(cd "$root" && CGO_ENABLED=1 go test -c -o "$work/two/verbs.test" ./fabric/verbs)
-	files+=("$work/two/verbs.test:/w/verbs.test")
+	(cd "$root" && CGO_ENABLED=1 go test -c -o "$work/verbs.test" ./fabric/verbs)
+	files+=("$work/verbs.test:/w/verbs.test")
+}
+
+# run_two runs the test of two hosts.
+run_two() {
+	verbs_tests
 	environment+=(WEFT_TWO=1)
 	guest sh -c 'check && ./verbs.test -test.v -test.timeout=100s -test.run=TestTwoHosts'
 }
 
 # run_soak sends a million messages of mixed lengths and validates them.
 run_soak() {
-	setup
-	work_folder
-	mkdir -p "$work/soak"
-	say "building the tests of ./fabric/verbs"
-	(cd "$root" && CGO_ENABLED=1 go test -c -o "$work/soak/verbs.test" ./fabric/verbs)
-	files+=("$work/soak/verbs.test:/w/verbs.test")
+	verbs_tests
 	environment+=("WEFT_MESSAGES=${WEFT_MESSAGES:-1000000}")
 	guest ./verbs.test -test.v -test.timeout=10m -test.run AStreamOfMixedMessages
 }
