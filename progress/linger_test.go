@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -78,5 +79,38 @@ func TestYieldsArePacedByTime(t *testing.T) {
 	l.yielded = l.passes
 	if l.pace(); l.turns != was {
 		t.Error("a yield for another reason has changed the pace")
+	}
+}
+
+// Beside a poller that yields seldom, on the one processor, the thread needs no
+// timer.
+func TestTheThreadTakesTurnsWithASeldomYield(t *testing.T) {
+	l := lone(t, func(d fabric.Domain, s *toy) fabric.Domain { return &lazy{Domain: d, s: s} })
+	for _, c := range []struct {
+		name    string
+		polls   bool // a goroutine polls
+		oneProc bool
+		turns   uint64
+		passed  uint64 // passes since the last look
+		want    nextLook
+	}{
+		{"a poller", true, true, yieldPasses, 1, again},
+		{"nobody any more", false, true, yieldPasses, 1, afterTick},
+		{"a poller that makes no passes", true, true, yieldPasses, 0, afterTick},
+		{"a poller on another processor", true, false, yieldPasses, 1, afterTick},
+		{"a poller that yields for every look in vain", true, true, math.MaxUint64, 1, afterTick},
+	} {
+		l.Exclusive(func() {
+			l.oneProc, l.turns = c.oneProc, c.turns
+			if c.polls {
+				l.poller = newWaiter()
+			}
+			l.seen = l.passes
+			l.passes += c.passed
+			if next := l.tend(); next != c.want {
+				t.Errorf("%s: the thread's next look is %d, want %d", c.name, next, c.want)
+			}
+			l.poller = nil
+		})
 	}
 }

@@ -13,9 +13,10 @@ import (
 const tick = time.Millisecond
 
 // thread is the progress thread. While somebody polls it only looks in at
-// every tick. Once a tick goes by with nobody there, it arms the doorbell, for
-// urgent work or, where goroutines or detached requests wait, for any, and
-// sleeps until it rings.
+// every tick; or each time that the poller yields, where it does so seldom and on
+// the one processor: a turn of the scheduler costs a quarter of a timer. Once a
+// tick goes by with nobody there, it arms the doorbell, for urgent work or, where
+// goroutines or detached requests wait, for any, and sleeps until it rings.
 //
 // It is a goroutine: a domain's Wait is a wait on the Go poller, the one place
 // where the process sleeps, and holds neither a thread nor a processor.
@@ -67,6 +68,9 @@ func (l *Loop) tend() nextLook {
 	if l.parked.first() == nil || l.poller != nil {
 		if !rung && l.seen != l.passes {
 			l.seen = l.passes
+			if l.poller != nil && l.oneProc && l.turns <= yieldPasses {
+				return again
+			}
 			return afterTick // somebody was there within the tick
 		}
 		if !l.threaded && l.poller == nil {

@@ -177,9 +177,10 @@ func (s *side) measure(run func(*side, int), n int) {
 	s.took = make([]time.Duration, 0, n)
 	s.d.Linger(true)
 	start := time.Now()
-	last := time.Since(start)
+	last, yielded := time.Duration(0), time.Duration(0)
 	for i := range n + 100 {
-		if i%64 == 0 {
+		if last-yielded > 8*time.Millisecond {
+			yielded = last
 			runtime.Gosched() // before the monitor looks, as a waiter of the engine does
 		}
 		run(s, i+1)
