@@ -8,15 +8,9 @@ import "github.com/weft-mpi/weft/fabric"
 
 // lingerer is a domain whose Poll is longer to begin than to repeat. While a
 // goroutine waits, and there is no other domain to poll, it may look several
-// times before it answers that there is nothing.
-type lingerer interface{ Linger(on bool) }
-
-// lingering makes the domain linger, or stops that. For a waiter that polls.
-func (l *Loop) lingering(on bool) {
-	if l.linger != nil {
-		l.linger.Linger(on)
-	}
-}
+// times before it answers that there is nothing. Linger is the switch for that,
+// the owner's.
+type lingerer interface{ Linger() *bool }
 
 // relayBells starts those goroutines.
 func (l *Loop) relayBells() {

@@ -17,7 +17,7 @@ type lazy struct {
 	off   int // polls that did not linger
 }
 
-func (d *lazy) Linger(on bool) { d.on = on }
+func (d *lazy) Linger() *bool { return &d.on }
 
 func (d *lazy) Poll(fabric.Handler, int) int {
 	if !d.on {

@@ -60,11 +60,11 @@ type Loop struct {
 	// turns bounds the passes between two yields where a domain lingers, whose
 	// passes may be long: see pace.
 	turns          uint64
-	linger         lingerer // dom, if it is one and the only domain
-	poller         *Waiter  // polls, or is about to
-	spare          *Waiter  // free waiters
-	look           int      // passes between two looks around, see poll.go
-	looks          int      // passes of a short wait, see Await
+	linger         *bool   // of dom, where it lingers and is the only domain
+	poller         *Waiter // polls, or is about to
+	spare          *Waiter // free waiters
+	look           int     // passes between two looks around, see poll.go
+	looks          int     // passes of a short wait, see Await
 	armed          fabric.Wake
 	asleep         bool // the thread sleeps until the doorbell rings
 	woke           bool // a parked waiter was made ready in this pass
@@ -131,15 +131,15 @@ func New(cfg Config) *Loop {
 		l.look, l.looks = lookShared, 16*lookShared
 	}
 	clock.use()
-	l.turns = math.MaxUint64
+	l.turns, l.linger = math.MaxUint64, new(bool)
 	for _, d := range append([]fabric.Domain{l.dom}, l.more...) {
 		if _, ok := d.(lingerer); ok {
 			l.turns = yieldPasses
 		}
 	}
 	if len(l.more) == 0 {
-		if l.linger, _ = l.dom.(lingerer); l.linger != nil {
-			l.looks = lookLinger
+		if d, ok := l.dom.(lingerer); ok {
+			l.linger, l.looks = d.Linger(), lookLinger
 		}
 	}
 	l.relayBells()

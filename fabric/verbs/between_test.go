@@ -175,7 +175,7 @@ func bind(b *testing.B, cpu int) {
 // measure runs a method n times after a few that do not count.
 func (s *side) measure(run func(*side, int), n int) {
 	s.took = make([]time.Duration, 0, n)
-	s.d.Linger(true)
+	*s.d.Linger() = true
 	start := time.Now()
 	last, yielded := time.Duration(0), time.Duration(0)
 	for i := range n + 100 {
@@ -190,7 +190,7 @@ func (s *side) measure(run func(*side, int), n int) {
 		}
 		last = now
 	}
-	s.d.Linger(false)
+	*s.d.Linger() = false
 	// Neither closes before the other has what it sent.
 	s.out.Write([]byte{1})
 	for b := []byte{0}; b[0] != 1; {

@@ -72,7 +72,7 @@ type Domain struct {
 	sends       int         // descriptors that wait for the next turn
 	recvs       int         // slots to give back to the device
 	hold        int         // so many may wait for a later turn, or a completion
-	looks       int         // of a turn that finds nothing, see Linger
+	linger      bool        // see Linger
 	outstanding int         // sends that have not ended
 	budget      int         // of these, for want of room in the completion queue
 	freeSlots   []uint32
@@ -224,7 +224,7 @@ func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host 
 		return nil, fmt.Errorf("rank %d in a job of %d ranks", cfg.Rank, cfg.Size)
 	}
 	size := sizesFor(cfg.Size, a.maxSRQ)
-	d := &Domain{cfg: cfg, port: p, window: size.window, scarce: scarce(uint64(size.window)), hold: size.spare(cfg.Size), looks: 1, queues: queues, stripeMin: stripeMin,
+	d := &Domain{cfg: cfg, port: p, window: size.window, scarce: scarce(uint64(size.window)), hold: size.spare(cfg.Size), queues: queues, stripeMin: stripeMin,
 		lendAfter: lendAfter, tick: leaseTick, hot: make([]*endpoint, 0, maxHot),
 		peers: make([]*endpoint, cfg.Size), links: make([]link, cfg.Size)}
 	d.ctx, d.cancel = context.WithCancel(context.Background())

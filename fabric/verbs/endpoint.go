@@ -14,6 +14,7 @@ type endpoint struct {
 	peer      fabric.Peer
 	connected bool   // Connect has been called
 	tag       tagKey // checks the peer's keys
+	trusted   uint64 // the last key that it found good
 
 	// The queue pairs beside the first, see rail.
 	rails    []*rail

@@ -33,8 +33,10 @@ func (k tagKey) key(rkey uint32, a fabric.Access) uint64 {
 	return v | x>>36<<36
 }
 
-// accepts says whether a key is of this rank's making and permits a.
-func (k tagKey) accepts(key uint64, a fabric.Access) bool {
-	given := fabric.Access(key >> 32 & 0xf)
-	return given&a == a && k.key(uint32(key), given) == key
-}
+// made says whether a key is of this rank's making.
+func (k tagKey) made(key uint64) bool { return k.key(uint32(key), purpose(key)) == key }
+
+// permits says whether a key is for a.
+func permits(key uint64, a fabric.Access) bool { return purpose(key)&a == a }
+
+func purpose(key uint64) fabric.Access { return fabric.Access(key >> 32 & 0xf) }

@@ -126,7 +126,7 @@ func (s seal) add(w uint64) seal {
 // peek looks for mail of the hot peers and hands over one.
 func (d *Domain) peek(h fabric.Handler) bool {
 	peeks := 1
-	if d.looks > 1 {
+	if d.linger {
 		peeks = max(d.peeks, 1)
 	}
 	for range peeks {

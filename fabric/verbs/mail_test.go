@@ -83,7 +83,7 @@ func mailKeepsTheOrder(t *testing.T, j *job, now int) {
 				t.Fatal(err)
 			}
 		}
-		for ds[1].Linger(rng.IntN(2) == 0); rng.IntN(3) > 0 || err != nil; err = nil {
+		for *ds[1].Linger() = rng.IntN(2) == 0; rng.IntN(3) > 0 || err != nil; err = nil {
 			ds[1].Poll(o, 1+rng.IntN(3))
 			ds[0].Poll(nobody{}, 64)
 		}

@@ -113,29 +113,32 @@ func (e *endpoint) transfer(what string, verb uint8, seg fabric.Segment, m fabri
 	if !e.room(pieces) {
 		return fabric.ErrAgain
 	}
-	for i, off := 0, 0; i < pieces; i++ {
-		part := min(piece, n-off)
-		s := d.next()
-		s.op, s.remote, s.rkey = verb, m.Addr+uint64(off), uint32(m.Key)
-		if part > 0 {
-			s.segments = 1
-			s.addr[0], s.length[0], s.lkey[0] = addressOf(seg.Bytes)+uint64(off), uint32(part), lkey
-			if verb == opWrite && part <= d.inline {
-				s.flags |= flagInline
-			}
-		}
-		w := entry{slot: -1, form: formPiece}
-		if i == pieces-1 {
-			w.form, w.op = formOp, op
-			if note != 0 {
-				s.op, s.note = opWriteNote, note
-				s.flags |= flagSolicited
-			}
-		}
-		off += part
-		e.submit(s, w)
+	off := 0
+	for ; n-off > piece; off += piece {
+		e.piece(verb, seg.Bytes[off:off+piece], lkey, m, off, 0, entry{form: formPiece, slot: -1})
 	}
+	e.piece(verb, seg.Bytes[off:], lkey, m, off, note, entry{op: op, form: formOp, slot: -1})
 	return nil
+}
+
+// piece posts one work request of a transfer, between b and what lies off bytes
+// into the peer's memory.
+func (e *endpoint) piece(verb uint8, b []byte, lkey uint32, m fabric.Remote, off int, note uint32, w entry) {
+	s := e.d.next()
+	s.op, s.remote, s.rkey = verb, m.Addr+uint64(off), uint32(m.Key)
+	if len(b) > 0 {
+		s.segments = 1
+		s.addr[0], s.length[0], s.lkey[0] = addressOf(b), uint32(len(b)), lkey
+		if verb == opWrite && len(b) <= e.d.inline {
+			s.flags = flagInline
+		}
+	}
+	if note != 0 {
+		s.op, s.note = opWriteNote, note
+		s.flags |= flagSolicited
+	}
+	e.ring[e.tail%queueDepth] = w
+	e.queue(s, w.form)
 }
 
 // Atomic is the device's own: atomic with those of other ranks, and with the
@@ -176,10 +179,21 @@ func (e *endpoint) check(what string, m fabric.Remote, n int, a fabric.Access) e
 	if m.Addr == 0 && m.Key == 0 {
 		return fabric.ErrUnsupported // its owner could not register it
 	}
-	if uint64(n) <= m.Len && m.Addr+m.Len >= m.Addr && (a != fabric.RemoteAtomic || m.Addr%8 == 0) && e.tag.accepts(m.Key, a) {
+	if uint64(n) <= m.Len && m.Addr+m.Len >= m.Addr && (a != fabric.RemoteAtomic || m.Addr%8 == 0) &&
+		permits(m.Key, a) && (m.Key == e.trusted || e.trusts(m.Key)) {
 		return nil
 	}
 	return e.badRemote(what, m, n)
+}
+
+// trusts says whether a key is of the peer's making, and remembers the last that
+// was: operations in a row name the same.
+func (e *endpoint) trusts(key uint64) bool {
+	if !e.tag.made(key) {
+		return false
+	}
+	e.trusted = key
+	return true
 }
 
 func (e *endpoint) badRemote(what string, m fabric.Remote, n int) error {

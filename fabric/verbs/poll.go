@@ -38,9 +38,9 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 			continue
 		case !turned:
 			turned = true
-			looks := d.looks
-			if n+own > 0 {
-				looks = 1
+			looks := 1
+			if d.linger && n+own == 0 {
+				looks = lingerLooks
 			}
 			drained = d.look(looks)
 			continue
@@ -76,14 +76,10 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 	return own
 }
 
-// Linger makes a Poll that finds nothing look again, several times in its one
-// crossing, or stops that. It is for a waiter that polls this domain only.
-func (d *Domain) Linger(on bool) {
-	d.looks = 1
-	if on {
-		d.looks = lingerLooks
-	}
-}
+// Linger is the switch that makes a Poll which finds nothing look again, several
+// times in its one crossing. It is the owner's, for a waiter that polls this
+// domain only.
+func (d *Domain) Linger() *bool { return &d.linger }
 
 // look refills the stashes and says whether the queues are empty behind them.
 func (d *Domain) look(looks int) bool {

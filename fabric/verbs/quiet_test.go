@@ -84,7 +84,7 @@ func TestQuietMailBetweenACallAndAnAnswerIsTaken(t *testing.T) {
 func TestALingeringPollFindsQuietMail(t *testing.T) {
 	ds, e, _ := lending(t)
 	var c counter
-	ds[1].Linger(true)
+	*ds[1].Linger() = true
 	for range 8 {
 		if err := e.Send(1, 0, nil, make([]byte, 100)); err != nil {
 			t.Fatal(err)
@@ -207,7 +207,7 @@ func anySchedule(t *testing.T, rng *rand.Rand) {
 				t.Fatal(err)
 			}
 		case r < 12:
-			d.Linger(rng.IntN(4) == 0)
+			*d.Linger() = rng.IntN(4) == 0
 		default:
 			d.Poll(o[k], 1+rng.IntN(3))
 		}
