@@ -67,6 +67,11 @@ type Caps struct {
 	// PutFirst says that a Put by its sender moves a large message sooner than
 	// a Get by its receiver.
 	PutFirst bool
+	// PutToo says that the bytes are moved by the processor of who starts the
+	// transfer. Of several large messages that come together some are then
+	// fetched by Get and some written by Put, so that both sides' processors
+	// have a part.
+	PutToo bool
 }
 
 // Access is the set of things a registered region is used for.

@@ -41,6 +41,8 @@ type Engine struct {
 	question question
 	asked    map[uint64]asked       // sends that were asked back, by operation
 	lates    uint64                 // ready sends that came before their receive
+	gets     int                    // receives whose Get is under way
+	gotLast  bool                   // see toPut
 	hdr      [fabric.MaxHeader]byte // of the packet being sent
 }
 
@@ -256,5 +258,6 @@ func (e *Engine) Complete(r *progress.Request, err error) {
 		e.onPut(r, err)
 		return
 	}
+	e.gets--
 	e.onGot(r, err)
 }

@@ -64,7 +64,7 @@ func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, o 
 		return
 	}
 	caps := e.peers[from].caps
-	if caps.PutFirst && caps.Put {
+	if e.toPut(caps) {
 		e.grant(r, n)
 		return
 	}
@@ -77,6 +77,16 @@ func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, o 
 	}
 }
 
+// toPut says whether the sender is to write an announced message. Where both
+// sides have a part they take turns, unless nothing is being fetched.
+func (e *Engine) toPut(caps *fabric.Caps) bool {
+	if !caps.Put || caps.PutFirst || !caps.PutToo {
+		return caps.Put && caps.PutFirst
+	}
+	e.gotLast = !e.gotLast || e.gets == 0
+	return !e.gotLast
+}
+
 // get starts the transfer of a receive.
 func (e *Engine) get(ep fabric.Endpoint, r *progress.Request) error {
 	n := min(uint64(len(r.Buf)), r.Remote.Len)
@@ -84,6 +94,7 @@ func (e *Engine) get(ep fabric.Endpoint, r *progress.Request) error {
 	switch {
 	case err == nil:
 		r.Step = stepGetting
+		e.gets++
 		e.loop.Rouse() // its end is told by a Poll
 	case err == fabric.ErrAgain:
 	case errors.Is(err, fabric.ErrUnsupported):

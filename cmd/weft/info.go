@@ -83,8 +83,11 @@ func device(w io.Writer, d mpi.Device, ask func(*mpi.DevicePort, string) (mpi.De
 // rendezvous says how a port moves large messages.
 func rendezvous(r mpi.DeviceRendezvous, err error) string {
 	how := "read by the receiver"
-	if r.Write {
+	switch {
+	case r.Write:
 		how = "written by the sender"
+	case r.Both:
+		how = "read by the receiver and written by the sender in turns"
 	}
 	switch {
 	case err != nil:
@@ -92,7 +95,8 @@ func rendezvous(r mpi.DeviceRendezvous, err error) string {
 	case r.Forced:
 		return how + " (WEFT_VERBS_RNDV)"
 	}
-	return fmt.Sprintf("%s (1 MB measured: %v to read, %v to register and write)", how, r.ReadTime.Round(time.Microsecond), r.WriteTime.Round(time.Microsecond))
+	return fmt.Sprintf("%s (1 MB measured: %v to read, %v to register and write, %v of it to post)", how,
+		r.ReadTime.Round(time.Microsecond), r.WriteTime.Round(time.Microsecond), r.PostTime.Round(time.Microsecond))
 }
 
 // indent keeps the lines of an error below its first.

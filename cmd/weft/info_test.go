@@ -13,7 +13,7 @@ import (
 func TestInfoSaysWhatADeviceHasAndWhyItIsNotUsed(t *testing.T) {
 	var out strings.Builder
 	ask := func(p *mpi.DevicePort, device string) (mpi.DeviceRendezvous, error) {
-		return mpi.DeviceRendezvous{ReadTime: 90 * time.Microsecond, WriteTime: 123456 * time.Nanosecond}, nil
+		return mpi.DeviceRendezvous{ReadTime: 90 * time.Microsecond, WriteTime: 123456 * time.Nanosecond, PostTime: 2 * time.Microsecond}, nil
 	}
 	device(&out, mpi.Device{
 		Name: "mlx5_0", Node: "/dev/infiniband/uverbs0", Firmware: "20.1",
@@ -30,7 +30,7 @@ func TestInfoSaysWhatADeviceHasAndWhyItIsNotUsed(t *testing.T) {
 	const want = `
 mlx5_0  /dev/infiniband/uverbs0  firmware 20.1
   port 1  active  Ethernet  100 Gb/sec  MTU 4096  atomics: device
-    large messages: read by the receiver (1 MB measured: 90µs to read, 123µs to register and write)
+    large messages: read by the receiver (1 MB measured: 90µs to read, 123µs to register and write, 2µs of it to post)
     GID 0   IB/RoCE v1 fe80::1                    eth0
   * GID 3   RoCE v2    10.0.0.1                   eth0
   port 2  down  InfiniBand  LID 7

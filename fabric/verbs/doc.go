@@ -36,7 +36,7 @@
 // It runs on Linux. The environment's WEFT_VERBS_DEV ("mlx5_0" or "mlx5_0:1",
 // or several with commas between) chooses devices and ports, WEFT_VERBS_GID the
 // index of the GID, WEFT_VERBS_RAILS the number of queue pairs to a peer on each
-// port, WEFT_VERBS_RNDV (read or write) how large messages move, WEFT_VERBS_SL
+// port, WEFT_VERBS_RNDV (read, write or both) how large messages move, WEFT_VERBS_SL
 // and WEFT_VERBS_TC the service level and traffic class of packets, and
 // WEFT_VERBS_CACHE=0 turns the registration cache off.
 package verbs

@@ -174,28 +174,29 @@ func openSelected(cfg fabric.Config, ss []selection, queues int, m marks, a attr
 	if err != nil {
 		return nil, err
 	}
-	if d.caps.PutFirst, err = putFirst(cfg, ss); err != nil {
+	r, err := rendezvous(cfg, ss)
+	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
+	d.caps.PutFirst, d.caps.PutToo = r.Write, r.Both
 	return d, nil
 }
 
-// putFirst says whether large messages are written by their sender. Over
-// several ports they are read: each receive that is to be written to would be
-// registered with all of them.
-func putFirst(cfg fabric.Config, ss []selection) (bool, error) {
+// rendezvous says how large messages go. Over several ports they are read: each
+// receive that is to be written to would be registered with all of them.
+func rendezvous(cfg fabric.Config, ss []selection) (Rendezvous, error) {
 	if forced := os.Getenv(envRendezvous) != ""; !forced && (len(ss) > 1 || cfg.Size == 1) {
-		return false, nil
+		return Rendezvous{}, nil
 	}
 	r, err := ss[0].rendezvous(os.Getenv)
 	if err != nil && os.Getenv(envRendezvous) == "" {
 		cfg.Log.Warn("verbs: large messages are read by their receiver", "err", err)
-		return false, nil
+		return Rendezvous{}, nil
 	}
 	if err == nil && !r.Forced {
-		cfg.Log.Debug("verbs: measured", "read", r.ReadTime, "write", r.WriteTime)
+		cfg.Log.Debug("verbs: measured", "read", r.ReadTime, "write", r.WriteTime, "post", r.PostTime)
 	}
-	return r.Write, err
+	return r, err
 }
 
 // describe is what a domain needs to know of the port, and where peers reach

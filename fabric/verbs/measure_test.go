@@ -12,7 +12,7 @@ func TestReadAndWriteAreMeasured(t *testing.T) {
 	w := newFakeNet()
 	p := portInfo{device: "fake0", number: 1, mtu: 5, ethernet: true, reads: 16, answers: 16, maxMessage: 1 << 16}
 	r, err := measure(p, w.open)
-	if err != nil || r.ReadTime <= 0 || r.WriteTime <= 0 || r.Forced || r.Write != better(r.ReadTime, r.WriteTime) {
+	if err != nil || r.ReadTime <= 0 || r.WriteTime <= 0 || r.Forced || r.PostTime <= 0 || r.PostTime > r.WriteTime {
 		t.Errorf("%+v, %v", r, err)
 	}
 	w.fault = statusRetries
@@ -24,25 +24,29 @@ func TestReadAndWriteAreMeasured(t *testing.T) {
 	}
 }
 
-func TestWriteHasToBeFasterByAMargin(t *testing.T) {
+func TestTheRendezvousIsChosenByTheTimes(t *testing.T) {
 	for _, c := range []struct {
-		read, write time.Duration
-		want        bool
-	}{{100, 100, false}, {100, 95, false}, {100, 90, true}, {100, 50, true}, {50, 100, false}} {
-		if got := better(c.read*time.Microsecond, c.write*time.Microsecond); got != c.want {
-			t.Errorf("READ %d, WRITE %d: %t", c.read, c.write, got)
+		read, write, post time.Duration
+		want, both        bool
+	}{
+		{read: 100, write: 100}, {read: 100, write: 95}, {read: 100, write: 90, want: true}, {read: 100, write: 50, want: true}, {read: 50, write: 100},
+		{read: 100, write: 50, post: 25, want: true}, {read: 100, write: 50, post: 26, both: true}, {read: 50, write: 100, post: 90, both: true},
+	} {
+		r := Rendezvous{ReadTime: c.read * time.Microsecond, WriteTime: c.write * time.Microsecond, PostTime: c.post * time.Microsecond}
+		if r.choose(); r.Write != c.want || r.Both != c.both {
+			t.Errorf("READ %d, WRITE %d, of it to post %d: %+v", c.read, c.write, c.post, r)
 		}
 	}
 }
 
 func TestTheEnvironmentChoosesTheRendezvous(t *testing.T) {
 	s := selection{}
-	for v, want := range map[string]Rendezvous{"read": {Forced: true}, "write": {Forced: true, Write: true}} {
+	for v, want := range map[string]Rendezvous{"read": {Forced: true}, "write": {Forced: true, Write: true}, "both": {Forced: true, Both: true}} {
 		if r, err := s.rendezvous(func(string) string { return v }); err != nil || r != want {
 			t.Errorf("%s=%s: %+v, %v", envRendezvous, v, r, err)
 		}
 	}
-	if _, err := s.rendezvous(func(string) string { return "both" }); err == nil || !strings.Contains(err.Error(), envRendezvous) {
+	if _, err := s.rendezvous(func(string) string { return "neither" }); err == nil || !strings.Contains(err.Error(), envRendezvous) {
 		t.Errorf("nonsense: %v", err)
 	}
 }
@@ -61,13 +65,13 @@ func TestADeviceIsMeasuredAtFirstUse(t *testing.T) {
 	if err != nil || r.ReadTime <= 0 || r.WriteTime <= 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	t.Logf("READ %v, WRITE %v, write chosen: %t", r.ReadTime, r.WriteTime, r.Write)
+	t.Logf("%+v", r)
 	if again, err := ss[0].rendezvous(os.Getenv); err != nil || again != r {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	ds, _ := pair(t)
-	if ds[0].Caps().PutFirst != r.Write {
-		t.Errorf("PutFirst %t", ds[0].Caps().PutFirst)
+	if c := ds[0].Caps(); c.PutFirst != r.Write || c.PutToo != r.Both {
+		t.Errorf("PutFirst %t, PutToo %t", c.PutFirst, c.PutToo)
 	}
 	t.Setenv(envRendezvous, "write")
 	j := &job{open: openDevice}
