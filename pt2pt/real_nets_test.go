@@ -39,7 +39,7 @@ func newRealNets(job string, size int, ps ...fabric.Provider) (*realNets, error)
 				return nil, fmt.Errorf("open %s: %w", p.Name(), err)
 			}
 			ds = append(ds, &realDomain{Domain: d, n: n, rank: rank, caps: d.Caps(), over: make(chan struct{}),
-				gets: map[fabric.Op]int{}, told: make([]bool, size)})
+				transfers: map[fabric.Op]transfer{}, told: make([]bool, size)})
 			n.domains[len(n.domains)-1] = ds
 		}
 	}
@@ -171,7 +171,7 @@ func (n *realNets) quiet() bool {
 			if d.dead {
 				continue
 			}
-			if len(d.gets) > 0 {
+			if len(d.transfers) > 0 {
 				return false
 			}
 			for b := range n.size {
@@ -206,15 +206,21 @@ func (n *realNets) kill(rank int) {
 // realDomain is a rank's domain of a real transport.
 type realDomain struct {
 	fabric.Domain
-	n       *realNets
-	rank    int
-	caps    fabric.Caps
-	over    chan struct{} // closed when the domain is
-	gets    map[fabric.Op]int
-	told    []bool // of whose death
-	regions int
-	dead    bool
-	h       fabric.Handler
+	n         *realNets
+	rank      int
+	caps      fabric.Caps
+	over      chan struct{}          // closed when the domain is
+	transfers map[fabric.Op]transfer // under way
+	told      []bool                 // of whose death
+	regions   int
+	dead      bool
+	h         fabric.Handler
+}
+
+// transfer is a Get or a Put.
+type transfer struct {
+	peer int
+	put  bool
 }
 
 // realMessage is a message that is handed over.
@@ -287,12 +293,12 @@ func (d *realDomain) hand(m realMessage) {
 }
 
 func (d *realDomain) Complete(op fabric.Op, err error) {
-	peer, ok := d.gets[op]
-	e := mem.SimEvent{What: mem.SimTransfer, Rank: d.rank, Peer: peer, Op: op, Err: err}
+	t, ok := d.transfers[op]
+	e := mem.SimEvent{What: mem.SimTransfer, Rank: d.rank, Peer: t.peer, Op: op, Put: t.put, Err: err}
 	if !ok {
 		e.What, e.Err = mem.SimMisuse, fmt.Errorf("operation %#x has ended, and was not begun, or twice", uint64(op))
 	}
-	delete(d.gets, op)
+	delete(d.transfers, op)
 	d.n.seen(e)
 	d.h.Complete(op, err)
 }
@@ -327,12 +333,20 @@ func (e *realEndpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 }
 
 func (e *realEndpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
+	return e.transfer(op, false, e.Endpoint.Get(dst, src, op))
+}
+
+func (e *realEndpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
+	return e.transfer(op, true, e.Endpoint.Put(src, dst, note, op))
+}
+
+// transfer notes down a Get or Put that the fabric has answered.
+func (e *realEndpoint) transfer(op fabric.Op, put bool, err error) error {
 	n := e.d.n
-	err := e.Endpoint.Get(dst, src, op)
-	ev := mem.SimEvent{What: mem.SimGet, Rank: e.d.rank, Peer: e.peer, Op: op, Err: err}
+	ev := mem.SimEvent{What: mem.SimGet, Rank: e.d.rank, Peer: e.peer, Op: op, Put: put, Err: err}
 	switch {
 	case err == nil:
-		e.d.gets[op] = e.peer
+		e.d.transfers[op] = transfer{e.peer, put}
 	case errors.Is(err, fabric.ErrAgain):
 		n.refused = true
 		return err
