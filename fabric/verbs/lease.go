@@ -89,12 +89,11 @@ func (d *Domain) callLeases() {
 func (e *endpoint) leaseNote(bytes uint32) {
 	switch l := &e.lease; {
 	case bytes > 0:
-		if e.note(opWriteNote, 0, 0) || l.answering {
-			return
+		if !l.answering {
+			l.answering = true
+			e.d.answers++
 		}
-		l.answering = true
-		e.d.answers++
-		if !e.owing {
+		if e.answer(); l.answering && !e.owing {
 			e.owing = true
 			e.d.owing = append(e.d.owing, e)
 		}
@@ -103,7 +102,7 @@ func (e *endpoint) leaseNote(bytes uint32) {
 	}
 }
 
-// answer sends an answer that could not be sent before.
+// answer sends an answer that is due, if it can be sent now.
 func (e *endpoint) answer() {
 	if e.lease.answering && e.note(opWriteNote, 0, 0) {
 		e.lease.answering = false

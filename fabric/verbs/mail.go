@@ -229,12 +229,9 @@ func (e *endpoint) warm() {
 	if len(d.hot) == maxHot {
 		i := slices.IndexFunc(d.hot, func(x *endpoint) bool { return x.lease.state == unleased })
 		if i < 0 {
-			for _, x := range d.hot { // one at a time
-				if x.lease.state == called {
-					return
-				}
+			if !slices.ContainsFunc(d.hot, func(x *endpoint) bool { return x.lease.state == called }) {
+				d.hot[0].callBack() // one at a time
 			}
-			d.hot[0].callBack()
 			return
 		}
 		d.hot = slices.Delete(d.hot, i, i+1)
