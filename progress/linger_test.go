@@ -90,18 +90,20 @@ func TestTheThreadTakesTurnsWithASeldomYield(t *testing.T) {
 		name    string
 		polls   bool // a goroutine polls
 		oneProc bool
+		shared  bool // the core, with other ranks
 		turns   uint64
 		passed  uint64 // passes since the last look
 		want    nextLook
 	}{
-		{"a poller", true, true, yieldPasses, 1, again},
-		{"nobody any more", false, true, yieldPasses, 1, afterTick},
-		{"a poller that makes no passes", true, true, yieldPasses, 0, afterTick},
-		{"a poller on another processor", true, false, yieldPasses, 1, afterTick},
-		{"a poller that yields for every look in vain", true, true, math.MaxUint64, 1, afterTick},
+		{"a poller", true, true, false, yieldPasses, 1, again},
+		{"nobody any more", false, true, false, yieldPasses, 1, afterTick},
+		{"a poller that makes no passes", true, true, false, yieldPasses, 0, afterTick},
+		{"a poller on another processor", true, false, false, yieldPasses, 1, afterTick},
+		{"a poller of a fabric that does not linger", true, true, false, math.MaxUint64, 1, afterTick},
+		{"a poller that gives the core away", true, true, true, yieldPasses, 1, afterTick},
 	} {
 		l.Exclusive(func() {
-			l.oneProc, l.turns = c.oneProc, c.turns
+			l.oneProc, l.turns, l.oversubscribed = c.oneProc, c.turns, c.shared
 			if c.polls {
 				l.poller = newWaiter()
 			}

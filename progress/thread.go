@@ -68,7 +68,7 @@ func (l *Loop) tend() nextLook {
 	if l.parked.first() == nil || l.poller != nil {
 		if !rung && l.seen != l.passes {
 			l.seen = l.passes
-			if l.poller != nil && l.oneProc && l.turns <= yieldPasses {
+			if l.poller != nil && l.oneProc && l.turns <= yieldPasses && !l.oversubscribed {
 				return again
 			}
 			return afterTick // somebody was there within the tick

@@ -118,6 +118,8 @@ var bugs = []bug{
 		"\t\t\tm, res = e.take(id), e.arrivals.at(id).result()\n\t\t} else {\n\t\t\terr = e.sourceDown(source)\n", "\t\t\tm, res = e.take(id), e.arrivals.at(id).result()\n", 1000},
 	{"a receive gives its memory back amid the transfer", "pt2pt/rndv_get.go",
 		"\t\te.gets++\n", "\t\te.gets++\n\t\te.release(r)\n", 1000},
+	{"a fetched message is fetched for ever", "pt2pt/engine.go",
+		"\te.gets--\n", "", 1000},
 	{"a ready send goes in chunks that are one", "pt2pt/send.go",
 		"!p.caps.Get && n <= p.caps.MaxEager:", "!p.caps.Get && n < 0:", 1000},
 	{"a probe takes what it finds", "pt2pt/probe.go",

@@ -78,10 +78,16 @@ func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, o 
 }
 
 // toPut says whether the sender is to write an announced message. Where both
-// sides have a part they take turns, unless nothing is being fetched.
+// sides have a part they take turns, unless nothing is being fetched, over this
+// fabric or another: that is this rank's processor, too.
 func (e *Engine) toPut(caps *fabric.Caps) bool {
-	if !caps.Put || caps.PutFirst || !caps.PutToo {
-		return caps.Put && caps.PutFirst
+	switch {
+	case !caps.Put:
+		return false
+	case caps.PutFirst:
+		return true
+	case !caps.PutToo:
+		return false
 	}
 	e.gotLast = !e.gotLast || e.gets == 0
 	return !e.gotLast

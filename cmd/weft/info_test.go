@@ -45,6 +45,18 @@ mlx5_1
 	}
 }
 
+func TestInfoSaysHowLargeMessagesMove(t *testing.T) {
+	for want, r := range map[string]mpi.DeviceRendezvous{
+		"read by the receiver (WEFT_VERBS_RNDV)":                                    {Forced: true},
+		"written by the sender (WEFT_VERBS_RNDV)":                                   {Forced: true, Write: true},
+		"read by the receiver and written by the sender in turns (WEFT_VERBS_RNDV)": {Forced: true, Both: true},
+	} {
+		if got := rendezvous(r, nil); got != want {
+			t.Errorf("%+v: %q, want %q", r, got, want)
+		}
+	}
+}
+
 func TestInfoNamesEveryFabric(t *testing.T) {
 	var out strings.Builder
 	info(&out) // whatever this machine has

@@ -178,7 +178,8 @@ func openSelected(cfg fabric.Config, ss []selection, queues int, m marks, a attr
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	d.caps.PutFirst, d.caps.PutToo = r.Write, r.Both
+	// A rank that nothing moves on but its own calls leaves the work to its peer.
+	d.caps.PutFirst, d.caps.PutToo = r.Write, r.Both && !cfg.Unattended
 	return d, nil
 }
 

@@ -17,8 +17,8 @@ type Rendezvous struct {
 	// reads it (RDMA READ).
 	Write bool
 	// Both: of messages that come together every second is read, the others are
-	// written. So it is where a processor moves the bytes, that of who posts the
-	// work request: both sides' do then.
+	// written. So it is where a processor moves the bytes when it posts the work
+	// request: both sides' do then.
 	Both bool
 	// Forced: the environment has chosen, and nothing was measured.
 	Forced bool
@@ -166,7 +166,8 @@ func measure(p portInfo, openNIC func(nicOptions) (nic, error)) (r Rendezvous, e
 }
 
 // choose goes by the times. A device that carries a WRITE out by itself has
-// taken it within a small part of the time.
+// taken it within a small part of the time. One in software that leaves the work
+// to another thread is taken for such a device.
 func (r *Rendezvous) choose() {
 	r.Both = 2*r.PostTime > r.WriteTime
 	r.Write = !r.Both && r.WriteTime*(100+measureMargin) < r.ReadTime*100

@@ -177,11 +177,11 @@ func (d *Domain) retire(h fabric.Handler, c *doneDesc) int {
 	}
 	w := &e.ring[seq%queueDepth]
 	if e.head == seq && c.status == 0 && w.form == formOp && w.slot < 0 && e.lost == nil {
-		// The commonest by far: an operation without others before it.
+		// The commonest by far: an operation with nothing before it.
 		op := w.op
-		w.op, w.form = 0, formPlain
+		w.op, w.form = 0, formPlain // noEntry again: there is no result without a slot
 		e.head++
-		e.d.outstanding--
+		d.outstanding--
 		h.Complete(op, nil)
 		return 1
 	}
