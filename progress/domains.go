@@ -12,6 +12,13 @@ import "github.com/weft-mpi/weft/fabric"
 // the owner's.
 type lingerer interface{ Linger() *bool }
 
+// lingering makes the domain linger, or stops that. For a waiter that polls.
+func (l *Loop) lingering(on bool) {
+	if l.linger != nil {
+		*l.linger = on
+	}
+}
+
 // relayBells starts those goroutines.
 func (l *Loop) relayBells() {
 	for _, d := range l.more {

@@ -60,7 +60,7 @@ type Loop struct {
 	// turns bounds the passes between two yields where a domain lingers, whose
 	// passes may be long: see pace.
 	turns          uint64
-	linger         *bool   // of dom, where it lingers and is the only domain
+	linger         *bool   // of dom, if it lingers and is the only domain
 	poller         *Waiter // polls, or is about to
 	spare          *Waiter // free waiters
 	look           int     // passes between two looks around, see poll.go
@@ -131,7 +131,7 @@ func New(cfg Config) *Loop {
 		l.look, l.looks = lookShared, 16*lookShared
 	}
 	clock.use()
-	l.turns, l.linger = math.MaxUint64, new(bool)
+	l.turns = math.MaxUint64
 	for _, d := range append([]fabric.Domain{l.dom}, l.more...) {
 		if _, ok := d.(lingerer); ok {
 			l.turns = yieldPasses

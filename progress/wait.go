@@ -193,13 +193,13 @@ func (l *Loop) Await(r *Request) (Result, error) {
 		// Most waits are short: nothing is noted down for them until others are
 		// to be let run (turns). The core is given away here, not below, since a
 		// switch makes the processor forget where each function is to return to.
-		*l.linger = true
+		l.lingering(true)
 		for looks := 0; !r.done && looks < l.looks && !l.woke; looks++ {
 			if l.pass(1) == 0 && l.oversubscribed {
 				yieldCore()
 			}
 		}
-		*l.linger = false
+		l.lingering(false)
 	}
 	if r.gen != gen || r.resting || r.waiter != nil {
 		// Another goroutine, with a copy of the handle, has been faster since we
@@ -284,10 +284,10 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 			continue
 		}
 		l.poller = w
-		*l.linger = true
+		l.lingering(true)
 		ended := l.poll(w)
 		if l.poller == w {
-			*l.linger = false
+			l.lingering(false)
 			l.poller = nil
 		} else if !ended {
 			continue
