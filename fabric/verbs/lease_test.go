@@ -162,8 +162,9 @@ func TestACallThatCanNotBeSentIsSentLater(t *testing.T) {
 	}
 }
 
-// An answer without credit goes once the caller has looked.
-func TestAnAnswerThatCanNotBeSentIsSentLater(t *testing.T) {
+// indebted is lending where rank 1 has called its lease back and rank 0 has no
+// credit to answer.
+func indebted(t *testing.T) ([]*Domain, *endpoint, *endpoint) {
 	ds, e, to := lending(t)
 	for e.Send(1, 0, nil, make([]byte, 100)) == nil {
 		ds[0].Poll(nobody{}, 64)
@@ -173,6 +174,12 @@ func TestAnAnswerThatCanNotBeSentIsSentLater(t *testing.T) {
 	}
 	for ds[0].Poll(nobody{}, 64) > 0 {
 	}
+	return ds, e, to
+}
+
+// An answer without credit goes once the caller has looked.
+func TestAnAnswerThatCanNotBeSentIsSentLater(t *testing.T) {
+	ds, e, to := indebted(t)
 	if !e.lease.answering {
 		t.Fatal("the answer was sent without credit")
 	}
@@ -331,15 +338,7 @@ func TestATickIsShortAfterAnAnswer(t *testing.T) {
 // A rank that owes an answer, for want of credit, looks now and then though it
 // sleeps: credit wakes nobody.
 func TestWhoOwesAnAnswerLooksNowAndThen(t *testing.T) {
-	ds, e, to := lending(t)
-	for e.Send(1, 0, nil, make([]byte, 100)) == nil {
-		ds[0].Poll(nobody{}, 64)
-	}
-	if err := ds[1].Arm(fabric.WakeAll); err != nil {
-		t.Fatal(err)
-	}
-	for ds[0].Poll(nobody{}, 64) > 0 {
-	}
+	ds, e, to := indebted(t)
 	ds[0].Wait(time.Millisecond) // what has rung before
 	if err := ds[0].Arm(fabric.WakeAll); err != nil {
 		t.Fatal(err)

@@ -66,6 +66,9 @@ func TestADeviceIsMeasuredAtFirstUse(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	t.Logf("%+v", r)
+	if strings.HasPrefix(ss[0].dev.Name, "rxe") && !r.Both {
+		t.Error("SoftRoCE is taken for a device that moves the bytes by itself")
+	}
 	if again, err := ss[0].rendezvous(os.Getenv); err != nil || again != r {
 		t.Errorf("again: %+v, %v", again, err)
 	}
