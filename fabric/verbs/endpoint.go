@@ -124,7 +124,7 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	n += copy(m[n:], body)
 	s := d.next()
 	s.op, s.segments = opSend, 1
-	s.addr[0], s.length[0], s.lkey[0] = addressOf(m), uint32(n), d.sendMR.lkey
+	s.seg[0] = segment{addressOf(m), uint32(n), d.sendMR.lkey}
 	if n <= d.inline {
 		s.flags |= flagInline
 	}
@@ -298,20 +298,23 @@ func (d *Domain) tell() {
 // writeWord writes 8 bytes of the transport's own into the peer's memory.
 func (e *endpoint) writeWord(v, addr uint64, key uint32) bool {
 	d := e.d
-	slot, flags := int32(-1), flagInline|flagOwn
-	var m []byte
+	slot := int32(-1)
 	if d.inline < 8 {
 		i, ok := d.takeSlot()
 		if !ok {
 			return false
 		}
-		slot, flags, m = int32(i), 0, d.slot(i)
-		binary.NativeEndian.PutUint64(m, v)
+		slot = int32(i)
 	}
 	s := d.next()
-	s.op, s.flags, s.segments, s.length[0], s.remote, s.rkey = opWrite, flags, 1, 8, addr, key
-	if s.own[0] = v; m != nil {
-		s.addr[0], s.lkey[0] = addressOf(m), d.sendMR.lkey
+	s.op, s.remote, s.rkey = opWrite, addr, key
+	if slot < 0 {
+		s.own[0] = v
+		s.setOwn(8)
+	} else {
+		m := d.slot(uint32(slot))
+		binary.NativeEndian.PutUint64(m, v)
+		s.segments, s.seg[0] = 1, segment{addressOf(m), 8, d.sendMR.lkey}
 	}
 	e.submit(s, entry{slot: slot})
 	return true

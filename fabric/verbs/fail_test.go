@@ -271,7 +271,7 @@ func TestAPeerThatBreaksTheProtocolIsEnded(t *testing.T) {
 			putHeader(m, 1, 2, 0, nil, 5000)
 			s := b.next()
 			s.op, s.segments = opSend, 1
-			s.addr[0], s.length[0], s.lkey[0] = addressOf(m), 40, b.sendMR.lkey
+			s.seg[0] = segment{addressOf(m), 40, b.sendMR.lkey}
 			e.submit(s, entry{slot: int32(slot)})
 		},
 	} {
@@ -319,11 +319,11 @@ func TestAHalfWrittenCreditWordIsNoNews(t *testing.T) {
 	}
 }
 
-// A descriptor that was refused says so once: mail does not clear it.
+// A descriptor that was refused says so once.
 func TestARefusalIsToldOnce(t *testing.T) {
 	ds, eps := connected(t, fakeJob(newFakeNet()))
 	s := &ds[0].ring.sends[0]
-	s.request = request{id: 1 << 32, refused: 12}
+	s.id, s.refused = 1<<32, 12
 	if ds[0].refused(1); eps[0].(*endpoint).failing == nil || s.refused != 0 {
 		t.Errorf("refused with %d: the peer fails with %v", s.refused, eps[0].(*endpoint).failing)
 	}

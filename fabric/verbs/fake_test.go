@@ -70,6 +70,7 @@ func newFakeNet() *fakeNet {
 func (w *fakeNet) open(o nicOptions) (nic, error) {
 	n := &fakeNIC{w: w, options: o}
 	n.r = rings{make([]sendDesc, sendRing), make([]uint32, recvRing), make([]doneDesc, doneRing), make([]doneDesc, doneRing)}
+	n.r.locate()
 	n.bell, _ = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	n.asyncBell, _ = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	return n, nil
@@ -117,7 +118,7 @@ func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend, _ int) (polled, error) {
 	}
 	for i := range sends {
 		d := n.r.sends[i]
-		if d.op == opWrite && d.length[0] == 8 {
+		if d.op == opWrite && d.seg[0].length == 8 {
 			n.writes++
 		}
 		q := w.qps[uint32(d.qp)]
@@ -127,11 +128,8 @@ func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend, _ int) (polled, error) {
 		}
 		q.waiting = append(q.waiting, fakeSend{sendDesc: d})
 		f := &q.waiting[len(q.waiting)-1]
-		switch { // taken now, since the slot is used again
-		case d.flags&flagOwn != 0:
-			f.n = copy(f.inline[:], d.own.bytes()[:d.length[0]])
-		case d.flags&flagInline != 0:
-			f.n = copy(f.inline[:], memoryAt(d.addr[0], int(d.length[0])))
+		if d.flags&flagInline != 0 { // taken now, since the slot is used again
+			f.n = copy(f.inline[:], memoryAt(d.seg[0].addr, int(d.seg[0].length)))
 		}
 	}
 	for _, q := range n.qps {
@@ -165,7 +163,7 @@ func (q *fakeQP) done(d sendDesc, status uint8) {
 		return
 	}
 	n := q.nic
-	n.scq = append(n.scq, doneDesc{id: d.id, qpn: q.id.number, status: status})
+	n.scq = append(n.scq, doneDesc{id: d.id, qpn: q.id.number, status: uint32(status)})
 	if n.armedSend {
 		n.armedSend = false
 		n.ring()
@@ -188,6 +186,22 @@ func (q *fakeQP) fail() {
 	q.waiting = nil
 }
 
+// ofOwn says whether the data are the descriptor's own.
+func (s *sendDesc) ofOwn() bool { return s.segments > 0 && s.seg[0].addr == s.ownAt }
+
+// key and word are what an atomic operation has elsewhere than others.
+func (s *sendDesc) key() uint32 {
+	if s.op == opFetchAdd || s.op == opCompareSwap {
+		return s.wordKey
+	}
+	return s.rkey
+}
+
+func (s *sendDesc) word() uint64 {
+	b := binary.NativeEndian.AppendUint32(nil, s.rkey)
+	return binary.NativeEndian.Uint64(binary.NativeEndian.AppendUint32(b, s.high))
+}
+
 // carry does what a work request says, at once.
 func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 	w := q.nic.w
@@ -204,10 +218,10 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		if d.flags&flagInline != 0 {
 			break
 		}
-		if !w.mayUse(d.lkey[i], q.nic, d.addr[i], d.length[i], 0) {
+		if !w.mayUse(d.seg[i].lkey, q.nic, d.seg[i].addr, d.seg[i].length, 0) {
 			return 4, false
 		}
-		data = append(data, memoryAt(d.addr[i], int(d.length[i]))...)
+		data = append(data, memoryAt(d.seg[i].addr, int(d.seg[i].length))...)
 	}
 	q.nic.scratch = data
 	length := uint32(len(data))
@@ -216,7 +230,7 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 	}
 	want := [...]uint32{opSend: 0, opWrite: accessRemoteWrite, opWriteNote: accessRemoteWrite, opRead: accessRemoteRead,
 		opFetchAdd: accessRemoteAtomic, opCompareSwap: accessRemoteAtomic}[d.op]
-	if d.op != opSend && length > 0 && !w.mayUse(d.rkey, p.nic, d.remote, length, want) {
+	if d.op != opSend && length > 0 && !w.mayUse(d.key(), p.nic, d.remote, length, want) {
 		p.fail()
 		return statusRemoteAccess, false
 	}
@@ -224,7 +238,7 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		w.rnr++
 		return 0, true
 	}
-	if d.op != opWrite || d.flags&flagOwn != 0 && length == 8 {
+	if d.op != opWrite || d.ofOwn() && length == 8 {
 		p.nic.settle()
 	}
 	switch d.op {
@@ -237,9 +251,9 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		p.nic.received(doneDesc{id: uint64(slot), bytes: length, qpn: p.id.number}, d.flags&flagSolicited != 0)
 	case opWrite, opWriteNote:
 		if length > 0 {
-			if d.flags&flagOwn != 0 && length == 8 {
+			if d.ofOwn() && length == 8 {
 				storeWord(d.remote, d.own[0])
-			} else if w.posted && d.op == opWrite && d.flags&flagOwn == 0 {
+			} else if w.posted && d.op == opWrite && !d.ofOwn() {
 				data, remote := bytes.Clone(data), d.remote
 				p.nic.written = append(p.nic.written, func() { copy(memoryAt(remote, int(length)), data) })
 			} else {
@@ -248,19 +262,19 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 		}
 		if d.op == opWriteNote {
 			slot := p.nic.takeSlot()
-			p.nic.received(doneDesc{id: uint64(slot), bytes: length, qpn: p.id.number, noted: 1, note: d.note}, d.flags&flagSolicited != 0)
+			p.nic.received(doneDesc{id: uint64(slot), bytes: length, qpn: p.id.number, op: recvNoted, data: d.note}, d.flags&flagSolicited != 0)
 		}
 	case opRead:
 		if length > 0 {
-			copy(memoryAt(d.addr[0], int(length)), memoryAt(d.remote, int(length)))
+			copy(memoryAt(d.seg[0].addr, int(length)), memoryAt(d.remote, int(length)))
 		}
 	case opFetchAdd, opCompareSwap:
 		word := memoryAt(d.remote, 8)
 		old := binary.NativeEndian.Uint64(word)
-		binary.NativeEndian.PutUint64(memoryAt(d.addr[0], 8), old)
+		binary.NativeEndian.PutUint64(memoryAt(d.seg[0].addr, 8), old)
 		if d.op == opFetchAdd {
-			binary.NativeEndian.PutUint64(word, old+d.compare)
-		} else if old == d.compare {
+			binary.NativeEndian.PutUint64(word, old+d.word())
+		} else if old == d.word() {
 			binary.NativeEndian.PutUint64(word, d.swap)
 		}
 	}

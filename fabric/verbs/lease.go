@@ -124,7 +124,7 @@ func (e *endpoint) closeLease() {
 
 // note writes so many bytes of a word to the peer's lease, silently or with a
 // note, which wakes the peer and counts as a message.
-func (e *endpoint) note(op uint8, bytes uint32, word uint64) bool {
+func (e *endpoint) note(op opcode, bytes uint32, word uint64) bool {
 	d := e.d
 	if !e.up || d.inline < mailSize || !e.room(1) || op == opWriteNote && !e.credit() {
 		return false
@@ -132,7 +132,8 @@ func (e *endpoint) note(op uint8, bytes uint32, word uint64) bool {
 	s := d.next()
 	s.op, s.remote, s.rkey = op, e.lease.addr, e.creditKey
 	if bytes > 0 {
-		s.flags, s.segments, s.length[0], s.own[0] = flagInline|flagOwn, 1, bytes, word
+		s.own[0] = word
+		s.setOwn(bytes)
 	}
 	if op == opWriteNote {
 		s.flags |= flagSolicited

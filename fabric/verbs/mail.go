@@ -66,13 +66,13 @@ func (e *endpoint) mail(kind uint8, imm uint64, hdr, body []byte) {
 	// The header of a message, with the number in place of half the length.
 	head := uint64(kind) | uint64(len(hdr))<<8 | uint64(e.grant())<<16 | uint64(len(body))<<32 | number<<48
 	s := &d.ring.sends[d.sends]
-	s.op, s.flags, s.segments, s.note = opWriteNote, flagInline|flagOwn, 1, 0
+	s.op, s.flags, s.note = opWriteNote, 0, [4]byte{}
 	if e.mayWhisper() {
 		s.op, head = opWrite, head|quiet
 	} else if e.urgent(kind) {
 		s.flags |= flagSolicited
 	}
-	s.length = [2]uint32{s.own.write(number, head, imm, hdr, body)}
+	s.setOwn(s.own.write(number, head, imm, hdr, body))
 	s.remote, s.rkey = e.boxAddr+uint64(place*mailSize), e.creditKey
 	e.sent, e.wrote = number, false
 	e.queue(s, formPlain)

@@ -137,7 +137,7 @@ func TestTornMailIsNoMail(t *testing.T) {
 		ds[0].sends--
 		s := ds[0].ring.sends[0]
 		m := s.own.bytes()
-		place := ds[1].creditMem[to.place:][:s.length[0]]
+		place := ds[1].creditMem[to.place:][:s.seg[0].length]
 		if s.remote != addressOf(place) {
 			t.Fatalf("mail %d goes to %#x, and is expected at %#x", i, s.remote, addressOf(place))
 		}

@@ -136,8 +136,8 @@ func measure(p portInfo, openNIC func(nicOptions) (nic, error)) (r Rendezvous, e
 		return r, err
 	}
 	defer func() { err = errors.Join(err, n.deregister(source)) }()
-	s := sendDesc{request: request{qp: qs[0].id, remote: addressOf(mem[1]), segments: 1, flags: flagSignaled}}
-	s.addr[0], s.length[0], s.lkey[0] = addressOf(mem[0]), uint32(size/measureDepth), local.lkey
+	s := sendDesc{qp: qs[0].id, request: request{remote: addressOf(mem[1]), segments: 1, flags: flagSignaled}}
+	s.seg[0] = segment{addressOf(mem[0]), uint32(size/measureDepth), local.lkey}
 	var reads, writes, posts []time.Duration
 	for i := range 1 + measureRounds {
 		start := time.Now()
@@ -178,9 +178,11 @@ func (r *Rendezvous) choose() {
 func once(n nic, s sendDesc) (post time.Duration, err error) {
 	sends, left := measureDepth, measureDepth
 	for i := range sends {
-		n.rings().sends[i] = s
-		s.addr[0] += uint64(s.length[0])
-		s.remote += uint64(s.length[0])
+		r := &n.rings().sends[i]
+		list := r.list
+		*r, r.list = s, list
+		s.seg[0].addr += uint64(s.seg[0].length)
+		s.remote += uint64(s.seg[0].length)
 	}
 	for start := time.Now(); ; {
 		got, err := n.turn(sends, 0, 0, doneRing, 1)

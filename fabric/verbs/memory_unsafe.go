@@ -48,12 +48,22 @@ func newRings() (rings, []byte, error) {
 		return rings{}, nil, err
 	}
 	p := unsafe.Pointer(unsafe.SliceData(m))
-	return rings{
+	r := rings{
 		sends: unsafe.Slice((*sendDesc)(p), sendRing),
 		rdone: unsafe.Slice((*doneDesc)(unsafe.Add(p, sends)), doneRing),
 		sdone: unsafe.Slice((*doneDesc)(unsafe.Add(p, sends+done)), doneRing),
 		recvs: unsafe.Slice((*uint32)(unsafe.Add(p, sends+2*done)), recvRing),
-	}, m, nil
+	}
+	r.locate()
+	return r, m, nil
+}
+
+// locate tells the descriptors where they are.
+func (r *rings) locate() {
+	for i := range r.sends {
+		s := &r.sends[i]
+		s.list, s.ownAt = uint64(uintptr(unsafe.Pointer(&s.seg))), uint64(uintptr(unsafe.Pointer(&s.own)))
+	}
 }
 
 // addressOf is where b begins.

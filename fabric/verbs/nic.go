@@ -60,62 +60,6 @@ const (
 // polled is what a turn has found.
 type polled struct{ recvs, sends, refused int }
 
-// sendDesc is a work request, with room for inline data of its own.
-type sendDesc struct {
-	request
-	own letter
-}
-
-// request is what a sendDesc tells the device.
-type request struct {
-	id       uint64
-	qp       uint64
-	remote   uint64
-	compare  uint64 // or what to add
-	swap     uint64
-	addr     [2]uint64
-	length   [2]uint32
-	lkey     [2]uint32
-	rkey     uint32
-	note     uint32
-	op       uint8
-	flags    uint8
-	segments uint8
-	_        uint8
-	refused  int32
-}
-
-// Operations of a sendDesc.
-const (
-	opSend uint8 = iota
-	opWrite
-	opWriteNote
-	opRead
-	opFetchAdd
-	opCompareSwap
-)
-
-// Flags of a sendDesc.
-const (
-	flagSignaled uint8 = 1 << iota
-	flagSolicited
-	flagInline
-	flagOwn // the data are the first length[0] bytes of own
-)
-
-// doneDesc is a completion. With a status other than 0 only id, qpn and vendor
-// mean anything.
-type doneDesc struct {
-	id     uint64
-	bytes  uint32
-	qpn    uint32
-	note   uint32
-	vendor uint32
-	status uint8
-	noted  uint8 // a WRITE with immediate, not a SEND
-	_      [6]byte
-}
-
 // mr is a registration.
 type mr struct {
 	id         uint64

@@ -36,17 +36,17 @@ func (e *endpoint) SendZ(kind uint8, imm uint64, hdr []byte, body fabric.Segment
 	n := putHeader(m, kind, imm, e.grant(), hdr, len(body.Bytes))
 	s := d.next()
 	s.op, s.segments = opSend, 1
-	s.addr[0], s.lkey[0] = addressOf(m), d.sendMR.lkey
+	s.seg[0].addr, s.seg[0].lkey = addressOf(m), d.sendMR.lkey
 	if lkey, ok := d.local(body); ok && len(body.Bytes) >= gather {
 		s.segments = 2
-		s.addr[1], s.length[1], s.lkey[1] = addressOf(body.Bytes), uint32(len(body.Bytes)), lkey
+		s.seg[1] = segment{addressOf(body.Bytes), uint32(len(body.Bytes)), lkey}
 	} else {
 		n += copy(m[n:], body.Bytes)
 		if n <= d.inline {
 			s.flags |= flagInline
 		}
 	}
-	s.length[0] = uint32(n)
+	s.seg[0].length = uint32(n)
 	if e.urgent(kind) {
 		s.flags |= flagSolicited
 	}
@@ -85,7 +85,7 @@ func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) erro
 
 // transfer moves the bytes of a segment to or from a peer's memory, in pieces
 // of what the device takes at once.
-func (e *endpoint) transfer(what string, verb uint8, seg fabric.Segment, m fabric.Remote, a fabric.Access, note uint32, op fabric.Op) error {
+func (e *endpoint) transfer(what string, verb opcode, seg fabric.Segment, m fabric.Remote, a fabric.Access, note uint32, op fabric.Op) error {
 	d := e.d
 	n := len(seg.Bytes)
 	if err := e.check(what, m, n, a); err != nil {
@@ -123,18 +123,19 @@ func (e *endpoint) transfer(what string, verb uint8, seg fabric.Segment, m fabri
 
 // piece posts one work request of a transfer, between b and what lies off bytes
 // into the peer's memory.
-func (e *endpoint) piece(verb uint8, b []byte, lkey uint32, m fabric.Remote, off int, note uint32, w entry) {
+func (e *endpoint) piece(verb opcode, b []byte, lkey uint32, m fabric.Remote, off int, note uint32, w entry) {
 	s := e.d.next()
 	s.op, s.remote, s.rkey = verb, m.Addr+uint64(off), uint32(m.Key)
 	if len(b) > 0 {
 		s.segments = 1
-		s.addr[0], s.length[0], s.lkey[0] = addressOf(b), uint32(len(b)), lkey
+		s.seg[0] = segment{addressOf(b), uint32(len(b)), lkey}
 		if verb == opWrite && len(b) <= e.d.inline {
-			s.flags = flagInline
+			s.flags |= flagInline
 		}
 	}
 	if note != 0 {
-		s.op, s.note = opWriteNote, note
+		s.op = opWriteNote
+		s.setNote(note)
 		s.flags |= flagSolicited
 	}
 	e.ring[e.tail%queueDepth] = w
@@ -162,12 +163,13 @@ func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) erro
 		return fabric.ErrAgain
 	}
 	s := d.next()
-	s.op, s.segments, s.remote, s.rkey = opFetchAdd, 1, dst.Addr, uint32(dst.Key)
-	s.addr[0], s.length[0], s.lkey[0] = addressOf(d.slot(slot)), 8, d.sendMR.lkey
-	s.compare = a.Operand
+	s.op, s.segments, s.remote = opFetchAdd, 1, dst.Addr
+	s.seg[0] = segment{addressOf(d.slot(slot)), 8, d.sendMR.lkey}
+	word := a.Operand
 	if a.Kind == fabric.CompareSwap {
-		s.op, s.compare, s.swap = opCompareSwap, a.Compare, a.Operand
+		s.op, word, s.swap = opCompareSwap, a.Compare, a.Operand
 	}
+	s.setAtomic(word, uint32(dst.Key))
 	e.wrote = true
 	e.submit(s, entry{op: op, form: formOp, slot: int32(slot), result: a.Result})
 	return nil

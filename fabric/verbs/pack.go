@@ -28,7 +28,7 @@ func (e *endpoint) join(kind uint8, imm uint64, hdr, body []byte) bool {
 	}
 	s := &d.ring.sends[d.sends-1]
 	m := d.slot(p.slot)
-	at := aligned(int(s.length[0]))
+	at := aligned(int(s.seg[0].length))
 	n := at + headerSize + len(hdr) + len(body)
 	if s.qp != e.qp.id || n > slotSize {
 		return false
@@ -36,9 +36,9 @@ func (e *endpoint) join(kind uint8, imm uint64, hdr, body []byte) bool {
 	if n > d.inline && s.flags&flagInline != 0 {
 		e.outgrow(s)
 	}
-	clear(m[s.length[0]:at])
+	clear(m[s.seg[0].length:at])
 	copy(m[at+putHeader(m[at:], kind, imm, e.grant(), hdr, len(body)):], body)
-	s.length[0] = uint32(n)
+	s.seg[0].length = uint32(n)
 	if e.urgent(kind) {
 		s.flags |= flagSolicited
 	}

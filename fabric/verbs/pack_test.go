@@ -89,7 +89,7 @@ func TestAParcelThatCanNotBeEndsThePeer(t *testing.T) {
 		}
 		a.inPoll = false
 		s := &a.ring.sends[0]
-		if s.length[0] = uint32(aligned(headerSize+301) + copy(a.slot(a.pack.slot)[aligned(headerSize+301):], tail)); a.sends != 1 {
+		if s.seg[0].length = uint32(aligned(headerSize+301) + copy(a.slot(a.pack.slot)[aligned(headerSize+301):], tail)); a.sends != 1 {
 			t.Fatalf("%d SENDs", a.sends)
 		}
 		a.Poll(nobody{}, 64)

@@ -116,17 +116,17 @@ func (d *Domain) take(h fabric.Handler) int {
 	case e.overheard(h):
 		d.rdone.next-- // it is next
 		return 1
-	case c.noted != 0 && c.note == 0 && c.bytes <= 8:
+	case c.noted() && c.note() == 0 && c.bytes <= 8:
 		e.leaseNote(c.bytes)
 		d.repost(slot)
 		e.owe()
 		return 0
-	case c.noted != 0 && c.note == 0:
+	case c.noted() && c.note() == 0:
 		d.repost(slot)
 		return e.mailDone(h)
-	case c.noted != 0:
+	case c.noted():
 		d.colder()
-		h.Notify(e.peer, c.note)
+		h.Notify(e.peer, c.note())
 		d.repost(slot)
 		e.owe()
 		return 1

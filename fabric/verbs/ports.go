@@ -65,7 +65,7 @@ func (p *port) next(d *Domain) *sendDesc {
 		d.flushPort(p)
 	}
 	s := &p.ring.sends[p.sends]
-	s.request = request{}
+	s.reset()
 	return s
 }
 
@@ -80,6 +80,7 @@ func (d *Domain) turnPort(p *port, maxSend int) int {
 		for i := range sends {
 			if s := &p.ring.sends[i]; s.refused != 0 {
 				d.refusedRail(s)
+				s.refused = 0
 			}
 		}
 	}

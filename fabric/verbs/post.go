@@ -40,7 +40,7 @@ func (d *Domain) next() *sendDesc {
 		d.flush()
 	}
 	s := &d.ring.sends[d.sends]
-	s.request = request{}
+	s.reset()
 	return s
 }
 
@@ -151,7 +151,7 @@ func (d *Domain) refused(sends int) {
 				Err: fmt.Errorf("%w: ibv_post_send: %w", fabric.ErrPeerDown, why)})
 			e.failBy = e.failBy.Add(-flushTime) // what was refused is never flushed
 		}
-		s.refused = 0 // mail does not clear the descriptor
+		s.refused = 0
 	}
 }
 

@@ -3,35 +3,20 @@
 
 #include <stdint.h>
 
-/* Mirrors of the Go structs in nic.go; shim_unsafe.go checks their sizes. */
+/* Mirrors of the Go structs in work.go; shim_unsafe.go checks their sizes,
+   shim_turn.c what they are to libibverbs. */
 struct weft_send {
-	uint64_t id;
+	uint64_t wr[16];    /* struct ibv_send_wr */
+	uint64_t sge[2][2]; /* struct ibv_sge, twice */
 	uint64_t qp;
-	uint64_t remote;
-	uint64_t compare;
-	uint64_t swap;
-	uint64_t addr[2];
-	uint32_t length[2];
-	uint32_t lkey[2];
-	uint32_t rkey;
-	uint32_t note;
-	uint8_t op;
-	uint8_t flags;
-	uint8_t segments;
-	uint8_t pad;
+	uint64_t own_at;
 	int32_t refused;
+	int32_t pad[3];
 	uint64_t own[8];
 };
 
 struct weft_done {
-	uint64_t id;
-	uint32_t bytes;
-	uint32_t qpn;
-	uint32_t note;
-	uint32_t vendor;
-	uint8_t status;
-	uint8_t noted;
-	uint8_t pad[6];
+	uint64_t wc[6]; /* struct ibv_wc */
 };
 
 enum { WEFT_SENDS = 64, WEFT_RECVS = 256, WEFT_DONES = 64 };

@@ -6,7 +6,7 @@
 #include "shim.h"
 
 #if defined(__has_include)
-#if __has_include(<infiniband/verbs.h>)
+#if __has_include(<infiniband/verbs.h>) && UINTPTR_MAX == UINT64_MAX
 #define WEFT_HAVE_VERBS 1
 #endif
 #endif
@@ -61,11 +61,8 @@ struct weft_nic {
 	struct weft_done *rdone, *sdone;
 	uint64_t slot_base;
 	uint32_t slot_size, slot_lkey;
-	struct ibv_send_wr wr[WEFT_SENDS];
-	struct ibv_sge sge[WEFT_SENDS][2];
 	struct ibv_recv_wr rwr[WEFT_RECVS];
 	struct ibv_sge rsge[WEFT_RECVS];
-	struct ibv_wc wc[WEFT_DONES];
 };
 
 static inline int failed(const char **err, const char *call)

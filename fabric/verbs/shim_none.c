@@ -8,7 +8,7 @@
 
 const char *weft_load(void)
 {
-	return "this program was built without the headers of libibverbs (Debian: libibverbs-dev)";
+	return "this program was built without the headers of libibverbs (Debian: libibverbs-dev), or for 32 bits";
 }
 
 int weft_query(const char *device, uint32_t port, struct weft_attr *out, const char **err) { return ENOSYS; }

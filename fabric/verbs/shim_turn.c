@@ -6,62 +6,60 @@
 
 #ifdef WEFT_HAVE_VERBS
 
-#include <arpa/inet.h>
+#define AT(type, member, offset) _Static_assert(offsetof(type, member) == (offset), "see work.go")
 
-static void fill(struct weft_nic *n, int i)
+/* The layout of work.go, which is that of the library's structs. */
+_Static_assert(sizeof(struct ibv_send_wr) == sizeof(((struct weft_send *)0)->wr), "see work.go");
+AT(struct ibv_send_wr, next, 8);
+AT(struct ibv_send_wr, sg_list, 16);
+AT(struct ibv_send_wr, num_sge, 24);
+AT(struct ibv_send_wr, opcode, 28);
+AT(struct ibv_send_wr, send_flags, 32);
+AT(struct ibv_send_wr, imm_data, 36);
+AT(struct ibv_send_wr, wr.rdma.remote_addr, 40);
+AT(struct ibv_send_wr, wr.rdma.rkey, 48);
+AT(struct ibv_send_wr, wr.atomic.remote_addr, 40);
+AT(struct ibv_send_wr, wr.atomic.compare_add, 48);
+AT(struct ibv_send_wr, wr.atomic.swap, 56);
+AT(struct ibv_send_wr, wr.atomic.rkey, 64);
+_Static_assert(sizeof(struct ibv_sge) == sizeof(((struct weft_send *)0)->sge[0]), "see work.go");
+AT(struct ibv_sge, length, 8);
+AT(struct ibv_sge, lkey, 12);
+_Static_assert(sizeof(struct ibv_wc) == sizeof(struct weft_done), "see work.go");
+AT(struct ibv_wc, status, 8);
+AT(struct ibv_wc, opcode, 12);
+AT(struct ibv_wc, vendor_err, 16);
+AT(struct ibv_wc, byte_len, 20);
+AT(struct ibv_wc, imm_data, 24);
+AT(struct ibv_wc, qp_num, 28);
+_Static_assert(IBV_WR_RDMA_WRITE == 0 && IBV_WR_RDMA_WRITE_WITH_IMM == 1 && IBV_WR_SEND == 2 &&
+	       IBV_WR_RDMA_READ == 4 && IBV_WR_ATOMIC_CMP_AND_SWP == 5 && IBV_WR_ATOMIC_FETCH_AND_ADD == 6 &&
+	       IBV_SEND_SIGNALED == 2 && IBV_SEND_SOLICITED == 4 && IBV_SEND_INLINE == 8 &&
+	       IBV_WC_RECV_RDMA_WITH_IMM == 129, "see work.go");
+
+static inline struct ibv_send_wr *wr(struct weft_send *s) { return (struct ibv_send_wr *)s->wr; }
+
+/* refuse notes down that the chain from bad on was refused, and answers its length. */
+static __attribute__((noinline)) int refuse(struct weft_send *first, struct ibv_send_wr *bad, int e)
 {
-	static const uint8_t opcodes[] = {
-		IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
-		IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_CMP_AND_SWP,
-	};
-	struct weft_send *d = &n->sends[i];
-	struct ibv_send_wr *w = &n->wr[i];
-	struct ibv_sge *g = n->sge[i];
+	int refused = 0;
 
-	w->wr_id = d->id;
-	w->next = NULL;
-	w->sg_list = g;
-	w->num_sge = d->segments;
-	w->opcode = opcodes[d->op];
-	w->send_flags = (d->flags & 1 ? IBV_SEND_SIGNALED : 0) | (d->flags & 2 ? IBV_SEND_SOLICITED : 0) |
-			(d->flags & 4 ? IBV_SEND_INLINE : 0);
-	for (int k = 0; k < d->segments; k++) {
-		g[k].addr = d->addr[k];
-		g[k].length = d->length[k];
-		g[k].lkey = d->lkey[k];
-	}
-	if (d->flags & 8)
-		g[0].addr = (uintptr_t)d->own;
-	if (d->op == 2)
-		w->imm_data = htonl(d->note);
-	if (d->op >= 4) {
-		w->wr.atomic.remote_addr = d->remote;
-		w->wr.atomic.compare_add = d->compare;
-		w->wr.atomic.swap = d->swap;
-		w->wr.atomic.rkey = d->rkey;
-	} else {
-		w->wr.rdma.remote_addr = d->remote;
-		w->wr.rdma.rkey = d->rkey;
-	}
-}
-
-/* post posts the chain that begins with request i and answers how many of it were refused. */
-static int post(struct weft_nic *n, int i)
-{
-	struct ibv_send_wr *bad = NULL;
-	int e = ibv_post_send((struct ibv_qp *)(uintptr_t)n->sends[i].qp, &n->wr[i], &bad), refused = 0;
-
-	if (!e)
-		return 0;
 	if (e < 0)
 		e = errno ? errno : EIO;
-	if (!bad)
-		bad = &n->wr[i];
-	for (; bad; bad = bad->next) {
-		n->sends[bad - n->wr].refused = e;
+	for (bad = bad ? bad : wr(first); bad; bad = bad->next) {
+		((struct weft_send *)bad)->refused = e; /* its first member */
 		refused++;
 	}
 	return refused;
+}
+
+/* post posts the chain that begins with a request and answers how many of it were refused. */
+static inline int post(struct weft_send *first)
+{
+	struct ibv_send_wr *bad = NULL;
+	int e = ibv_post_send((struct ibv_qp *)(uintptr_t)first->qp, wr(first), &bad);
+
+	return e ? refuse(first, bad, e) : 0;
 }
 
 /* One chain, and with it one doorbell, for each queue pair in the batch. */
@@ -74,17 +72,16 @@ static int post_sends(struct weft_nic *n, int count)
 	for (int i = 0; i < count; i++) {
 		if (taken >> i & 1)
 			continue;
-		struct ibv_send_wr *last = &n->wr[i];
-		fill(n, i);
+		struct weft_send *first = &n->sends[i], *last = first;
 		for (int k = i + 1; k < count; k++) {
-			if (taken >> k & 1 || n->sends[k].qp != n->sends[i].qp)
+			if (taken >> k & 1 || n->sends[k].qp != first->qp)
 				continue;
 			taken |= (uint64_t)1 << k;
-			fill(n, k);
-			last->next = &n->wr[k];
-			last = &n->wr[k];
+			wr(last)->next = wr(&n->sends[k]);
+			last = &n->sends[k];
 		}
-		refused += post(n, i);
+		wr(last)->next = NULL;
+		refused += post(first);
 	}
 	return refused;
 }
@@ -107,20 +104,9 @@ static int post_recvs(struct weft_nic *n, int count)
 	return answer(ibv_post_srq_recv(n->srq, n->rwr, &bad), NULL, NULL);
 }
 
-static int poll(struct ibv_cq *cq, struct ibv_wc *wc, struct weft_done *out, int max)
+static inline int poll(struct ibv_cq *cq, struct weft_done *out, int max)
 {
-	int c = ibv_poll_cq(cq, max, wc);
-
-	for (int i = 0; i < c; i++) {
-		out[i].id = wc[i].wr_id;
-		out[i].qpn = wc[i].qp_num;
-		out[i].status = wc[i].status;
-		out[i].vendor = wc[i].vendor_err;
-		out[i].bytes = wc[i].byte_len;
-		out[i].noted = wc[i].opcode == IBV_WC_RECV_RDMA_WITH_IMM;
-		out[i].note = ntohl(wc[i].imm_data);
-	}
-	return c;
+	return ibv_poll_cq(cq, max, (struct ibv_wc *)out);
 }
 
 static __attribute__((noinline)) uint64_t turn(struct weft_nic *n, int sends, int recvs, int max_recv,
@@ -133,9 +119,9 @@ static __attribute__((noinline)) uint64_t turn(struct weft_nic *n, int sends, in
 		refused = post_sends(n, sends);
 	do {
 		if (max_recv > 0)
-			r = poll(n->rcq, n->wc, n->rdone, max_recv);
+			r = poll(n->rcq, n->rdone, max_recv);
 		if (max_send > 0)
-			s = poll(n->scq, n->wc, n->sdone, max_send);
+			s = poll(n->scq, n->sdone, max_send);
 	} while (!r && !s && --looks > 0);
 	if (r < 0 || s < 0)
 		e = EIO;
@@ -151,11 +137,11 @@ uint64_t weft_turn(struct weft_nic *n, int sends, int recvs, int max_recv, int m
 {
 	/* The commonest turns by far: a message, and an operation with its end. */
 	if (sends == 1 && !(recvs | max_recv)) {
-		fill(n, 0);
-		uint64_t refused = (uint64_t)post(n, 0) << 32;
+		wr(n->sends)->next = NULL;
+		uint64_t refused = (uint64_t)post(n->sends) << 32;
 		if (!max_send)
 			return refused;
-		int s = poll(n->scq, n->wc, n->sdone, max_send);
+		int s = poll(n->scq, n->sdone, max_send);
 		return refused | (s < 0 ? (uint64_t)EIO << 48 : (uint64_t)s << 16);
 	}
 	return turn(n, sends, recvs, max_recv, max_send, looks);

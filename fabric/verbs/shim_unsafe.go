@@ -152,7 +152,13 @@ func (l *library) brief(sends int) bool {
 	n := uint32(0)
 	for i := range sends {
 		s := &l.r.sends[i]
-		if n += s.length[0] + s.length[1]; n > briefTurn {
+		if s.flags&flagInline != 0 {
+			continue
+		}
+		for k := range s.segments {
+			n += s.seg[k].length
+		}
+		if n > briefTurn {
 			return false
 		}
 	}

@@ -20,7 +20,7 @@ const (
 type transfer struct {
 	e       *endpoint // nil while the entry is free
 	op      fabric.Op
-	verb    uint8
+	verb    opcode
 	left    int // work requests, and parts that wait, of which it consists
 	err     error
 	waiting []part // for the peer's keys; the memory is used again
@@ -52,7 +52,7 @@ type lanes struct {
 }
 
 // lanesFor finds the rails that a transfer of a segment can take.
-func (e *endpoint) lanesFor(verb uint8, seg fabric.Segment, lkey uint32) (l lanes) {
+func (e *endpoint) lanesFor(verb opcode, seg fabric.Segment, lkey uint32) (l lanes) {
 	l.n, l.lkey[0] = 1, lkey
 	for k, r := range e.rails {
 		if r.fenced(verb) && (r.port == 0 || r.keysKey == 0) {
@@ -78,14 +78,14 @@ func (e *endpoint) lanesFor(verb uint8, seg fabric.Segment, lkey uint32) (l lane
 // its WRITEs. What two devices write comes in no order, so that a message over
 // the first port could be seen before bytes that another has acknowledged. The
 // answer to a READ comes when the WRITEs before it are in the memory.
-func (r *rail) fenced(verb uint8) bool { return verb != opRead && r.theirs != 0 }
+func (r *rail) fenced(verb opcode) bool { return verb != opRead && r.theirs != 0 }
 
 // stripe moves a segment over several queue pairs. False says that it goes over
 // the first alone.
 //
 // The keys of the peer's further ports are in a table of its memory: they are
 // read first, while the stripes that need none of them are under way.
-func (e *endpoint) stripe(verb uint8, seg fabric.Segment, lkey uint32, m fabric.Remote, op fabric.Op, piece int) (bool, error) {
+func (e *endpoint) stripe(verb opcode, seg fabric.Segment, lkey uint32, m fabric.Remote, op fabric.Op, piece int) (bool, error) {
 	d, n := e.d, len(seg.Bytes)
 	l := e.lanesFor(verb, seg, lkey)
 	if l.n < 2 {
@@ -176,7 +176,7 @@ func (e *endpoint) readKeys(id, slot uint32) {
 	s := d.next()
 	s.op, s.segments = opRead, 1
 	s.remote, s.rkey = e.keysAddr+keyOffset(d.transfers[id].rkey), e.keysKey
-	s.addr[0], s.length[0], s.lkey[0] = addressOf(d.slot(slot)), keyEntrySize, d.sendMR.lkey
+	s.seg[0] = segment{addressOf(d.slot(slot)), keyEntrySize, d.sendMR.lkey}
 	s.flags |= flagSignaled
 	e.submit(s, entry{op: fabric.Op(id), form: formKeys, slot: int32(slot)})
 }
@@ -195,12 +195,11 @@ func (e *endpoint) postPart(id uint32, p part, rkey uint32) {
 		s = d.ports[r.port-1].next(d)
 	}
 	s.op, s.segments, s.remote, s.rkey = t.verb, 1, t.remote+p.off, rkey
-	s.addr[0], s.length[0], s.lkey[0] = t.local+p.off, p.n, p.lkey
+	s.seg[0] = segment{t.local+p.off, p.n, p.lkey}
 	s.flags |= flagSignaled
 	if p.n == 0 {
 		s.op, s.remote, s.rkey = opRead, e.keysAddr, r.keysKey
-		s.addr[0], s.length[0] = addressOf(d.keysMem)+keyEntries*keyEntrySize, 8
-		s.lkey[0] = d.ports[r.port-1].keysMR.lkey
+		s.seg[0] = segment{addressOf(d.keysMem) + keyEntries*keyEntrySize, 8, d.ports[r.port-1].keysMR.lkey}
 	}
 	if r == nil {
 		e.submit(s, entry{op: fabric.Op(id), form: formStripe, slot: -1})
