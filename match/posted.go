@@ -16,6 +16,10 @@ func (t *Table) Post(ctx uint32, src, tag int32, id uint32) Entry {
 	q := &t.posted
 	i := q.take()
 	q.fill(i, ctx, src, tag, id)
+	if q.live == 1 && src >= 0 && tag >= 0 { // the only one is a run
+		q.run = run{ctx, src, tag, i, i}
+		return name(i, q.seq)
+	}
 	if q.run.is(ctx, src, tag) {
 		q.run.push(q.e, i)
 		return name(i, q.seq)

@@ -59,7 +59,7 @@ func (c *Comm) gone() bool { return c == nil || c.w.finalized.Load() }
 
 // checkSend checks the arguments of a send.
 func (c *Comm) checkSend(call string, dest, tag int) error {
-	if c != nil && uint(dest) < uint(c.size) && uint(tag) <= TagUB && !c.w.finalized.Load() {
+	if c.plain(dest, tag) {
 		return nil
 	}
 	return c.explain(call, dest, tag, false)
@@ -67,10 +67,16 @@ func (c *Comm) checkSend(call string, dest, tag int) error {
 
 // checkRecv checks the arguments of a receive.
 func (c *Comm) checkRecv(call string, source, tag int) error {
-	if c != nil && uint(source) < uint(c.size) && uint(tag) <= TagUB && !c.w.finalized.Load() {
+	if c.plain(source, tag) {
 		return nil
 	}
 	return c.explain(call, source, tag, true)
+}
+
+// plain says that there is nothing to explain about a call: its peer is a rank,
+// its tag no wildcard.
+func (c *Comm) plain(peer, tag int) bool {
+	return c != nil && uint(peer) < uint(c.size) && uint(tag) <= TagUB && !c.w.finalized.Load()
 }
 
 // explain says what is wrong with the arguments, if anything is.

@@ -3,8 +3,10 @@ package mpi
 // Send sends buf to rank dest (MPI_Send, MPI-4.0 §3.2). It blocks until buf may
 // be used again, which may be before a receive is posted. Non-local.
 func Send[T Scalar](c *Comm, buf []T, dest, tag int) error {
-	if err := c.checkSend("Send", dest, tag); err != nil || dest == ProcNull {
-		return err
+	if !c.plain(dest, tag) {
+		if err := c.explain("Send", dest, tag, false); err != nil || dest == ProcNull {
+			return err
+		}
 	}
 	if err := c.p2p.Send(c.ctx, dest, c.cid, int32(tag), bytesOf(buf)); err != nil {
 		return fail("Send", err)
@@ -17,8 +19,10 @@ func Send[T Scalar](c *Comm, buf []T, dest, tag int) error {
 // message is in buf. A longer message is consumed, its beginning received, its
 // length told by the status and the error ErrTruncate. Non-local.
 func Recv[T Scalar](c *Comm, buf []T, source, tag int) (Status, error) {
-	if err := c.checkRecv("Recv", source, tag); err != nil || source == ProcNull {
-		return nullStatus, err
+	if !c.plain(source, tag) {
+		if err := c.explain("Recv", source, tag, true); err != nil || source == ProcNull {
+			return nullStatus, err
+		}
 	}
 	res, err := c.p2p.Recv(c.ctx, source, c.cid, int32(tag), bytesOf(buf))
 	if err != nil {

@@ -8,9 +8,3 @@ TEXT ·takeLocal(SB), NOSPLIT|NOFRAME, $0-9
 	BTSL  $0, (AX)
 	SETCC ret+8(FP)
 	RET
-
-// func giveLocal(word *uint32)
-TEXT ·giveLocal(SB), NOSPLIT|NOFRAME, $0-8
-	MOVQ word+0(FP), AX
-	MOVL $0, (AX)
-	RET

@@ -2,16 +2,11 @@
 
 package progress
 
-// coreLocal says that takeLocal and giveLocal exist: one instruction each, atomic
-// towards other threads of the same core only.
+// coreLocal says that takeLocal exists: one instruction, atomic towards other
+// threads of the same core only.
 const coreLocal = true
 
 // takeLocal sets the word and reports whether it was 0.
 //
 //go:noescape
 func takeLocal(word *uint32) bool
-
-// giveLocal sets the word to 0.
-//
-//go:noescape
-func giveLocal(word *uint32)

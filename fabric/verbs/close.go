@@ -46,12 +46,12 @@ func (d *Domain) quiesce() {
 		for ; !d.sdone.empty(); d.sdone.next++ { // which a post has found, or a Poll cut short has left
 			d.retire(nobody{}, &d.ring.sdone[d.sdone.next])
 		}
-		p, err := d.nic.turn(d.sends, 0, 0, doneRing, 1)
+		p := d.nic.turn(d.sends, 0, 0, doneRing, 1)
 		d.sends = 0
-		if err != nil {
+		if p.err() != nil {
 			return
 		}
-		d.sdone = stash{0, p.sends}
+		d.sdone = stash{0, p.sends()}
 		d.pollPorts(nobody{}, doneRing)
 	}
 }

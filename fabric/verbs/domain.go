@@ -317,7 +317,7 @@ func (d *Domain) prepare(slots int) (err error) {
 	}
 	d.inlined = make([]uint32, 0, sendRing)
 	d.owing = make([]*endpoint, 0, d.cfg.Size)
-	if _, err = d.nic.turn(0, d.recvs, 0, 0, 1); err != nil {
+	if err = d.nic.turn(0, d.recvs, 0, 0, 1).err(); err != nil {
 		return err
 	}
 	d.recvs = 0

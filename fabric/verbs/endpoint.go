@@ -214,8 +214,8 @@ func creditOf(word uint64) (taken uint32, ok bool) {
 
 // credited takes the credit that a message of the peer's brought.
 func (e *endpoint) credited(taken uint16) {
-	if ahead := int16(taken - uint16(e.acked)); ahead > 0 {
-		e.ack(e.acked + uint64(ahead))
+	if e.acked += uint64(max(int16(taken-uint16(e.acked)), 0)); e.acked > e.sent {
+		e.lied(e.acked)
 	}
 }
 

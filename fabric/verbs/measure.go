@@ -137,7 +137,7 @@ func measure(p portInfo, openNIC func(nicOptions) (nic, error)) (r Rendezvous, e
 	}
 	defer func() { err = errors.Join(err, n.deregister(source)) }()
 	s := sendDesc{qp: qs[0].id, request: request{remote: addressOf(mem[1]), segments: 1, flags: flagSignaled}}
-	s.seg[0] = segment{addressOf(mem[0]), uint32(size/measureDepth), local.lkey}
+	s.seg[0] = segment{addressOf(mem[0]), uint32(size / measureDepth), local.lkey}
 	var reads, writes, posts []time.Duration
 	for i := range 1 + measureRounds {
 		start := time.Now()
@@ -185,22 +185,22 @@ func once(n nic, s sendDesc) (post time.Duration, err error) {
 		s.remote += uint64(s.seg[0].length)
 	}
 	for start := time.Now(); ; {
-		got, err := n.turn(sends, 0, 0, doneRing, 1)
+		got := n.turn(sends, 0, 0, doneRing, 1)
 		if sends > 0 {
 			post = time.Since(start)
 		}
 		switch {
-		case err != nil:
-			return post, err
-		case got.refused > 0:
+		case got.err() != nil:
+			return post, got.err()
+		case got.refused() > 0:
 			return post, fmt.Errorf("ibv_post_send: %w", syscall.Errno(n.rings().sends[0].refused))
-		case got.sends > 0:
-			for _, c := range n.rings().sdone[:got.sends] {
+		case got.sends() > 0:
+			for _, c := range n.rings().sdone[:got.sends()] {
 				if c.status != 0 {
 					return post, errors.New(statuses[min(int(c.status), len(statuses)-1)].what)
 				}
 			}
-			if left -= got.sends; left == 0 {
+			if left -= got.sends(); left == 0 {
 				return post, nil
 			}
 		case time.Since(start) > measureLimit:

@@ -1,5 +1,10 @@
 package verbs
 
+import (
+	"fmt"
+	"syscall"
+)
+
 // nic is an open port of a device with its queues: the seam between the
 // protocol and the library. The shim implements it over libibverbs; tests have
 // one of their own.
@@ -14,7 +19,7 @@ type nic interface {
 	// crossing for all of it. Where none is there it looks again, at most looks
 	// times in all. A send that can't be posted has its errno in refused, as has
 	// everything behind it on the same queue pair.
-	turn(sends, recvs, maxRecv, maxSend, looks int) (polled, error)
+	turn(sends, recvs, maxRecv, maxSend, looks int) polled
 	// slots says where receive slot 0 is.
 	slots(base uint64, size, lkey uint32)
 
@@ -57,8 +62,24 @@ const (
 	doneRing = 64
 )
 
-// polled is what a turn has found.
-type polled struct{ recvs, sends, refused int }
+// polled is what a turn has found: completions of receives in bits 0-15, of
+// sends in bits 16-31, refused sends in bits 32-47, an errno in bits 48-62.
+type polled uint64
+
+func (p polled) recvs() int   { return int(p & 0xffff) }
+func (p polled) sends() int   { return int(p >> 16 & 0xffff) }
+func (p polled) refused() int { return int(p >> 32 & 0xffff) }
+
+// well says that nothing was refused and nothing failed.
+func (p polled) well() bool { return p>>32 == 0 }
+
+// err is why receives could not be posted, or a queue not be polled.
+func (p polled) err() error {
+	if e := p >> 48; e != 0 {
+		return fmt.Errorf("post receives or poll: %w", syscall.Errno(e))
+	}
+	return nil
+}
 
 // mr is a registration.
 type mr struct {

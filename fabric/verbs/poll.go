@@ -89,8 +89,8 @@ func (d *Domain) look(looks int) bool {
 	}
 	p := d.turn(doneRing, maxSend, looks)
 	d.heard = 0
-	d.rdone, d.sdone = stash{0, p.recvs}, stash{0, p.sends}
-	return p.recvs < doneRing && p.sends < doneRing
+	d.rdone, d.sdone = stash{0, p.recvs()}, stash{0, p.sends()}
+	return p.recvs() < doneRing && p.sends() < doneRing
 }
 
 // take hands over the next message or note.

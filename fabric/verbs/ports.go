@@ -74,9 +74,9 @@ func (d *Domain) flushPort(p *port) { d.turnPort(p, 0) }
 
 func (d *Domain) turnPort(p *port, maxSend int) int {
 	sends := p.sends
-	got, err := p.nic.turn(sends, 0, 0, maxSend, 1)
+	got := p.nic.turn(sends, 0, 0, maxSend, 1)
 	p.sends = 0
-	if got.refused > 0 {
+	if got.refused() > 0 {
 		for i := range sends {
 			if s := &p.ring.sends[i]; s.refused != 0 {
 				d.refusedRail(s)
@@ -84,14 +84,14 @@ func (d *Domain) turnPort(p *port, maxSend int) int {
 			}
 		}
 	}
-	if err != nil {
+	if err := got.err(); err != nil {
 		for i, x := range d.ports {
 			if x == p {
 				d.losePort(i+1, err)
 			}
 		}
 	}
-	return got.sends
+	return got.sends()
 }
 
 // refusedRail takes the rail out of use whose work request the library would

@@ -80,38 +80,33 @@ func (e *endpoint) queue(s *sendDesc, f form) {
 	d.outstanding++
 	d.sends++
 	if d.inPoll {
-		if d.sends >= batch {
-			d.flushFor(s)
+		if d.sends < batch {
+			return
 		}
+	} else {
+		if e.burstPoll != d.polls {
+			e.burst, e.burstPoll = 0, d.polls
+		}
+		if e.burst++; e.burst > lone && !d.cfg.Unattended && d.sends+d.pack.joined < batch {
+			if d.bell.armed != 0 && d.rungPoll != d.polls {
+				d.rungPoll = d.polls
+				d.bell.ring()
+			}
+			return
+		}
+	}
+	// Where it is signaled the same turn looks for completions: a device in
+	// software has done the work when the post returns, and the next Polls may
+	// find mail and call nobody.
+	if s.flags&flagSignaled == 0 || !d.sdone.empty() {
+		d.turn(0, 0, 1)
 		return
 	}
-	if e.burstPoll != d.polls {
-		e.burst, e.burstPoll = 0, d.polls
-	}
-	e.burst++
-	switch {
-	case e.burst <= lone || d.cfg.Unattended || d.sends+d.pack.joined >= batch:
-		d.flushFor(s)
-	case d.bell.armed != 0 && d.rungPoll != d.polls:
-		d.rungPoll = d.polls
-		d.bell.ring()
-	}
+	d.sdone = stash{0, d.turn(0, doneRing, 1).sends()}
 }
 
 // flush posts what waits.
 func (d *Domain) flush() { d.turn(0, 0, 1) }
-
-// flushFor posts what waits and, where the last of it is signaled, looks in the
-// same turn for completions: a device in software has done the work when the
-// post returns, and the next Polls may find mail and call nobody.
-func (d *Domain) flushFor(s *sendDesc) {
-	if s.flags&flagSignaled == 0 || !d.sdone.empty() {
-		d.flush()
-		return
-	}
-	p := d.turn(0, doneRing, 1)
-	d.sdone = stash{0, p.sends}
-}
 
 // turn posts what waits and polls. Slots are given back many at a time: each
 // call costs what several of them do.
@@ -120,17 +115,17 @@ func (d *Domain) turn(maxRecv, maxSend, looks int) polled {
 	if d.recvs+d.ahead > d.hold {
 		recvs, d.recvs = d.recvs, 0
 	}
-	p, err := d.nic.turn(sends, recvs, maxRecv, maxSend, looks)
+	p := d.nic.turn(sends, recvs, maxRecv, maxSend, looks)
 	d.sends, d.pack = 0, pack{}
 	if len(d.inlined) > 0 {
 		d.freeSlots = append(d.freeSlots, d.inlined...)
 		d.inlined = d.inlined[:0]
 	}
-	if p.refused > 0 {
+	if !p.well() {
 		d.refused(sends)
-	}
-	if err != nil {
-		d.failAll(err)
+		if err := p.err(); err != nil {
+			d.failAll(err)
+		}
 	}
 	return p
 }

@@ -61,8 +61,7 @@ int weft_open(const char *device, const struct weft_options *o, void *sends, voi
 int weft_close(struct weft_nic *n, const char **err);
 void weft_slots(struct weft_nic *n, uint64_t base, uint32_t size, uint32_t lkey);
 
-/* Completions found: receives in bits 0-15, sends in bits 16-31; refused sends
-   in bits 32-47; an errno of the receive queue or of polling in bits 48-62. */
+/* What was found, see polled in nic.go. */
 uint64_t weft_turn(struct weft_nic *n, int sends, int recvs, int max_recv, int max_send, int looks);
 /* Where weft_turn is, for a caller that is not cgo. */
 static inline uintptr_t weft_turn_address(void) { return (uintptr_t)weft_turn; }

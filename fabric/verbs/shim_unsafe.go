@@ -132,19 +132,12 @@ func (l *library) slots(base uint64, size, lkey uint32) {
 	C.weft_slots(l.c, C.uint64_t(base), C.uint32_t(size), C.uint32_t(lkey))
 }
 
-func (l *library) turn(sends, recvs, maxRecv, maxSend, looks int) (polled, error) {
-	var v uint64
+func (l *library) turn(sends, recvs, maxRecv, maxSend, looks int) polled {
 	if ccall.Available && l.brief(sends) {
-		v = ccall.Call(l.fn, l.top, uintptr(unsafe.Pointer(l.c)), uintptr(sends), uintptr(recvs),
-			uintptr(maxRecv), uintptr(maxSend), uintptr(looks))
-	} else {
-		v = uint64(C.weft_turn(l.c, C.int(sends), C.int(recvs), C.int(maxRecv), C.int(maxSend), C.int(looks)))
+		return polled(ccall.Call(l.fn, l.top, uintptr(unsafe.Pointer(l.c)), uintptr(sends), uintptr(recvs),
+			uintptr(maxRecv), uintptr(maxSend), uintptr(looks)))
 	}
-	p := polled{recvs: int(v & 0xffff), sends: int(v >> 16 & 0xffff), refused: int(v >> 32 & 0xffff)}
-	if e := v >> 48; e != 0 {
-		return p, fmt.Errorf("post receives or poll: %w", syscall.Errno(e))
-	}
-	return p, nil
+	return polled(C.weft_turn(l.c, C.int(sends), C.int(recvs), C.int(maxRecv), C.int(maxSend), C.int(looks)))
 }
 
 // brief says whether to post the first sends takes no longer than to copy a slot.

@@ -195,7 +195,7 @@ func (e *endpoint) postPart(id uint32, p part, rkey uint32) {
 		s = d.ports[r.port-1].next(d)
 	}
 	s.op, s.segments, s.remote, s.rkey = t.verb, 1, t.remote+p.off, rkey
-	s.seg[0] = segment{t.local+p.off, p.n, p.lkey}
+	s.seg[0] = segment{t.local + p.off, p.n, p.lkey}
 	s.flags |= flagSignaled
 	if p.n == 0 {
 		s.op, s.remote, s.rkey = opRead, e.keysAddr, r.keysKey
