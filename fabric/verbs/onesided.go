@@ -13,6 +13,9 @@ const (
 	pieceLimit = 1 << 30
 	// gather is the body from which SendZ lets the device fetch it.
 	gather = 1024
+	// repeatMax is how long a repeated transfer may be: less than what a device
+	// takes at once, or than two stripes.
+	repeatMax = 4096
 )
 
 // SendZ lets the device fetch the body where it lies. A short one, or one in
@@ -58,6 +61,10 @@ func (e *endpoint) SendZ(kind uint8, imm uint64, hdr []byte, body fabric.Segment
 
 // Put is an RDMA WRITE, with immediate data if there is a note.
 func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
+	if note == 0 && e.repeat(opWrite, &src, &dst, fabric.RemoteWrite, op) {
+		e.wrote = true
+		return nil
+	}
 	if !e.up {
 		return e.notUp()
 	}
@@ -77,10 +84,27 @@ func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fa
 // Get is an RDMA READ. It answers ErrUnsupported for memory that its owner, or
 // this rank, could not register.
 func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
+	if e.repeat(opRead, &dst, &src, fabric.RemoteRead, op) {
+		return nil
+	}
 	if !e.up {
 		return e.notUp()
 	}
 	return e.transfer("get", opRead, dst, src, fabric.RemoteRead, 0, op)
+}
+
+// repeat starts a transfer that is one work request, if that can be told without
+// a search: between memory that the last transfer was about, with a key that was
+// found good before. It is what transfer would do.
+func (e *endpoint) repeat(verb opcode, seg *fabric.Segment, m *fabric.Remote, a fabric.Access, op fabric.Op) bool {
+	d, c := e.d, &e.d.recent
+	n, start := uint64(len(seg.Bytes)), addressOf(seg.Bytes)
+	if !e.up || n-1 >= repeatMax || n > m.Len || m.Addr+m.Len < m.Addr || m.Key != e.trusted || !permits(m.Key, a) ||
+		seg.Region.Handle != c.handle || d.regions.ended.Load() != c.ended || start < c.start || start+n > c.end || !e.room(1) {
+		return false
+	}
+	e.piece(verb, seg.Bytes, c.lkey, m.Addr, uint32(m.Key), 0, entry{op: op, form: formOp, slot: -1})
+	return true
 }
 
 // transfer moves the bytes of a segment to or from a peer's memory, in pieces
@@ -115,17 +139,16 @@ func (e *endpoint) transfer(what string, verb opcode, seg fabric.Segment, m fabr
 	}
 	off := 0
 	for ; n-off > piece; off += piece {
-		e.piece(verb, seg.Bytes[off:off+piece], lkey, m, off, 0, entry{form: formPiece, slot: -1})
+		e.piece(verb, seg.Bytes[off:off+piece], lkey, m.Addr+uint64(off), uint32(m.Key), 0, entry{form: formPiece, slot: -1})
 	}
-	e.piece(verb, seg.Bytes[off:], lkey, m, off, note, entry{op: op, form: formOp, slot: -1})
+	e.piece(verb, seg.Bytes[off:], lkey, m.Addr+uint64(off), uint32(m.Key), note, entry{op: op, form: formOp, slot: -1})
 	return nil
 }
 
-// piece posts one work request of a transfer, between b and what lies off bytes
-// into the peer's memory.
-func (e *endpoint) piece(verb opcode, b []byte, lkey uint32, m fabric.Remote, off int, note uint32, w entry) {
+// piece posts one work request of a transfer, between b and the peer's memory.
+func (e *endpoint) piece(verb opcode, b []byte, lkey uint32, remote uint64, rkey, note uint32, w entry) {
 	s := e.d.next()
-	s.op, s.remote, s.rkey = verb, m.Addr+uint64(off), uint32(m.Key)
+	s.op, s.remote, s.rkey = verb, remote, rkey
 	if len(b) > 0 {
 		s.segments = 1
 		s.seg[0] = segment{addressOf(b), uint32(len(b)), lkey}
