@@ -53,7 +53,12 @@ type moving struct {
 }
 
 func newMoving(t testing.TB, ds []*Domain, ep fabric.Endpoint, n int) *moving {
-	v := &moving{t: t, ds: ds, ep: ep, mine: make([]byte, n), its: make([]byte, n), m: newMourner()}
+	return newMovingOf(t, ds, ep, make([]byte, n))
+}
+
+// newMovingOf is newMoving with our memory given.
+func newMovingOf(t testing.TB, ds []*Domain, ep fabric.Endpoint, mine []byte) *moving {
+	v := &moving{t: t, ds: ds, ep: ep, mine: mine, its: make([]byte, len(mine)), m: newMourner()}
 	v.seg = fabric.Segment{Bytes: v.mine, Region: register(t, ds[0], v.mine, fabric.LocalWrite)}
 	v.remote = register(t, ds[1], v.its, fabric.RemoteRead|fabric.RemoteWrite).Remote
 	return v

@@ -62,7 +62,9 @@ const (
 
 // reset makes a descriptor that was used a request without segments, to be
 // filled in.
-func (s *sendDesc) reset() { s.segments, s.flags, s.note = 0, 0, [4]byte{} }
+func (s *sendDesc) reset() {
+	s.segments, s.flags, s.note, s.seg[0].length = 0, 0, [4]byte{}, 0
+}
 
 // setNote sets the immediate data.
 func (s *sendDesc) setNote(note uint32) { binary.BigEndian.PutUint32(s.note[:], note) }
