@@ -66,7 +66,7 @@ func (e *endpoint) mail(kind uint8, imm uint64, hdr, body []byte) {
 	// The header of a message, with the number in place of half the length.
 	head := uint64(kind) | uint64(len(hdr))<<8 | uint64(e.grant())<<16 | uint64(len(body))<<32 | number<<48
 	s := &d.ring.sends[d.sends]
-	s.op, s.flags, s.note = opWriteNote, 0, [4]byte{}
+	s.work = work{op: opWriteNote}
 	if e.mayWhisper() {
 		s.op, head = opWrite, head|quiet
 	} else if e.urgent(kind) {

@@ -136,7 +136,7 @@ func measure(p portInfo, openNIC func(nicOptions) (nic, error)) (r Rendezvous, e
 		return r, err
 	}
 	defer func() { err = errors.Join(err, n.deregister(source)) }()
-	s := sendDesc{qp: qs[0].id, request: request{remote: addressOf(mem[1]), segments: 1, flags: flagSignaled}}
+	s := sendDesc{qp: qs[0].id, request: request{remote: addressOf(mem[1]), work: work{segments: 1, flags: flagSignaled}}}
 	s.seg[0] = segment{addressOf(mem[0]), uint32(size / measureDepth), local.lkey}
 	var reads, writes, posts []time.Duration
 	for i := range 1 + measureRounds {

@@ -64,9 +64,7 @@ func (p *port) next(d *Domain) *sendDesc {
 	if p.sends == sendRing {
 		d.flushPort(p)
 	}
-	s := &p.ring.sends[p.sends]
-	s.reset()
-	return s
+	return p.ring.sends[p.sends].reset()
 }
 
 // flushPort posts what waits.

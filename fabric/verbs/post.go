@@ -34,14 +34,10 @@ func (d *Domain) slot(i uint32) []byte {
 	return d.sendMem[int(i)*slotSize:][:slotSize:slotSize]
 }
 
-// next is a clear descriptor, of which submit makes a work request.
+// next is a clear descriptor, of which submit makes a work request. There is
+// always one: a batch of them goes at once.
 func (d *Domain) next() *sendDesc {
-	if d.sends == sendRing {
-		d.flush()
-	}
-	s := &d.ring.sends[d.sends]
-	s.reset()
-	return s
+	return d.ring.sends[d.sends].reset()
 }
 
 // submit queues a descriptor for the next turn, which comes now unless more is

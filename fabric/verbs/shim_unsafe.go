@@ -148,8 +148,8 @@ func (l *library) brief(sends int) bool {
 		if s.flags&flagInline != 0 {
 			continue
 		}
-		if n += s.seg[0].length; s.segments > 1 {
-			n += s.seg[1].length
+		for k := range s.segments {
+			n += s.seg[k].length
 		}
 		if n > briefTurn {
 			return false

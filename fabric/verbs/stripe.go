@@ -210,7 +210,9 @@ func (e *endpoint) postPart(id uint32, p part, rkey uint32) {
 	r.tail++
 	if r.port == 0 {
 		d.outstanding++
-		d.sends++
+		if d.sends++; d.sends == batch {
+			d.flush()
+		}
 		return
 	}
 	d.ports[r.port-1].outstanding++

@@ -19,19 +19,24 @@ type sendDesc struct {
 
 // request is struct ibv_send_wr.
 type request struct {
-	id       uint64
-	next     uint64 // of a chain; the shim's
-	list     uint64 // where seg is
-	segments int32  // of the list that count
+	id   uint64
+	next uint64 // of a chain; the shim's
+	list uint64 // where seg is
+	work
+	remote  uint64
+	rkey    uint32 // or half of a word, see setAtomic
+	high    uint32
+	swap    uint64
+	wordKey uint32
+	_       [60]byte
+}
+
+// work is what is to be done.
+type work struct {
+	segments int32 // of the list that count
 	op       opcode
 	flags    uint32
 	note     [4]byte // see setNote
-	remote   uint64
-	rkey     uint32 // or half of a word, see setAtomic
-	high     uint32
-	swap     uint64
-	wordKey  uint32
-	_        [60]byte
 }
 
 // segment is struct ibv_sge.
@@ -62,8 +67,9 @@ const (
 
 // reset makes a descriptor that was used a request without segments, to be
 // filled in.
-func (s *sendDesc) reset() {
-	s.segments, s.flags, s.note, s.seg[0].length = 0, 0, [4]byte{}, 0
+func (s *sendDesc) reset() *sendDesc {
+	s.work = work{}
+	return s
 }
 
 // setNote sets the immediate data.
