@@ -130,7 +130,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	}
 	d.caps = fabric.Caps{
 		MaxShort: maxInline, MaxEager: maxEager, Chunk: 2 << 10,
-		GetMin: 6 << 10, GetMinMapped: 4 << 10,
+		GetMin: measureGetMin(), GetMinMapped: 4 << 10,
 		Get: true, Put: true, Atomics: true, LocalUnregistered: true,
 	}
 	d.wg.Add(1)
