@@ -33,7 +33,7 @@ func (o *ownership) take() bool {
 // give ends the ownership.
 func (o *ownership) give() {
 	if o.oneCore {
-		o.word = 0 // one instruction, too: nobody else is amid one
+		o.word = 0 // one store, which the compiler keeps behind all before it
 		return
 	}
 	atomic.StoreUint32(&o.word, 0)

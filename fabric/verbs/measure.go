@@ -179,8 +179,7 @@ func once(n nic, s sendDesc) (post time.Duration, err error) {
 	sends, left := measureDepth, measureDepth
 	for i := range sends {
 		r := &n.rings().sends[i]
-		list := r.list
-		*r, r.list = s, list
+		r.work, r.remote, r.rkey, r.seg, r.qp = s.work, s.remote, s.rkey, s.seg, s.qp
 		s.seg[0].addr += uint64(s.seg[0].length)
 		s.remote += uint64(s.seg[0].length)
 	}
@@ -193,7 +192,8 @@ func once(n nic, s sendDesc) (post time.Duration, err error) {
 		case got.err() != nil:
 			return post, got.err()
 		case got.refused() > 0:
-			return post, fmt.Errorf("ibv_post_send: %w", syscall.Errno(n.rings().sends[0].refused))
+			i := slices.IndexFunc(n.rings().sends, func(s sendDesc) bool { return s.refused != 0 })
+			return post, fmt.Errorf("ibv_post_send: %w", syscall.Errno(n.rings().sends[i].refused))
 		case got.sends() > 0:
 			for _, c := range n.rings().sdone[:got.sends()] {
 				if c.status != 0 {

@@ -47,8 +47,7 @@ type nic interface {
 	close() error
 }
 
-// rings are memory that this process shares with the shim; see the C structs
-// of the same names in shim.h.
+// rings are memory that Go shares with the shim.
 type rings struct {
 	sends []sendDesc
 	recvs []uint32 // slots to post

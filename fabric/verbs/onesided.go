@@ -16,6 +16,7 @@ const (
 	// repeatMax is how long a repeated transfer may be: less than what a device
 	// takes at once, or than two stripes.
 	repeatMax = 4096
+	_         = uint(2*stripeMin - repeatMax - 1)
 )
 
 // SendZ lets the device fetch the body where it lies. A short one, or one in

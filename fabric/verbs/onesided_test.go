@@ -3,6 +3,7 @@ package verbs
 import (
 	"bytes"
 	"errors"
+	"syscall"
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -80,5 +81,152 @@ func TestARepeatedKeyIsForOnePurpose(t *testing.T) {
 	v.wait()
 	if err := eps[0].Get(v.seg, v.remote, v.op); !errors.Is(err, fabric.ErrBadRemote) {
 		t.Errorf("a Get of memory that may only be written: %v", err)
+	}
+}
+
+// Mail could overtake the bytes of a Put, a repeated one too.
+func TestNoMailBehindARepeatedPut(t *testing.T) {
+	emulated(t)
+	ds, eps := connected(t, fakeJob(newFakeNet()))
+	v, e := newMoving(t, ds, eps[0], 8), eps[0].(*endpoint)
+	for range 3 {
+		v.start(true, 0, 8)
+		v.wait()
+		before := e.mails
+		if err := e.Send(1, 0, nil, nil); err != nil || e.mails != before {
+			t.Fatalf("%d mails behind a Put, %v", e.mails-before, err)
+		}
+	}
+}
+
+// Transfers that do not end stop at the room that there is.
+func TestRepeatedTransfersNeedRoom(t *testing.T) {
+	emulated(t)
+	w := newFakeNet()
+	ds, eps := connected(t, fakeJob(w))
+	v, e := newMoving(t, ds, eps[0], 8), eps[0].(*endpoint)
+	v.start(true, 0, 8)
+	v.wait()
+	w.mu.Lock()
+	w.silent = true
+	w.mu.Unlock()
+	for range queueDepth {
+		if err := e.Put(v.seg, v.remote, 0, v.op); err == fabric.ErrAgain {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		v.op++
+	}
+	if n := int(e.tail - e.head); n != queueDepth-sendReserve {
+		t.Errorf("%d are outstanding, want %d", n, queueDepth-sendReserve)
+	}
+	w.mu.Lock()
+	w.silent = false
+	w.mu.Unlock()
+	v.wait()
+}
+
+// refusing is a nic that takes no work request while it is told so.
+type refusing struct {
+	nic
+	on *bool
+}
+
+func (n refusing) turn(sends, recvs, maxRecv, maxSend, looks int) polled {
+	if sends == 0 || !*n.on {
+		return n.nic.turn(sends, recvs, maxRecv, maxSend, looks)
+	}
+	for i := range sends {
+		n.rings().sends[i].refused = int32(syscall.ENOMEM)
+	}
+	return n.nic.turn(0, recvs, maxRecv, maxSend, looks) | polled(sends)<<32
+}
+
+// What the library refuses to post ends, with the peer or over another path, and
+// is not held against what is posted later.
+func TestTransfersThatAreRefusedEnd(t *testing.T) {
+	emulated(t)
+	for _, c := range []struct {
+		name string
+		port int // that refuses
+		n    int // bytes of the transfer
+		dies bool
+	}{{"the first queue pair", 0, 64, true}, {"a further port", 1, 1 << 16, false}} {
+		ds, eps := connected(t, railJob(newFakeNet(), 2, 1))
+		v, on := newMoving(t, ds, eps[0], 1<<16), true
+		if c.port == 0 {
+			ds[0].nic = refusing{ds[0].nic, &on}
+		} else {
+			ds[0].ports[0].nic = refusing{ds[0].ports[0].nic, &on}
+		}
+		v.start(true, 0, c.n)
+		v.wait()
+		on = false
+		if err := v.m.ends[0]; (err != nil) != c.dies || c.dies && !errors.Is(err, fabric.ErrPeerDown) {
+			t.Errorf("%s refuses: the transfer ends with %v", c.name, err)
+		}
+		for _, r := range []*rings{ds[0].ring, ds[0].ports[0].ring} {
+			for i := range r.sends {
+				if r.sends[i].refused != 0 {
+					t.Errorf("%s: descriptor %d is still refused", c.name, i)
+				}
+			}
+		}
+		if !c.dies {
+			v.start(true, 0, c.n)
+			v.wait()
+		}
+	}
+}
+
+// starting begins transfers when others end, amid a Poll.
+type starting struct {
+	*mourner
+	begin func()
+}
+
+func (s *starting) Complete(op fabric.Op, err error) {
+	s.mourner.Complete(op, err)
+	s.begin()
+}
+
+// Stripes over many queue pairs of one port are more than a batch.
+func TestManyStripesStartedInAPoll(t *testing.T) {
+	emulated(t)
+	const piece, queues = 4096, 16
+	p := portInfo{device: "fake0", number: 1, mtu: 5, ethernet: true, reads: 16, answers: 16, atomics: true, maxMessage: piece}
+	w := newFakeNet()
+	ds, eps := connected(t, &job{open: func(cfg fabric.Config) (*Domain, error) {
+		d, err := openRails(cfg, p, nil, queues, "127.0.0.1", attributes{}, w.open)
+		if err == nil {
+			d.stripeMin = piece
+		}
+		return d, err
+	}})
+	v := newMoving(t, ds, eps[0], 64*piece)
+	v.start(true, 0, len(v.mine))
+	v.wait()
+	left := 8
+	s := &starting{mourner: v.m}
+	s.begin = func() {
+		for ; left > 0; left-- {
+			if err := eps[0].Put(v.seg, v.remote, 0, v.op); err != nil {
+				return // no room
+			}
+			v.op++
+		}
+	}
+	copy(v.mine, "ABCDEFGH")
+	v.start(true, 0, 8)
+	for end := 0; len(v.m.ends) < int(v.op); end++ {
+		ds[0].Poll(s, 64)
+		ds[1].Poll(nobody{}, 64)
+		if end > 1<<20 {
+			t.Fatalf("%d of %d transfers have ended", len(v.m.ends), v.op)
+		}
+	}
+	if left == 8 || !bytes.Equal(v.mine, v.its) {
+		t.Errorf("%d transfers were started amid a Poll; the bytes are there: %t", 8-left, bytes.Equal(v.mine, v.its))
 	}
 }

@@ -14,6 +14,7 @@ const (
 	// once: only the third one between two Polls begins to wait.
 	batch = 16
 	lone  = 2
+	_     = uint(sendRing - batch - 1)
 	// lingerLooks is how often a lingering Poll looks into the empty queues: so
 	// often that its beginning and end are a small part of it, by cgo too.
 	lingerLooks = 16
@@ -35,7 +36,7 @@ func (d *Domain) slot(i uint32) []byte {
 }
 
 // next is a clear descriptor, of which submit makes a work request. There is
-// always one: a batch of them goes at once.
+// always one: who makes the batch full posts it.
 func (d *Domain) next() *sendDesc {
 	return d.ring.sends[d.sends].reset()
 }

@@ -1,15 +1,16 @@
 #ifndef WEFT_VERBS_SHIM_H
 #define WEFT_VERBS_SHIM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* Mirrors of the Go structs in work.go; shim_unsafe.go checks their sizes,
-   shim_turn.c what they are to libibverbs. */
+/* Mirrors of sendDesc and doneDesc in work.go, whose first parts are structs of
+   libibverbs. shim_unsafe.go checks the Go side of it, shim_turn.c the other. */
 struct weft_send {
 	uint64_t wr[16];    /* struct ibv_send_wr */
 	uint64_t sge[2][2]; /* struct ibv_sge, twice */
 	uint64_t qp;
-	uint64_t own_at;
+	uint64_t own_at; /* Go's */
 	int32_t refused;
 	int32_t pad[3];
 	uint64_t own[8];
@@ -17,6 +18,32 @@ struct weft_send {
 
 struct weft_done {
 	uint64_t wc[6]; /* struct ibv_wc */
+};
+
+/* Where the members are. */
+enum {
+	WEFT_AT_NEXT = 8,
+	WEFT_AT_LIST = 16,
+	WEFT_AT_SEGMENTS = 24,
+	WEFT_AT_OP = 28,
+	WEFT_AT_FLAGS = 32,
+	WEFT_AT_NOTE = 36,
+	WEFT_AT_REMOTE = 40,
+	WEFT_AT_RKEY = 48, /* of an atomic operation the word */
+	WEFT_AT_SWAP = 56,
+	WEFT_AT_WORD_KEY = 64,
+	WEFT_AT_SEG = offsetof(struct weft_send, sge),
+	WEFT_AT_QP = offsetof(struct weft_send, qp),
+	WEFT_AT_REFUSED = offsetof(struct weft_send, refused),
+	WEFT_AT_OWN = offsetof(struct weft_send, own),
+	WEFT_AT_LENGTH = 8, /* of a segment */
+	WEFT_AT_LKEY = 12,
+	WEFT_AT_STATUS = 8, /* of a completion */
+	WEFT_AT_DONE_OP = 12,
+	WEFT_AT_VENDOR = 16,
+	WEFT_AT_BYTES = 20,
+	WEFT_AT_DATA = 24,
+	WEFT_AT_QPN = 28,
 };
 
 enum { WEFT_SENDS = 64, WEFT_RECVS = 256, WEFT_DONES = 64 };

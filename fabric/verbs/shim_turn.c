@@ -10,28 +10,28 @@
 
 /* The layout of work.go, which is that of the library's structs. */
 _Static_assert(sizeof(struct ibv_send_wr) == sizeof(((struct weft_send *)0)->wr), "see work.go");
-AT(struct ibv_send_wr, next, 8);
-AT(struct ibv_send_wr, sg_list, 16);
-AT(struct ibv_send_wr, num_sge, 24);
-AT(struct ibv_send_wr, opcode, 28);
-AT(struct ibv_send_wr, send_flags, 32);
-AT(struct ibv_send_wr, imm_data, 36);
-AT(struct ibv_send_wr, wr.rdma.remote_addr, 40);
-AT(struct ibv_send_wr, wr.rdma.rkey, 48);
-AT(struct ibv_send_wr, wr.atomic.remote_addr, 40);
-AT(struct ibv_send_wr, wr.atomic.compare_add, 48);
-AT(struct ibv_send_wr, wr.atomic.swap, 56);
-AT(struct ibv_send_wr, wr.atomic.rkey, 64);
+AT(struct ibv_send_wr, next, WEFT_AT_NEXT);
+AT(struct ibv_send_wr, sg_list, WEFT_AT_LIST);
+AT(struct ibv_send_wr, num_sge, WEFT_AT_SEGMENTS);
+AT(struct ibv_send_wr, opcode, WEFT_AT_OP);
+AT(struct ibv_send_wr, send_flags, WEFT_AT_FLAGS);
+AT(struct ibv_send_wr, imm_data, WEFT_AT_NOTE);
+AT(struct ibv_send_wr, wr.rdma.remote_addr, WEFT_AT_REMOTE);
+AT(struct ibv_send_wr, wr.rdma.rkey, WEFT_AT_RKEY);
+AT(struct ibv_send_wr, wr.atomic.remote_addr, WEFT_AT_REMOTE);
+AT(struct ibv_send_wr, wr.atomic.compare_add, WEFT_AT_RKEY);
+AT(struct ibv_send_wr, wr.atomic.swap, WEFT_AT_SWAP);
+AT(struct ibv_send_wr, wr.atomic.rkey, WEFT_AT_WORD_KEY);
 _Static_assert(sizeof(struct ibv_sge) == sizeof(((struct weft_send *)0)->sge[0]), "see work.go");
-AT(struct ibv_sge, length, 8);
-AT(struct ibv_sge, lkey, 12);
+AT(struct ibv_sge, length, WEFT_AT_LENGTH);
+AT(struct ibv_sge, lkey, WEFT_AT_LKEY);
 _Static_assert(sizeof(struct ibv_wc) == sizeof(struct weft_done), "see work.go");
-AT(struct ibv_wc, status, 8);
-AT(struct ibv_wc, opcode, 12);
-AT(struct ibv_wc, vendor_err, 16);
-AT(struct ibv_wc, byte_len, 20);
-AT(struct ibv_wc, imm_data, 24);
-AT(struct ibv_wc, qp_num, 28);
+AT(struct ibv_wc, status, WEFT_AT_STATUS);
+AT(struct ibv_wc, opcode, WEFT_AT_DONE_OP);
+AT(struct ibv_wc, vendor_err, WEFT_AT_VENDOR);
+AT(struct ibv_wc, byte_len, WEFT_AT_BYTES);
+AT(struct ibv_wc, imm_data, WEFT_AT_DATA);
+AT(struct ibv_wc, qp_num, WEFT_AT_QPN);
 _Static_assert(IBV_WR_RDMA_WRITE == 0 && IBV_WR_RDMA_WRITE_WITH_IMM == 1 && IBV_WR_SEND == 2 &&
 	       IBV_WR_RDMA_READ == 4 && IBV_WR_ATOMIC_CMP_AND_SWP == 5 && IBV_WR_ATOMIC_FETCH_AND_ADD == 6 &&
 	       IBV_SEND_SIGNALED == 2 && IBV_SEND_SOLICITED == 4 && IBV_SEND_INLINE == 8 &&

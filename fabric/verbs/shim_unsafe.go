@@ -22,13 +22,37 @@ import (
 	"github.com/weft-mpi/weft/internal/ccall"
 )
 
-// The structs of nic.go are those of shim.h: a difference does not compile.
+// The structs of work.go are those of shim.h: a difference does not compile.
 var (
 	_ [C.sizeof_struct_weft_send]byte = [unsafe.Sizeof(sendDesc{})]byte{}
 	_ [C.sizeof_struct_weft_done]byte = [unsafe.Sizeof(doneDesc{})]byte{}
-	_ [C.WEFT_SENDS]byte              = [sendRing]byte{}
-	_ [C.WEFT_RECVS]byte              = [recvRing]byte{}
-	_ [C.WEFT_DONES]byte              = [doneRing]byte{}
+
+	_ [C.WEFT_AT_NEXT]byte     = [unsafe.Offsetof(sendDesc{}.next)]byte{}
+	_ [C.WEFT_AT_LIST]byte     = [unsafe.Offsetof(sendDesc{}.list)]byte{}
+	_ [C.WEFT_AT_SEGMENTS]byte = [unsafe.Offsetof(sendDesc{}.work) + unsafe.Offsetof(work{}.segments)]byte{}
+	_ [C.WEFT_AT_OP]byte       = [unsafe.Offsetof(sendDesc{}.work) + unsafe.Offsetof(work{}.op)]byte{}
+	_ [C.WEFT_AT_FLAGS]byte    = [unsafe.Offsetof(sendDesc{}.work) + unsafe.Offsetof(work{}.flags)]byte{}
+	_ [C.WEFT_AT_NOTE]byte     = [unsafe.Offsetof(sendDesc{}.work) + unsafe.Offsetof(work{}.note)]byte{}
+	_ [C.WEFT_AT_REMOTE]byte   = [unsafe.Offsetof(sendDesc{}.remote)]byte{}
+	_ [C.WEFT_AT_RKEY]byte     = [unsafe.Offsetof(sendDesc{}.rkey)]byte{}
+	_ [C.WEFT_AT_SWAP]byte     = [unsafe.Offsetof(sendDesc{}.swap)]byte{}
+	_ [C.WEFT_AT_WORD_KEY]byte = [unsafe.Offsetof(sendDesc{}.wordKey)]byte{}
+	_ [C.WEFT_AT_SEG]byte      = [unsafe.Offsetof(sendDesc{}.seg)]byte{}
+	_ [C.WEFT_AT_QP]byte       = [unsafe.Offsetof(sendDesc{}.qp)]byte{}
+	_ [C.WEFT_AT_REFUSED]byte  = [unsafe.Offsetof(sendDesc{}.refused)]byte{}
+	_ [C.WEFT_AT_OWN]byte      = [unsafe.Offsetof(sendDesc{}.own)]byte{}
+	_ [C.WEFT_AT_LENGTH]byte   = [unsafe.Offsetof(segment{}.length)]byte{}
+	_ [C.WEFT_AT_LKEY]byte     = [unsafe.Offsetof(segment{}.lkey)]byte{}
+	_ [C.WEFT_AT_STATUS]byte   = [unsafe.Offsetof(doneDesc{}.status)]byte{}
+	_ [C.WEFT_AT_DONE_OP]byte  = [unsafe.Offsetof(doneDesc{}.op)]byte{}
+	_ [C.WEFT_AT_VENDOR]byte   = [unsafe.Offsetof(doneDesc{}.vendor)]byte{}
+	_ [C.WEFT_AT_BYTES]byte    = [unsafe.Offsetof(doneDesc{}.bytes)]byte{}
+	_ [C.WEFT_AT_DATA]byte     = [unsafe.Offsetof(doneDesc{}.data)]byte{}
+	_ [C.WEFT_AT_QPN]byte      = [unsafe.Offsetof(doneDesc{}.qpn)]byte{}
+
+	_ [C.WEFT_SENDS]byte = [sendRing]byte{}
+	_ [C.WEFT_RECVS]byte = [recvRing]byte{}
+	_ [C.WEFT_DONES]byte = [doneRing]byte{}
 )
 
 // library is an open port of a device through libibverbs.

@@ -210,7 +210,7 @@ func (e *endpoint) postPart(id uint32, p part, rkey uint32) {
 	r.tail++
 	if r.port == 0 {
 		d.outstanding++
-		if d.sends++; d.sends == batch {
+		if d.sends++; d.sends >= batch {
 			d.flush()
 		}
 		return

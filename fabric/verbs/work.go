@@ -3,7 +3,8 @@ package verbs
 import "encoding/binary"
 
 // Work requests and completions lie in memory as libibverbs takes and gives
-// them, so that nothing is copied on the way. shim_turn.c checks the layout.
+// them, so that nothing is copied on the way. shim_unsafe.go and shim_turn.c check the
+// layout.
 
 // sendDesc is a work request with what it names: its segments, and room for
 // inline data of its own.
@@ -66,7 +67,7 @@ const (
 )
 
 // reset makes a descriptor that was used a request without segments, to be
-// filled in.
+// filled in. What a request of its kind does not need keeps its old value.
 func (s *sendDesc) reset() *sendDesc {
 	s.work = work{}
 	return s
@@ -88,8 +89,8 @@ func (s *sendDesc) setOwn(n uint32) {
 	s.segments, s.seg[0].addr, s.seg[0].length = 1, s.ownAt, n
 }
 
-// doneDesc is a completion, struct ibv_wc. With a status other than 0 only id,
-// qpn and vendor mean anything.
+// doneDesc is a completion, struct ibv_wc. With a status other than 0 nothing
+// else but id, qpn and vendor means anything.
 type doneDesc struct {
 	id     uint64
 	status uint32
