@@ -100,8 +100,8 @@ func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) erro
 func (e *endpoint) repeat(verb opcode, seg *fabric.Segment, m *fabric.Remote, a fabric.Access, op fabric.Op) bool {
 	d, c := e.d, &e.d.recent
 	n, start := uint64(len(seg.Bytes)), addressOf(seg.Bytes)
-	if !e.up || n-1 >= repeatMax || n > m.Len || m.Addr+m.Len < m.Addr || m.Key != e.trusted || !permits(m.Key, a) ||
-		seg.Region.Handle != c.handle || d.regions.ended.Load() != c.ended || start < c.start || start+n > c.end || !e.room(1) {
+	if !e.up || n-1 >= repeatMax || !reaches(m, n) || m.Key != e.trusted || !permits(m.Key, a) ||
+		!c.knows(seg.Region.Handle, &d.regions) || !c.holds(start, n) || !e.room(1) {
 		return false
 	}
 	e.piece(verb, seg.Bytes, c.lkey, m.Addr, uint32(m.Key), 0, entry{op: op, form: formOp, slot: -1})
@@ -205,12 +205,15 @@ func (e *endpoint) check(what string, m fabric.Remote, n int, a fabric.Access) e
 	if m.Addr == 0 && m.Key == 0 {
 		return fabric.ErrUnsupported // its owner could not register it
 	}
-	if uint64(n) <= m.Len && m.Addr+m.Len >= m.Addr && (a != fabric.RemoteAtomic || m.Addr%8 == 0) &&
+	if reaches(&m, uint64(n)) && (a != fabric.RemoteAtomic || m.Addr%8 == 0) &&
 		permits(m.Key, a) && (m.Key == e.trusted || e.trusts(m.Key)) {
 		return nil
 	}
 	return e.badRemote(what, m, n)
 }
+
+// reaches says whether the memory has n bytes, and an end.
+func reaches(m *fabric.Remote, n uint64) bool { return n <= m.Len && m.Addr+m.Len >= m.Addr }
 
 // trusts says whether a key is of the peer's making, and remembers the last that
 // was: operations in a row name the same.

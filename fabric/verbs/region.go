@@ -31,6 +31,14 @@ type recent struct {
 	ended              uint64 // regions.ended then
 }
 
+// knows says whether a look-up of the handle would find the same.
+func (c *recent) knows(handle uint64, r *regions) bool {
+	return c.handle == handle && c.ended == r.ended.Load()
+}
+
+// holds says whether n bytes from start on are in it.
+func (c *recent) holds(start, n uint64) bool { return start >= c.start && start+n <= c.end }
+
 // region is a registration. One of the cache stays when nobody holds it.
 type region struct {
 	mr         mr
@@ -190,7 +198,7 @@ func (d *Domain) local(s fabric.Segment) (lkey uint32, ok bool) {
 		return 0, true
 	}
 	r, c, start := &d.regions, &d.recent, addressOf(s.Bytes)
-	if c.handle != s.Region.Handle || c.ended != r.ended.Load() {
+	if !c.knows(s.Region.Handle, r) {
 		r.mu.Lock()
 		_, e := r.at(s.Region.Handle)
 		if e == nil {
@@ -200,7 +208,7 @@ func (d *Domain) local(s fabric.Segment) (lkey uint32, ok bool) {
 		*c = recent{handle: s.Region.Handle, start: e.start, end: e.end, lkey: e.mr.lkey, ended: r.ended.Load()}
 		r.mu.Unlock()
 	}
-	return c.lkey, start >= c.start && start+n <= c.end
+	return c.lkey, c.holds(start, n)
 }
 
 // localAt is the same on a further port.

@@ -3,8 +3,8 @@ package verbs
 import "encoding/binary"
 
 // Work requests and completions lie in memory as libibverbs takes and gives
-// them, so that nothing is copied on the way. shim_unsafe.go and shim_turn.c check the
-// layout.
+// them, so that nothing is copied on the way. shim_unsafe.go and shim_turn.c
+// check the layout.
 
 // sendDesc is a work request with what it names: its segments, and room for
 // inline data of its own.
