@@ -112,6 +112,5 @@ func (w *World) abandon() {
 	if !w.finalized.Swap(true) {
 		w.stopWatchdog()
 		w.loop.Close()
-		closeAll(w.doms)
 	}
 }

@@ -17,7 +17,6 @@ import (
 type World struct {
 	job       *boot.Job // nil for ranks that are goroutines
 	fabric    string
-	doms      []fabric.Domain
 	loop      *progress.Loop
 	comm      *Comm
 	finalized atomic.Bool
@@ -81,7 +80,7 @@ func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
 func newWorld(name string, doms []fabric.Domain, to routes, rank int, cfg progress.Config, o options) *World {
 	cfg.Domain, cfg.More, cfg.Via, cfg.Addrs = doms[0], doms[1:], to.via, to.addrs
 	cfg.Log, cfg.NoThread = o.log, o.noThread
-	w := &World{fabric: name, doms: doms, loop: progress.New(cfg), log: o.log}
+	w := &World{fabric: name, loop: progress.New(cfg), log: o.log}
 	p2p := pt2pt.New(w.loop, rank, len(to.addrs))
 	p2p.Limit(o.limits)
 	w.loop.Go()
@@ -111,8 +110,7 @@ func (w *World) Finalize() error {
 	}
 	w.noReportOnQuit()
 	w.stopWatchdog()
-	w.loop.Close()
-	err = errors.Join(err, closeAll(w.doms))
+	err = errors.Join(err, w.loop.Close())
 	if w.job != nil {
 		err = errors.Join(err, w.job.Close())
 	}

@@ -6,9 +6,10 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// closedDomain stands in for the domain of a loop that has been closed: whoever
+// closedDomain stands in for the domain of a loop that is being closed: whoever
 // is still inside the loop, or enters it, finds nothing to do and does not
-// touch what the domain's own Close releases.
+// touch what the domain's own Close releases. Who waits may sleep: its requests
+// end soon.
 type closedDomain struct{ fabric.Domain }
 
 func (closedDomain) Connect(fabric.Peer, []byte) (fabric.Endpoint, error) {
@@ -21,15 +22,16 @@ func (closedDomain) Register([]byte, fabric.Access) (fabric.Region, error) {
 
 func (closedDomain) Deregister(fabric.Region) error { return fabric.ErrClosed }
 func (closedDomain) Poll(fabric.Handler, int) int   { return 0 }
-func (closedDomain) Arm(fabric.Wake) error          { return fabric.ErrClosed }
+func (closedDomain) Arm(fabric.Wake) error          { return nil }
 func (closedDomain) Disarm()                        {}
 func (closedDomain) Wait(time.Duration) error       { return fabric.ErrClosed }
 func (closedDomain) Wake()                          {}
-func (closedDomain) Close() error                   { return fabric.ErrClosed }
+func (closedDomain) Close() error                   { return nil }
 
-// terminate takes the domain away and ends every request and every peer. Under
-// ownership.
-func (l *Loop) terminate() {
+// seal takes the domains away, after which no request starts any more, and
+// returns them. Under ownership.
+func (l *Loop) seal() []fabric.Domain {
+	doms := append([]fabric.Domain{l.dom}, l.more...)
 	l.over, l.armed, l.dom, l.more = true, 0, closedDomain{l.dom}, nil
 	for i := range l.conns {
 		c := &l.conns[i]
@@ -39,5 +41,5 @@ func (l *Loop) terminate() {
 			c.down = fabric.ErrClosed
 		}
 	}
-	l.requests.each(l.Refuse)
+	return doms
 }

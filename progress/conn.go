@@ -91,7 +91,7 @@ func (c *Conn) Post(kind uint8, imm uint64, hdr []byte) {
 func (c *Conn) Enqueue(r *Request) {
 	p := c.loop.packet()
 	p.r = r
-	r.queued = true
+	r.queued = p
 	c.enqueue(p)
 }
 
@@ -107,17 +107,14 @@ func (c *Conn) enqueue(p *packet) {
 }
 
 // Queued reports whether the request waits in a backlog.
-func (r *Request) Queued() bool { return r.queued }
+func (r *Request) Queued() bool { return r.queued != nil }
 
 // Withdraw takes a request out of the backlog.
 func (c *Conn) Withdraw(r *Request) {
-	for p := c.head; p != nil; p = p.next {
-		if p.r == r {
-			// It stays as an empty entry, so nothing behind it moves.
-			p.r, p.kind = nil, 0
-			r.queued = false
-			return
-		}
+	if p := r.queued; p != nil {
+		// It stays as an empty entry, so nothing behind it moves.
+		p.r, p.kind = nil, 0
+		r.queued = nil
 	}
 }
 
@@ -147,9 +144,9 @@ func (c *Conn) flush() (moved int) {
 		switch r := p.r; {
 		case r != nil:
 			before := r.Offset
-			r.queued = false // from here on the request may be over
+			r.queued = nil // from here on the request may be over
 			if err = r.sink.Resume(r); err == fabric.ErrAgain {
-				r.queued = true
+				r.queued = p
 				if r.Offset != before {
 					moved++
 				}
@@ -174,7 +171,7 @@ func (c *Conn) drop() {
 	for p := c.head; p != nil; {
 		next := p.next
 		if p.r != nil {
-			p.r.queued = false
+			p.r.queued = nil
 		}
 		c.loop.recycle(p)
 		p = next

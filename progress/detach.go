@@ -5,10 +5,11 @@ import "context"
 // detached is what is left of a request that nobody waits for: fn is called
 // with how it has ended.
 type detached struct {
-	fn   func(Status, error)
-	st   Status
-	err  error
-	next *detached
+	fn      func(Status, error) // nil: nobody is told
+	unwatch func() bool         // of the request's context
+	st      Status
+	err     error
+	next    *detached
 }
 
 // nobody is for requests whose end is told to no one. It is not written to.
@@ -24,6 +25,7 @@ func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 		return ErrStale
 	}
 	l := h.r.loop
+	var guard expiryGuard
 	l.Exclusive(func() {
 		was := h.spend()
 		switch {
@@ -33,14 +35,16 @@ func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 			st, e := was.collect()
 			l.call(&detached{fn: fn, st: st, err: e})
 		default:
-			l.detach(was.r, fn)
+			guard = l.detach(was.r, fn)
 		}
 	})
+	guard.set(l)
 	return err
 }
 
-// detach makes fn, unless nil, the waiter of a request in flight.
-func (l *Loop) detach(r *Request, fn func(Status, error)) {
+// detach makes fn, unless nil, the waiter of a request in flight. The caller
+// sets the guard once it does not own the loop any more.
+func (l *Loop) detach(r *Request, fn func(Status, error)) expiryGuard {
 	w := newWaiter()
 	w.single, w.need, w.detached = r, 1, &nobody
 	if fn != nil {
@@ -49,18 +53,39 @@ func (l *Loop) detach(r *Request, fn func(Status, error)) {
 		l.Rouse() // to be woken for this request's message too
 	}
 	r.waiter = w
-	if r.Ctx == nil {
+	return expiryGuard{r.Handle(), w, r.Until}
+}
+
+// expiryGuard watches the context of a detached request, on which nobody sleeps
+// with an eye.
+type expiryGuard struct {
+	h     Handle
+	w     *Waiter
+	until Expiry
+}
+
+// set begins to watch. Not for the owner.
+func (g expiryGuard) set(l *Loop) {
+	if g.until.done == nil {
 		return
 	}
-	// Nobody sleeps with an eye on the context.
-	id, ctx := r.Handle(), r.Ctx
-	w.unwatch = context.AfterFunc(ctx, func() {
+	waits := func() bool { return g.h.r.gen == g.h.gen && g.h.r.waiter == g.w }
+	stop := context.AfterFunc(g.until.ctx, func() {
 		l.Exclusive(func() {
-			if r.gen == id.gen && r.waiter == w {
-				r.sink.Cancel(r, ended(ctx))
+			if waits() {
+				g.h.r.sink.Cancel(g.h.r, g.until.err())
 			}
 		})
 	})
+	ended := false
+	l.Exclusive(func() {
+		if ended = !waits(); !ended {
+			g.w.unwatch = stop
+		}
+	})
+	if ended {
+		stop()
+	}
 }
 
 // Orphan starts a request that nobody will wait for. hook is called, under
@@ -75,13 +100,12 @@ func (l *Loop) Orphan(s Sink, r *Request, hook func(*Request, error)) {
 // endDetached takes the result of a detached request that has ended.
 func (l *Loop) endDetached(w *Waiter) {
 	d := w.detached
-	if w.unwatch != nil {
-		w.unwatch()
-	}
 	if d != &nobody {
-		d.st, d.err = w.result.Status(), w.err
+		d.st, d.err, d.unwatch = w.result.Status(), w.err, w.unwatch
 		l.detachments--
 		l.call(d)
+	} else if w.unwatch != nil {
+		l.call(&detached{unwatch: w.unwatch})
 	}
 	w.recycle()
 }
@@ -135,6 +159,11 @@ func (l *Loop) callAll() {
 // make makes the calls, oldest first.
 func (d *detached) make() {
 	for ; d != nil; d = d.next {
-		d.fn(d.st, d.err)
+		if d.unwatch != nil {
+			d.unwatch()
+		}
+		if d.fn != nil {
+			d.fn(d.st, d.err)
+		}
 	}
 }

@@ -95,7 +95,7 @@ func (l *Loop) enlist(w *Waiter, hs []Handle, some bool) error {
 		}
 		r.waiter = w
 		w.reqs = append(w.reqs, r)
-		if r.Ctx != nil {
+		if r.Until.done != nil {
 			w.watch(r)
 		}
 	}

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"errors"
 	"log/slog"
 	"math"
 	"runtime"
@@ -124,7 +125,6 @@ func New(cfg Config) *Loop {
 	l.ended.loop, l.ended.gen, l.ended.done = l, instant, true
 	l.parked.init()
 	l.spin.init(cfg.Oversubscribed)
-	l.owned.init()
 	l.oneProc = runtime.GOMAXPROCS(0) == 1
 	l.look, l.looks = lookDedicated, 4*lookDedicated
 	if cfg.Oversubscribed {
@@ -351,18 +351,20 @@ func (l *Loop) Finish(r *Request, err error) {
 	}
 }
 
-// Close stops the progress thread and ends every request, present or to come,
-// with ErrClosed; whoever is to be told of that has been when it returns. The
-// domain is the caller's to close afterwards.
-func (l *Loop) Close() {
+// Close stops the progress thread, closes the domains, and then ends every
+// request, present or to come, with ErrClosed: when a request ends, or its
+// callback is called, no peer and no device touches its buffer any more. Whoever
+// is to be told has been when it returns. It blocks while a domain waits for
+// peers that are in the middle of a copy. Later calls return nil.
+func (l *Loop) Close() (err error) {
 	if l.closed.Swap(true) {
-		return
+		return nil
 	}
 	if !l.running.Swap(true) {
 		close(l.stopped)
 	}
 	for {
-		l.dom.Wake()
+		l.first.Wake()
 		select {
 		case <-l.stopped:
 		case <-time.After(10 * time.Millisecond):
@@ -371,10 +373,16 @@ func (l *Loop) Close() {
 		break
 	}
 	l.stopBells()
+	var doms []fabric.Domain
+	l.Exclusive(func() { doms = l.seal() })
+	for _, d := range doms {
+		err = errors.Join(err, d.Close())
+	}
 	l.Exclusive(func() {
 		l.calling = true
-		l.terminate()
+		l.requests.each(l.Refuse)
 	})
 	l.callAll()
 	clock.drop()
+	return err
 }

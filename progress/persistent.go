@@ -18,7 +18,7 @@ func (l *Loop) Persist(s Saved) Handle {
 	l.Exclusive(func() {
 		saved := s
 		r.sink, r.saved, r.special, r.resting = s.Sink, &saved, true, true
-		r.Buf, r.Imm, r.Peer, r.Kind, r.Mode, r.Ctx, r.Place = s.Buf, s.Imm, s.Peer, s.Kind, s.Mode, s.Ctx, s.Place
+		r.Buf, r.Imm, r.Peer, r.Kind, r.Mode, r.Until, r.Place = s.Buf, s.Imm, s.Peer, s.Kind, s.Mode, s.Until, s.Place
 	})
 	return r.Handle()
 }
@@ -94,6 +94,7 @@ func Release(h *Handle) (err error) {
 		return ErrStale
 	}
 	l := h.r.loop
+	var guard expiryGuard
 	l.Exclusive(func() {
 		r := h.r
 		switch {
@@ -111,11 +112,12 @@ func Release(h *Handle) (err error) {
 			return
 		case r.general != nil:
 			g := r.general
-			l.detach(r, func(Status, error) { g.freed() })
+			guard = l.detach(r, func(Status, error) { g.freed() })
 		default:
-			l.detach(r, nil)
+			guard = l.detach(r, nil)
 		}
 		*h = Handle{}
 	})
+	guard.set(l)
 	return err
 }

@@ -15,6 +15,9 @@ const (
 	// the message it waits for may need the core to be sent. Powers of two.
 	lookDedicated = 64
 	lookShared    = 1
+	// watchPasses is after how many passes a poller looks at its contexts while
+	// messages come.
+	watchPasses = 256
 	// lookLinger is how many passes of a domain that lingers a short wait takes.
 	lookLinger = 8
 	// yieldPasses is after how many passes, at most, a poller yields that is never
@@ -68,6 +71,9 @@ func (l *Loop) poll(w *Waiter) bool {
 		// last one would be to wait for it to come from the other core.
 		if l.pass(min(w.need, burst)) > 0 {
 			idle, start = 0, time.Time{}
+			if l.passes%watchPasses == 0 && w.expired() {
+				l.withdraw(w)
+			}
 			if l.woke || l.passes-l.yielded > l.turns {
 				l.woke = false
 				l.pace()

@@ -1,7 +1,6 @@
 package progress
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 
@@ -19,7 +18,6 @@ type Request struct {
 	Kind   uint8  // the protocol's: what kind of operation
 	Step   uint8  // the protocol's: how far it is
 	done   bool
-	queued bool // in its peer's backlog
 	id     uint32
 	gen    uint32
 	sink   Sink
@@ -35,11 +33,12 @@ type Request struct {
 	Began   uint32   // when, in seconds of Clock
 
 	Place  [3]uintptr      // return addresses above the call that made it
-	Ctx    context.Context // ends the wait; nil for never
-	Offset uint64          // bytes moved so far
+	Until  Expiry     // ends the wait
+	Offset uint64     // bytes moved so far
 	loop   *Loop
 	Back   *Request // the protocol's, as Link
 
+	queued  *packet  // its entry in its peer's backlog, or nil
 	saved   *Saved   // what a persistent request starts with again
 	general *General // of a generalized request that goes on
 	node    node
@@ -51,7 +50,7 @@ type Request struct {
 // Saved is what Restart gives a persistent request back each time.
 type Saved struct {
 	Sink       Sink
-	Ctx        context.Context
+	Until      Expiry
 	Buf        []byte
 	Imm        uint64
 	Peer       int32
@@ -194,8 +193,8 @@ func (s *requests) free(r *Request) {
 		r.gen++
 	}
 	r.sink, r.Buf, r.err = nil, nil, nil
-	if r.Ctx != nil {
-		r.Ctx = nil
+	if r.Until.ctx != nil {
+		r.Until = Expiry{}
 	}
 	r.done = false
 	if r.special {

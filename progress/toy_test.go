@@ -166,7 +166,7 @@ func (s *toy) own(f func()) {
 // shared fills in a request that anyone may take.
 func (s *toy) shared(kind uint8, peer int, token uint64, ctx context.Context) *Request {
 	r := s.l.NewShared()
-	r.Kind, r.Peer, r.Offset, r.Ctx = kind, int32(peer), token, ctx
+	r.Kind, r.Peer, r.Offset, r.Until = Expires(kind, int32(peer), token, ctx)
 	return r
 }
 
@@ -183,7 +183,7 @@ func (s *toy) begin(kind uint8, peer int, token uint64) Handle {
 	var h Handle
 	s.own(func() {
 		r := s.l.New()
-		r.Kind, r.Peer, r.Offset, r.Ctx = kind, int32(peer), token, nil
+		r.Kind, r.Peer, r.Offset, r.Until = Expires(kind, int32(peer), token, nil)
 		h = r.Handle()
 		s.l.Begin(s, r)
 	})

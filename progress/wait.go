@@ -1,7 +1,6 @@
 package progress
 
 import (
-	"context"
 	"sync"
 	"time"
 )
@@ -9,9 +8,14 @@ import (
 // Waiter is a goroutine that waits for requests, or that wants the owner to do
 // something for it.
 type Waiter struct {
-	need int               // requests still to end
-	reqs []*Request        // what it waits for, if more than one
-	ctxs []context.Context // that end the wait; the goroutine's own
+	need int        // requests still to end
+	reqs []*Request // what it waits for, if more than one
+
+	// The contexts that end the wait, the goroutine's own.
+	watches []watch
+	byDone  map[<-chan struct{}]int // index of watches by channel, where there are many
+	lapsed  []int                   // of watches: ended, for withdraw
+	look    int                     // of watches: the last that expired looked at
 
 	// A waiter for one request has its result handed over and the request
 	// freed by whoever ends it.
@@ -63,9 +67,9 @@ func (w *Waiter) reset() {
 		clear(w.reqs)
 		w.reqs = w.reqs[:0]
 	}
-	if len(w.ctxs) > 0 {
-		clear(w.ctxs)
-		w.ctxs = w.ctxs[:0]
+	if len(w.watches) > 0 {
+		clear(w.watches)
+		w.watches, w.byDone, w.lapsed, w.look = w.watches[:0], nil, w.lapsed[:0], 0
 	}
 	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
 	w.detached, w.unwatch, w.hook = nil, nil, nil
@@ -214,7 +218,7 @@ func (l *Loop) Await(r *Request) (Result, error) {
 	}
 	w := l.waiter()
 	w.single, w.need, r.waiter = r, 1, w
-	if r.Ctx != nil {
+	if r.Until.done != nil {
 		w.watch(r)
 	}
 	return l.end(w, l.await(w))
@@ -341,9 +345,11 @@ func (l *Loop) bide(w *Waiter) bool {
 // sleep blocks until the waiter's requests have ended, polling when its turn
 // comes. The caller is not the owner; sleep reports whether it is afterwards.
 func (l *Loop) sleep(w *Waiter) (owner bool) {
-	for !w.token() {
+	a := w.newAlarm()
+	for !w.token(a) {
 		l.Exclusive(func() { l.withdraw(w) })
 	}
+	a.stop()
 	if !w.turn {
 		return false
 	}
@@ -364,11 +370,12 @@ func (l *Loop) Behind(fn func()) {
 	l.queue.push(&w.node)
 }
 
-// Exclusive calls fn under ownership, by whoever has it.
+// Exclusive calls fn under ownership, by whoever has it. fn calls nothing of the
+// user's.
 func (l *Loop) Exclusive(fn func()) {
 	if l.Enter() {
+		defer l.Leave() // also after a panic, which somebody may recover from
 		fn()
-		l.Leave()
 		return
 	}
 	w := newWaiter()

@@ -206,6 +206,7 @@ func (l *Loop) testAll(hs []Handle, out []Status) (bool, error) {
 			case !h.valid():
 				stale = true
 			default:
+				h.r.lapse()
 				all = all && h.r.done
 			}
 		}

@@ -106,7 +106,7 @@ func (l *Loop) lookAny(hs []Handle) (ended int, active bool, err error) {
 				return 0, true, ErrStale
 			}
 			active = true
-			if h.r.done {
+			if h.r.lapse(); h.r.done {
 				ended++
 			}
 		}

@@ -119,9 +119,7 @@ func (l *Loop) attend(h *Handle) (bool, error) {
 	if !r.done {
 		l.glance()
 	}
-	if !r.done && r.Ctx != nil && r.Ctx.Err() != nil {
-		r.sink.Cancel(r, ended(r.Ctx))
-	}
+	r.lapse()
 	return r.done, nil
 }
 

@@ -76,14 +76,14 @@ func (e *Engine) DetachBuffer(ctx context.Context, cid uint32) (b []byte, err er
 // FlushBuffer blocks until all messages in the context's attached memory are on
 // their way: it may be all sent over again.
 func (e *Engine) FlushBuffer(ctx context.Context, cid uint32) error {
-	r := fill(e.loop.NewShared(), ctx, kindFlush, e.rank, cid, 0, nil)
+	r := fill(e.loop.NewShared(), progress.Expires(ctx), kindFlush, e.rank, cid, 0, nil)
 	_, err := e.loop.Do(e, r)
 	return err
 }
 
 // IflushBuffer starts FlushBuffer. It is local.
 func (e *Engine) IflushBuffer(ctx context.Context, cid uint32) progress.Handle {
-	return e.submit(fill(e.loop.NewShared(), ctx, kindFlush, e.rank, cid, 0, nil))
+	return e.submit(fill(e.loop.NewShared(), progress.Expires(ctx), kindFlush, e.rank, cid, 0, nil))
 }
 
 func cidOf(r *progress.Request) uint32 { return uint32(r.Imm >> 32) }

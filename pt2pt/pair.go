@@ -10,7 +10,7 @@ import (
 // have, with the receive's status (MPI-4.0 §3.10). It is local.
 func (e *Engine) Isendrecv(ctx context.Context, cid uint32, out []byte, dest int, sendtag int32, in []byte, source int, recvtag int32) progress.Handle {
 	l := e.loop
-	r := fill(l.NewShared(), ctx, kindPair, e.rank, cid, recvtag, nil)
+	r := fill(l.NewShared(), progress.Expires(ctx), kindPair, e.rank, cid, recvtag, nil)
 	callers(&r.Place)
 	h := r.Handle()
 	l.Exclusive(func() {
@@ -18,8 +18,8 @@ func (e *Engine) Isendrecv(ctx context.Context, cid uint32, out []byte, dest int
 			l.Refuse(r)
 			return
 		}
-		send := fill(l.New(), nil, kindSend, dest, cid, sendtag, out)
-		recv := fill(l.New(), nil, kindRecv, source, cid, recvtag, in)
+		send := fill(l.New(), progress.Expiry{}, kindSend, dest, cid, sendtag, out)
+		recv := fill(l.New(), progress.Expiry{}, kindRecv, source, cid, recvtag, in)
 		r.Step, r.Link, r.Back = stepPair, recv, send
 		var first error
 		ended := func(part *progress.Request, err error) {

@@ -19,13 +19,13 @@ type Message struct {
 // Probe blocks until a message that a receive would match is here, and tells of
 // it (MPI-4.0 §3.8.1).
 func (e *Engine) Probe(ctx context.Context, source int, cid uint32, tag int32) (progress.Result, error) {
-	l := e.loop
+	l, until := e.loop, progress.Expires(ctx)
 	if !l.Enter() {
-		r := fill(l.NewShared(), ctx, kindProbe, source, cid, tag, nil)
+		r := fill(l.NewShared(), until, kindProbe, source, cid, tag, nil)
 		callers(&r.Place)
 		return l.Do(e, r)
 	}
-	r := fill(l.New(), ctx, kindProbe, source, cid, tag, nil)
+	r := fill(l.New(), until, kindProbe, source, cid, tag, nil)
 	callers(&r.Place)
 	l.Begin(e, r)
 	return l.Await(r)
@@ -61,7 +61,7 @@ func (e *Engine) Improbe(source int, cid uint32, tag int32) (m Message, res prog
 
 // Mprobe is Probe that also takes the message.
 func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) (Message, progress.Result, error) {
-	l := e.loop
+	l, until := e.loop, progress.Expires(ctx)
 	var r *progress.Request
 	owner := l.Enter()
 	if owner {
@@ -74,7 +74,7 @@ func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) 
 	} else {
 		r = l.NewShared()
 	}
-	fill(r, ctx, kindProbe, source, cid, tag, nil)
+	fill(r, until, kindProbe, source, cid, tag, nil)
 	r.Mode = takes
 	callers(&r.Place)
 	res, name, err := l.Find(e, r, owner)
@@ -96,15 +96,15 @@ func (e *Engine) take(id uint32) Message {
 
 // Mrecv receives a message of Mprobe or Improbe into b and sets *m to null.
 func (e *Engine) Mrecv(ctx context.Context, m *Message, b []byte) (progress.Result, error) {
-	l, name := e.loop, m.name()
+	l, name, until := e.loop, m.name(), progress.Expires(ctx)
 	*m = Message{}
 	if !l.Enter() {
-		r := fill(l.NewShared(), ctx, kindMrecv, e.rank, 0, 0, b)
+		r := fill(l.NewShared(), until, kindMrecv, e.rank, 0, 0, b)
 		callers(&r.Place)
 		r.Entry = name
 		return l.Do(e, r)
 	}
-	r := fill(l.New(), ctx, kindMrecv, e.rank, 0, 0, b)
+	r := fill(l.New(), until, kindMrecv, e.rank, 0, 0, b)
 	callers(&r.Place)
 	r.Entry = name
 	l.Begin(e, r)
@@ -113,7 +113,7 @@ func (e *Engine) Mrecv(ctx context.Context, m *Message, b []byte) (progress.Resu
 
 // Imrecv starts Mrecv. It is local.
 func (e *Engine) Imrecv(ctx context.Context, m *Message, b []byte) progress.Handle {
-	r := fill(e.loop.NewShared(), ctx, kindMrecv, e.rank, 0, 0, b)
+	r := fill(e.loop.NewShared(), progress.Expires(ctx), kindMrecv, e.rank, 0, 0, b)
 	callers(&r.Place)
 	r.Entry = m.name()
 	*m = Message{}

@@ -163,7 +163,7 @@ func (r *simRank) await(source int, cid uint32, tag int32) *simReq {
 	q.probe = true
 	w.tell(oracle.Event{Kind: oracle.Await, Rank: r.id, Peer: source, Context: cid, Tag: tag, Req: q.id})
 	r.open = append(r.open, q)
-	q.h = r.submit(fill(r.loop.NewShared(), background, kindProbe, source, cid, tag, nil))
+	q.h = r.submit(fill(r.loop.NewShared(), progress.Expires(background), kindProbe, source, cid, tag, nil))
 	return q
 }
 
