@@ -166,7 +166,7 @@ func (s *toy) own(f func()) {
 // shared fills in a request that anyone may take.
 func (s *toy) shared(kind uint8, peer int, token uint64, ctx context.Context) *Request {
 	r := s.l.NewShared()
-	r.Kind, r.Peer, r.Offset, r.Until = Expires(kind, int32(peer), token, ctx)
+	r.Kind, r.Peer, r.Offset, r.Until = kind, int32(peer), token, Expires(ctx)
 	return r
 }
 
@@ -183,7 +183,7 @@ func (s *toy) begin(kind uint8, peer int, token uint64) Handle {
 	var h Handle
 	s.own(func() {
 		r := s.l.New()
-		r.Kind, r.Peer, r.Offset, r.Until = Expires(kind, int32(peer), token, nil)
+		r.Kind, r.Peer, r.Offset, r.Until = kind, int32(peer), token, Expiry{}
 		h = r.Handle()
 		s.l.Begin(s, r)
 	})
@@ -235,7 +235,7 @@ func (s *toy) checkFree(t *testing.T) {
 			if seen[id] != 1 {
 				t.Errorf("request %d is %d times in the free lists", id, seen[id])
 			}
-			if r := q.at(id); r.sink != nil || r.Buf != nil || r.waiter != nil || r.done || r.queued {
+			if r := q.at(id); r.sink != nil || r.Buf != nil || r.waiter != nil || r.done || r.queued != nil {
 				t.Errorf("free request %d keeps something: %+v", id, r)
 			}
 		}
