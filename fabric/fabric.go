@@ -166,7 +166,12 @@ type Domain interface {
 	// passed (0: none) or the domain is closed (ErrClosed). One caller at a
 	// time. It may return early.
 	Wait(timeout time.Duration) error
-	// Wake makes a present or the next Wait return.
+	// Sleep is Wait for a goroutine that is locked to its thread: it blocks the
+	// thread in the kernel, so that the kernel's scheduler runs it as soon as the
+	// doorbell rings, whatever the goroutines of the process do. ErrUnsupported
+	// means that the doorbell is not the kernel's: Wait does.
+	Sleep(timeout time.Duration) error
+	// Wake makes a present or the next Wait or Sleep return.
 	Wake()
 
 	// Close releases everything the domain holds. Operations that have not

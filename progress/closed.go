@@ -25,6 +25,7 @@ func (closedDomain) Poll(fabric.Handler, int) int   { return 0 }
 func (closedDomain) Arm(fabric.Wake) error          { return nil }
 func (closedDomain) Disarm()                        {}
 func (closedDomain) Wait(time.Duration) error       { return fabric.ErrClosed }
+func (closedDomain) Sleep(time.Duration) error      { return fabric.ErrClosed }
 func (closedDomain) Wake()                          {}
 func (closedDomain) Close() error                   { return nil }
 

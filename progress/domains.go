@@ -1,6 +1,11 @@
 package progress
 
-import "github.com/weft-mpi/weft/fabric"
+import (
+	"errors"
+	"runtime"
+
+	"github.com/weft-mpi/weft/fabric"
+)
 
 // A loop may drive several fabrics: each peer is reached over one of them. The
 // process still sleeps in one place, the first domain's Wait: a goroutine for
@@ -22,11 +27,26 @@ func (l *Loop) lingering(on bool) {
 // relayBells starts those goroutines.
 func (l *Loop) relayBells() {
 	for _, d := range l.more {
-		l.bells.Go(func() {
-			for !l.closed.Load() && d.Wait(0) == nil {
-				l.first.Wake()
-			}
-		})
+		l.bells.Go(func() { l.passBellOn(d) })
+	}
+}
+
+// passBellOn sleeps as the progress thread does.
+func (l *Loop) passBellOn(d fabric.Domain) {
+	sleep, kernel := d.Wait, false
+	for !l.closed.Load() {
+		if !kernel && l.attended.Load() {
+			kernel = true
+			runtime.LockOSThread()
+			sleep = d.Sleep
+		}
+		err := sleep(0)
+		if errors.Is(err, fabric.ErrUnsupported) {
+			sleep = d.Wait
+		} else if err != nil {
+			return
+		}
+		l.first.Wake()
 	}
 }
 

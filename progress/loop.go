@@ -101,6 +101,7 @@ type Loop struct {
 	calling         bool          // a goroutine makes the calls of the closed loop
 	vains           atomic.Uint32 // calls of Test in vain
 	running, closed atomic.Bool
+	attended        atomic.Bool // the thread sleeps in the kernel, see attendant
 	stopped         chan struct{}
 
 	sinks [256]Sink

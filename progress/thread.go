@@ -16,12 +16,12 @@ const tick = time.Millisecond
 // every tick; or each time that the poller yields, where it does so seldom and on
 // the one processor: a turn of the scheduler costs a quarter of a timer. Once a
 // tick goes by with nobody there, it arms the doorbell, for urgent work or, where
-// goroutines or detached requests wait, for any, and sleeps until it rings.
-//
-// It is a goroutine: a domain's Wait is a wait on the Go poller, the one place
-// where the process sleeps, and holds neither a thread nor a processor.
+// goroutines or detached requests wait, for any, and sleeps until it rings. How
+// it sleeps is the attendant's.
 func (l *Loop) thread() {
 	defer close(l.stopped)
+	at := attendant{l: l}
+	at.begin()
 	for next := afterTick; ; {
 		timeout := time.Duration(0)
 		if next == afterTick {
@@ -29,7 +29,7 @@ func (l *Loop) thread() {
 		}
 		if next == again {
 			runtime.Gosched()
-		} else if err := l.dom.Wait(timeout); err != nil {
+		} else if err := at.sleep(timeout); err != nil {
 			if !errors.Is(err, fabric.ErrClosed) {
 				l.log.Error("the progress thread ends", "err", err)
 			}
@@ -40,10 +40,12 @@ func (l *Loop) thread() {
 		}
 		next = afterTick
 		if l.Enter() {
+			alone := l.seen == l.passes && l.poller == nil
 			next = l.tend()
 			calls := l.takeCalls()
 			l.Leave()
 			calls.make()
+			at.judge(alone)
 		} else if l.called.Load() {
 			var calls *detached
 			l.Exclusive(func() { calls = l.takeCalls() })
@@ -66,7 +68,7 @@ func (l *Loop) tend() nextLook {
 	rung := l.asleep
 	l.asleep, l.roused = false, false
 	if l.parked.first() == nil || l.poller != nil {
-		if !rung && l.seen != l.passes {
+		if !rung && l.seen != l.passes && (l.poller != nil || !l.attended.Load()) {
 			l.seen = l.passes
 			if l.poller != nil && l.oneProc && l.turns <= yieldPasses && !l.oversubscribed {
 				return again
@@ -90,7 +92,7 @@ func (l *Loop) tend() nextLook {
 		return again
 	case l.poller != nil, len(l.backlogged) > 0:
 		return afterTick
-	case level == fabric.WakeUrgent && rung:
+	case level == fabric.WakeUrgent && rung && !l.attended.Load():
 		return afterTick // the application has been given something; it may come
 	}
 	if err := l.armAll(level); err != nil {

@@ -21,7 +21,7 @@ const (
 	Eager      uint8 = 1           // imm: context and tag; body: the message
 	EagerFirst uint8 = 2           // imm: context and tag; header First; body: the beginning
 	EagerMore  uint8 = 3           // body: the next piece of the sender's last EagerFirst
-	EagerSync  uint8 = 4           // imm: context and tag; header SyncHeader; body: the message, FIN once it is received
+	EagerSync  uint8 = 4 | Urgent  // imm: context and tag; header SyncHeader; body: the message, FIN once it is received
 	EagerReady uint8 = 5           // as Eager, of a ready send
 	RTS        uint8 = 6 | Urgent  // imm: context and tag; header RTSHeader
 	CTS        uint8 = 7 | Urgent  // imm: the sender's request; header CTSHeader

@@ -93,12 +93,16 @@ func (d *domain) Close() error {
 }
 
 // Wait returns early now and then.
-func (d *domain) Wait(timeout time.Duration) error {
+func (d *domain) Wait(timeout time.Duration) error { return d.Domain.Wait(d.maybe(timeout)) }
+
+// Sleep does as Wait.
+func (d *domain) Sleep(timeout time.Duration) error { return d.Domain.Sleep(d.maybe(timeout)) }
+
+func (d *domain) maybe(timeout time.Duration) time.Duration {
 	d.early.Lock()
-	early := chance(&d.early.rng, d.faults.Early)
-	d.early.Unlock()
-	if early {
-		timeout = time.Nanosecond
+	defer d.early.Unlock()
+	if chance(&d.early.rng, d.faults.Early) {
+		return time.Nanosecond
 	}
-	return d.Domain.Wait(timeout)
+	return timeout
 }

@@ -146,6 +146,8 @@ func (d *simDomain) Arm(fabric.Wake) error { return nil }
 func (d *simDomain) Disarm()               {}
 func (d *simDomain) Wake()                 {}
 
+func (d *simDomain) Sleep(time.Duration) error { return fabric.ErrUnsupported }
+
 func (d *simDomain) Wait(time.Duration) error {
 	<-d.closed
 	return fabric.ErrClosed

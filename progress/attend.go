@@ -1,0 +1,126 @@
+package progress
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// An application that computes in Go without a call holds its processor (P) for
+// ten milliseconds at a time: where it is the only one, as in a rank bound to a
+// core, a goroutine that the doorbell has made ready waits for so long. So once a
+// rank is seen to compute, its progress thread becomes an OS thread that sleeps
+// in the kernel, and the process gets processors for it to come back to. The
+// kernel's scheduler then runs it as soon as the doorbell rings, on the same core
+// if need be. Until then, and in ranks that only communicate, there is one
+// processor more or none: goroutines that take turns on one of them hand over
+// the core without the kernel.
+
+const (
+	// computing is the processor time that a process uses while nobody calls the
+	// engine, from which on it is taken to compute.
+	computing = 3 * time.Millisecond
+	// spareProcs is how many processors are added: one for a thread that comes
+	// back, one that is free when the runtime's own work has the other.
+	spareProcs = 2
+)
+
+// attendant is how the progress thread sleeps. It is the thread's own.
+type attendant struct {
+	l      *Loop
+	kernel bool          // locked to its thread, which sleeps in the kernel
+	never  bool          // the fabric has no such sleep, or the user wants no thread
+	used   time.Duration // by the process, at the last judgement
+}
+
+// begin looks whether there is a choice.
+func (a *attendant) begin() {
+	a.used = processTime()
+	a.never = !a.l.threaded || errors.Is(a.l.dom.Sleep(time.Nanosecond), fabric.ErrUnsupported)
+}
+
+// sleep waits for the doorbell, or for timeout unless that is 0.
+func (a *attendant) sleep(timeout time.Duration) error {
+	// With one processor a thread in the kernel would hold it for a while.
+	if a.kernel && runtime.GOMAXPROCS(0) > 1 {
+		return a.l.dom.Sleep(timeout)
+	}
+	return a.l.dom.Wait(timeout)
+}
+
+// judge decides, after each look at the loop, whether the application computes:
+// alone says that nobody has been there since the look before.
+func (a *attendant) judge(alone bool) {
+	if a.never || a.kernel {
+		return
+	}
+	used := processTime()
+	if alone && used-a.used >= computing {
+		a.attend()
+	}
+	a.used = used
+}
+
+// attend moves the sleep into the kernel.
+func (a *attendant) attend() {
+	if !addProcs() {
+		a.never = true
+		return
+	}
+	a.kernel = true
+	runtime.LockOSThread()
+	shortenSlice()
+	a.l.attended.Store(true)
+	for _, d := range a.l.more {
+		d.Wake() // its bell's goroutine does the same
+	}
+}
+
+var procs struct {
+	sync.Mutex
+	added bool
+}
+
+// addProcs gives the process its spare processors, once, and reports whether it
+// has more than one. A number that the user has set stays.
+func addProcs() bool {
+	procs.Lock()
+	defer procs.Unlock()
+	n := runtime.GOMAXPROCS(0)
+	if !procs.added && os.Getenv("GOMAXPROCS") == "" {
+		procs.added = true
+		n += spareProcs
+		runtime.GOMAXPROCS(n)
+	}
+	return n > 1
+}
+
+// threadSlice is the time slice that the thread asks of the kernel, shorter than
+// those of the threads that compute (sched_setattr(2), Linux 6.12): one that
+// wakes up with a shorter slice preempts at once (PREEMPT_SHORT), where others
+// wait for the end of the running slice, some milliseconds.
+const threadSlice = 500 * time.Microsecond
+
+// shortenSlice sets it for the calling thread. Older kernels ignore it.
+func shortenSlice() {
+	attr, err := unix.SchedGetAttr(0, 0)
+	if err == nil && attr.Policy == unix.SCHED_NORMAL {
+		attr.Runtime = uint64(threadSlice)
+		unix.SchedSetAttr(0, attr, 0)
+	}
+}
+
+// processTime is the processor time that the process has used.
+func processTime() time.Duration {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts) != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}
