@@ -16,6 +16,9 @@ var (
 	// ErrPeerDown is in every error about a peer that has died or broken the
 	// protocol.
 	ErrPeerDown = errors.New("fabric: peer is down")
+	// ErrPeerLeft is in the errors about a peer that has closed its domain in
+	// order, which is no failure of its process. It is an ErrPeerDown.
+	ErrPeerLeft = fmt.Errorf("%w: it has closed the transport", ErrPeerDown)
 	// ErrClosed answers calls on a closed domain.
 	ErrClosed = errors.New("fabric: domain is closed")
 	// ErrTooLong answers a header or body above the limits in Caps.

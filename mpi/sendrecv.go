@@ -8,7 +8,9 @@ import (
 
 // Sendrecv sends one message and receives another without the deadlock that a
 // Send and a Recv in the wrong order are (MPI_Sendrecv, MPI-4.0 §3.10). The
-// buffers must not overlap. Non-local.
+// buffers must not overlap. It ends with ErrProcFailed when either of the two
+// ranks dies; while both live it waits for them, whoever else has died.
+// Non-local.
 func Sendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R, source, recvtag int) (Status, error) {
 	const call = "Sendrecv"
 	if err := c.checkSendrecv(call, dest, sendtag, source, recvtag); err != nil {
@@ -17,26 +19,18 @@ func Sendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R,
 	return c.sendrecv(call, c.cid, bytesOf(sendbuf), dest, sendtag, bytesOf(recvbuf), source, recvtag)
 }
 
-// sendrecv starts the send and then receives: the send goes on while the
-// receive waits.
+// sendrecv receives behind a send that goes at once, as most do, and otherwise
+// waits for both as one operation.
 func (c *Comm) sendrecv(call string, cid uint32, out []byte, dest, sendtag int, in []byte, source, recvtag int) (Status, error) {
-	var send Request
-	if dest != ProcNull && !c.p2p.TrySend(dest, cid, int32(sendtag), out) {
-		send = c.p2p.Isend(c.ctx, dest, cid, int32(sendtag), out)
+	if dest == ProcNull || c.p2p.TrySend(dest, cid, int32(sendtag), out) {
+		if source == ProcNull {
+			return nullStatus, nil
+		}
+		res, err := c.p2p.Recv(c.ctx, source, cid, int32(recvtag), in)
+		return res.Status(), fail(call, err)
 	}
-	st := nullStatus
-	var err, sendErr error
-	if source != ProcNull {
-		var res progress.Result
-		res, err = c.p2p.Recv(c.ctx, source, cid, int32(recvtag), in)
-		st = res.Status()
-	}
-	if !send.Null() {
-		_, sendErr = progress.Wait(&send)
-	}
-	if err == nil {
-		err = sendErr
-	}
+	both := c.p2p.Isendrecv(c.ctx, cid, out, dest, int32(sendtag), in, source, int32(recvtag))
+	st, err := progress.Wait(&both)
 	return st, fail(call, err)
 }
 

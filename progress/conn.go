@@ -14,6 +14,7 @@ type Conn struct {
 	dom  fabric.Domain
 	ep   fabric.Endpoint
 	down error
+	lost error // its death, if others have told of it while it was connected
 	// ending says that the fabric was asked to end the peer, see EndPeer.
 	ending bool
 

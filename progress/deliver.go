@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -37,6 +38,9 @@ func (l *Loop) PeerDown(p fabric.Peer, err error) {
 	}
 	if !c.ending {
 		c.down = err
+		if c.lost != nil && errors.Is(err, fabric.ErrPeerLeft) {
+			c.down = c.lost
+		}
 	}
 	c.ending = false
 	c.drop()
@@ -71,6 +75,20 @@ func (l *Loop) EndPeer(p fabric.Peer, err error) {
 func (l *Loop) tellDown(c *Conn) {
 	for _, s := range l.all {
 		s.PeerDown(c.Peer, c.down)
+	}
+}
+
+// Lost is news of a peer's death that its fabric has not told, the launcher's or
+// another rank's. A peer that is connected is left to its fabric, which knows
+// what the peer had sent before. For the owner.
+func (l *Loop) Lost(p fabric.Peer, err error) {
+	c := &l.conns[p]
+	switch {
+	case c.down == nil && c.ep == nil, errors.Is(c.down, fabric.ErrPeerLeft):
+		c.down = err
+		l.tellDown(c)
+	case c.lost == nil:
+		c.lost = err
 	}
 }
 

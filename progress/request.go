@@ -32,7 +32,7 @@ type Request struct {
 	special bool     // persistent or generalized
 	Began   uint32   // when, in seconds of Clock
 
-	Place  [3]uintptr      // return addresses above the call that made it
+	Place  [3]uintptr // return addresses above the call that made it
 	Until  Expiry     // ends the wait
 	Offset uint64     // bytes moved so far
 	loop   *Loop

@@ -1,6 +1,8 @@
 package pt2pt
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -11,7 +13,17 @@ import (
 
 // PeerDown ends everything that needs the peer: sends to it, receives from it,
 // and its messages that have not come whole. Whole ones can still be received.
+// Where the peer has not left in order it also ends what belongs to collective
+// calls: they need all ranks, directly or not.
 func (e *Engine) PeerDown(p fabric.Peer, err error) {
+	if died := !errors.Is(err, fabric.ErrPeerLeft); died && !e.peers[p].dead {
+		e.peers[p].dead = true
+		e.spread(p)
+		if e.dead == nil {
+			e.dead = err
+		}
+		defer e.endCollective()
+	}
 	gone := &e.peers[p]
 	gone.down, gone.waiting, gone.turn = true, chain{}, nil
 	if gone.told == wire.Hold {
@@ -60,4 +72,43 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 	for _, entry := range lost {
 		e.forget(entry)
 	}
+}
+
+// endCollective ends what waits in the contexts of collective calls because of
+// a death, as far as it can still be taken back: what cannot is being fetched by
+// a rank that lives.
+func (e *Engine) endCollective() {
+	e.loop.EachRequest(func(r *progress.Request) {
+		cid, _ := wire.Match(r.Imm)
+		if (r.Kind == kindSend || r.Kind == kindRecv) && wire.Library(cid) && !r.Done() {
+			e.Cancel(r, e.dead)
+		}
+	})
+}
+
+// spread tells of a death to the ranks that this one talks with, where the
+// launcher has no news: a rank that was not connected to the dead one waits
+// perhaps for another that did not survive it.
+func (e *Engine) spread(p fabric.Peer) {
+	if e.informed {
+		return
+	}
+	for i := range e.peers {
+		if q := fabric.Peer(i); i != e.rank && q != p && !e.peers[i].down && e.loop.Connected(q) {
+			e.loop.Conn(q).Post(wire.Dead, uint64(p), nil)
+		}
+	}
+}
+
+// Informed says that the launcher tells of deaths, so that ranks need not tell
+// one another. It is for the time before the first message.
+func (e *Engine) Informed() { e.loop.Exclusive(func() { e.informed = true }) }
+
+// onDead takes another rank's word that a rank is dead.
+func (e *Engine) onDead(from fabric.Peer, rank int) {
+	if rank == e.rank {
+		return // a link between the two is down, which that rank takes for our end
+	}
+	e.loop.Lost(fabric.Peer(rank), &fabric.Error{Op: "talk", Peer: fabric.Peer(rank), HasPeer: true,
+		Err: fmt.Errorf("%w: rank %d has seen it die", fabric.ErrPeerDown, from)})
 }

@@ -208,3 +208,108 @@ func TestAGrantedReceiveEndsWithTheFabricsWord(t *testing.T) {
 		e.clean()
 	}
 }
+
+// A pair of which one rank dies does not wait for the other, which may wait for
+// us: what can be taken back is.
+func TestADeathEndsBothHalvesOfASendrecv(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		dest, source int
+		n            int
+	}{
+		{"its destination", 1, 2, 20000},
+		{"its source", 2, 1, 20000},
+		{"its destination, with a short message in the backlog", 1, 2, 8},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newRig(t, 3, mem.WithDepth(1))
+			e := g.engine(0)
+			g.raw(1)
+			living := g.raw(2)
+			e.must(e.Send(g.ctx, 1, world, 0, nil)) // which fills the queue
+			h := e.Isendrecv(g.ctx, world, make([]byte, c.n), c.dest, tag, make([]byte, 8), c.source, tag)
+			g.net.Kill(1)
+			if c.dest == 2 { // its announcement is asked back
+				op := wire.RTSHeader(living.next(wire.RTS).hdr).Request()
+				e.until("the death", func() bool { return e.loop.Conn(1).Down() != nil })
+				for living.next(wire.Cancel).imm != op {
+				}
+				living.send(0, wire.Cancelled, op, wire.MakeCancelled(make([]byte, 8), true), nil)
+			}
+			if _, err := progress.Wait(&h); !errors.Is(err, fabric.ErrPeerDown) {
+				t.Errorf("it ended with %v", err)
+			}
+			e.until("rest", func() bool { return e.match.Posted() <= 1 }) // that of until
+		})
+	}
+}
+
+// What waits in a context of collective calls ends with any death, also of a
+// rank that it does not name; what is asked for after it fails at once.
+func TestADeathEndsCollectiveCalls(t *testing.T) {
+	g := newRig(t, 3)
+	e := g.engine(0)
+	g.raw(1)
+	g.raw(2)
+	e.must(e.Send(g.ctx, 1, world, 0, nil))
+	e.must(e.Send(g.ctx, 2, world, 0, nil))
+	before := e.Irecv(g.ctx, 2, world+1, tag, nil)
+	users := e.Irecv(g.ctx, 2, world, tag, nil)
+	g.net.Kill(1)
+	if _, err := progress.Wait(&before); !errors.Is(err, fabric.ErrPeerDown) {
+		t.Errorf("the one that waited ended with %v", err)
+	}
+	if _, err := e.Recv(g.ctx, 2, world+1, tag, nil); !errors.Is(err, fabric.ErrPeerDown) {
+		t.Errorf("a later one ended with %v", err)
+	}
+	if ended, _, err := progress.Test(&users); ended || err != nil {
+		t.Errorf("the user's own receive from a living rank ended: %t, %v", ended, err)
+	}
+	progress.Cancel(users)
+	progress.Wait(&users)
+}
+
+// A rank that has left in order has taken its part in what it was needed for.
+func TestARankThatLeavesEndsNoCollectiveCallOfOthers(t *testing.T) {
+	g := newRig(t, 3)
+	e, living := g.engine(0), g.raw(2)
+	leaving := g.raw(1)
+	e.must(e.Send(g.ctx, 1, world, 0, nil))
+	h := e.Irecv(g.ctx, 2, world+1, tag, nil)
+	leaving.d.Close()
+	e.until("its end", func() bool { return e.loop.Conn(1).Down() != nil })
+	living.send(0, wire.Eager, wire.Imm(world+1, tag), nil, nil)
+	if _, err := progress.Wait(&h); err != nil {
+		t.Error(err)
+	}
+}
+
+// A rank tells those it talks with of a death, so that one that never talked
+// with the dead does not wait for what cannot come.
+func TestADeathIsToldToThoseWhoCanNotSeeIt(t *testing.T) {
+	g := newRig(t, 4)
+	e, far := g.engine(0), g.raw(2)
+	g.raw(1)
+	e.must(e.Send(g.ctx, 1, world, 0, nil))
+	e.must(e.Send(g.ctx, 2, world, 0, nil))
+	g.net.Kill(1)
+	e.until("the death", func() bool { return e.loop.Conn(1).Down() != nil })
+	if p := far.next(wire.Dead); p.imm != 1 {
+		t.Errorf("it was told of the death of rank %d", p.imm)
+	}
+}
+
+// And takes the word of those: of a rank that it is not connected to.
+func TestTheWordOfAnotherRankEndsCollectiveCalls(t *testing.T) {
+	g := newRig(t, 4)
+	e, far := g.engine(0), g.raw(2)
+	e.must(e.Send(g.ctx, 2, world, 0, nil))
+	h := e.Irecv(g.ctx, 2, world+1, tag+1, nil)
+	far.send(0, wire.Dead, 3, nil, nil)
+	if _, err := progress.Wait(&h); !errors.Is(err, fabric.ErrPeerDown) {
+		t.Errorf("a collective call ended with %v", err)
+	}
+	if err := e.Send(g.ctx, 3, world, 0, nil); !errors.Is(err, fabric.ErrPeerDown) {
+		t.Errorf("a send to the dead ended with %v", err)
+	}
+}

@@ -34,6 +34,7 @@ type Engine struct {
 	arrivals arrivals
 	buffers  buffers
 	probes   chain // Probe requests that wait for a message
+	dead     error // of another rank, the first: no collective call can end in order any more
 	alone    error // why there is no other rank left, or nil
 	limits   Limits
 	held     heldTotal
@@ -43,6 +44,7 @@ type Engine struct {
 	lates    uint64                 // ready sends that came before their receive
 	gets     int                    // receives whose Get is under way
 	gotLast  bool                   // see toPut
+	informed bool                   // see Informed
 	hdr      [fabric.MaxHeader]byte // of the packet being sent
 }
 
@@ -55,6 +57,7 @@ type peer struct {
 	unexpected uint64 // bytes of its messages that wait here for a receive
 	held       int    // their number
 	down       bool
+	dead       bool              // and it has not left in order
 	told       wire.Level        // what we have told it we take
 	gate       gate              // what is in the way of a send to it
 	waiting    chain             // sends that it does not take yet
@@ -131,7 +134,7 @@ func New(l *progress.Loop, rank, size int) *Engine {
 	e.caps = e.peers[rank].caps
 	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady,
 		wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow, wire.Ask, wire.Tell,
-		wire.Grant, wire.Written)
+		wire.Grant, wire.Written, wire.Dead)
 	return e
 }
 
@@ -239,6 +242,10 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 	case wire.Tell:
 		if ok = wire.TellHeader(hdr).Valid(); ok {
 			e.onTell(from, imm, wire.TellHeader(hdr).Waiting())
+		}
+	case wire.Dead:
+		if ok = imm < uint64(len(e.peers)); ok {
+			e.onDead(from, int(imm))
 		}
 	case wire.Flow:
 		ok = imm < uint64(wire.Levels)

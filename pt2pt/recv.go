@@ -15,6 +15,10 @@ func (e *Engine) startRecv(r *progress.Request) {
 			return
 		}
 	}
+	if e.dead != nil && wire.Library(cid) {
+		e.failRecv(r, e.dead)
+		return
+	}
 	if r.Peer < 0 || !e.loop.Connected(fabric.Peer(r.Peer)) {
 		if err := e.sourceDown(int(r.Peer)); err != nil {
 			e.failRecv(r, err)

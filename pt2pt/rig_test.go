@@ -84,7 +84,7 @@ func (e *engine) own(f func()) {
 // until turns the loop until cond, asked under ownership, holds.
 func (e *engine) until(what string, cond func() bool) {
 	e.g.t.Helper()
-	h := e.Irecv(e.g.ctx, e.rank, 99, 0, nil) // of no message: to have something to test
+	h := e.Irecv(e.g.ctx, e.rank, 98, 0, nil) // of no message: to have something to test
 	for end := time.Now().Add(patience); ; {
 		ok := false
 		if _, _, err := progress.Test(&h); err != nil {
@@ -99,7 +99,7 @@ func (e *engine) until(what string, cond func() bool) {
 		}
 		runtime.Gosched()
 	}
-	e.must(e.Send(e.g.ctx, e.rank, 99, 0, nil))
+	e.must(e.Send(e.g.ctx, e.rank, 98, 0, nil))
 	if _, err := progress.Wait(&h); err != nil {
 		e.g.t.Fatal(err)
 	}

@@ -242,8 +242,8 @@ func FuzzSession(f *testing.F) {
 		s.turn()
 		s.collect()
 		in := bytes.Repeat([]byte{1}, 200)
-		h := s.e.Irecv(background, honestRank, world+1, 0, in)
-		out := s.honest.Isend(background, 0, world+1, 0, make([]byte, 200))
+		h := s.e.Irecv(background, honestRank, world+2, 0, in)
+		out := s.honest.Isend(background, 0, world+2, 0, make([]byte, 200))
 		room := make([]byte, 300)
 		for drained := 0; drained < 10000; drained++ { // messages in the way, if the engine holds as many as it may
 			s.turn()

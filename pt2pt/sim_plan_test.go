@@ -117,6 +117,9 @@ var simOps = []struct {
 		r.sendInit(p.drawMode(r.w.rng), dest, cid, tag, n)
 	}},
 	{"sendrecv", 3, func(r *simRank, p *simPlan) {
+		if len(p.deaths) > 0 {
+			return // when a half is taken back because of a death is not told to the oracle
+		}
 		dest, cid, sendTag, n := r.drawMessage(p)
 		source, _, recvTag, room := r.drawPattern(p)
 		r.isendrecv(dest, cid, sendTag, n, source, recvTag, room)
@@ -182,7 +185,7 @@ func (r *simRank) drawSome() (qs []*simReq) {
 // drawMessage draws what a send sends.
 func (r *simRank) drawMessage(p *simPlan) (dest int, cid uint32, tag int32, n int) {
 	rng := r.w.rng
-	return rng.IntN(len(r.w.ranks)), uint32(1 + rng.IntN(p.cids)), int32(rng.IntN(p.tags)), p.drawSize(rng)
+	return rng.IntN(len(r.w.ranks)), uint32(2 + 2*rng.IntN(p.cids)), int32(rng.IntN(p.tags)), p.drawSize(rng)
 }
 
 // drawPattern draws what a receive or a probe matches, and the room for it.

@@ -110,7 +110,7 @@ func (s *script) run(line string) {
 	if len(a.words) > 0 && !strings.Contains(line, "#") {
 		r = w.ranks[a.at(0, 0)]
 	}
-	cid, tag := uint32(a.named("cid", 1)), int32(a.named("tag", 0))
+	cid, tag := uint32(a.named("cid", 2)), int32(a.named("tag", 0))
 	switch cmd {
 	case "send":
 		mode := map[string]Mode{"": Standard, "sync": Synchronous, "ready": Ready, "buffered": Buffered}[a.names["mode"]]

@@ -13,7 +13,7 @@ import (
 var simKinds = map[uint8]string{wire.Eager: "Eager", wire.EagerFirst: "EagerFirst", wire.EagerMore: "EagerMore",
 	wire.EagerSync: "EagerSync", wire.EagerReady: "EagerReady", wire.RTS: "RTS", wire.CTS: "CTS", wire.Data: "Data",
 	wire.FIN: "FIN", wire.Cancel: "Cancel", wire.Cancelled: "Cancelled", wire.Flow: "Flow",
-	wire.Grant: "Grant", wire.Written: "Written"}
+	wire.Grant: "Grant", wire.Written: "Written", wire.Dead: "Dead"}
 
 // noteNet writes down what happens in the network.
 func (w *simWorld) noteNet(e mem.SimEvent) {

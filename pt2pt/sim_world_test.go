@@ -47,6 +47,8 @@ type simRank struct {
 	coming []struct{ total, got int } // the message in pieces from each rank
 	names  []map[uint64]int           // of each rank: sends by the name that the engine gave them
 	takes  []wire.Level               // what each rank has told this one
+
+	mourned []bool // the oracle has been told that this rank knows of the death
 }
 
 // simClaim is a message that a matched probe has taken.
@@ -104,7 +106,7 @@ func newSimWorld(rng *rand.Rand, size int, nets simWires, lim Limits) *simWorld 
 		lim.Stall = 0 // there is no time here
 		e.Limit(lim)
 		l.Go()
-		r := &simRank{Engine: e, w: w, id: i, log: log, doms: ds, coming: make([]struct{ total, got int }, size), takes: make([]wire.Level, size)}
+		r := &simRank{Engine: e, w: w, id: i, log: log, doms: ds, coming: make([]struct{ total, got int }, size), takes: make([]wire.Level, size), mourned: make([]bool, size)}
 		for range size {
 			r.names = append(r.names, map[uint64]int{})
 		}
@@ -173,7 +175,7 @@ func (w *simWorld) observe(e mem.SimEvent) {
 	case mem.SimDeliver:
 		w.arrive(e)
 	case mem.SimDown:
-		w.tell(oracle.Event{Kind: oracle.Down, Rank: e.Rank, Peer: e.Peer})
+		w.down(e.Rank, e.Peer)
 	case mem.SimTransfer:
 		switch {
 		case errors.Is(e.Err, mem.ErrSim) && e.Put:
@@ -232,6 +234,11 @@ func (w *simWorld) arrive(e mem.SimEvent) {
 	case wire.Flow:
 		r.takes[e.Peer] = wire.Level(e.Imm)
 		return
+	case wire.Dead:
+		if dead := int(e.Imm); !r.loop.Connected(fabric.Peer(dead)) {
+			w.down(e.Rank, dead)
+		}
+		return
 	case wire.Cancel:
 		// One that overtook nothing and finds nothing is about a send that is over.
 		if id, ok := r.names[e.Peer][e.Imm]; ok {
@@ -244,6 +251,14 @@ func (w *simWorld) arrive(e mem.SimEvent) {
 	w.tell(a)
 	if named != 0 {
 		r.names[e.Peer][named] = w.check.Last(e.Rank)
+	}
+}
+
+// down tells the oracle that a rank learns of a death, once.
+func (w *simWorld) down(rank, dead int) {
+	if r := w.ranks[rank]; !r.mourned[dead] {
+		r.mourned[dead] = true
+		w.tell(oracle.Event{Kind: oracle.Down, Rank: rank, Peer: dead})
 	}
 }
 

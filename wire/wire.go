@@ -10,7 +10,7 @@ package wire
 import "encoding/binary"
 
 // Version is that of the packets below. Ranks compare it when they meet.
-const Version = 3
+const Version = 4
 
 // Urgent is the bit of a kind that wakes a computing receiver; it equals
 // fabric.Urgent.
@@ -33,8 +33,13 @@ const (
 	Ask        uint8 = 13 | Urgent // what does your rank wait for? imm: to be told with the answer
 	Tell       uint8 = 14 | Urgent // the answer; imm: as asked; header TellHeader
 	Grant      uint8 = 15 | Urgent // imm: the sender's request; header GrantHeader
+	Dead       uint8 = 17 | Urgent // imm: a rank that the sender has seen die
 	Written    uint8 = 16          // imm: the receiver's request; header FINHeader: Received or Lost
 )
+
+// Library reports whether a context is one of the library's own, in which the
+// messages of collective calls go: the odd ones.
+func Library(context uint32) bool { return context&1 != 0 }
 
 // Imm packs a communication context and a tag.
 func Imm(context uint32, tag int32) uint64 { return uint64(context)<<32 | uint64(uint32(tag)) }

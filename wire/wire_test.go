@@ -13,7 +13,7 @@ import (
 // Peers of another build read these bytes: who changes one of them changes
 // wire.Version.
 func TestHeadersHaveTheirGoldenBytes(t *testing.T) {
-	if wire.Version != 3 {
+	if wire.Version != 4 {
 		t.Fatalf("version %d: write down the bytes of the new one", wire.Version)
 	}
 	for _, c := range []struct {
@@ -67,10 +67,10 @@ func TestKindsHaveTheirGoldenValues(t *testing.T) {
 		got, want uint8
 	}{
 		{"Eager", wire.Eager, 0x01}, {"EagerFirst", wire.EagerFirst, 0x02}, {"EagerMore", wire.EagerMore, 0x03},
-		{"EagerSync", wire.EagerSync, 0x04}, {"EagerReady", wire.EagerReady, 0x05},
+		{"EagerSync", wire.EagerSync, 0x84}, {"EagerReady", wire.EagerReady, 0x05},
 		{"RTS", wire.RTS, 0x86}, {"CTS", wire.CTS, 0x87}, {"Data", wire.Data, 0x08}, {"FIN", wire.FIN, 0x09},
 		{"Cancel", wire.Cancel, 0x8a}, {"Cancelled", wire.Cancelled, 0x8b}, {"Flow", wire.Flow, 0x8c},
-		{"Ask", wire.Ask, 0x8d}, {"Tell", wire.Tell, 0x8e}, {"Grant", wire.Grant, 0x8f}, {"Written", wire.Written, 0x10},
+		{"Ask", wire.Ask, 0x8d}, {"Tell", wire.Tell, 0x8e}, {"Grant", wire.Grant, 0x8f}, {"Written", wire.Written, 0x10}, {"Dead", wire.Dead, 0x91},
 		{"level Open", uint8(wire.Open), 0}, {"level Announce", uint8(wire.Announce), 1}, {"level Hold", uint8(wire.Hold), 2},
 	} {
 		if c.got != c.want {

@@ -145,7 +145,7 @@ func (d *domain) Sleep(time.Duration) error { return fabric.ErrUnsupported }
 func (d *domain) Wake() { d.bell.ring() }
 
 func (d *domain) Close() error {
-	if !d.leave("rank closed its domain") {
+	if !d.leave("talk between goroutines", fabric.ErrPeerLeft) {
 		return fabric.ErrClosed
 	}
 	return nil
@@ -153,14 +153,14 @@ func (d *domain) Close() error {
 
 // leave ends the rank's part in the network, once. When it returns, nobody
 // touches memory that the rank has registered or lent.
-func (d *domain) leave(why string) bool {
+func (d *domain) leave(op string, why error) bool {
 	if !d.left.CompareAndSwap(false, true) {
 		return false
 	}
 	// The guard goes first: whoever sees gone may take back what it lent to
 	// this rank. The regions go last: whoever finds one missing sees gone.
 	d.guard.shut(0)
-	d.gone.Store(&fabric.Error{Op: why, Peer: d.rank, HasPeer: true, Err: fabric.ErrPeerDown})
+	d.gone.Store(&fabric.Error{Op: op, Peer: d.rank, HasPeer: true, Err: why})
 	d.net.deaths.Add(1)
 	d.regions.close()
 	d.bell.close()

@@ -161,8 +161,8 @@ func TestWhatARankSentBeforeItsEndArrivesFirst(t *testing.T) {
 	// what came after.
 	want := []string{
 		"1 deliver 0 1 1 0+0 811c9dc5",
-		"1 complete 2 rank closed its domain (rank 0): fabric: peer is down",
-		"1 down 0 rank closed its domain (rank 0): fabric: peer is down",
+		"1 complete 2 talk between goroutines (rank 0): fabric: peer is down: it has closed the transport",
+		"1 down 0 talk between goroutines (rank 0): fabric: peer is down: it has closed the transport",
 	}
 	if strings.Join(lines, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))

@@ -67,7 +67,7 @@ func (w *Network) Provider() fabric.Provider { return provider{w} }
 // nothing to a rank that has ended already or does not exist.
 func (w *Network) Kill(rank fabric.Peer) {
 	if int(rank) < len(w.domains) {
-		w.domains[rank].leave("rank was killed")
+		w.domains[rank].leave("rank was killed", fabric.ErrPeerDown)
 	}
 }
 

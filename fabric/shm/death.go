@@ -40,12 +40,12 @@ func (d *Domain) findLeft() {
 	d.takeEvents()
 	for _, e := range d.peers {
 		if e != nil && e.left {
-			d.die(e, &fabric.Error{Op: "talk over shared memory", Peer: e.peer, HasPeer: true, Err: errLeft})
+			d.die(e, errLeft)
 		}
 	}
 }
 
-var errLeft = fmt.Errorf("%w: it has closed the transport", fabric.ErrPeerDown)
+var errLeft = fabric.ErrPeerLeft
 
 // hasLeft reports whether the peer has begun to close. What was read from its
 // memory before a call that answers false was read in time.
@@ -56,8 +56,12 @@ func (e *endpoint) hasLeft() bool {
 	return e.tx.mem != nil && atomic.LoadUint32(word(e.tx.mem, offEnds+4)) != 0
 }
 
-// die ends a peer once what it had sent is taken.
+// die ends a peer once what it had sent is taken. One that has left may also
+// have refused a connection or ended since: that it left is what counts.
 func (d *Domain) die(e *endpoint, err error) {
+	if e.left || e.hasLeft() {
+		err = &fabric.Error{Op: "talk over shared memory", Peer: e.peer, HasPeer: true, Err: errLeft}
+	}
 	switch {
 	case e.down != nil || e.dying != nil:
 	case e.rx == nil:

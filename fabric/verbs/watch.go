@@ -59,7 +59,7 @@ func (d *Domain) hear(conn net.Conn, p fabric.Peer) error {
 			d.post(event{peer: p, ended: true})
 			return errors.New("it has ended the connection")
 		case b[0] == byteBye:
-			return errors.New("it has closed the transport")
+			return fabric.ErrPeerLeft
 		default:
 			return fmt.Errorf("it sent %q where nothing is to come", b)
 		}
