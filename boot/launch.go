@@ -40,14 +40,16 @@ type Launch struct {
 	Stdout, Stderr io.Writer
 
 	// KillGrace is the time between the steps that stop a job; 0 means
-	// DefaultKillGrace. When a rank fails, ranks that wait in Exchange get a
-	// LostError at once; those that still run a KillGrace later get SIGTERM,
-	// and one more later SIGKILL.
+	// DefaultKillGrace. When a rank fails the others are told at once
+	// (Job.Events), and those that wait for it in Exchange get a LostError;
+	// those that still run a KillGrace later get SIGTERM, and one more later
+	// SIGKILL.
 	KillGrace time.Duration
 }
 
 // Run starts the ranks and blocks until all have ended. It returns nil if all
 // exited with code 0, in order. Otherwise the error is
+//   - *AbortError if a rank has called Job.Abort;
 //   - *ExitError for the first rank that failed;
 //   - the cause of ctx if it ended first: the ranks then get SIGTERM, or the
 //     signal of an *Interrupted, and SIGKILL a KillGrace later;
@@ -113,6 +115,7 @@ type crew struct {
 	grace time.Duration
 	greet welcome // without the rank
 	meet  *rendezvous
+	news  *news
 
 	null     *os.File
 	in       *input
@@ -139,6 +142,7 @@ func (l *Launch) prepare() (*crew, error) {
 		bound: l.Bind == BindAuto,
 		grace: l.KillGrace,
 		meet:  newRendezvous(l.N),
+		news:  newNews(),
 		size:  l.N,
 	}
 	if c.grace <= 0 {

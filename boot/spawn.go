@@ -87,7 +87,7 @@ func (c *crew) start(rank int) error {
 	exited := make(chan struct{})
 	c.ranks = append(c.ranks, &child{
 		rank: rank, pid: pid, pidfd: pidfd,
-		session: &session{rank: rank, conn: conn, meet: c.meet, greet: greet, exited: exited},
+		session: newSession(conn, greet, c.meet, c.news, exited),
 		exited:  exited,
 		served:  make(chan struct{}),
 		ends:    &c.ends,

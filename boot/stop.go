@@ -10,8 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// report is what the launcher learns about a rank. A rank that breaks the
-// protocol is reported twice: then, and when it has ended.
+// maxReports is how often one rank is reported: when it asks for the end of
+// the job, when it breaks the protocol, and when it has ended.
+const maxReports = 3
+
+// report is what the launcher learns about a rank.
 type report struct {
 	err   error // nil if the rank ended in order
 	ended bool
@@ -19,10 +22,15 @@ type report struct {
 }
 
 // attend serves the ranks until all have ended, stopping them in steps once
-// one has failed or ctx has ended. The error is the first.
-func (c *crew) attend(ctx context.Context) (first error) {
-	reports := make(chan report, 2*len(c.ranks))
+// one has failed, has asked for that, or ctx has ended. The error is that of
+// ctx if it ended first, else of the rank that asked, else of the first that
+// failed.
+func (c *crew) attend(ctx context.Context) error {
+	reports := make(chan report, maxReports*len(c.ranks))
 	for _, r := range c.ranks {
+		r.session.onAbort = func(code byte, why string) {
+			reports <- report{err: &AbortError{r.rank, int(code), why}}
+		}
 		go r.serve(reports)
 		go r.reap(reports)
 	}
@@ -30,15 +38,21 @@ func (c *crew) attend(ctx context.Context) (first error) {
 		step  func() // what to do when the grace is over
 		grace = time.NewTimer(0)
 		done  = ctx.Done()
+
+		first, stopped error
+		firstOrder     uint64
+		signalled      bool // the ranks have been told to end
 	)
 	grace.Stop()
 	defer grace.Stop()
-	var firstOrder uint64
-	kill := func() { c.signal(unix.SIGKILL) }
-	term := func() {
-		c.signal(unix.SIGTERM)
-		step = kill
+	then := func(f func()) {
+		step = f
 		grace.Reset(c.grace)
+	}
+	end := func(sig unix.Signal) {
+		signalled = true
+		c.signal(sig)
+		then(func() { c.signal(unix.SIGKILL) })
 	}
 	for live := len(c.ranks); live > 0; {
 		select {
@@ -46,33 +60,42 @@ func (c *crew) attend(ctx context.Context) (first error) {
 			if r.ended {
 				live--
 			}
-			if r.err == nil {
-				continue
-			}
-			if first == nil {
-				step = term
-				grace.Reset(c.grace)
-			}
-			// The report of a rank that failed because of another can overtake
-			// the other's.
-			if first == nil || r.order < firstOrder {
+			_, aborts := errors.AsType[*AbortError](r.err)
+			switch {
+			case r.err == nil:
+			case aborts:
+				if stopped == nil {
+					stopped = r.err
+				}
+				if !signalled {
+					end(unix.SIGTERM)
+				}
+			case first == nil:
+				first, firstOrder = r.err, r.order
+				if !signalled {
+					then(func() { end(unix.SIGTERM) })
+				}
+			case r.order < firstOrder:
+				// The report of a rank that failed because of another can
+				// overtake the other's.
 				first, firstOrder = r.err, r.order
 			}
 		case <-done:
 			done = nil
-			if first == nil {
-				first = fmt.Errorf("boot: job stopped: %w", ended(ctx))
+			if first == nil && stopped == nil {
+				stopped = fmt.Errorf("boot: job stopped: %w", ended(ctx))
 			}
 			sig := unix.SIGTERM
 			if by, ok := errors.AsType[*Interrupted](context.Cause(ctx)); ok {
 				sig = by.Signal
 			}
-			c.signal(sig)
-			step = kill
-			grace.Reset(c.grace)
+			end(sig)
 		case <-grace.C:
 			step()
 		}
+	}
+	if stopped != nil {
+		return stopped
 	}
 	return first
 }
@@ -132,6 +155,9 @@ func (r *child) reap(reports chan<- report) {
 		reason = e.how()
 	}
 	r.session.meet.leave(r.rank, reason)
+	if err != nil || !r.session.bye {
+		r.session.news.lost(&LostError{r.rank, reason})
+	}
 	reports <- report{err: err, ended: true, order: r.order}
 }
 
