@@ -35,7 +35,8 @@ func TestAbortEndsEveryRankAndGivesItsCode(t *testing.T) {
 					c.set(l)
 				}
 			})
-			if got, ok := errors.AsType[*AbortError](err); !ok || *got != c.want {
+			got, ok := errors.AsType[*AbortError](err)
+			if !ok || *got != c.want || len(exits(err)) != 0 || errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("Run: %v, want %v\n%s", err, &c.want, out)
 			}
 			noneLeft(t, out)

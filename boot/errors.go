@@ -69,7 +69,7 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("boot: launch %d ranks: the limit is %d (%s)", e.N, e.Limit, e.What)
 }
 
-// ExitError names the first rank of a launched job that failed, and how.
+// ExitError names a rank of a launched job that failed, and how.
 type ExitError struct {
 	Rank   int
 	Code   int            // exit code; -1 if a signal ended the rank, or if it still ran

@@ -62,6 +62,10 @@ func init() { // breaks the cycle through playLauncher
 		"abort":         playAbort,
 		"abort inside":  playAbortInside,
 		"abort ignored": playAbortIgnored,
+
+		"keep going":    playKeepGoing,
+		"garbage event": playGarbageEvent,
+		"one fails":     playOneFails,
 	}
 }
 

@@ -29,6 +29,7 @@ type child struct {
 
 	mu     sync.Mutex
 	reaped bool   // pid may be another process's by now
+	told   bool   // to end, before it had
 	order  uint64 // of its end among the ends that the launcher has seen
 	ends   *atomic.Uint64
 }
