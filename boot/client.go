@@ -7,36 +7,47 @@ import (
 	"errors"
 	"io"
 	"net"
-	"time"
 )
 
-// client is a rank's side of the local launcher's protocol.
+// client is a rank's side of the local launcher's protocol. One goroutine
+// reads: answers go to the call that asked, news to events.
 type client struct {
-	conn  net.Conn
-	r     *bufio.Reader
-	size  int
-	round uint64
+	out     outbox
+	size    int
+	round   uint64
+	answers chan frame    // at most one is due
+	events  chan Event    // of size: a rank is lost once
+	ended   chan struct{} // closed when the reader has ended
+	broken  error         // why; read-only after ended
 }
 
-// joinLauncher says hello and returns the job. The caller closes conn if it
-// fails; otherwise the job does.
-func joinLauncher(ctx context.Context, conn net.Conn, rank, size int) (*Job, error) {
-	c := &client{conn: conn, r: bufio.NewReader(conn), size: size}
-	var w welcome
-	err := within(ctx, conn, func() error {
-		h := hello{uint32(rank), uint32(size)}
-		p, err := c.ask(kindHello, h.append(nil), kindWelcome)
-		if err != nil {
-			return err
-		}
-		w, err = parseWelcome(p)
-		return err
-	})
-	if err != nil {
-		return nil, err
+type frame struct {
+	kind    frameKind
+	payload []byte
+}
+
+// newClient begins to read from conn. The reader ends with conn.
+func newClient(conn net.Conn, size int) *client {
+	c := &client{
+		out:     outbox{conn: conn},
+		size:    size,
+		answers: make(chan frame, 1),
+		events:  make(chan Event, size),
+		ended:   make(chan struct{}),
 	}
-	if int64(w.rank) != int64(rank) || int64(w.size) != int64(size) {
-		return nil, protocolError("the environment says rank %d of %d, the launcher rank %d of %d", rank, size, w.rank, w.size)
+	go c.read()
+	return c
+}
+
+// joinLauncher says hello and returns the job. It closes conn if it fails;
+// otherwise the job does.
+func joinLauncher(ctx context.Context, conn net.Conn, rank, size int) (*Job, error) {
+	c := newClient(conn, size)
+	w, err := c.hello(ctx, rank)
+	if err != nil {
+		conn.Close()
+		<-c.ended
+		return nil, err
 	}
 	local := make([]int, size)
 	for i := range local {
@@ -49,59 +60,132 @@ func joinLauncher(ctx context.Context, conn net.Conn, rank, size int) (*Job, err
 		Cores:      int(w.cores),
 		Launcher:   LauncherWeft,
 		boot:       c,
+		events:     c.events,
 	}, nil
 }
 
-// ask sends one frame and returns the payload of its answer.
-func (c *client) ask(kind frameKind, payload []byte, answer frameKind) ([]byte, error) {
-	// The launcher may have failed us and closed already; what it said is
-	// still there to be read and tells more than the failed write.
-	_, werr := c.conn.Write(appendFrame(nil, kind, payload))
-	got, p, err := readFrame(c.r, c.size)
-	switch {
-	case err != nil:
-		if werr != nil {
-			err = werr
-		}
-		if errors.Is(err, io.EOF) {
-			err = errors.New("the launcher has closed the connection")
-		}
-		return nil, err
-	case got == kindFail:
-		return nil, parseFail(p, c.size)
-	case got != answer:
-		return nil, protocolError("answer of kind %d to a frame of kind %d", got, kind)
+func (c *client) hello(ctx context.Context, rank int) (welcome, error) {
+	h := hello{uint32(rank), uint32(c.size)}
+	p, err := c.ask(ctx, kindHello, h.append(nil), kindWelcome)
+	if err != nil {
+		return welcome{}, err
 	}
-	return p, nil
+	w, err := parseWelcome(p)
+	if err == nil && (w.rank != h.rank || w.size != h.size) {
+		err = protocolError("the environment says rank %d of %d, the launcher rank %d of %d", h.rank, h.size, w.rank, w.size)
+	}
+	return w, err
 }
 
-func (c *client) exchange(ctx context.Context, mine []byte) (parts [][]byte, err error) {
-	round := c.round
-	c.round++
-	err = within(ctx, c.conn, func() error {
-		p, err := c.ask(kindOffer, appendOffer(nil, round, mine), kindTable)
-		if err != nil {
-			return err
+// read takes frames until the stream ends or breaks the protocol.
+func (c *client) read() {
+	defer close(c.ended)
+	r := bufio.NewReader(c.out.conn)
+	lost := make([]bool, c.size)
+	for {
+		kind, p, err := readFrame(r, c.size)
+		if err == nil {
+			err = c.route(frame{kind, p}, lost)
 		}
-		var got uint64
-		got, parts, err = parseTable(p, c.size)
-		if err == nil && got != round {
-			err = protocolError("table of round %d, want %d", got, round)
+		if err != nil {
+			c.broken = err
+			return
+		}
+	}
+}
+
+// route passes a frame on and does not block. lost says which ranks events
+// has been told of.
+func (c *client) route(f frame, lost []bool) error {
+	if f.kind == kindLost {
+		e, err := parseLost(f.payload, c.size)
+		if err == nil && !lost[e.Rank] {
+			lost[e.Rank] = true
+			c.events <- Event{e.Rank, e}
 		}
 		return err
+	}
+	select {
+	case c.answers <- f:
+		return nil
+	default:
+		return protocolError("frame of kind %d that nobody has asked for", f.kind)
+	}
+}
+
+// ask sends one frame and returns the payload of its answer.
+func (c *client) ask(ctx context.Context, kind frameKind, payload []byte, answer frameKind) ([]byte, error) {
+	werr := within(ctx, c.out.conn.SetWriteDeadline, func() error {
+		return c.out.send(appendFrame(nil, kind, payload))
 	})
+	if ctx.Err() != nil {
+		return nil, ended(ctx)
+	}
+	// The launcher may have failed us and closed already; what it said is
+	// still there to be read and tells more than the failed write.
+	var f frame
+	select {
+	case f = <-c.answers:
+	case <-ctx.Done():
+		return nil, ended(ctx)
+	case <-c.ended:
+		select {
+		case f = <-c.answers:
+		default:
+			return nil, c.end(werr)
+		}
+	}
+	switch f.kind {
+	case answer:
+		return f.payload, nil
+	case kindFail:
+		return nil, parseFail(f.payload, c.size)
+	}
+	return nil, protocolError("answer of kind %d to a frame of kind %d", f.kind, kind)
+}
+
+// end is the error of a stream that has ended, after a write that ended with
+// werr. Precondition: ended is closed.
+func (c *client) end(werr error) error {
+	switch {
+	case errors.Is(c.broken, ErrProtocol):
+		return c.broken
+	case werr != nil:
+		return werr
+	case errors.Is(c.broken, io.EOF):
+		return errors.New("the launcher has closed the connection")
+	}
+	return c.broken
+}
+
+func (c *client) exchange(ctx context.Context, mine []byte) ([][]byte, error) {
+	round := c.round
+	c.round++
+	p, err := c.ask(ctx, kindOffer, appendOffer(nil, round, mine), kindTable)
+	if err != nil {
+		return nil, err
+	}
+	got, parts, err := parseTable(p, c.size)
+	if err == nil && got != round {
+		err = protocolError("table of round %d, want %d", got, round)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return parts, nil
 }
 
+// abort needs no answer either: see leave.
+func (c *client) abort(code byte, why string) error {
+	return c.out.urgent(appendFrame(nil, kindAbort, appendAbort(nil, code, why)))
+}
+
 // leave needs no answer: the launcher reads what was written even after this
 // process has ended. It says bye after a failed exchange too, for an orderly
 // end after an error is still an orderly end.
 func (c *client) leave(bool) error {
-	defer c.conn.Close()
-	c.conn.SetDeadline(time.Now().Add(leaveTimeout))
-	_, err := c.conn.Write(appendFrame(nil, kindBye, nil))
+	err := c.out.urgent(appendFrame(nil, kindBye, nil))
+	c.out.conn.Close()
+	<-c.ended
 	return err
 }

@@ -97,6 +97,9 @@ func discoverWeft(ctx context.Context, get lookup) (*Job, error) {
 		return nil, err
 	}
 	size, err := number(get, envSize, 1)
+	if err == nil && size > MaxRanks {
+		err = &EnvError{Var: envSize, Value: strconv.Itoa(size), Err: fmt.Errorf("more than %d ranks", MaxRanks), Remedy: anyRemedy}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +110,6 @@ func discoverWeft(ctx context.Context, get lookup) (*Job, error) {
 	consume(envFD, envRank, envSize)
 	j, err := joinLauncher(ctx, conn, rank, size)
 	if err != nil {
-		conn.Close()
 		return nil, fmt.Errorf("boot: join the launcher of rank %d: %w", rank, err)
 	}
 	return j, nil
@@ -175,21 +177,22 @@ func inheritedConn(get lookup, name string) (net.Conn, error) {
 	return conn, nil
 }
 
-// within runs f, whose reads and writes on c fail once ctx ends. A connection
-// that was interrupted that way may be out of step with its peer.
-func within(ctx context.Context, c net.Conn, f func() error) error {
+// within runs f, whose reads or writes on a connection fail once ctx ends:
+// setDeadline sets the deadline of those that are to. A connection that was
+// interrupted that way may be out of step with its peer.
+func within(ctx context.Context, setDeadline func(time.Time) error, f func() error) error {
 	if ctx.Err() != nil {
 		return ended(ctx)
 	}
 	fired := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		c.SetDeadline(time.Unix(1, 0))
+		setDeadline(time.Unix(1, 0))
 		close(fired)
 	})
 	err := f()
 	if !stop() {
 		<-fired
-		c.SetDeadline(time.Time{})
+		setDeadline(time.Time{})
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			err = ended(ctx)
 		}

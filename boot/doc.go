@@ -31,7 +31,13 @@
 // is served, Exchange, which is the put, fence and get of PMI in one: N
 // requests in place of N².
 //
-// When a rank fails the others are stopped in steps (stop.go). A rank leads a
+// Two things go over it unasked. The launcher sees the end of every process by
+// its pidfd and tells all ranks of a death at once (news.go): a transport alone
+// hears only of the ranks that it talks with. A rank that wants the job to end
+// tells the launcher, also in the middle of an Exchange (Job.Abort).
+//
+// When a rank fails the others are stopped in steps (stop.go), unless the job is
+// to keep going. A rank leads a
 // process group, whose remains are killed when the rank ends, and dies with the
 // launcher. Two kinds of processes escape: those that leave the group (setsid),
 // and, if the launcher is killed with SIGKILL, what a rank or a wrapper script

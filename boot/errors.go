@@ -17,7 +17,7 @@ var (
 	ErrDiscovered = errors.New("boot: this process has already used up its way into the job; call Discover once")
 	// ErrProtocol is in every error about bytes that break a bootstrap protocol.
 	ErrProtocol = errors.New("bootstrap protocol broken")
-	// ErrClosed answers Exchange on a closed Job.
+	// ErrClosed answers Exchange and Abort on a closed Job.
 	ErrClosed = errors.New("boot: job is closed")
 	// ErrTooLong answers an Exchange of more than MaxExchange bytes.
 	ErrTooLong = fmt.Errorf("boot: exchange of more than %d bytes by one rank", MaxExchange)
@@ -44,14 +44,15 @@ func (e *EnvError) Error() string {
 
 func (e *EnvError) Unwrap() error { return e.Err }
 
-// LostError says that an exchange cannot complete because a rank has left.
+// LostError says that a rank is gone. Exchange answers it where it cannot
+// complete without that rank, one that has left in order too.
 type LostError struct {
 	Rank   int
 	Reason string // "exited with code 3"
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("boot: exchange: rank %d is gone: %s", e.Rank, e.Reason)
+	return fmt.Sprintf("boot: rank %d is gone: %s", e.Rank, e.Reason)
 }
 
 // LimitError says that a Launch asks for a number of ranks that cannot be had.
@@ -68,7 +69,7 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("boot: launch %d ranks: the limit is %d (%s)", e.N, e.Limit, e.What)
 }
 
-// ExitError names the first rank of a launched job that failed, and how.
+// ExitError names a rank of a launched job that failed, and how.
 type ExitError struct {
 	Rank   int
 	Code   int            // exit code; -1 if a signal ended the rank, or if it still ran
@@ -93,6 +94,21 @@ func (e *ExitError) how() string {
 }
 
 func (e *ExitError) Unwrap() error { return e.Err }
+
+// AbortError says that a rank has ended the job by Job.Abort.
+type AbortError struct {
+	Rank int
+	Code int    // 0 to 255: the exit code of the job
+	Why  string // in the rank's words; may be empty
+}
+
+func (e *AbortError) Error() string {
+	s := fmt.Sprintf("boot: rank %d has aborted the job with code %d", e.Rank, e.Code)
+	if e.Why != "" {
+		s += fmt.Sprintf(": %q", e.Why)
+	}
+	return s
+}
 
 // Interrupted is the cause of a context cancelled by a signal; see WithSignals.
 type Interrupted struct{ Signal syscall.Signal }

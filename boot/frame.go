@@ -18,11 +18,14 @@ import (
 //
 // Integers are little-endian. A rank opens with hello and is answered by
 // welcome; each offer is answered by one table or by fail; bye ends the
-// stream. Every frame carries magic and version, so that garbage and a
-// launcher of another release are named as such at the first frame.
+// stream. Two kinds come unasked: after welcome the launcher sends lost for
+// each rank that dies, at once, and for each that has died before; a rank sends
+// abort at any time after hello, between an offer and its answer too. Every
+// frame carries magic and version, so that garbage and a launcher of another
+// release are named as such at the first frame.
 const (
 	frameMagic0, frameMagic1 = 0xb0, 0x07
-	frameVersion             = 1
+	frameVersion             = 2
 	frameHeader              = 8
 )
 
@@ -35,12 +38,14 @@ const (
 	kindTable   frameKind = 4 // launcher: u64 round, u32 count, count × (u32 length, bytes)
 	kindFail    frameKind = 5 // launcher: u32 lost rank or noRank, text
 	kindBye     frameKind = 6 // rank: nothing
+	kindLost    frameKind = 7 // launcher: u32 lost rank, text
+	kindAbort   frameKind = 8 // rank: u8 exit code of the job, text
 )
 
 const (
 	helloLen    = 8
 	welcomeLen  = 12 + 16 + 32
-	maxFailText = 1 << 10
+	maxFailText = 1 << 10 // of fail, lost and abort
 	noRank      = 1<<32 - 1
 )
 
@@ -60,6 +65,10 @@ func maxPayload(kind frameKind, size int) int {
 		return 4 + maxFailText
 	case kindBye:
 		return 0
+	case kindLost:
+		return 4 + maxFailText
+	case kindAbort:
+		return 1 + maxFailText
 	}
 	return -1
 }
@@ -223,4 +232,30 @@ func parseFail(p []byte, size int) error {
 		return protocolError("fail about rank %d in a job of %d", rank, size)
 	}
 	return &LostError{Rank: int(rank), Reason: text}
+}
+
+// appendLost says that a rank is gone.
+func appendLost(b []byte, lost *LostError) []byte { return appendFail(b, lost) }
+
+// parseLost is the reverse of appendLost.
+func parseLost(p []byte, size int) (lost *LostError, err error) {
+	if err = parseFail(p, size); errors.As(err, &lost) {
+		return lost, nil
+	}
+	if !errors.Is(err, ErrProtocol) {
+		err = protocolError("news of a lost rank without the rank")
+	}
+	return nil, err
+}
+
+func appendAbort(b []byte, code byte, why string) []byte {
+	b = append(b, code)
+	return append(b, why[:min(len(why), maxFailText)]...)
+}
+
+func parseAbort(p []byte) (code byte, why string, err error) {
+	if len(p) < 1 {
+		return 0, "", protocolError("abort of %d bytes, want at least 1", len(p))
+	}
+	return p[0], string(p[1:]), nil
 }

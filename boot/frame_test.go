@@ -20,13 +20,16 @@ func TestFramesHaveGoldenBytes(t *testing.T) {
 		payload []byte
 		want    string
 	}{
-		{"hello", kindHello, hello{1, 2}.append(nil), "b0070101 08000000 01000000 02000000"},
-		{"welcome", kindWelcome, w.append(nil), "b0070102 3c000000 01000000 02000000 03000000 aa" + strings.Repeat("00", 15+31) + "bb"},
-		{"offer", kindOffer, appendOffer(nil, 5, []byte("ab")), "b0070103 0a000000 0500000000000000 6162"},
-		{"table", kindTable, appendTable(nil, 5, [][]byte{nil, []byte("b")}), "b0070104 15000000 0500000000000000 02000000 00000000 01000000 62"},
-		{"fail", kindFail, appendFail(nil, &LostError{1, "x"}), "b0070105 05000000 01000000 78"},
-		{"fail about nobody", kindFail, appendFail(nil, io.EOF), "b0070105 07000000 ffffffff 454f46"},
-		{"bye", kindBye, nil, "b0070106 00000000"},
+		{"hello", kindHello, hello{1, 2}.append(nil), "b0070201 08000000 01000000 02000000"},
+		{"welcome", kindWelcome, w.append(nil), "b0070202 3c000000 01000000 02000000 03000000 aa" + strings.Repeat("00", 15+31) + "bb"},
+		{"offer", kindOffer, appendOffer(nil, 5, []byte("ab")), "b0070203 0a000000 0500000000000000 6162"},
+		{"table", kindTable, appendTable(nil, 5, [][]byte{nil, []byte("b")}), "b0070204 15000000 0500000000000000 02000000 00000000 01000000 62"},
+		{"fail", kindFail, appendFail(nil, &LostError{1, "x"}), "b0070205 05000000 01000000 78"},
+		{"fail about nobody", kindFail, appendFail(nil, io.EOF), "b0070205 07000000 ffffffff 454f46"},
+		{"bye", kindBye, nil, "b0070206 00000000"},
+		{"lost", kindLost, appendLost(nil, &LostError{1, "x"}), "b0070207 05000000 01000000 78"},
+		{"abort", kindAbort, appendAbort(nil, 200, "xy"), "b0070208 03000000 c8 7879"},
+		{"abort without a word", kindAbort, appendAbort(nil, 0, ""), "b0070208 01000000 00"},
 	} {
 		b := appendFrame(nil, c.kind, c.payload)
 		if got := hex.EncodeToString(b); got != strings.ReplaceAll(c.want, " ", "") {
@@ -45,13 +48,13 @@ func TestFramesHaveGoldenBytes(t *testing.T) {
 func TestGarbageIsNamed(t *testing.T) {
 	for _, c := range []struct{ name, bytes, says string }{
 		{"text", "GET / HTTP/1.1\r\n", "not a frame of Weft's launcher"},
-		{"other version", "\xb0\x07\x02\x01\x08\x00\x00\x00", "version 2 of the launcher protocol, this program version 1"},
-		{"unknown kind", "\xb0\x07\x01\x63\x00\x00\x00\x00", "unknown kind of frame 99"},
-		{"kind zero", "\xb0\x07\x01\x00\x00\x00\x00\x00", "unknown kind of frame 0"},
-		{"too long", "\xb0\x07\x01\x06\x01\x00\x00\x00x", "with 1 bytes, the limit is 0"},
-		{"far too long", "\xb0\x07\x01\x03\xff\xff\xff\xffx", "with 4294967295 bytes"},
-		{"cut in the header", "\xb0\x07\x01", "ended inside a frame"},
-		{"cut in the payload", "\xb0\x07\x01\x01\x08\x00\x00\x00xyz", "3 bytes into 8"},
+		{"other version", "\xb0\x07\x01\x01\x08\x00\x00\x00", "version 1 of the launcher protocol, this program version 2"},
+		{"unknown kind", "\xb0\x07\x02\x63\x00\x00\x00\x00", "unknown kind of frame 99"},
+		{"kind zero", "\xb0\x07\x02\x00\x00\x00\x00\x00", "unknown kind of frame 0"},
+		{"too long", "\xb0\x07\x02\x06\x01\x00\x00\x00x", "with 1 bytes, the limit is 0"},
+		{"far too long", "\xb0\x07\x02\x03\xff\xff\xff\xffx", "with 4294967295 bytes"},
+		{"cut in the header", "\xb0\x07\x02", "ended inside a frame"},
+		{"cut in the payload", "\xb0\x07\x02\x01\x08\x00\x00\x00xyz", "3 bytes into 8"},
 	} {
 		_, _, err := readFrame(strings.NewReader(c.bytes), 4)
 		if !errors.Is(err, ErrProtocol) || !strings.Contains(err.Error(), c.says) {
@@ -79,6 +82,28 @@ func TestTablesThatLieAreRefused(t *testing.T) {
 	}
 }
 
+func TestNewsAndAbortsThatLieAreRefused(t *testing.T) {
+	for name, p := range map[string][]byte{
+		"lost, cut":           {1, 0, 0},
+		"lost beyond the job": appendLost(nil, &LostError{Rank: 3}),
+		"lost, about nobody":  appendFail(nil, io.EOF),
+	} {
+		if lost, err := parseLost(p, 3); lost != nil || !errors.Is(err, ErrProtocol) {
+			t.Errorf("%s: %v, %v", name, lost, err)
+		}
+	}
+	if _, _, err := parseAbort(nil); !errors.Is(err, ErrProtocol) {
+		t.Error("an abort without a code:", err)
+	}
+	long := strings.Repeat("x", 2*maxFailText)
+	if lost, err := parseLost(appendLost(nil, &LostError{1, long}), 3); err != nil || lost.Rank != 1 || lost.Reason != long[:maxFailText] {
+		t.Errorf("a long reason: %v, %v", lost, err)
+	}
+	if code, why, err := parseAbort(appendAbort(nil, 3, long)); code != 3 || why != long[:maxFailText] || err != nil {
+		t.Errorf("a long why: %d, %d bytes, %v", code, len(why), err)
+	}
+}
+
 func FuzzFrame(f *testing.F) {
 	f.Add([]byte("cmd=init"))
 	for _, b := range [][]byte{
@@ -88,6 +113,8 @@ func FuzzFrame(f *testing.F) {
 		appendFrame(nil, kindTable, appendTable(nil, 5, [][]byte{nil, []byte("b"), nil})),
 		appendFrame(nil, kindFail, appendFail(nil, &LostError{1, "x"})),
 		appendFrame(nil, kindBye, nil),
+		appendFrame(nil, kindLost, appendLost(nil, &LostError{1, "x"})),
+		appendFrame(nil, kindAbort, appendAbort(nil, 3, "x")),
 	} {
 		f.Add(b)
 	}
@@ -131,6 +158,18 @@ func FuzzFrame(f *testing.F) {
 				t.Fatal("a failure became none")
 			}
 			return
+		case kindLost:
+			lost, err := parseLost(p, size)
+			if err != nil {
+				return
+			}
+			back = appendLost(nil, lost)
+		case kindAbort:
+			code, why, err := parseAbort(p)
+			if err != nil {
+				return
+			}
+			back = appendAbort(nil, code, why)
 		}
 		if !bytes.Equal(back, p) {
 			t.Fatalf("payload %x comes back as %x", p, back)

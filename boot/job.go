@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 )
 
@@ -39,21 +40,34 @@ type Job struct {
 	Cores      int    // cores that the local ranks may run on, all together
 	Launcher   string // LauncherWeft, LauncherPMI1 or LauncherNone
 
-	mu     sync.Mutex
 	boot   bootstrap
-	broken error // why the bootstrap can no longer be used
+	events chan Event // closed by Close
+
+	mu     sync.Mutex // of Exchange and Close
+	broken error      // why boot can no longer exchange
 	closed bool
 }
 
-// bootstrap is one way into a job, after it has been joined. Calls come one at
-// a time.
+// Event is news of the job that nobody has asked for: a rank has died without
+// leaving.
+type Event struct {
+	Rank int
+	Err  error // a *LostError
+}
+
+// bootstrap is one way into a job, after it has been joined. Calls of exchange
+// and leave come one at a time.
 type bootstrap interface {
 	// exchange borrows mine until it returns. An error that leaves the
 	// connection out of step with the launcher is final.
 	exchange(ctx context.Context, mine []byte) ([][]byte, error)
 	// leave tells the launcher that this rank ended in order. inStep is false
 	// after an exchange that failed.
+	// After leave nothing is sent to the job's events any more.
 	leave(inStep bool) error
+	// abort asks the launcher to end all ranks and does not wait until it has.
+	// It comes at any time, during another call and after leave too.
+	abort(code byte, why string) error
 }
 
 // Oversubscribed reports whether this host has more ranks than cores for them.
@@ -91,6 +105,40 @@ func (j *Job) Exchange(ctx context.Context, mine []byte) ([][]byte, error) {
 	return all, nil
 }
 
+// Events tells of ranks that have died: each at once and one time, also those
+// that died before this rank joined the job. A rank has died when its process
+// has ended, by a signal, with another code than 0, or before Close; one that
+// has closed its Job and then exits with code 0 is no event. The channel is
+// the same at each call and closed by Close. It has room for all events of the
+// job, so that whoever does not read it holds nobody up. A launcher other than
+// ours tells nothing. Local.
+func (j *Job) Events() <-chan Event { return j.events }
+
+// Abort ends every rank of the job, this one included, whatever they are in
+// the middle of. The launcher ends with the exit code code, 0 to 255; any other
+// counts as 255. Ours gives why, up to 1024 bytes of it, in the *AbortError of
+// Launch.Run; it sends SIGTERM at once, and SIGKILL to what still runs a
+// KillGrace later. A PMI-1 process manager is told the code only. Without a
+// launcher Abort returns nil, and the caller exits.
+//
+// Abort returns when the launcher has been told, before it has acted, in a few
+// seconds at most. After Close the error is ErrClosed; any other says that the
+// launcher can't be reached. Abort may be called at any time, during an Exchange
+// and after one that has failed too.
+func (j *Job) Abort(code int, why string) error {
+	if code < 0 || code > 255 {
+		code = 255
+	}
+	err := j.boot.abort(byte(code), why)
+	switch {
+	case errors.Is(err, net.ErrClosed):
+		return ErrClosed
+	case err != nil:
+		return fmt.Errorf("boot: abort: %w", err)
+	}
+	return nil
+}
+
 // Close tells the launcher that this rank ended in order. It waits for an
 // Exchange in progress, then blocks for a few seconds at most. Later calls do
 // nothing.
@@ -101,6 +149,7 @@ func (j *Job) Close() error {
 		return nil
 	}
 	j.closed = true
+	defer close(j.events)
 	if err := j.boot.leave(j.broken == nil); err != nil {
 		return fmt.Errorf("boot: leave the job: %w", err)
 	}
@@ -128,6 +177,7 @@ func worldOfOne() (*Job, error) {
 		Cores:      len(cores),
 		Launcher:   LauncherNone,
 		boot:       alone{},
+		events:     make(chan Event),
 	}, nil
 }
 
@@ -139,3 +189,5 @@ func (alone) exchange(_ context.Context, mine []byte) ([][]byte, error) {
 }
 
 func (alone) leave(bool) error { return nil }
+
+func (alone) abort(byte, string) error { return nil }

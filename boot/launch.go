@@ -40,17 +40,26 @@ type Launch struct {
 	Stdout, Stderr io.Writer
 
 	// KillGrace is the time between the steps that stop a job; 0 means
-	// DefaultKillGrace. When a rank fails, ranks that wait in Exchange get a
-	// LostError at once; those that still run a KillGrace later get SIGTERM,
-	// and one more later SIGKILL.
+	// DefaultKillGrace. When a rank fails the others are told at once
+	// (Job.Events), and those that wait for it in Exchange get a LostError;
+	// those that still run a KillGrace later get SIGTERM, and one more later
+	// SIGKILL.
 	KillGrace time.Duration
+
+	// KeepGoing lets the job go on when a rank fails. The others are told
+	// (Job.Events); Run returns when all have ended, with the same error as
+	// without KeepGoing. Job.Abort and the end of the context still end all.
+	KeepGoing bool
 }
 
 // Run starts the ranks and blocks until all have ended. It returns nil if all
-// exited with code 0, in order. Otherwise the error is
-//   - *ExitError for the first rank that failed;
-//   - the cause of ctx if it ended first: the ranks then get SIGTERM, or the
-//     signal of an *Interrupted, and SIGKILL a KillGrace later;
+// exited with code 0, in order. Otherwise the error joins what has gone wrong,
+// in the order in which it did, so that errors.As finds the first of a type:
+//   - *AbortError for a rank that has called Job.Abort;
+//   - *ExitError for a rank that failed, one for each, those left out that Run
+//     has told to end;
+//   - the cause of ctx if it ended before the ranks: they then get SIGTERM, or
+//     the signal of an *Interrupted, and SIGKILL a KillGrace later;
 //   - *LimitError, or what kept a rank from starting: none is left running;
 //   - the error of Stdout or Stderr.
 //
@@ -105,14 +114,16 @@ func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
 
 // crew is a job while it runs.
 type crew struct {
-	path  string
-	argv  []string
-	env   []string // without what differs by rank
-	cores []int
-	bound bool
-	grace time.Duration
-	greet welcome // without the rank
-	meet  *rendezvous
+	path      string
+	argv      []string
+	env       []string // without what differs by rank
+	cores     []int
+	bound     bool
+	grace     time.Duration
+	keepGoing bool
+	greet     welcome // without the rank
+	meet      *rendezvous
+	news      *news
 
 	null     *os.File
 	in       *input
@@ -133,13 +144,15 @@ func (l *Launch) prepare() (*crew, error) {
 		return nil, err
 	}
 	c := &crew{
-		path:  path,
-		argv:  append([]string{l.Path}, l.Args...),
-		cores: cores,
-		bound: l.Bind == BindAuto,
-		grace: l.KillGrace,
-		meet:  newRendezvous(l.N),
-		size:  l.N,
+		path:      path,
+		argv:      append([]string{l.Path}, l.Args...),
+		cores:     cores,
+		bound:     l.Bind == BindAuto,
+		grace:     l.KillGrace,
+		keepGoing: l.KeepGoing,
+		meet:      newRendezvous(l.N),
+		news:      newNews(),
+		size:      l.N,
 	}
 	if c.grace <= 0 {
 		c.grace = DefaultKillGrace

@@ -54,6 +54,18 @@ func init() { // breaks the cycle through playLauncher
 		"env":      playEnv,
 		"family":   playFamily,
 		"launcher": playLauncher,
+
+		"survive":       playSurvive,
+		"survive late":  playSurviveLate,
+		"orderly":       playOrderly,
+		"stopped":       playStopped,
+		"abort":         playAbort,
+		"abort inside":  playAbortInside,
+		"abort ignored": playAbortIgnored,
+
+		"keep going":    playKeepGoing,
+		"garbage event": playGarbageEvent,
+		"one fails":     playOneFails,
 	}
 }
 

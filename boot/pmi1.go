@@ -78,6 +78,7 @@ func (m pmiMessage) number(key string, least int) (int, error) {
 // pmiClient is a rank's side of PMI-1.
 type pmiClient struct {
 	conn       net.Conn
+	out        outbox // onto conn
 	r          *bufio.Reader
 	rank, size int
 	kvs        string // name of the job's key-value space
@@ -87,15 +88,14 @@ type pmiClient struct {
 }
 
 func newPMIClient(conn net.Conn) *pmiClient {
-	return &pmiClient{conn: conn, r: bufio.NewReaderSize(conn, pmiReadLine)}
+	return &pmiClient{conn: conn, out: outbox{conn: conn}, r: bufio.NewReaderSize(conn, pmiReadLine)}
 }
 
 func (c *pmiClient) send(line string) error {
 	if len(line) >= pmiSendLine {
 		return fmt.Errorf("PMI line of %d bytes, the limit is %d", len(line)+1, pmiSendLine)
 	}
-	_, err := io.WriteString(c.conn, line+"\n")
-	return err
+	return c.out.send([]byte(line + "\n"))
 }
 
 func (c *pmiClient) receive() (pmiMessage, error) {
@@ -133,7 +133,7 @@ func (c *pmiClient) ask(line, want string) (pmiMessage, error) {
 // initack opens a connection made over PMI_PORT, where rank and size come from
 // the server instead of the environment.
 func (c *pmiClient) initack(ctx context.Context, id int) (rank, size int, err error) {
-	err = within(ctx, c.conn, func() error {
+	err = within(ctx, c.conn.SetDeadline, func() error {
 		if _, err := c.ask(fmt.Sprintf("cmd=initack pmiid=%d", id), "initack"); err != nil {
 			return err
 		}
@@ -189,6 +189,12 @@ func (c *pmiClient) start(rank, size int) error {
 		return protocolError("PMI answer my_kvsname without a name")
 	}
 	return nil
+}
+
+// abort asks for the end of the job. There is no answer: Hydra and Slurm kill
+// the ranks instead, Hydra then exits with the code.
+func (c *pmiClient) abort(code byte, _ string) error {
+	return c.out.urgent(fmt.Appendf(nil, "cmd=abort exitcode=%d\n", code))
 }
 
 // leave ends the conversation. Out of step, closing the connection is all that

@@ -24,7 +24,7 @@ const (
 // fails.
 func joinPMI(ctx context.Context, c *pmiClient, rank, size int) (*Job, error) {
 	j, err := func() (*Job, error) {
-		err := within(ctx, c.conn, func() error { return c.start(rank, size) })
+		err := within(ctx, c.conn.SetDeadline, func() error { return c.start(rank, size) })
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +48,7 @@ func joinPMI(ctx context.Context, c *pmiClient, rank, size int) (*Job, error) {
 
 // jobFromCards reads all ranks' cards; the caller sets the bootstrap.
 func jobFromCards(rank int, all [][]byte) (*Job, error) {
-	j := &Job{Rank: rank, Size: len(all), Launcher: LauncherPMI1}
+	j := &Job{Rank: rank, Size: len(all), Launcher: LauncherPMI1, events: make(chan Event)}
 	cards := make([]card, len(all))
 	for i, b := range all {
 		var err error
@@ -81,7 +81,7 @@ func jobFromCards(rank int, all [][]byte) (*Job, error) {
 func (c *pmiClient) exchange(ctx context.Context, mine []byte) (all [][]byte, err error) {
 	round := c.round
 	c.round++
-	err = within(ctx, c.conn, func() error {
+	err = within(ctx, c.conn.SetDeadline, func() error {
 		if err := c.put(round, mine); err != nil {
 			return err
 		}

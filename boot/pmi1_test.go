@@ -32,7 +32,7 @@ func socketPair(t *testing.T) (a, b net.Conn) {
 
 func pipeToRank(t *testing.T) (*client, net.Conn) {
 	a, b := socketPair(t)
-	return &client{conn: a, r: bufio.NewReader(a), size: 2}, b
+	return newClient(a, 2), b
 }
 
 // fakePMI is a process manager. It answers as Hydra 4.0 does.
@@ -44,6 +44,7 @@ type fakePMI struct {
 	kvs     map[string]string
 	waiting []net.Conn
 	final   int
+	aborted string // exit code
 }
 
 func (f *fakePMI) serve(c net.Conn) {
@@ -99,6 +100,9 @@ func (f *fakePMI) answer(c net.Conn, m pmiMessage) string {
 	case "finalize":
 		f.final++
 		return "cmd=finalize_ack"
+	case "abort":
+		f.aborted = m.get("exitcode")
+		return ""
 	}
 	return "cmd=unknown"
 }

@@ -3,8 +3,8 @@ package boot
 import (
 	"bufio"
 	"errors"
-	"io"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -12,23 +12,39 @@ import (
 // connection has ended, to have the better reason to give to the others.
 const eofPatience = 200 * time.Millisecond
 
-// session is the launcher's side of one rank's connection.
+// session is the launcher's side of one rank's connection. One goroutine reads
+// and never writes, so that an abort is heard at any time; another, the teller,
+// writes answers and news.
 type session struct {
 	rank  int
 	conn  *net.UnixConn
 	meet  *rendezvous
+	news  *news
 	greet welcome
+	// onAbort is called when the rank asks for the end of the job, once.
+	onAbort func(code byte, why string)
 	// exited is closed once the rank's process has ended.
 	exited <-chan struct{}
 
+	rounds chan *round   // joined, to be answered
+	over   chan struct{} // closed once nothing is to be told any more
+	teller sync.WaitGroup
+
 	// The rest is written by serve and read after it has returned.
-	hello, bye bool
-	broken     error // why the stream was given up; matches ErrProtocol
+	hello, bye, aborted bool
+	broken              error // why the stream was given up; matches ErrProtocol
+}
+
+func newSession(conn *net.UnixConn, greet welcome, meet *rendezvous, news *news, exited <-chan struct{}) *session {
+	return &session{
+		rank: int(greet.rank), conn: conn, meet: meet, news: news, greet: greet, exited: exited,
+		rounds: make(chan *round, 1), over: make(chan struct{}),
+	}
 }
 
 // serve answers a rank until its stream ends. Once the rank's process has
-// ended and conn.CloseRead was called, it returns after what is left in the
-// stream.
+// ended, conn.CloseRead was called and writing has a deadline in the past, it
+// returns after what is left in the stream.
 func (s *session) serve() {
 	err := s.frames()
 	switch {
@@ -38,14 +54,18 @@ func (s *session) serve() {
 	case errors.Is(err, ErrProtocol):
 		s.broken = err
 		s.meet.leave(s.rank, "sent garbage to the launcher")
-		s.conn.SetWriteDeadline(time.Now().Add(leaveTimeout))
-		s.conn.Write(appendFrame(nil, kindFail, appendFail(nil, err))) // it may be past listening
+		s.conn.SetWriteDeadline(time.Now().Add(leaveTimeout)) // it may be past listening
 	default:
 		select {
 		case <-s.exited: // the caller knows the reason
 		case <-time.After(eofPatience):
 			s.meet.leave(s.rank, "closed its connection to the launcher")
 		}
+	}
+	close(s.over)
+	s.teller.Wait()
+	if s.broken != nil {
+		s.write(appendFrame(nil, kindFail, appendFail(nil, s.broken)))
 	}
 }
 
@@ -67,6 +87,8 @@ func (s *session) frames() error {
 			err = s.onOffer(p)
 		case kind == kindBye:
 			return nil
+		case kind == kindAbort:
+			err = s.onAbortFrame(p)
 		default:
 			err = protocolError("frame of kind %d from a rank", kind)
 		}
@@ -88,7 +110,8 @@ func (s *session) onHello(p []byte) error {
 		return protocolError("hello from rank %d of %d on the connection of rank %d of %d", h.rank, h.size, s.greet.rank, s.greet.size)
 	}
 	s.hello = true
-	return s.answer(kindWelcome, s.greet.append(nil))
+	s.teller.Go(s.tell)
+	return nil
 }
 
 func (s *session) onOffer(p []byte) error {
@@ -101,22 +124,60 @@ func (s *session) onOffer(p []byte) error {
 		return err
 	}
 	select {
-	case <-r.done:
-	case <-s.exited:
-		return nil // whatever is left in its stream is read next
-	}
-	if r.err != nil {
-		return s.answer(kindFail, appendFail(nil, r.err))
-	}
-	return s.answer(kindTable, r.table)
-}
-
-// answer writes a frame. A rank that has stopped reading is seen by its exit
-// and not here, so that a bye behind the failed write is still read.
-func (s *session) answer(kind frameKind, payload []byte) error {
-	_, err := s.conn.Write(appendFrame(nil, kind, payload))
-	if errors.Is(err, net.ErrClosed) {
-		return io.EOF
+	case s.rounds <- r:
+	case <-s.exited: // whatever is left in its stream is read next
 	}
 	return nil
 }
+
+func (s *session) onAbortFrame(p []byte) error {
+	code, why, err := parseAbort(p)
+	if err == nil && !s.aborted {
+		s.aborted = true
+		s.onAbort(code, why)
+	}
+	return err
+}
+
+// tell welcomes the rank, then writes what comes up for it until the session
+// is over: news, those of the past first, and the results of rounds.
+func (s *session) tell() {
+	s.write(appendFrame(nil, kindWelcome, s.greet.append(nil)))
+	var (
+		told int           // news
+		r    *round        // that the rank waits for
+		done chan struct{} // of r
+	)
+	for {
+		all, more := s.news.since(told)
+		for _, n := range all {
+			if n.rank != s.rank {
+				s.write(n.frame)
+			}
+		}
+		told += len(all)
+		rounds := s.rounds
+		if r != nil {
+			rounds = nil // one after the other
+		}
+		select {
+		case <-more:
+		case r = <-rounds:
+			done = r.done
+		case <-done:
+			if r.err != nil {
+				s.write(appendFrame(nil, kindFail, appendFail(nil, r.err)))
+			} else {
+				s.write(appendFrame(nil, kindTable, r.table))
+			}
+			r, done = nil, nil
+		case <-s.over:
+			return
+		}
+	}
+}
+
+// write writes a frame. A rank that has stopped reading is seen by its exit
+// and not here, so that a bye or an abort behind the failed write is still
+// read.
+func (s *session) write(frame []byte) { s.conn.Write(frame) }

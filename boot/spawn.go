@@ -29,6 +29,7 @@ type child struct {
 
 	mu     sync.Mutex
 	reaped bool   // pid may be another process's by now
+	told   bool   // to end, before it had
 	order  uint64 // of its end among the ends that the launcher has seen
 	ends   *atomic.Uint64
 }
@@ -87,7 +88,7 @@ func (c *crew) start(rank int) error {
 	exited := make(chan struct{})
 	c.ranks = append(c.ranks, &child{
 		rank: rank, pid: pid, pidfd: pidfd,
-		session: &session{rank: rank, conn: conn, meet: c.meet, greet: greet, exited: exited},
+		session: newSession(conn, greet, c.meet, c.news, exited),
 		exited:  exited,
 		served:  make(chan struct{}),
 		ends:    &c.ends,

@@ -10,35 +10,41 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// report is what the launcher learns about a rank. A rank that breaks the
-// protocol is reported twice: then, and when it has ended.
-type report struct {
-	err   error // nil if the rank ended in order
-	ended bool
-	order uint64 // of the failure among all
-}
+// maxReports is how often one rank is reported: when it asks for the end of
+// the job, when it breaks the protocol, and when it has ended.
+const maxReports = 3
 
 // attend serves the ranks until all have ended, stopping them in steps once
-// one has failed or ctx has ended. The error is the first.
-func (c *crew) attend(ctx context.Context) (first error) {
-	reports := make(chan report, 2*len(c.ranks))
+// one has asked for that, ctx has ended or, unless the job is to keep going, one
+// has failed. The errors are those of ctx and of ranks that were not told to
+// end, in their order.
+func (c *crew) attend(ctx context.Context) error {
+	reports := make(chan report, maxReports*len(c.ranks))
 	for _, r := range c.ranks {
+		r.session.onAbort = func(code byte, why string) {
+			reports <- report{rank: r.rank, order: c.ends.Add(1), err: &AbortError{r.rank, int(code), why}}
+		}
 		go r.serve(reports)
 		go r.reap(reports)
 	}
 	var (
-		step  func() // what to do when the grace is over
-		grace = time.NewTimer(0)
-		done  = ctx.Done()
+		failed   = failures{}
+		stopping bool   // grace runs, or the ranks have been told to end
+		told     bool   // they have
+		step     func() // what to do when the grace is over
+		grace    = time.NewTimer(0)
+		done     = ctx.Done()
 	)
 	grace.Stop()
 	defer grace.Stop()
-	var firstOrder uint64
-	kill := func() { c.signal(unix.SIGKILL) }
-	term := func() {
-		c.signal(unix.SIGTERM)
-		step = kill
+	then := func(f func()) {
+		stopping, step = true, f
 		grace.Reset(c.grace)
+	}
+	end := func(sig unix.Signal) {
+		told = true
+		c.signal(sig)
+		then(func() { c.signal(unix.SIGKILL) })
 	}
 	for live := len(c.ranks); live > 0; {
 		select {
@@ -49,32 +55,32 @@ func (c *crew) attend(ctx context.Context) (first error) {
 			if r.err == nil {
 				continue
 			}
-			if first == nil {
-				step = term
-				grace.Reset(c.grace)
-			}
-			// The report of a rank that failed because of another can overtake
-			// the other's.
-			if first == nil || r.order < firstOrder {
-				first, firstOrder = r.err, r.order
+			failed.add(r)
+			_, aborts := errors.AsType[*AbortError](r.err)
+			switch {
+			case told:
+			case aborts:
+				end(unix.SIGTERM)
+			case c.keepGoing && !r.ended:
+				// It has broken the protocol. The others wait for the news of
+				// its end, which nobody but the launcher can bring about.
+				c.ranks[r.rank].signal(unix.SIGKILL)
+			case !c.keepGoing && !stopping:
+				then(func() { end(unix.SIGTERM) })
 			}
 		case <-done:
 			done = nil
-			if first == nil {
-				first = fmt.Errorf("boot: job stopped: %w", ended(ctx))
-			}
+			failed.add(report{rank: theJob, order: c.ends.Add(1), err: fmt.Errorf("boot: job stopped: %w", ended(ctx))})
 			sig := unix.SIGTERM
 			if by, ok := errors.AsType[*Interrupted](context.Cause(ctx)); ok {
 				sig = by.Signal
 			}
-			c.signal(sig)
-			step = kill
-			grace.Reset(c.grace)
+			end(sig)
 		case <-grace.C:
 			step()
 		}
 	}
-	return first
+	return failed.join()
 }
 
 // abandon ends the ranks of a job that could not be started whole.
@@ -92,23 +98,35 @@ func (c *crew) signal(sig unix.Signal) {
 	}
 }
 
-// signal sends sig to the rank's process group, or to the rank if that has
-// moved to another group. A rank that has ended meanwhile is no error.
+// signal sends sig, which is to end it, to the rank's process group, or to the
+// rank if that has moved to another group. A rank that has ended meanwhile is
+// no error, and has ended by itself.
 func (r *child) signal(sig unix.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.reaped {
 		return
 	}
+	if over, err := r.isZombie(); over || err != nil {
+		return
+	}
+	r.told = true
 	if unix.Kill(-r.pid, sig) != nil {
 		unix.Kill(r.pid, sig)
 	}
 }
 
+// wasTold reports whether signal has been sent before the rank's end.
+func (r *child) wasTold() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.told
+}
+
 func (r *child) serve(reports chan<- report) {
 	r.session.serve()
 	if err := r.session.broken; err != nil {
-		reports <- report{err: &ExitError{Rank: r.rank, Code: -1, Err: err}, order: r.ends.Add(1)}
+		reports <- report{rank: r.rank, order: r.ends.Add(1), err: &ExitError{Rank: r.rank, Code: -1, Err: err}}
 	}
 	close(r.served)
 }
@@ -132,7 +150,13 @@ func (r *child) reap(reports chan<- report) {
 		reason = e.how()
 	}
 	r.session.meet.leave(r.rank, reason)
-	reports <- report{err: err, ended: true, order: r.order}
+	if err != nil || !r.session.bye {
+		r.session.news.lost(&LostError{r.rank, reason})
+	}
+	if r.wasTold() {
+		err = nil
+	}
+	reports <- report{rank: r.rank, order: r.order, err: err, ended: true}
 }
 
 // verdict turns a wait status into nil or an *ExitError. deserted says that
@@ -158,12 +182,9 @@ func (r *child) await() (unix.WaitStatus, error) {
 		return 0, fmt.Errorf("wait: %w", err)
 	}
 	var failed error
-	err = rc.Read(func(uintptr) bool {
-		var info unix.Siginfo
-		failed = retry(func() error {
-			return unix.Waitid(unix.P_PID, r.pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
-		})
-		return failed != nil || info.Signo != 0
+	err = rc.Read(func(uintptr) (over bool) {
+		over, failed = r.isZombie()
+		return over || failed != nil
 	})
 	if err = errors.Join(err, failed); err != nil {
 		return 0, fmt.Errorf("wait: %w", err)
@@ -182,6 +203,15 @@ func (r *child) await() (unix.WaitStatus, error) {
 		return 0, fmt.Errorf("wait: %w", err)
 	}
 	return status, nil
+}
+
+// isZombie reports whether the process has ended and waits to be reaped.
+func (r *child) isZombie() (bool, error) {
+	var info unix.Siginfo
+	err := retry(func() error {
+		return unix.Waitid(unix.P_PID, r.pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	})
+	return info.Signo != 0, err
 }
 
 func retry(f func() error) error {

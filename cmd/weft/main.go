@@ -21,7 +21,7 @@ import (
 
 const usage = `weft starts the ranks of a program on this machine.
 
-usage: weft run [-n RANKS] [--bind auto|none] PROGRAM [ARGUMENTS...]
+usage: weft run [-n RANKS] [--bind auto|none] [--keep-going] PROGRAM [ARGUMENTS...]
        weft info    fabrics and RDMA devices, and why one can't be used
 
 `
@@ -33,6 +33,7 @@ func run(args []string) int {
 	flags.SetInterspersed(false)
 	n := flags.IntP("n", "n", 1, "ranks to start")
 	bind := flags.String("bind", "auto", "auto: a core for each rank if there are enough; none: leave it to the system")
+	keepGoing := flags.Bool("keep-going", false, "let the job go on when a rank fails: the others are told")
 	flags.Usage = func() { fmt.Fprint(os.Stderr, usage, flags.FlagUsages()) }
 	if len(args) == 1 && args[0] == "info" {
 		return info(os.Stdout)
@@ -65,7 +66,7 @@ func run(args []string) int {
 	ctx, stop := boot.WithSignals(context.Background())
 	defer stop()
 	l := boot.Launch{N: *n, Path: flags.Arg(0), Args: flags.Args()[1:], Bind: how,
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, KeepGoing: *keepGoing}
 	err := l.Run(ctx)
 	if err == nil {
 		return 0

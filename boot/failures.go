@@ -1,0 +1,54 @@
+package boot
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+)
+
+// report is what the launcher learns about a rank, or about the job.
+type report struct {
+	rank  int    // theJob for what no rank has done
+	order uint64 // among all that happens in the job
+	err   error  // nil if the rank ended in order, or as the launcher told it to
+	ended bool   // the rank's process has
+}
+
+const theJob = -1
+
+// failures are the reports of a job with an error: one of a rank, the first.
+type failures map[int]report
+
+// add notes a report down. They may come in another order than they happened:
+// that of a rank which failed because of another can overtake the other's.
+func (f failures) add(r report) {
+	old, again := f[r.rank]
+	if !again {
+		f[r.rank] = r
+		return
+	}
+	// Of an abort and the exit that follows it the abort tells more, and the
+	// launcher may read it later than it sees the exit.
+	order := min(r.order, old.order)
+	_, aborts := errors.AsType[*AbortError](r.err)
+	_, aborted := errors.AsType[*AbortError](old.err)
+	if aborts && !aborted || aborts == aborted && r.order < old.order {
+		old = r
+	}
+	old.order = order
+	f[r.rank] = old
+}
+
+// join returns the errors in their order, or nil.
+func (f failures) join() error {
+	all := slices.SortedFunc(maps.Values(f), func(a, b report) int { return cmp.Compare(a.order, b.order) })
+	errs := make([]error, len(all))
+	for i, r := range all {
+		errs[i] = r.err
+	}
+	if len(errs) == 1 {
+		return errs[0]
+	}
+	return errors.Join(errs...)
+}

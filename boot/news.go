@@ -1,0 +1,38 @@
+package boot
+
+import "sync"
+
+// news is what the launcher tells the ranks unasked: who is gone, in the order
+// in which it became known. Each session reads it at its own pace, so a rank
+// that does not read holds up no other. It is safe for concurrent use.
+type news struct {
+	mu   sync.Mutex
+	all  []notice
+	more chan struct{} // closed when all grows
+}
+
+// notice is one piece of news, as a frame.
+type notice struct {
+	rank  int
+	frame []byte
+}
+
+func newNews() *news { return &news{more: make(chan struct{})} }
+
+// lost says that a rank is gone.
+func (n *news) lost(e *LostError) {
+	f := appendFrame(nil, kindLost, appendLost(nil, e))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.all = append(n.all, notice{e.Rank, f})
+	close(n.more)
+	n.more = make(chan struct{})
+}
+
+// since returns the news behind the first i, to be read only, and a channel
+// that is closed when there is more.
+func (n *news) since(i int) ([]notice, <-chan struct{}) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.all[i:len(n.all):len(n.all)], n.more
+}
