@@ -2,6 +2,7 @@ package progress
 
 import (
 	"errors"
+	"math"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -58,8 +59,9 @@ func (generals) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
 func (generals) Complete(*Request, error)                           {}
 func (generals) PeerDown(fabric.Peer, error)                        {}
 
-// noPeer is the peer of requests that wait for no rank.
-const noPeer = -3
+// noPeer is the peer of requests that wait for no rank: none of the special
+// ranks of MPI, which are small.
+const noPeer = math.MinInt32
 
 // Generalize starts a generalized request. It is local.
 func (l *Loop) Generalize(g *General) Handle {

@@ -10,7 +10,7 @@ package wire
 import "encoding/binary"
 
 // Version is that of the packets below. Ranks compare it when they meet.
-const Version = 3
+const Version = 4
 
 // Urgent is the bit of a kind that wakes a computing receiver; it equals
 // fabric.Urgent.
