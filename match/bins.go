@@ -13,14 +13,13 @@ type slot struct{ hash, head uint32 }
 // linear probing, at most half full, so a look-up ends within the cache line it
 // began in nearly always. It stores no keys; those of the head entries serve.
 //
-// srcAny and tagAny are 0 or -1 and are or-ed to an entry's source and tag
-// before comparison. As the wildcards are -1 too, this makes an entry's exact
+// The mask says which parts of an entry's key do not count: it makes the exact
 // key into the wildcard key under which a list by source or by tag files it.
 type bins struct {
-	slots          []slot
-	keys           uint32
-	shift          uint32 // hash>>shift is the home slot
-	srcAny, tagAny int32
+	slots []slot
+	keys  uint32
+	shift uint32 // hash>>shift is the home slot
+	mask
 }
 
 // hash mixes a key into 32 bits, of which bins uses the upper ones first. One
@@ -55,7 +54,7 @@ func (b *bins) find(es []entry, h, ctx uint32, src, tag int32) (at, head uint32)
 		}
 		if s.hash == h {
 			e := &es[s.head]
-			if e.tag|b.tagAny == tag && e.src|b.srcAny == src && e.ctx == ctx {
+			if (e.tag^tag)&^b.tagAny == 0 && (e.src^src)&^b.srcAny == 0 && e.ctx == ctx {
 				return at, s.head
 			}
 		}
@@ -73,8 +72,7 @@ func (b *bins) reserve() {
 // the head that this list already has. Precondition: reserve.
 func (b *bins) claim(es []entry, h, i uint32) (head uint32) {
 	e := &es[i]
-	src, tag := e.src|b.srcAny, e.tag|b.tagAny
-	at, head := b.find(es, h, e.ctx, src, tag)
+	at, head := b.find(es, h, e.ctx, e.src, e.tag)
 	if head == 0 {
 		b.slots[at] = slot{h, i}
 		b.keys++

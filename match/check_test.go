@@ -72,7 +72,7 @@ func (b *bins) check(es []entry, at func(i uint32) link) (n int, err error) {
 		}
 		keys++
 		h := es[s.head]
-		src, tag := h.src|b.srcAny, h.tag|b.tagAny
+		src, tag := b.key(h.src, h.tag)
 		if got, head := b.find(es, hash(h.ctx, src, tag), h.ctx, src, tag); int(got) != k || head != s.head {
 			return n, fmt.Errorf("head %d in slot %d, found %d in %d", s.head, k, head, got)
 		}
@@ -82,7 +82,7 @@ func (b *bins) check(es []entry, at func(i uint32) link) (n int, err error) {
 			if i != s.head && at(i).prev != tail {
 				return n, fmt.Errorf("entry %d: prev %d, want %d", i, at(i).prev, tail)
 			}
-			if e.ctx != h.ctx || e.src|b.srcAny != src || e.tag|b.tagAny != tag {
+			if s, t := b.key(e.src, e.tag); e.ctx != h.ctx || s != src || t != tag {
 				return n, fmt.Errorf("entry %d in the list of another key", i)
 			}
 			if e.seq <= seq {

@@ -106,8 +106,8 @@ func (q *posted) earliest(ctx uint32, src, tag int32) (b *bins, at, first uint32
 		if cb.keys == 0 {
 			continue
 		}
-		srcAny, tagAny := class(c).masks()
-		k, head := cb.find(q.e, hash(ctx, src|srcAny, tag|tagAny), ctx, src|srcAny, tag|tagAny)
+		s, t := class(c).mask().key(src, tag)
+		k, head := cb.find(q.e, hash(ctx, s, t), ctx, s, t)
 		if head != 0 && (first == 0 || q.e[head].seq < q.e[first].seq) {
 			b, at, first = cb, k, head
 		}

@@ -1,11 +1,12 @@
 package match
 
-// Wildcards of a receive (MPI-4.0 §3.2.4). A message has a definite source and
-// tag, so neither value may stand in an arrival. Other negative values are
-// ordinary ones here; which tags a user may choose is the caller's concern.
+// Wildcards of a receive (MPI-4.0 §3.2.4), with the values of MPI-5's ABI. A
+// message has a definite source and tag, so neither value may stand in an
+// arrival. Other negative values are ordinary ones here; which tags a user may
+// choose is the caller's concern.
 const (
 	AnySource int32 = -1
-	AnyTag    int32 = -1
+	AnyTag    int32 = -2
 )
 
 // class says which parts of a receive are wildcards; it is also the index of
@@ -30,10 +31,16 @@ func classOf(src, tag int32) (c class) {
 	return c
 }
 
-// masks returns what makes a message's source and tag into the key under which
-// class c files it; see bins.
-func (c class) masks() (srcAny, tagAny int32) {
-	return -int32(c >> 1), -int32(c & 1)
+// mask makes a message's source and tag into the key under which a class files
+// it. Its fields are 0, or -1 where the class has a wildcard.
+type mask struct{ srcAny, tagAny int32 }
+
+func (c class) mask() mask { return mask{-int32(c >> 1), -int32(c & 1)} }
+
+// key puts the wildcards in: AnySource has all bits set, AnyTag all but the
+// lowest.
+func (m mask) key(src, tag int32) (int32, int32) {
+	return src | m.srcAny, tag&^m.tagAny | AnyTag&m.tagAny
 }
 
 // Table holds the posted receives and the unexpected messages of one rank.

@@ -37,8 +37,8 @@ func TestArrivalTakesTheReceivePostedFirst(t *testing.T) {
 		{"four classes alternate by post order",
 			[]recv{{1, AnySource, 3}, {1, 2, AnyTag}, {1, 2, 3}, {1, AnySource, AnyTag}, {1, 2, 3}, {1, AnySource, 3}},
 			[]call{{1, 2, 3, 1}, {1, 2, 3, 2}, {1, 2, 3, 3}, {1, 2, 3, 4}, {1, 2, 3, 5}, {1, 2, 3, 6}, {1, 2, 3, 0}}},
-		{"other negative tags are ordinary", []recv{{1, 2, -7}, {1, AnySource, -2}},
-			[]call{{1, 2, -2, 2}, {1, 2, -7, 1}}},
+		{"other negative tags are ordinary", []recv{{1, 2, -7}, {1, AnySource, -3}},
+			[]call{{1, 2, -3, 2}, {1, 2, -7, 1}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var tb Table

@@ -25,7 +25,8 @@ func (w *wildIndex) push(es []entry, i uint32) {
 	w.reserve()
 	e := &es[i]
 	l := link{0, i}
-	if head := w.claim(es, hash(e.ctx, e.src|w.srcAny, e.tag|w.tagAny), i); head != 0 {
+	src, tag := w.key(e.src, e.tag)
+	if head := w.claim(es, hash(e.ctx, src, tag), i); head != 0 {
 		l.prev = w.links[head].prev
 		w.links[l.prev].next = i
 		w.links[head].prev = i
@@ -42,7 +43,8 @@ func (w *wildIndex) remove(es []entry, i uint32) {
 		return
 	}
 	e := &es[i]
-	at, head := w.find(es, hash(e.ctx, e.src|w.srcAny, e.tag|w.tagAny), e.ctx, e.src|w.srcAny, e.tag|w.tagAny)
+	src, tag := w.key(e.src, e.tag)
+	at, head := w.find(es, hash(e.ctx, src, tag), e.ctx, src, tag)
 	switch {
 	case head != i:
 		w.links[l.prev].next = 0
@@ -102,7 +104,7 @@ func (q *unexpected) build(c class) {
 	}
 	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(q.e[a].seq, q.e[b].seq) })
 	w := &q.wild[c]
-	w.srcAny, w.tagAny = c.masks()
+	w.mask = c.mask()
 	for _, i := range order {
 		w.push(q.e, i)
 	}

@@ -6,28 +6,34 @@ import (
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
-// BsendOverhead is what a buffered send may need of attached memory, in bytes,
-// besides its message (MPI_BSEND_OVERHEAD).
+// BsendOverhead is what a buffered send takes of attached memory, in bytes,
+// besides its message (MPI_BSEND_OVERHEAD, MPI-4.0 §3.6).
 const BsendOverhead = pt2pt.BufferOverhead
 
 // BufferAttach gives buf to the buffered sends of all communicators that have
 // no memory of their own, until BufferDetach (MPI_Buffer_attach, MPI-4.0 §3.6).
-// The library writes to it meanwhile. Memory attached already is answered with
-// ErrBuffer. Local.
+// The library writes to it meanwhile. There is room wherever the standard's
+// circular buffer (§3.6.1) has room, each message taking its bytes and
+// BsendOverhead; and also as long as all messages under way and the new one fit
+// into len(buf) together, wherever what is free lies: the copy is then taken in
+// memory of the library, up to len(buf) bytes in all. Memory attached already is
+// answered with ErrBuffer. Local.
 func (w *World) BufferAttach(buf []byte) error {
 	return attach(w.comm, "BufferAttach", pt2pt.Everywhere, buf)
 }
 
 // BufferDetach blocks until all messages in the attached memory have been sent
 // and returns the memory (MPI_Buffer_detach, MPI-4.0 §3.6), or ends with ctx.
-// Non-local.
+// Where none is attached it returns nil and no error, as if that of no bytes
+// were. Non-local.
 func (w *World) BufferDetach(ctx context.Context) ([]byte, error) {
 	b, err := w.comm.p2p.DetachBuffer(ctx, pt2pt.Everywhere)
 	return b, fail("BufferDetach", err)
 }
 
 // BufferFlush blocks until all messages in the attached memory have been sent
-// (MPI_Buffer_flush, MPI-4.1 §3.6), or ends with ctx. Non-local.
+// (MPI_Buffer_flush, MPI-4.1 §3.6), or ends with ctx. Where none is attached there
+// is nothing to wait for. Non-local.
 func (w *World) BufferFlush(ctx context.Context) error {
 	return fail("BufferFlush", w.comm.p2p.FlushBuffer(ctx, pt2pt.Everywhere))
 }

@@ -4,16 +4,36 @@ import (
 	"context"
 	"math"
 
-	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
-// Special ranks and tags (MPI-4.0 §3.2.4, §3.10).
+// Special ranks, tags and numbers, with the values of MPI-5's ABI: none is
+// another.
 const (
-	AnySource = pt2pt.AnySource
-	AnyTag    = int(match.AnyTag)
-	ProcNull  = pt2pt.ProcNull // sends to it vanish, receives from it are empty; both return at once
-	TagUB     = math.MaxInt32  // the largest tag
+	// AnySource lets a receive or a probe take a message of any rank
+	// (MPI_ANY_SOURCE, MPI-4.0 §3.2.4).
+	AnySource = -1
+	// AnyTag lets a receive or a probe take a message with any tag (MPI_ANY_TAG,
+	// MPI-4.0 §3.2.4).
+	AnyTag = -2
+	// ProcNull is the rank of nobody: sends to it vanish, receives from it are
+	// empty, and both return at once (MPI_PROC_NULL, MPI-4.0 §3.10; in MPI-3.1
+	// §3.11).
+	ProcNull = -3
+	// Root is what the root of a collective call between two groups passes as
+	// root (MPI_ROOT, MPI-4.0 §6.2.3). No call takes it yet.
+	Root = -4
+	// Undefined is the index, or the number, of nothing (MPI_UNDEFINED).
+	Undefined = -32766
+	// TagUB is the largest tag (MPI_TAG_UB, MPI-4.0 §9.1.2).
+	TagUB = math.MaxInt32
+)
+
+// The engine has the same values.
+const (
+	_ = uint(AnySource-pt2pt.AnySource) + uint(pt2pt.AnySource-AnySource)
+	_ = uint(AnyTag-pt2pt.AnyTag) + uint(pt2pt.AnyTag-AnyTag)
+	_ = uint(ProcNull-pt2pt.ProcNull) + uint(pt2pt.ProcNull-ProcNull)
 )
 
 // Comm is a communicator: a group of ranks whose messages match only among

@@ -51,7 +51,7 @@ func Waitany(requests []Request) (int, Status, error) {
 	if err != nil {
 		st, err = tell(st, err, true)
 	}
-	return i, st, fail("Waitany", err)
+	return index(i), st, fail("Waitany", err)
 }
 
 // Testany reports whether one of the operations has completed, and if so does
@@ -62,7 +62,15 @@ func Testany(requests []Request) (bool, int, Status, error) {
 	if err != nil {
 		st, err = tell(st, err, true)
 	}
-	return ended, i, st, fail("Testany", err)
+	return ended, index(i), st, fail("Testany", err)
+}
+
+// index makes the index, or the number, of nothing MPI's.
+func index(i int) int {
+	if i < 0 {
+		return Undefined
+	}
+	return i
 }
 
 // Waitsome blocks until at least one operation has completed, and sets the
@@ -93,13 +101,13 @@ func some(call string, f func([]Request, []int, []Status) (int, error), requests
 	}
 	n, err := f(requests, indices, statuses)
 	if err != nil {
-		return n, fail(call, err)
+		return index(n), fail(call, err)
 	}
 	err = inStatus(call, statuses[:max(n, 0)])
 	if ignored && err != nil {
 		err = err.(*Error).Err
 	}
-	return n, err
+	return index(n), err
 }
 
 func checkStatuses(call string, requests []Request, statuses []Status) error {

@@ -93,7 +93,7 @@ func classOf(err error) Class {
 		return mine.Class
 	case errors.As(err, &truncated):
 		return ErrTruncate
-	case errors.As(err, &noRoom), errors.Is(err, pt2pt.ErrAttached), errors.Is(err, pt2pt.ErrNotAttached):
+	case errors.As(err, &noRoom), errors.Is(err, pt2pt.ErrAttached):
 		return ErrBuffer
 	case errors.Is(err, fabric.ErrPeerDown), errors.As(err, &lost):
 		return ErrProcFailed

@@ -9,9 +9,12 @@ import "github.com/weft-mpi/weft/progress"
 //
 // query gives the status of the completed operation, and the error of the call
 // that completes the request; it may be called more than once. free is called
-// once, after the last query. cancel is called by Cancel, with whether the
-// operation has completed. They run on the goroutine that calls, or on the
-// progress goroutine if nobody waits. Local.
+// once: after the last query by the call that completes the request, or, if it
+// was given up with RequestFree, by the later of that call and GrequestComplete,
+// which return its error. cancel is called by Cancel, with whether the operation
+// has completed. They run on the goroutine that calls; those of a request that
+// OnComplete has detached run on the progress goroutine. Finalize ends operations
+// that have not completed, and calls free of those given up. Local.
 func GrequestStart(w *World, query func() (Status, error), free func() error, cancel func(completed bool) error) (Request, error) {
 	if w == nil {
 		return Request{}, badArg("GrequestStart", ErrComm, "the World is nil")
@@ -23,8 +26,16 @@ func GrequestStart(w *World, query func() (Status, error), free func() error, ca
 }
 
 // GrequestComplete ends the operation of a generalized request
-// (MPI_Grequest_complete, MPI-4.0 §13.2). Its handle is waited for as ever. Local.
-func GrequestComplete(r Request) error { return fail("GrequestComplete", progress.EndGeneral(r)) }
+// (MPI_Grequest_complete, MPI-4.0 §13.2). Its handle is waited for as ever; if it
+// was given up with RequestFree before, free is called here, and its error
+// returned. Local.
+func GrequestComplete(r Request) error {
+	g, err := progress.EndGeneral(r)
+	if g != nil && g.Free != nil {
+		err = g.Free()
+	}
+	return fail("GrequestComplete", err)
+}
 
 // tell makes the status and error of a request that has ended what users see.
 // last says that the request is freed by that.

@@ -18,8 +18,8 @@ func Rsend[T Scalar](c *Comm, buf []T, dest, tag int) error {
 
 // Bsend sends a copy of buf and returns at once (MPI_Bsend, MPI-4.0 §3.4,
 // buffered mode). The copy lies in memory given by Comm.BufferAttach or
-// World.BufferAttach; without room there the error is of class ErrBuffer and
-// nothing is sent. A short message that can leave at once needs no room. Local.
+// World.BufferAttach; without room there the error is of class ErrBuffer, a
+// NoBufferError says how much there is, and nothing is sent. A short message that can leave at once needs no room. Local.
 func Bsend[T Scalar](c *Comm, buf []T, dest, tag int) error {
 	return send(c, "Bsend", pt2pt.Buffered, buf, dest, tag)
 }

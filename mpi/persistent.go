@@ -69,13 +69,18 @@ func Startall(requests []Request) error {
 }
 
 // RequestFree gives a request up and sets the handle to null (MPI_Request_free,
-// MPI-4.0 §3.7.3). An operation that is under way goes on to its end, and
-// nobody learns of that end: its buffer may be used again only once something
-// else tells. An active persistent request can't be freed and is answered with
-// ErrRequest. Local.
+// MPI-4.0 §3.7.3). An operation that is under way, one of a persistent request
+// too (§3.9), goes on to its end, and nobody learns of that end: its buffer may
+// be used again only once something else tells. The request is freed then. For a
+// generalized request whose operation has ended free is called, and its error
+// returned. Local.
 func RequestFree(r *Request) error {
 	if r == nil {
 		return noRequest("RequestFree")
 	}
-	return fail("RequestFree", progress.Release(r))
+	g, err := progress.Release(r)
+	if g != nil && g.Free != nil {
+		err = g.Free()
+	}
+	return fail("RequestFree", err)
 }

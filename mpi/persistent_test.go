@@ -206,7 +206,7 @@ func TestInactiveRequestsCountAsNull(t *testing.T) {
 	})
 }
 
-func TestAnActivePersistentRequestIsNeitherStartedNorFreed(t *testing.T) {
+func TestAnActivePersistentRequestIsNotStarted(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		act(t, fabric, 1, func(w *mpi.World, c *mpi.Comm) {
 			in := make([]byte, 1)
@@ -218,7 +218,6 @@ func TestAnActivePersistentRequestIsNeitherStartedNorFreed(t *testing.T) {
 				was := *r
 				want(t, when+", Start", mpi.Start(r), mpi.ErrRequest)
 				want(t, when+", Startall", mpi.Startall([]mpi.Request{*r}), mpi.ErrRequest)
-				want(t, when+", RequestFree", mpi.RequestFree(r), mpi.ErrRequest)
 				if *r != was {
 					t.Error(when + ": the handle was changed")
 				}

@@ -9,9 +9,6 @@ import "github.com/weft-mpi/weft/progress"
 // null where requests are completed.
 type Request = progress.Handle
 
-// Undefined is the index, or the number, of nothing (MPI_UNDEFINED).
-const Undefined = -1
-
 // Cancel asks for an operation to be taken back (MPI_Cancel, MPI-4.0 §3.8.4). The
 // request still has to be completed, and that does not wait for any other rank's
 // calls: its status then says whether it was Cancelled, or the operation has

@@ -88,6 +88,14 @@ func (g expiryGuard) set(l *Loop) {
 	}
 }
 
+// untell makes the end of a detached request nobody's news. For the owner.
+func (l *Loop) untell(w *Waiter) {
+	if w.detached != &nobody {
+		w.detached = &nobody
+		l.detachments--
+	}
+}
+
 // Orphan starts a request that nobody will wait for. hook is called, under
 // ownership, when it has ended and before it is freed. For the owner.
 func (l *Loop) Orphan(s Sink, r *Request, hook func(*Request, error)) {

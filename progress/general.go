@@ -2,6 +2,7 @@ package progress
 
 import (
 	"errors"
+	"math"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -17,13 +18,16 @@ type General struct {
 	Query  func() (Status, error)
 	Free   func() error
 	Cancel func(completed bool) error
+
+	released bool // the request was given up before the operation had ended
 }
 
 func (*General) Error() string {
 	return "the status of a generalized request is the user's to tell"
 }
 
-// freed tells that a request nobody waits for any more has been freed.
+// freed tells that a request nobody waits for any more has been freed, since the
+// loop was closed before its operation had ended.
 func (g *General) freed() {
 	if g.Free != nil {
 		g.Free() // its error has nobody to go to
@@ -58,8 +62,9 @@ func (generals) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
 func (generals) Complete(*Request, error)                           {}
 func (generals) PeerDown(fabric.Peer, error)                        {}
 
-// noPeer is the peer of requests that wait for no rank.
-const noPeer = -3
+// noPeer is the peer of requests that wait for no rank: none of the special
+// ranks of MPI, which are small.
+const noPeer = math.MinInt32
 
 // Generalize starts a generalized request. It is local.
 func (l *Loop) Generalize(g *General) Handle {
@@ -73,22 +78,27 @@ func (l *Loop) Generalize(g *General) Handle {
 }
 
 // EndGeneral ends a generalized request. It is local, and answers ErrStale if
-// the request has ended or is another kind's.
-func EndGeneral(h Handle) (err error) {
+// the request has ended or is another kind's. One that was released before it
+// returns: the caller, who does not own the loop, calls Free.
+func EndGeneral(h Handle) (free *General, err error) {
 	if h.r == nil {
-		return ErrStale
+		return nil, ErrStale
 	}
-	h.r.loop.Exclusive(func() {
+	l := h.r.loop
+	l.Exclusive(func() {
 		r := h.r
 		if r.gen != h.gen || r.done || r.general == nil {
 			err = ErrStale
 			return
 		}
 		g := r.general
-		r.general = nil
-		h.r.loop.Finish(r, g)
+		if r.general = nil; g.released {
+			free = g
+			l.untell(r.waiter)
+		}
+		l.Finish(r, g)
 	})
-	return err
+	return free, err
 }
 
 // Cancel asks for the request to be taken back. It is local: the request still

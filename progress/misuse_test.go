@@ -113,7 +113,7 @@ func TestAWaitIsRefusedWhoseRequestACopyHasCompleted(t *testing.T) {
 			}
 		}
 		if c.persistent {
-			if err := Release(&h); err != nil {
+			if _, err := Release(&h); err != nil {
 				t.Errorf("%s: Release: %v", c.name, err)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// ErrActive answers a call that needs a persistent request at rest.
+// ErrActive answers a Start of a persistent request that is not at rest.
 var ErrActive = errors.New("the persistent request is active: wait for it first")
 
 // ErrNotPersistent answers a Start of a request that is not persistent.
@@ -86,12 +86,13 @@ func Look(h Handle) (idle, stale bool) {
 // it. Nothing but the handle refers to it any more.
 func (r *Request) rest() { r.done, r.resting, r.err = false, true, nil }
 
-// Release gives the request up and sets *h to null: a persistent one at rest is
-// freed, an active other one when it has ended (MPI_Request_free, MPI-4.0
-// §3.7.3). It is local.
-func Release(h *Handle) (err error) {
+// Release gives the request up and sets *h to null: one at rest, or that has
+// ended, is freed, an active one when it has ended (MPI_Request_free, MPI-4.0
+// §3.7.3, §3.9). It is local. A generalized request whose operation has ended it
+// returns: the caller, who does not own the loop, calls Free (§13.2).
+func Release(h *Handle) (g *General, err error) {
 	if h.r == nil {
-		return ErrStale
+		return nil, ErrStale
 	}
 	l := h.r.loop
 	var guard expiryGuard
@@ -102,22 +103,28 @@ func Release(h *Handle) (err error) {
 			err = ErrStale
 		case r.gen == instant:
 			l.instants.close(h.gen)
-		case r.resting, r.done && r.saved == nil:
-			if g, ok := r.err.(*General); ok {
-				l.call(&detached{fn: func(Status, error) { g.freed() }})
-			}
+		case r.resting, r.done:
+			g, _ = r.err.(*General)
 			l.requests.free(r)
-		case r.saved != nil:
-			err = ErrActive
-			return
 		case r.general != nil:
-			g := r.general
-			guard = l.detach(r, func(Status, error) { g.freed() })
+			general := r.general
+			general.released = true
+			guard = l.detach(r, func(Status, error) { general.freed() }) // should the loop be closed first
 		default:
 			guard = l.detach(r, nil)
+			if r.saved != nil {
+				r.waiter.hook = forgo
+			}
 		}
 		*h = Handle{}
 	})
 	guard.set(l)
-	return err
+	return g, err
+}
+
+// forgo makes a persistent request that has ended an ordinary one of the same
+// name, which is freed by who collects it.
+func forgo(r *Request, _ error) {
+	r.gen += r.saved.starts
+	r.saved, r.special = nil, false
 }

@@ -14,7 +14,7 @@ type Request struct {
 	// What every short message touches comes first: two cache lines.
 	Buf    []byte // the user's buffer, reachable from here until the request ends
 	Imm    uint64 // context and tag
-	Peer   int32  // destination, or source, or match.AnySource
+	Peer   int32  // destination, or source, or AnySource
 	Kind   uint8  // the protocol's: what kind of operation
 	Step   uint8  // the protocol's: how far it is
 	done   bool
@@ -89,12 +89,18 @@ type Status struct {
 	Cancelled bool // the operation was cancelled before anything of it happened
 }
 
+// AnySource and AnyTag are the wildcards as package match has them.
+const (
+	AnySource = -1
+	AnyTag    = -2
+)
+
 // Empty is the status of null requests: any source, any tag, nothing received
 // (MPI-4.0 §3.7.3).
-var Empty = Status{Source: -1, Tag: -1}
+var Empty = Status{Source: AnySource, Tag: AnyTag}
 
 // nothing is the result with that status.
-var nothing = Result{Source: -1, Tag: -1}
+var nothing = Result{Source: AnySource, Tag: AnyTag}
 
 // Op names the request to a fabric and to peers. A persistent request has
 // another name each time: answers to what an earlier start has asked may still

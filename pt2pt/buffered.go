@@ -2,34 +2,37 @@ package pt2pt
 
 import (
 	"context"
-	"slices"
-	"sort"
 
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
 )
 
-// BufferOverhead is what a buffered send may take of attached memory besides
-// its message, in bytes (MPI_BSEND_OVERHEAD).
-const BufferOverhead = bufferAlign
-
-const bufferAlign = 64
+// BufferOverhead is what a buffered send takes of attached memory besides its
+// message, in bytes (MPI_BSEND_OVERHEAD). It lets the message begin on a cache
+// line of the memory.
+const BufferOverhead = 64
 
 // Everywhere is the context of memory for the buffered sends of all contexts
 // that have none of their own.
 const Everywhere = ^uint32(0)
 
-// attached is a user's memory for the copies of buffered sends.
+// attached is a user's memory for the copies of buffered sends. A send that the
+// ring has no room for, since what is free does not lie together or behind an
+// older entry that is not free, is copied to memory of our own as long as all
+// that is under way would fit into the user's: a message that nobody receives
+// does not lock up what others have left.
 type attached struct {
 	e       *Engine
 	mem     []byte
-	gaps    []span // free, by offset, never adjacent
-	used    int    // sends that have a copy here
+	ring    bufRing
+	used    int // sends under way
+	bytes   int // their messages and overheads
 	hook    func(*progress.Request, error)
 	flushes chain
 }
 
-type span struct{ off, n int }
+// outside is the number of an entry whose copy is not in the ring.
+const outside = ^uint64(0)
 
 // AttachBuffer gives b to the buffered sends of a context, or Everywhere, until
 // DetachBuffer (MPI-4.1 §3.6). It is local.
@@ -39,10 +42,7 @@ func (e *Engine) AttachBuffer(cid uint32, b []byte) (err error) {
 			err = ErrAttached
 			return
 		}
-		a := &attached{e: e, mem: b}
-		if n := len(b) &^ (bufferAlign - 1); n > 0 {
-			a.gaps = []span{{0, n}}
-		}
+		a := &attached{e: e, mem: b, ring: bufRing{size: len(b)}}
 		a.hook = a.ended
 		e.attached[cid] = a
 	})
@@ -50,7 +50,8 @@ func (e *Engine) AttachBuffer(cid uint32, b []byte) (err error) {
 }
 
 // DetachBuffer blocks until all messages in the context's attached memory are
-// on their way, and gives it back.
+// on their way, and gives it back: nothing, if there is none, since that is as
+// if memory of no bytes were attached (MPI-4.0 §3.6).
 func (e *Engine) DetachBuffer(ctx context.Context, cid uint32) (b []byte, err error) {
 	for {
 		if err := e.FlushBuffer(ctx, cid); err != nil {
@@ -61,7 +62,7 @@ func (e *Engine) DetachBuffer(ctx context.Context, cid uint32) (b []byte, err er
 			a := e.attached[cid]
 			switch {
 			case a == nil:
-				over, err = true, ErrNotAttached
+				over = true
 			case a.used == 0:
 				over, b = true, a.mem
 				delete(e.attached, cid)
@@ -91,15 +92,12 @@ func cidOf(r *progress.Request) uint32 { return uint32(r.Imm >> 32) }
 func (e *Engine) startFlush(r *progress.Request) {
 	a := e.attached[cidOf(r)]
 	r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag}
-	switch {
-	case a == nil:
-		e.loop.Finish(r, ErrNotAttached)
-	case a.used == 0:
+	if a == nil || a.used == 0 {
 		e.loop.Finish(r, nil)
-	default:
-		r.Step = stepFlush
-		a.flushes.add(r)
+		return
 	}
+	r.Step = stepFlush
+	a.flushes.add(r)
 }
 
 func (e *Engine) unflush(r *progress.Request) {
@@ -120,77 +118,58 @@ func (e *Engine) sendBuffered(r *progress.Request) {
 		e.finishSend(r, &NoBufferError{Need: len(r.Buf) + BufferOverhead})
 		return
 	}
-	off, ok := a.take(len(r.Buf))
+	block, number, ok := a.copy(r.Buf)
 	if !ok {
-		e.finishSend(r, &NoBufferError{Need: roundUp(len(r.Buf)), Free: a.largest(), Size: len(a.mem)})
+		e.finishSend(r, &NoBufferError{Need: len(r.Buf) + BufferOverhead, Free: max(a.ring.room(), a.free()), Size: len(a.mem)})
 		return
 	}
-	block := a.mem[off : off+len(r.Buf)]
-	copy(block, r.Buf)
 	d := e.loop.New()
 	d.Kind, d.Mode, d.Peer, d.Imm, d.Buf, d.Offset = kindSend, uint8(Standard), r.Peer, r.Imm, block, 0
-	d.Remote.Addr = uint64(off)
-	a.used++
+	d.Remote.Addr = number
 	e.loop.Orphan(e, d, a.hook)
 	e.finishSend(r, nil)
 }
+
+// copy takes a copy of b, which has a number.
+func (a *attached) copy(b []byte) (block []byte, number uint64, ok bool) {
+	n := len(b) + BufferOverhead
+	if off, number, ok := a.ring.add(n); ok {
+		off = (off + BufferOverhead - 1) &^ (BufferOverhead - 1)
+		block := a.mem[off : off+len(b)]
+		copy(block, b)
+		a.used, a.bytes = a.used+1, a.bytes+n
+		return block, number, true
+	}
+	if n > a.free() {
+		return nil, 0, false
+	}
+	a.used, a.bytes = a.used+1, a.bytes+n
+	return append(a.e.buffers.take(len(b)), b...), outside, true
+}
+
+// drop gives back the room of a copy.
+func (a *attached) drop(block []byte, number uint64) {
+	if number == outside {
+		a.e.buffers.give(block)
+	} else {
+		a.ring.done(number)
+	}
+	a.used, a.bytes = a.used-1, a.bytes-len(block)-BufferOverhead
+}
+
+// free is what is left of the memory, wherever it lies.
+func (a *attached) free() int { return len(a.mem) - a.bytes }
 
 // ended takes a copy's room back.
 func (a *attached) ended(d *progress.Request, err error) {
 	if err != nil {
 		a.e.log.Error("a buffered send failed after it had been taken over", "rank", a.e.rank, "dest", d.Peer, "err", err)
 	}
-	a.give(int(d.Remote.Addr), len(d.Buf))
-	if a.used--; a.used > 0 || a.e.loop.Over() {
+	if a.drop(d.Buf, d.Remote.Addr); a.used > 0 || a.e.loop.Over() {
 		return
 	}
 	for r := a.flushes.head; r != nil; r = a.flushes.head {
 		a.flushes.remove(r)
 		a.e.loop.Finish(r, nil)
 	}
-}
-
-func roundUp(n int) int { return max(n+bufferAlign-1, bufferAlign) &^ (bufferAlign - 1) }
-
-// take finds the first gap for n bytes.
-func (a *attached) take(n int) (off int, ok bool) {
-	n = roundUp(n)
-	for i := range a.gaps {
-		g := &a.gaps[i]
-		if g.n < n {
-			continue
-		}
-		off = g.off
-		g.off, g.n = g.off+n, g.n-n
-		if g.n == 0 {
-			a.gaps = slices.Delete(a.gaps, i, i+1)
-		}
-		return off, true
-	}
-	return 0, false
-}
-
-func (a *attached) give(off, n int) {
-	n = roundUp(n)
-	i := sort.Search(len(a.gaps), func(i int) bool { return a.gaps[i].off > off })
-	left := i > 0 && a.gaps[i-1].off+a.gaps[i-1].n == off
-	right := i < len(a.gaps) && off+n == a.gaps[i].off
-	switch {
-	case left && right:
-		a.gaps[i-1].n += n + a.gaps[i].n
-		a.gaps = slices.Delete(a.gaps, i, i+1)
-	case left:
-		a.gaps[i-1].n += n
-	case right:
-		a.gaps[i].off, a.gaps[i].n = off, a.gaps[i].n+n
-	default:
-		a.gaps = slices.Insert(a.gaps, i, span{off, n})
-	}
-}
-
-func (a *attached) largest() (n int) {
-	for _, g := range a.gaps {
-		n = max(n, g.n)
-	}
-	return n
 }

@@ -16,7 +16,13 @@ const (
 	AnyTag    = match.AnyTag
 	// ProcNull is a peer of nobody: what is sent to it vanishes, what is
 	// received from it is empty (MPI-4.0 §3.10).
-	ProcNull = -2
+	ProcNull = -3
+)
+
+// The package progress has the wildcards too, for the status of nothing.
+const (
+	_ = uint(progress.AnySource-match.AnySource) + uint(match.AnySource-progress.AnySource)
+	_ = uint(progress.AnyTag-match.AnyTag) + uint(match.AnyTag-progress.AnyTag)
 )
 
 // Engine is the point-to-point protocol of one rank. What calls.go, probe.go

@@ -20,8 +20,6 @@ var (
 	ErrNoMessage = errors.New("the message handle is null, or its message has been received")
 	// ErrAttached answers an attach where memory is attached already.
 	ErrAttached = errors.New("memory for buffered sends is attached already: detach it first")
-	// ErrNotAttached answers a detach or a flush without attached memory.
-	ErrNotAttached = errors.New("no memory for buffered sends is attached")
 )
 
 // TruncateError ends a receive whose buffer was too short. The message is
@@ -36,15 +34,15 @@ func (e *TruncateError) Error() string {
 
 // NoBufferError ends a buffered send that found no room.
 type NoBufferError struct {
-	Need, Free, Size int // bytes, overhead included: of the message, left in one piece, attached
+	Need, Free, Size int // bytes, overhead included: of the message, the most there is room for, attached
 }
 
 func (e *NoBufferError) Error() string {
 	if e.Size == 0 {
 		return fmt.Sprintf("a buffered send needs %d bytes of attached memory and none is attached: call BufferAttach", e.Need)
 	}
-	return fmt.Sprintf("a buffered send needs %d bytes of attached memory: of %d at most %d are free in one piece; attach more, or flush",
-		e.Need, e.Size, e.Free)
+	return fmt.Sprintf("a buffered send needs %d bytes of attached memory: there is room for %d of %d; attach more, or flush",
+		e.Need, e.Free, e.Size)
 }
 
 // LimitError ends a receive that can't complete: its message waits behind so

@@ -89,7 +89,7 @@ func (w *simWorld) drain() {
 			}
 			for _, p := range w.check.Posted(r.id) {
 				from, tag := r, max(p.Tag, 0)
-				if p.Peer != oracle.Any {
+				if p.Peer != oracle.AnySource {
 					from = w.ranks[p.Peer]
 				} else if live := w.living(); w.rng.IntN(2) == 0 {
 					from = live[w.rng.IntN(len(live))]
@@ -161,7 +161,8 @@ func (r *simRank) leftovers() {
 	}
 	for _, a := range r.attached {
 		left("buffered sends", a.used)
-		left("pieces of attached memory in use", len(a.gaps)-min(1, len(a.mem)/bufferAlign))
+		left("bytes of attached memory in use", a.bytes)
+		left("entries of attached memory in use", len(a.ring.entries))
 	}
 	for p := range r.peers {
 		s := &r.peers[p]

@@ -59,7 +59,7 @@ func parse(t *testing.T, line string) (cmd string, a args) {
 
 func (a args) number(s string) int {
 	if s == "any" {
-		return oracle.Any
+		return oracle.AnySource
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -77,6 +77,9 @@ func (a args) at(i, otherwise int) int {
 
 func (a args) named(name string, otherwise int) int {
 	if v, ok := a.names[name]; ok {
+		if name == "tag" && v == "any" {
+			return oracle.AnyTag
+		}
 		return a.number(v)
 	}
 	return otherwise
@@ -136,7 +139,7 @@ func (s *script) run(line string) {
 			s.move(mem.MoveArrive, r.id, a.at(1, 0))
 		}
 	case "transfer":
-		s.move(mem.MoveTransfer, r.id, oracle.Any)
+		s.move(mem.MoveTransfer, r.id, oracle.AnySource)
 	case "down":
 		s.move(mem.MoveDown, r.id, a.at(1, 0))
 	case "poll":
@@ -156,7 +159,7 @@ func (s *script) run(line string) {
 func (s *script) move(kind mem.SimMoveKind, rank, peer int) {
 	net := s.w.nets.(*simNets).all[0]
 	for _, m := range net.Moves() {
-		if m.Kind == kind && m.Rank == rank && (peer == oracle.Any || m.Peer == peer) {
+		if m.Kind == kind && m.Rank == rank && (peer == oracle.AnySource || m.Peer == peer) {
 			net.Do(m)
 			return
 		}

@@ -328,7 +328,7 @@ func (q *simReq) end(st progress.Status, err error) {
 			break
 		}
 	}
-	if a := r.attached[Everywhere]; errors.As(err, new(*NoBufferError)) && a != nil && a.used == 0 && roundUp(len(q.buf)) <= len(a.mem) {
+	if a := r.attached[Everywhere]; errors.As(err, new(*NoBufferError)) && a != nil && a.used == 0 && len(q.buf)+BufferOverhead <= len(a.mem) {
 		w.fail("buffered send #%d found no room for %d bytes in %d that are free", q.id, len(q.buf), len(a.mem))
 	}
 	if q.start != nil {

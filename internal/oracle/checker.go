@@ -260,7 +260,7 @@ func (c *Checker) giveBack(r *rank, e Event) error {
 func (q *request) matches(m *message) bool { return fits(q.peer, q.context, q.tag, m) }
 
 func fits(source int, context uint32, tag int32, m *message) bool {
-	return context == m.context && (source == Any || source == m.from) && (tag == Any || tag == m.tag)
+	return context == m.context && (source == AnySource || source == m.from) && (tag == AnyTag || tag == m.tag)
 }
 
 // find returns the earliest unexpected message that fits, or -1.

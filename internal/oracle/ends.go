@@ -116,7 +116,7 @@ func (c *Checker) recvDone(r *rank, q *request, e Event) error {
 		if m != nil {
 			return fmt.Errorf("message #%d had matched it", m.send.id)
 		}
-		if e.Peer != Any || e.Tag != Any || e.Length != 0 {
+		if e.Peer != AnySource || e.Tag != AnyTag || e.Length != 0 {
 			return errors.New("its status tells of a message")
 		}
 		return r.withdraw(q)
@@ -195,7 +195,7 @@ func (c *Checker) peerDown(r *rank, e Event) error {
 	for _, list := range []*[]*request{&r.posted, &r.probes} {
 		var kept []*request
 		for _, q := range *list {
-			if q.peer == e.Peer || alone && q.peer == Any {
+			if q.peer == e.Peer || alone && q.peer == AnySource {
 				q.lost = true
 			} else {
 				kept = append(kept, q)

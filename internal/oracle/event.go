@@ -2,8 +2,11 @@ package oracle
 
 import "fmt"
 
-// Any is the wildcard of sources and tags.
-const Any = -1
+// Wildcards of a receive.
+const (
+	AnySource = -1
+	AnyTag    = -2
+)
 
 // Fill is what every byte of a receive buffer holds before the receive starts.
 const Fill = 0xEE

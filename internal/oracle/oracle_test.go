@@ -25,7 +25,7 @@ func ready(req, from, to int, data string) Event {
 }
 
 func await(req, rank int) Event {
-	return Event{Kind: Await, Rank: rank, Peer: Any, Context: 1, Req: req}
+	return Event{Kind: Await, Rank: rank, Peer: AnySource, Context: 1, Req: req}
 }
 
 func with(e Event, req int) Event {
@@ -64,7 +64,7 @@ func cancel(req, rank int) Event       { return Event{Kind: Cancel, Rank: rank, 
 func death(rank int) Event             { return Event{Kind: Death, Rank: rank} }
 func down(rank, peer int) Event        { return Event{Kind: Down, Rank: rank, Peer: peer} }
 func failed(req, rank int, c Class) Event {
-	return Event{Kind: RecvDone, Rank: rank, Peer: Any, Tag: Any, Req: req, Class: c}
+	return Event{Kind: RecvDone, Rank: rank, Peer: AnySource, Tag: AnyTag, Req: req, Class: c}
 }
 
 // received fills the rest of the buffer.
@@ -90,8 +90,8 @@ func TestLogs(t *testing.T) {
 		{"a message", []Event{send(1, 0, 1, "ab"), sent(1, 0), post(2, 1, 0, 4), arrive(0, 1), received(2, 1, 0, "ab", 4)}, ""},
 		{"an unexpected message", []Event{send(1, 0, 1, "ab"), arrive(0, 1), post(2, 1, 0, 4), received(2, 1, 0, "ab", 4), sent(1, 0)}, ""},
 		{"nothing", nil, ""},
-		{"an empty message", []Event{send(1, 0, 1, ""), arrive(0, 1), post(2, 1, Any, 0), received(2, 1, 0, "", 0), sent(1, 0)}, ""},
-		{"a message to oneself", []Event{send(1, 0, 0, "a"), post(2, 0, Any, 1), received(2, 0, 0, "a", 1), sent(1, 0)}, ""},
+		{"an empty message", []Event{send(1, 0, 1, ""), arrive(0, 1), post(2, 1, AnySource, 0), received(2, 1, 0, "", 0), sent(1, 0)}, ""},
+		{"a message to oneself", []Event{send(1, 0, 0, "a"), post(2, 0, AnySource, 1), received(2, 0, 0, "a", 1), sent(1, 0)}, ""},
 		{"a truncated message", []Event{send(1, 0, 1, "abc"), arrive(0, 1), sent(1, 0), post(2, 1, 0, 2), received(2, 1, 0, "abc", 2)}, ""},
 		{"a message in pieces", []Event{send(1, 0, 1, "abc"), announced(0, 1), post(2, 1, 0, 3), {Kind: Whole, Rank: 1, Peer: 0},
 			received(2, 1, 0, "abc", 3), sent(1, 0)}, ""},
@@ -111,11 +111,11 @@ func TestLogs(t *testing.T) {
 		{"messages that have overtaken one another unseen", []Event{send(1, 0, 1, "a"), send(2, 0, 1, "b"), arrive(0, 1), post(3, 1, 0, 1), received(3, 1, 0, "b", 1)}, "not those of message #1"},
 		{"a message that nobody sent", []Event{arrive(0, 1)}, "nobody sent it"},
 		{"a message that arrives twice", []Event{send(1, 0, 1, "a"), arrive(0, 1), arrive(0, 1)}, "nobody sent it"},
-		{"a later receive served first", []Event{post(1, 1, Any, 1), post(2, 1, 0, 1), send(3, 0, 1, "a"), arrive(0, 1), received(2, 1, 0, "a", 1)}, "no message can have matched it"},
-		{"a wildcard served before an earlier receive", []Event{post(1, 1, 0, 1), post(2, 1, Any, 1), send(3, 0, 1, "a"), arrive(0, 1), received(2, 1, 0, "a", 1)}, "no message can have matched it"},
-		{"a receive with a later message", []Event{send(1, 0, 1, "a"), send(2, 2, 1, "b"), arrive(2, 1), arrive(0, 1), post(3, 1, Any, 1), received(3, 1, 0, "a", 1)}, "message #2 from 2"},
-		{"a receive of another context", []Event{send(1, 0, 1, "a"), arrive(0, 1), post(2, 1, Any, 1).context(2), received(2, 1, 0, "a", 1)}, "no message can have matched it"},
-		{"a receive of another tag", []Event{send(1, 0, 1, "a"), arrive(0, 1), post(2, 1, Any, 1).tag(2), received(2, 1, 0, "a", 1)}, "no message can have matched it"},
+		{"a later receive served first", []Event{post(1, 1, AnySource, 1), post(2, 1, 0, 1), send(3, 0, 1, "a"), arrive(0, 1), received(2, 1, 0, "a", 1)}, "no message can have matched it"},
+		{"a wildcard served before an earlier receive", []Event{post(1, 1, 0, 1), post(2, 1, AnySource, 1), send(3, 0, 1, "a"), arrive(0, 1), received(2, 1, 0, "a", 1)}, "no message can have matched it"},
+		{"a receive with a later message", []Event{send(1, 0, 1, "a"), send(2, 2, 1, "b"), arrive(2, 1), arrive(0, 1), post(3, 1, AnySource, 1), received(3, 1, 0, "a", 1)}, "message #2 from 2"},
+		{"a receive of another context", []Event{send(1, 0, 1, "a"), arrive(0, 1), post(2, 1, AnySource, 1).context(2), received(2, 1, 0, "a", 1)}, "no message can have matched it"},
+		{"a receive of another tag", []Event{send(1, 0, 1, "a"), arrive(0, 1), post(2, 1, AnySource, 1).tag(2), received(2, 1, 0, "a", 1)}, "no message can have matched it"},
 
 		{"a receive that ends twice", []Event{send(1, 0, 1, "a"), arrive(0, 1), post(2, 1, 0, 1), received(2, 1, 0, "a", 1), received(2, 1, 0, "a", 1)}, "ended before"},
 		{"a send that ends twice", []Event{send(1, 0, 1, "a"), sent(1, 0), sent(1, 0)}, "ended before"},
@@ -134,7 +134,7 @@ func TestLogs(t *testing.T) {
 		{"a cancelled receive whose status is another's", []Event{post(1, 1, 0, 1), cancel(1, 1), failed(1, 1, Cancelled).length(4)}, "status tells of a message"},
 		{"a probe that does not tell of a death", []Event{death(0), down(1, 0), found(Probe, 0, 1, 0, 0, 0).none()}, "does not say so"},
 		{"a matched receive that is cancelled", []Event{post(1, 1, 0, 1), send(2, 0, 1, "a"), arrive(0, 1), cancel(1, 1), failed(1, 1, Cancelled)}, "had matched it"},
-		{"a cancelled receive that takes a message", []Event{post(1, 1, 0, 1), cancel(1, 1), failed(1, 1, Cancelled), post(2, 1, Any, 1), send(3, 0, 1, "a"), arrive(0, 1),
+		{"a cancelled receive that takes a message", []Event{post(1, 1, 0, 1), cancel(1, 1), failed(1, 1, Cancelled), post(2, 1, AnySource, 1), send(3, 0, 1, "a"), arrive(0, 1),
 			received(2, 1, 0, "a", 1), sent(3, 0)}, ""},
 		{"a send that is given back", []Event{send(1, 0, 1, "a"), announced(0, 1), cancel(1, 0), giveBack(1, 1, 0), sent(1, 0).ends(Cancelled)}, ""},
 		{"a send that is given back and received", []Event{send(1, 0, 1, "a"), announced(0, 1), cancel(1, 0), giveBack(1, 1, 0), post(2, 1, 0, 1), received(2, 1, 0, "a", 1)}, "no message can"},
@@ -142,7 +142,7 @@ func TestLogs(t *testing.T) {
 		{"a send that is given back and does not end", []Event{send(1, 0, 1, "a"), announced(0, 1), cancel(1, 0), giveBack(1, 1, 0)}, "was cancelled and does not end"},
 		{"a send that is given back unasked", []Event{send(1, 0, 1, "a"), announced(0, 1), giveBack(1, 1, 0)}, "nobody wants to cancel it"},
 		{"an arrived send that is cancelled and not given back", []Event{send(1, 0, 1, "a"), announced(0, 1), cancel(1, 0), sent(1, 0).ends(Cancelled)}, "not given back"},
-		{"a claimed send that is cancelled", []Event{send(1, 0, 1, "a"), announced(0, 1), cancel(1, 0), found(Claim, 2, 1, Any, 0, 1), sent(1, 0).ends(Cancelled)}, "to a matched probe"},
+		{"a claimed send that is cancelled", []Event{send(1, 0, 1, "a"), announced(0, 1), cancel(1, 0), found(Claim, 2, 1, AnySource, 0, 1), sent(1, 0).ends(Cancelled)}, "to a matched probe"},
 		{"a ready send that is late", []Event{ready(1, 0, 1, "a"), announced(0, 1), post(2, 1, 0, 1), received(2, 1, 0, "a", 1), sent(1, 0).ends(NotReady)}, ""},
 		{"a ready send that is taken for late", []Event{ready(1, 0, 1, "a"), post(2, 1, 0, 1), announced(0, 1), received(2, 1, 0, "a", 1), sent(1, 0).ends(NotReady)}, "was posted"},
 		{"a standard send without a buffer", []Event{send(1, 0, 1, "a"), sent(1, 0).ends(NoBuffer)}, "no buffer"},
@@ -155,13 +155,13 @@ func TestLogs(t *testing.T) {
 		{"a matched send that is cancelled", []Event{send(1, 0, 1, "a"), cancel(1, 0), post(2, 1, 0, 1), arrive(0, 1), sent(1, 0).ends(Cancelled)}, "went to receive #2"},
 		{"a cancel of nothing", []Event{cancel(1, 0)}, "no such request"},
 
-		{"probes", []Event{found(Probe, 0, 1, Any, 0, 0).none(), send(1, 0, 1, "ab"), arrive(0, 1), found(Probe, 0, 1, Any, 0, 2), post(2, 1, 0, 2), received(2, 1, 0, "ab", 2), sent(1, 0)}, ""},
-		{"a probe that finds nothing", []Event{send(1, 0, 1, "ab"), arrive(0, 1), found(Probe, 0, 1, Any, 0, 0).none()}, "should answer true"},
-		{"a probe that finds what is not there", []Event{found(Probe, 0, 1, Any, 0, 2)}, "should answer false"},
-		{"a probe that finds the second", []Event{send(1, 0, 1, "ab"), send(2, 0, 1, "a"), arrive(0, 1), arrive(0, 1), found(Probe, 0, 1, Any, 0, 1)}, "should find #1"},
-		{"a matched probe", []Event{send(1, 0, 1, "ab"), send(2, 0, 1, "c"), arrive(0, 1), arrive(0, 1), found(Claim, 3, 1, Any, 0, 2), post(4, 1, 0, 1), received(4, 1, 0, "c", 1),
+		{"probes", []Event{found(Probe, 0, 1, AnySource, 0, 0).none(), send(1, 0, 1, "ab"), arrive(0, 1), found(Probe, 0, 1, AnySource, 0, 2), post(2, 1, 0, 2), received(2, 1, 0, "ab", 2), sent(1, 0)}, ""},
+		{"a probe that finds nothing", []Event{send(1, 0, 1, "ab"), arrive(0, 1), found(Probe, 0, 1, AnySource, 0, 0).none()}, "should answer true"},
+		{"a probe that finds what is not there", []Event{found(Probe, 0, 1, AnySource, 0, 2)}, "should answer false"},
+		{"a probe that finds the second", []Event{send(1, 0, 1, "ab"), send(2, 0, 1, "a"), arrive(0, 1), arrive(0, 1), found(Probe, 0, 1, AnySource, 0, 1)}, "should find #1"},
+		{"a matched probe", []Event{send(1, 0, 1, "ab"), send(2, 0, 1, "c"), arrive(0, 1), arrive(0, 1), found(Claim, 3, 1, AnySource, 0, 2), post(4, 1, 0, 1), received(4, 1, 0, "c", 1),
 			{Kind: Receive, Rank: 1, Peer: 3, Req: 5, Room: 2}, received(5, 1, 0, "ab", 2), sent(1, 0), sent(2, 0)}, ""},
-		{"a claimed message that another receives", []Event{send(1, 0, 1, "ab"), arrive(0, 1), found(Claim, 3, 1, Any, 0, 2), post(4, 1, 0, 2), received(4, 1, 0, "ab", 2)}, "no message can"},
+		{"a claimed message that another receives", []Event{send(1, 0, 1, "ab"), arrive(0, 1), found(Claim, 3, 1, AnySource, 0, 2), post(4, 1, 0, 2), received(4, 1, 0, "ab", 2)}, "no message can"},
 		{"a message received that nobody claimed", []Event{{Kind: Receive, Rank: 1, Peer: 3, Req: 5}}, "was claimed"},
 
 		{"a transfer that fails", []Event{send(1, 0, 1, "a"), announced(0, 1), post(2, 1, 0, 1), {Kind: Fault, Rank: 1, Peer: 0}, received(2, 1, 0, "a", 1).ends(Failed), sent(1, 0).ends(Failed)}, ""},
@@ -173,9 +173,9 @@ func TestLogs(t *testing.T) {
 		{"a whole message of the dead", []Event{send(1, 0, 1, "a"), death(0), arrive(0, 1), down(1, 0), post(2, 1, 0, 1), received(2, 1, 0, "a", 1), down(2, 0)}, ""},
 		{"an announcement of the dead", []Event{send(1, 0, 1, "a"), announced(0, 1), death(0), down(1, 0), post(2, 1, 0, 1), failed(2, 1, PeerDown)}, ""},
 		{"a message of the dead that comes too late", []Event{send(1, 0, 1, "a"), death(0), down(1, 0), arrive(0, 1)}, "known to be dead"},
-		{"a wildcard when the last dies", []Event{post(1, 1, Any, 1), death(0), down(1, 0), death(2), down(1, 2), failed(1, 1, PeerDown)}, ""},
-		{"a wildcard that comes when the last is dead", []Event{death(0), down(1, 0), death(2), down(1, 2), post(1, 1, Any, 1), failed(1, 1, PeerDown)}, ""},
-		{"a wildcard that one death ends", []Event{post(1, 1, Any, 1), death(0), down(1, 0), failed(1, 1, PeerDown)}, "can still come"},
+		{"a wildcard when the last dies", []Event{post(1, 1, AnySource, 1), death(0), down(1, 0), death(2), down(1, 2), failed(1, 1, PeerDown)}, ""},
+		{"a wildcard that comes when the last is dead", []Event{death(0), down(1, 0), death(2), down(1, 2), post(1, 1, AnySource, 1), failed(1, 1, PeerDown)}, ""},
+		{"a wildcard that one death ends", []Event{post(1, 1, AnySource, 1), death(0), down(1, 0), failed(1, 1, PeerDown)}, "can still come"},
 		{"a receive from the living that a death ends", []Event{post(1, 1, 2, 1), death(0), down(1, 0), failed(1, 1, PeerDown)}, "can still come"},
 		{"a whole message that a death takes", []Event{send(1, 0, 1, "a"), arrive(0, 1), post(2, 1, 0, 1), death(0), down(1, 0), failed(2, 1, PeerDown)}, "can still come"},
 		{"a send to the living that a death ends", []Event{send(1, 1, 2, "a"), death(0), down(1, 0), sent(1, 1).ends(PeerDown)}, "does not know of a death"},
@@ -240,7 +240,7 @@ func TestASenderMayBeHeldBackWhileItsPeerIsFull(t *testing.T) {
 
 func TestTheModelTellsWhatIsLeft(t *testing.T) {
 	c := New(2)
-	for _, e := range []Event{send(1, 0, 1, "abc"), arrive(0, 1), post(2, 1, Any, 5).tag(9)} {
+	for _, e := range []Event{send(1, 0, 1, "abc"), arrive(0, 1), post(2, 1, AnySource, 5).tag(9)} {
 		if err := c.Add(e); err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func TestTheModelTellsWhatIsLeft(t *testing.T) {
 	if u := c.Unexpected(1); len(u) != 1 || u[0] != (Envelope{Peer: 0, Context: 1, Bytes: 3, Whole: true}) {
 		t.Errorf("unexpected: %+v", u)
 	}
-	if p := c.Posted(1); len(p) != 1 || p[0] != (Envelope{Peer: Any, Context: 1, Tag: 9, Bytes: 5}) {
+	if p := c.Posted(1); len(p) != 1 || p[0] != (Envelope{Peer: AnySource, Context: 1, Tag: 9, Bytes: 5}) {
 		t.Errorf("posted: %+v", p)
 	}
 	if c.Alone(1) || !c.Lives(0) {

@@ -37,7 +37,7 @@ func (c *Checker) probe(r *rank, e Event) error {
 
 // nobody reports whether a rank knows that nobody is left to send from source.
 func (c *Checker) nobody(r *rank, rank, source int) bool {
-	if source == Any {
+	if source == AnySource {
 		return len(c.ranks) > 1 && c.Alone(rank)
 	}
 	return r.down[source]

@@ -91,7 +91,7 @@ func (q *request) String() string {
 
 // Envelope is what a message or a posted receive is matched by.
 type Envelope struct {
-	Peer    int // source, or Any
+	Peer    int // source, or AnySource
 	Context uint32
 	Tag     int32
 	Bytes   int // length, or room

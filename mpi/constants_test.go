@@ -1,0 +1,60 @@
+package mpi_test
+
+import (
+	"testing"
+
+	"github.com/weft-mpi/weft/mpi"
+)
+
+func TestSpecialNumbersHaveMPI5sValues(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		got, want int
+	}{
+		{"AnySource", mpi.AnySource, -1}, {"AnyTag", mpi.AnyTag, -2}, {"ProcNull", mpi.ProcNull, -3},
+		{"Root", mpi.Root, -4}, {"Undefined", mpi.Undefined, -32766},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s = %d, want %d", c.name, c.got, c.want)
+		}
+	}
+}
+
+// What is one of them where another belongs is an error.
+func TestNoSpecialNumberStandsForAnother(t *testing.T) {
+	onEach(t, func(t *testing.T, fabric string) {
+		run(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) error {
+			b := make([]byte, 1)
+			for _, n := range []int{mpi.AnyTag, mpi.Root, mpi.Undefined} {
+				_, err := mpi.Recv(c, b, n, 1)
+				want(t, "Recv from it", err, mpi.ErrRank)
+			}
+			for _, n := range []int{mpi.AnySource, mpi.AnyTag, mpi.Root, mpi.Undefined} {
+				want(t, "Send to it", mpi.Send(c, b, n, 1), mpi.ErrRank)
+			}
+			for _, n := range []int{mpi.AnySource, mpi.ProcNull, mpi.Root, mpi.Undefined} {
+				_, err := mpi.Recv(c, b, 0, n)
+				want(t, "Recv with it as tag", err, mpi.ErrTag)
+			}
+			if i, _, err := mpi.Waitany(make([]mpi.Request, 2)); i != mpi.Undefined || err != nil {
+				t.Errorf("Waitany of null requests = %d, %v", i, err)
+			}
+			return nil
+		})
+	})
+}
+
+// A generalized request is no operation with ProcNull, nor is it ended when a
+// rank dies.
+func TestAGeneralizedRequestHasNoPeer(t *testing.T) {
+	act(t, "mem", 1, func(w *mpi.World, c *mpi.Comm) {
+		r := get(mpi.GrequestStart(w, nil, nil, nil))
+		for _, p := range w.Pending() {
+			if p.Peer >= -4 || p.Peer == mpi.Undefined {
+				t.Errorf("it waits for %d", p.Peer)
+			}
+		}
+		ok(mpi.GrequestComplete(r))
+		get(mpi.Wait(&r))
+	})
+}

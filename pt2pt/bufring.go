@@ -1,0 +1,79 @@
+package pt2pt
+
+// bufRing says where the copies of buffered sends lie in attached memory. It is
+// the circular queue of the model that MPI-4.0 §3.6.1 measures an implementation
+// by, entry by entry: an entry follows the one before it, or stands at the start
+// of the memory if what is left behind that one is too short; room comes free
+// from the oldest entry on. So it has room whenever the model has.
+type bufRing struct {
+	size    int // of the memory, in bytes
+	tail    int // where the latest entry ends
+	entries []bufEntry
+	head    int    // index of the oldest entry
+	number  uint64 // of the oldest entry
+}
+
+// bufEntry is a message and its overhead.
+type bufEntry struct {
+	off, n int
+	over   bool // sent; it waits for older ones
+}
+
+func (q *bufRing) empty() bool { return q.head == len(q.entries) }
+
+// find returns where an entry of n bytes would stand.
+func (q *bufRing) find(n int) (off int, ok bool) {
+	if q.empty() {
+		if n <= q.size-q.tail {
+			return q.tail, true
+		}
+		return 0, n <= q.size
+	}
+	switch first := q.entries[q.head].off; {
+	case q.tail <= first: // the queue goes on at the start of the memory
+		return q.tail, n <= first-q.tail
+	case n <= q.size-q.tail:
+		return q.tail, true
+	default:
+		return 0, n <= first
+	}
+}
+
+// add takes an entry in and returns its number, for done.
+func (q *bufRing) add(n int) (off int, number uint64, ok bool) {
+	if off, ok = q.find(n); !ok {
+		return 0, 0, false
+	}
+	if q.head > 0 && len(q.entries) == cap(q.entries) {
+		q.entries = q.entries[:copy(q.entries, q.entries[q.head:])]
+		q.head = 0
+	}
+	number = q.number + uint64(len(q.entries)-q.head)
+	q.entries = append(q.entries, bufEntry{off: off, n: n})
+	q.tail = off + n
+	return off, number, true
+}
+
+// done frees an entry, once all older ones are free.
+func (q *bufRing) done(number uint64) {
+	q.entries[q.head+int(number-q.number)].over = true
+	for !q.empty() && q.entries[q.head].over {
+		q.head++
+		q.number++
+	}
+	if q.empty() {
+		q.entries, q.head = q.entries[:0], 0
+	}
+}
+
+// room is the length of the longest entry that there is room for.
+func (q *bufRing) room() int {
+	if q.empty() {
+		return q.size
+	}
+	if first := q.entries[q.head].off; q.tail <= first {
+		return first - q.tail
+	} else {
+		return max(q.size-q.tail, first)
+	}
+}
