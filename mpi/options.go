@@ -14,6 +14,7 @@ type Option func(*options)
 type options struct {
 	fabric   string
 	log      *slog.Logger
+	logs     *records // what log has not handed on yet
 	noThread bool
 	limits   pt2pt.Limits
 	watch    time.Duration
@@ -28,6 +29,8 @@ func makeOptions(opts []Option) options {
 			f(&o)
 		}
 	}
+	user := newAside(o.log.Handler())
+	o.log, o.logs = slog.New(user), user.q
 	return o
 }
 
@@ -37,7 +40,9 @@ func makeOptions(opts []Option) options {
 func WithFabric(name string) Option { return func(o *options) { o.fabric = name } }
 
 // WithLogger sets where the library reports what is worth knowing and no
-// error of a call. The default, and what nil stands for, is slog.Default.
+// error of a call. The default, and what nil stands for, is slog.Default. Its
+// handler is called on a goroutine apart, one record at a time, and may call
+// anything but Finalize.
 func WithLogger(log *slog.Logger) Option {
 	return func(o *options) {
 		if o.log = log; log == nil {

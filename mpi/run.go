@@ -103,6 +103,7 @@ func worldsOf(n int, o options) ([]*World, error) {
 	for i := range worlds {
 		cfg := progress.Config{Oversubscribed: n > runtime.GOMAXPROCS(0)}
 		worlds[i] = newWorld(provider.Name(), doms[i:i+1], routes{addrs: addrs}, i, cfg, o)
+		worlds[i].comm.p2p.Informed() // by bury
 	}
 	return worlds, nil
 }
@@ -112,5 +113,6 @@ func (w *World) abandon() {
 	if !w.finalized.Swap(true) {
 		w.stopWatchdog()
 		w.loop.Close()
+		w.logs.flush()
 	}
 }

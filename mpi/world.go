@@ -3,8 +3,11 @@ package mpi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
 	"sync/atomic"
+	"time"
 
 	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/fabric"
@@ -21,6 +24,7 @@ type World struct {
 	comm      *Comm
 	finalized atomic.Bool
 	log       *slog.Logger
+	logs      *records
 	dog       watchdog
 	contexts  atomic.Uint32 // made by this rank
 }
@@ -71,6 +75,10 @@ func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
 	}
 	w := newWorld(name, doms, routes, job.Rank, progress.Config{Oversubscribed: job.Oversubscribed()}, o)
 	w.job = job
+	if job.Launcher == boot.LauncherWeft {
+		w.comm.p2p.Informed()
+	}
+	go w.mourn()
 	if !o.noSignal {
 		w.reportOnQuit()
 	}
@@ -80,7 +88,7 @@ func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
 func newWorld(name string, doms []fabric.Domain, to routes, rank int, cfg progress.Config, o options) *World {
 	cfg.Domain, cfg.More, cfg.Via, cfg.Addrs = doms[0], doms[1:], to.via, to.addrs
 	cfg.Log, cfg.NoThread = o.log, o.noThread
-	w := &World{fabric: name, loop: progress.New(cfg), log: o.log}
+	w := &World{fabric: name, loop: progress.New(cfg), log: o.log, logs: o.logs}
 	p2p := pt2pt.New(w.loop, rank, len(to.addrs))
 	p2p.Limit(o.limits)
 	w.loop.Go()
@@ -114,5 +122,34 @@ func (w *World) Finalize() error {
 	if w.job != nil {
 		err = errors.Join(err, w.job.Close())
 	}
+	w.logs.flush()
 	return fail(call, err)
 }
+
+// mourn tells the engine of the deaths that the launcher tells of, until the job
+// is closed.
+func (w *World) mourn() {
+	for e := range w.job.Events() {
+		w.loop.Exclusive(func() {
+			w.loop.Lost(fabric.Peer(e.Rank), fmt.Errorf("%w: %w", fabric.ErrPeerDown, e.Err))
+		})
+	}
+}
+
+// Abort ends all ranks of the job with the exit code code, 0 to 255, whatever
+// they are in the middle of (MPI_Abort, MPI-4.0 §11.4.2). Under our launcher, and
+// under one that speaks PMI-1, the launcher ends them, and then itself with the
+// code; otherwise, and for ranks that are goroutines, this process exits. It
+// does not return. Local.
+func (w *World) Abort(code int) {
+	if w != nil && w.job != nil {
+		why := fmt.Sprintf("rank %d called Abort(%d)", w.comm.rank, code)
+		if err := w.job.Abort(code, why); err == nil && w.job.Launcher != boot.LauncherNone {
+			time.Sleep(abortTime) // for the launcher's signal, so that its code counts
+		}
+	}
+	os.Exit(code)
+}
+
+// abortTime is how long a rank that aborts waits to be ended.
+const abortTime = 5 * time.Second

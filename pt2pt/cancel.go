@@ -86,6 +86,31 @@ func (e *Engine) Cancel(r *progress.Request, err error) bool {
 	return true
 }
 
+// name is what the sender of an unexpected message calls it, if it can ask for
+// it.
+type name struct {
+	from uint32
+	req  uint64
+}
+
+// nameOf makes an arrival found by its name. The names are kept from the first
+// message that is asked back until no message is unexpected: a rank may ask for
+// many at a time.
+func (e *Engine) nameOf(a *arrival, entry match.Entry) {
+	if a.kind == wire.RTS || a.kind == wire.EagerSync {
+		e.named[name{a.from, a.req}] = entry
+	}
+}
+
+// unname forgets the name of an arrival that is given back.
+func (e *Engine) unname(a *arrival) {
+	if e.match.Unexpected() == 0 {
+		e.named = nil
+		return
+	}
+	delete(e.named, name{a.from, a.req})
+}
+
 // withdraw takes a send that has not begun out of the backlog.
 func (e *Engine) withdraw(r *progress.Request) {
 	e.loop.Conn(fabric.Peer(r.Peer)).Withdraw(r)
@@ -98,15 +123,15 @@ func (e *Engine) withdraw(r *progress.Request) {
 // onCancel gives a message back to its sender, unless a receive or a matched
 // probe has taken it.
 func (e *Engine) onCancel(from fabric.Peer, req uint64) {
-	yes := false
-	e.match.EachUnexpected(func(entry match.Entry, _ uint32, src, _ int32, id uint32) bool {
-		a := e.arrivals.at(id)
-		if src != int32(from) || a.req != req || a.kind != wire.RTS && a.kind != wire.EagerSync {
+	if e.named == nil {
+		e.named = map[name]match.Entry{}
+		e.match.EachUnexpected(func(entry match.Entry, _ uint32, _, _ int32, id uint32) bool {
+			e.nameOf(e.arrivals.at(id), entry)
 			return true
-		}
-		yes = e.forget(entry)
-		return false
-	})
+		})
+	}
+	entry, here := e.named[name{uint32(from), req}]
+	yes := here && e.forget(entry)
 	e.loop.Conn(from).Post(wire.Cancelled, req, wire.MakeCancelled(e.hdr[:], yes))
 }
 

@@ -46,6 +46,7 @@ type Engine struct {
 	held     heldTotal
 	attached map[uint32]*attached
 	question question
+	named    map[name]match.Entry   // unexpected messages by name, see nameOf; nil while nobody asks
 	asked    map[uint64]asked       // sends that were asked back, by operation
 	lates    uint64                 // ready sends that came before their receive
 	gets     int                    // receives whose Get is under way

@@ -179,7 +179,7 @@ func (e *Engine) watchStall() {
 	time.AfterFunc(e.limits.Stall, func() {
 		e.loop.Exclusive(func() {
 			e.held.watched = false
-			if e.held.stopped == 0 {
+			if e.held.stopped == 0 || e.loop.Over() {
 				return
 			}
 			if e.held.taken == taken {

@@ -101,7 +101,11 @@ func (e *Engine) keep(id uint32, a *arrival) match.Entry {
 	if !e.probes.empty() && e.offer(id, a) {
 		return 0
 	}
-	return e.match.AddUnexpected(cid, int32(a.from), tag, id)
+	entry := e.match.AddUnexpected(cid, int32(a.from), tag, id)
+	if e.named != nil {
+		e.nameOf(a, entry)
+	}
+	return entry
 }
 
 // takeArrival gives an arrival, out of the matching table already, to a
@@ -149,6 +153,9 @@ func (e *Engine) drop(id uint32) {
 	if a.stored() {
 		e.buffers.give(e.arrivals.stored(a))
 		e.arrivals.unstore(a)
+	}
+	if e.named != nil {
+		e.unname(a)
 	}
 	e.unhold(a)
 	e.arrivals.give(id)
