@@ -15,7 +15,7 @@ import (
 func quick(b *Benchmark) Options {
 	o := b.Defaults
 	o.Iterations, o.IterationsLarge, o.Warmup, o.WarmupLarge = 2, 2, 1, 1
-	o.Batches, o.Wait = true, 20*time.Millisecond
+	o.Batches, o.Wait, o.Burst = true, 20*time.Millisecond, time.Millisecond
 	o.MaxSize = min(o.MaxSize, 16<<10) // the last size has the counts of large ones
 	if b.Name == "matching" {
 		o.MaxSize = 256
@@ -55,6 +55,7 @@ var variants = []variant{
 	{"full", func(b *Benchmark) bool { return b.takes("f") }, func(o *Options) { o.Full = true }},
 	{"tail", func(b *Benchmark) bool { return b.takes("z") }, func(o *Options) { o.Percentiles = []int{50, 99} }},
 	{"both compute", func(b *Benchmark) bool { return b.takes("k") }, func(o *Options) { o.Computing = BothRanks }},
+	{"standard sends", func(b *Benchmark) bool { return b.takes("K") }, func(o *Options) { o.Sending = BySend }},
 	{"unexpected", func(b *Benchmark) bool { return b.takes("q") }, func(o *Options) { o.Queue = Unexpected }},
 	{"one sender", func(b *Benchmark) bool { return b.takes("t") }, func(o *Options) { o.Senders, o.Receivers, o.Validate = 1, 3, false }},
 }
@@ -204,6 +205,8 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 		"validation warm-up":   func(o *Options) { o.ValidationWarmup = 11 },
 		"negative work":        func(o *Options) { o.Work = -1 },
 		"negative wait":        func(o *Options) { o.Wait = -1 },
+		"negative burst":       func(o *Options) { o.Burst = -1 },
+		"enormous burst":       func(o *Options) { o.Burst = MaxBurst + 1 },
 	} {
 		o := bandwidthDefaults
 		change(&o)
@@ -225,6 +228,20 @@ func TestSizesDoubleAndHoldAnElement(t *testing.T) {
 	}
 	if got, want := o.sizes(Float), []int{4, 8}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+	for _, tc := range []struct {
+		lo, hi int
+		want   []int
+	}{
+		{8, 1 << 20, []int{8, 64, 512, 4096, 32768, 262144, 1 << 20}},
+		{8, 512, []int{8, 64, 512}},
+		{8, 8, []int{8}},
+		{0, 9, []int{1, 8, 9}},
+	} {
+		o := Options{MinSize: tc.lo, MaxSize: tc.hi, Step: 8}
+		if got := o.sizes(Char); !slices.Equal(got, tc.want) {
+			t.Errorf("%d to %d by eight: %v, want %v", tc.lo, tc.hi, got, tc.want)
+		}
 	}
 	o = Options{MinSize: 3, MaxSize: 12}
 	if got, want := o.sizes(Char), []int{3, 6, 12}; !slices.Equal(got, want) {

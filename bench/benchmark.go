@@ -93,6 +93,17 @@ var benchmarks = []*Benchmark{
 		MinRanks: 2, MaxRanks: 2, Defaults: overlapDefaults, run: runOverlap,
 	},
 	{
+		Name: "async", Title: "Weft MPI Asynchronous Progress Test", Own: true, Flags: "mixczKM",
+		Summary: "time of an operation towards a rank that computes",
+		Notes: []string{
+			"Rank 1 has posted the receive and computes without calls, -w ms at a time.",
+			"Median, Max: rank 0's times from before the operation to its end",
+			"-k send is of interest where it is not eager: it ends at once there.",
+			"Sizes grow eight times from the smallest to the largest.",
+		},
+		MinRanks: 2, MaxRanks: 2, Defaults: asyncDefaults, run: runAsync,
+	},
+	{
 		Name: "latency_mt", Title: "OSU MPI Multi-threaded Latency Test", Flags: "mixtcuTzf",
 		Summary:  "ping-pong of many goroutines in each rank",
 		MinRanks: 2, MaxRanks: 2, Defaults: threadedDefaults, run: runThreaded,

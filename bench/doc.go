@@ -9,7 +9,7 @@
 // Each file holds one benchmark or one family. The methods are those of OSU
 // 7.4: which calls stand between the two looks at the clock, how many
 // iterations are thrown away first, what a window is. Where OSU has no such
-// benchmark (latency_ssend, latency_mprobe, overlap, matching, cpu) the method
+// benchmark (latency_ssend, latency_mprobe, overlap, async, matching, cpu) the method
 // is that of the C programs in bench/peers, so that both sides of a comparison
 // do the same.
 //

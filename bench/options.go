@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -45,6 +47,17 @@ const (
 
 func (c Computing) String() string { return [...]string{"receiver", "both"}[c] }
 
+// Sending is the operation that the async benchmark times.
+type Sending uint8
+
+// The operations.
+const (
+	BySsend Sending = iota
+	BySend
+)
+
+func (s Sending) String() string { return [...]string{"ssend", "send"}[s] }
+
 // Limits of the options, as in OSU 7.4 unless said otherwise.
 const (
 	MaxSize             = 1 << 30 // ours: OSU has none
@@ -54,6 +67,7 @@ const (
 	MaxValidationWarmup = 10
 	MaxDepth            = 1 << 20 // ours
 	MaxWork             = 1000    // ours
+	MaxBurst            = time.Minute
 
 	// LargeSize is the size in bytes above which the Large counts hold.
 	LargeSize = 8192
@@ -62,7 +76,8 @@ const (
 // Options are the settings of a run. Defaults come with each Benchmark. It is
 // a plain value.
 type Options struct {
-	MinSize, MaxSize int // bytes; powers of two from MinSize; matching: depth
+	MinSize, MaxSize int // bytes; matching: depth
+	Step             int // from a size to the next: times 2 if 0; if set, MaxSize is a size too
 
 	Iterations, Warmup           int
 	IterationsLarge, WarmupLarge int // for sizes above LargeSize
@@ -83,6 +98,9 @@ type Options struct {
 
 	Computing Computing // overlap
 	Work      float64   // overlap: times the pure communication
+
+	Sending Sending       // async
+	Burst   time.Duration // async: how long rank 1 computes at a time
 
 	Queue   Queue         // matching
 	Batches bool          // matching: Iterations batches, and not as many as Budget allows
@@ -126,6 +144,11 @@ var (
 		Iterations: 1000, Warmup: 100, IterationsLarge: 100, WarmupLarge: 10,
 		Types: []Datatype{Char}, Work: 2,
 	}
+	asyncDefaults = Options{
+		MinSize: 8, MaxSize: 1 << 20, Step: 8,
+		Iterations: 50, Warmup: 1, IterationsLarge: 50, WarmupLarge: 1,
+		Types: []Datatype{Char}, Burst: 20 * time.Millisecond,
+	}
 	matchingDefaults = Options{
 		MinSize: 1, MaxSize: 65536,
 		Iterations: 1, Warmup: 1, IterationsLarge: 1, WarmupLarge: 1,
@@ -159,6 +182,10 @@ func (o *Options) Check() error {
 		return errors.New("validation (-c) needs as many receiving threads as sending ones: -t N:N")
 	case !(o.Work >= 0 && o.Work <= MaxWork):
 		return fmt.Errorf("work (-w) %g is not between 0 and %d", o.Work, MaxWork)
+	case o.Step < 0 || o.Step == 1:
+		return fmt.Errorf("sizes do not grow %d times", o.Step)
+	case o.Burst < 0 || o.Burst > MaxBurst:
+		return fmt.Errorf("computation (-w) of %v is not between 0 and %v", o.Burst, MaxBurst)
 	case o.Budget < 0:
 		return errors.New("budget (-b) must not be negative")
 	case o.Wait < 0:
@@ -183,10 +210,13 @@ func (o *Options) counts(size int) (iterations, warmup int) {
 // sizes are the sizes in bytes to measure with elements of t.
 func (o *Options) sizes(t Datatype) []int {
 	var out []int
-	for n := o.MinSize; n <= o.MaxSize; n = max(2*n, 1) {
+	for n := o.MinSize; n <= o.MaxSize; n = max(cmp.Or(o.Step, 2)*n, 1) {
 		if n >= t.Size() {
 			out = append(out, n)
 		}
+	}
+	if o.Step > 0 && o.MaxSize >= t.Size() && !slices.Contains(out, o.MaxSize) {
+		out = append(out, o.MaxSize)
 	}
 	return out
 }

@@ -74,6 +74,12 @@ var tables = []struct {
 		Columns:  []Column{Overall, Compute, PureComm, Overlap, Validation},
 		Rows:     []Row{{8192, []float64{3.15, 2.01, 1.2, 5, 0}}, {4194304, []float64{900.5, 600.25, 300.125, 0, 0}}},
 	}}},
+	{"async", Title{Name: "Weft MPI Asynchronous Progress Test", Own: true,
+		After: []string{"[ operation: ssend ] [ computation: 20 ms ]"}}, []Section{{
+		Datatype: "MPI_CHAR",
+		Columns:  []Column{Median, Max},
+		Rows:     []Row{{8, []float64{10250.5, 20001.125}}, {1048576, []float64{10300, 20100.25}}},
+	}}},
 	{"latency_persistent", Title{Name: "OSU MPI Latency Persistent Test"}, []Section{{
 		Datatype: "MPI_CHAR",
 		Columns:  []Column{AvgLatency},

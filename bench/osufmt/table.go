@@ -86,6 +86,8 @@ var (
 	Compute   = Column{Name: "Compute(us)", Key: "compute_us"}
 	PureComm  = Column{Name: "Pure Comm.(us)", Key: "pure_comm_us"}
 	Overlap   = Column{Name: "Overlap(%)", Key: "overlap_percent", Better: Higher}
+	Median    = Column{Name: "Median(us)", Key: "median_us", Better: Lower}
+	Max       = Column{Name: "Max(us)", Key: "max_us", Better: Lower}
 	WallTime  = Column{Name: "Wall(s)", Key: "wall_s"}
 	CPUTime   = Column{Name: "CPU(s)", Key: "cpu_s", Kind: Float4, Better: Lower}
 	CoreShare = Column{Name: "Core(%)", Key: "core_percent", Better: Lower}

@@ -37,6 +37,12 @@ static void defaults(enum osu_kind kind)
 		osu.iters = 1000, osu.skip = 100;
 		osu.iters_large = 100, osu.skip_large = 10;
 		break;
+	case OSU_ASYNC:
+		osu.min = 8, osu.max = 1 << 20;
+		osu.iters = osu.iters_large = 50;
+		osu.skip = osu.skip_large = 1;
+		osu.work = 20;
+		break;
 	case OSU_OWN:
 		osu.max = 65536;
 		osu.skip = osu.skip_large = 1;
@@ -55,15 +61,15 @@ _Noreturn void osu_fail(const char *why)
 static _Noreturn void usage(const char *name, const char *accepts)
 {
 	static const struct { char opt; const char *text; } help[] = {
-		{'m', "-m [MIN:]MAX  first and last message size (matching: depth), doubling"},
+		{'m', "-m [MIN:]MAX  first and last message size (matching: depth), doubling (async: times 8)"},
 		{'i', "-i N          iterations (matching: batches, instead of a time budget)"},
 		{'x', "-x N          warm-up iterations (matching: batches)"},
 		{'W', "-W N          messages in a window"},
 		{'t', "-t [S:]R      sender threads in rank 0, receiver threads in rank 1"},
 		{'q', "-q QUEUE      posted or unexpected"},
 		{'b', "-b MS         time budget for a depth, in milliseconds"},
-		{'k', "-k WHO        who computes: receiver or both"},
-		{'w', "-w FACTOR     how long to compute, in times of the pure communication"},
+		{'k', "-k WHO        who computes: receiver or both (async: the operation, ssend or send)"},
+		{'w', "-w FACTOR     how long to compute, in times of the pure communication (async: in ms)"},
 		{'s', "-s SECONDS    how long rank 1 waits"},
 	};
 	if (osu_rank == 0) {
@@ -116,7 +122,7 @@ static void threads_of(char *text)
 		osu_fail(why);
 }
 
-static void parse(int argc, char **argv, const char *accepts)
+static void parse(int argc, char **argv, enum osu_kind kind, const char *accepts)
 {
 	char optstring[64];
 	int c;
@@ -141,6 +147,12 @@ static void parse(int argc, char **argv, const char *accepts)
 				osu_fail("Invalid Number of Seconds");
 			break;
 		case 'k':
+			if (kind == OSU_ASYNC) {
+				osu.standard = !strcmp(optarg, "send");
+				if (!osu.standard && strcmp(optarg, "ssend"))
+					osu_fail("Please use 'ssend' or 'send' for the operation");
+				break;
+			}
 			osu.both = !strcmp(optarg, "both");
 			if (!osu.both && strcmp(optarg, "receiver"))
 				osu_fail("Please use 'receiver' or 'both' for who computes");
@@ -174,7 +186,7 @@ void osu_start(int argc, char **argv, enum osu_kind kind, const char *accepts,
 	MPI_Comm_rank(MPI_COMM_WORLD, &osu_rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &osu_size);
 	defaults(kind);
-	parse(argc, argv, accepts);
+	parse(argc, argv, kind, accepts);
 	if (provided < threads)
 		osu_fail("MPI_Init_thread must return MPI_THREAD_MULTIPLE!");
 	if (ranks > 0 && osu_size != ranks)

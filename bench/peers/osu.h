@@ -9,7 +9,7 @@
 #define OSU_LARGE 8192 /* above this size a size-driven test runs the "large" counts */
 
 /* Which set of defaults a program starts from. */
-enum osu_kind { OSU_LAT, OSU_BW, OSU_COLL, OSU_OWN, OSU_OVERLAP };
+enum osu_kind { OSU_LAT, OSU_BW, OSU_COLL, OSU_OWN, OSU_OVERLAP, OSU_ASYNC };
 
 struct osu_options {
 	size_t min, max;             /* -m: message sizes, or queue depths */
@@ -19,8 +19,9 @@ struct osu_options {
 	int window;                  /* -W */
 	int senders, receivers;      /* -t */
 	int unexpected;              /* -q */
-	int both;                    /* -k */
-	double work;                 /* -w */
+	int both;                    /* -k of overlap */
+	int standard;                /* -k of async */
+	double work;                 /* -w: of async in milliseconds */
 	double seconds;              /* -s */
 	double budget;               /* -b, in seconds */
 };

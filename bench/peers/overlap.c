@@ -1,40 +1,8 @@
 /* How much of a transfer from rank 0 to rank 1 goes on while rank 1, or both,
  * compute. All times are rank 1's and medians: README.md says which. */
-#include "osu.h"
+#include "work.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-/* Read and written by work, so that the compiler neither moves it nor leaves it
- * out. */
-static volatile double worked = 1;
-
-__attribute__((noinline)) static void work(long rounds)
-{
-	double x = worked;
-	for (long k = 0; k < rounds; k++)
-		x = x * 0.999999 + 0.000001;
-	worked = x;
-}
-
-/* Rounds of work in a microsecond: the most of a few tries. */
-static double work_rate(void)
-{
-	double best = 0;
-	for (int k = 0; k < 5; k++) {
-		double start = MPI_Wtime();
-		work(1 << 20);
-		double rate = (1 << 20) / ((MPI_Wtime() - start) * 1e6);
-		best = rate > best ? rate : best;
-	}
-	return best;
-}
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
 
 /* The median time in us of the work, with the transfer around it or alone, a
  * barrier before each. */
@@ -56,8 +24,7 @@ static double median(char *buf, size_t size, int transfer, long rounds)
 		if (i >= skip)
 			times[i - skip] = (MPI_Wtime() - start) * 1e6;
 	}
-	qsort(times, iters, sizeof *times, ascending);
-	double m = times[(iters - 1) / 2];
+	double m = median_of(times, iters);
 	free(times);
 	return m;
 }

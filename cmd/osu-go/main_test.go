@@ -23,6 +23,12 @@ const (
 
 func TestMain(m *testing.M) {
 	switch {
+	case len(os.Args) > 2 && os.Args[1] == beOther && os.Args[2] == "async":
+		fmt.Println("# Weft MPI Asynchronous Progress Test\n# [ operation: ssend ] [ computation: 1 ms ]\n# Datatype: MPI_CHAR.")
+		fmt.Println("# Size            Median(us)           Max(us)")
+		for _, n := range []int{8, 64, 100} {
+			fmt.Printf("%-10d%18.2f%18.2f\n", n, 1e6, 2e6)
+		}
 	case len(os.Args) > 1 && os.Args[1] == beOther:
 		fmt.Println("# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)")
 		for n := 1; n <= 8; n *= 2 {
@@ -123,6 +129,63 @@ func TestOverlapIsToldWithItsSettings(t *testing.T) {
 	}
 }
 
+func TestAsyncPrintsItsColumnsAndMoreWhereAsked(t *testing.T) {
+	status, out, errs := osuGo(t, "async", "-m", "8:4096", "-i", "3", "-w", "1", "-k", "send")
+	if status != 0 || !strings.HasPrefix(out, "\n# Weft MPI Asynchronous Progress Test\n# [ operation: send ] [ computation: 1 ms ]\n"+
+		"# Datatype: MPI_CHAR.\n# Size            Median(us)           Max(us)\n8         ") || strings.Count(out, "\n") != 5+4 {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+	status, out, errs = osuGo(t, "async", "--json", "-m", "8:100000", "-i", "3", "-w", "1", "-cz90")
+	var doc struct {
+		Rows []struct {
+			Size   int
+			Median float64 `json:"median_us"`
+			P90    float64 `json:"p90_latency_us"`
+			Max    float64 `json:"max_us"`
+			Valid  bool
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &doc); status != 0 || err != nil || len(doc.Rows) != 6 {
+		t.Fatalf("status %d, %v: %s%s", status, err, out, errs)
+	}
+	for i, size := range []int{8, 64, 512, 4096, 32768, 100000} {
+		if r := doc.Rows[i]; r.Size != size || r.Median <= 0 || r.P90 < r.Median || r.Max < r.P90 || !r.Valid {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestCompareTakesEveryColumnOfAsync(t *testing.T) {
+	status, out, errs := osuGo(t, "compare", "async", "-m8:100", "-i2", "-w1", "--rounds", "2", "--json", "--no-floor",
+		"--svg", filepath.Join(t.TempDir(), "c.svg"), "--", os.Args[0], beOther, "async")
+	type point struct {
+		Size         int
+		Ours, Theirs struct{ Median float64 }
+	}
+	var doc struct {
+		Metrics []struct {
+			Name   string
+			Points []point
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &doc); status != 0 || err != nil {
+		t.Fatalf("status %d, %v: %s%s", status, err, out, errs)
+	}
+	if len(doc.Metrics) != 2 || doc.Metrics[0].Name != "Median(us)" || doc.Metrics[1].Name != "Max(us)" {
+		t.Fatalf("%+v", doc)
+	}
+	for i, m := range doc.Metrics {
+		if len(m.Points) != 3 || m.Points[2].Size != 100 {
+			t.Fatalf("%s: %+v", m.Name, m.Points)
+		}
+		for _, p := range m.Points {
+			if p.Ours.Median <= 0 || p.Theirs.Median != 1e6*float64(i+1) {
+				t.Errorf("%s: %+v", m.Name, p)
+			}
+		}
+	}
+}
+
 func TestCompareMeasuresBothAndDraws(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "c.svg")
 	status, out, errs := osuGo(t, "compare", "latency", "-m1:4", "-i", "2", "-x0", "--rounds", "2", "--no-floor", "--label", "other", "--svg", svg, "--", os.Args[0], beOther)
@@ -208,6 +271,11 @@ func TestCommandLinesThatMakeNoSenseEndWithStatus2AndSayWhatIsMeant(t *testing.T
 		{"overlap -k sender", "not one of both, receiver"},
 		{"overlap -w 0", "not a number above 0"},
 		{"overlap --progress fast", "not one of none, thread"},
+		{"async -k get", "not one of send, ssend"},
+		{"async -w 0", "not a number of milliseconds above 0"},
+		{"async -w 60001", "up to 60000"},
+		{"async -k snd", "did you mean send?"},
+		{"async -b single", "only latency, bw"},
 		{"cpu -s 0", "not a number of seconds"},
 		{"cpu -s nan", "not a number of seconds"},
 		{"matching -q both", "not one of posted, unexpected"},
@@ -241,6 +309,7 @@ func TestHelpAndListNameEverything(t *testing.T) {
 		"compare latency -h": "--rounds",
 		"floor -h":           "--seconds",
 		"overlap -h":         "Overlap: 100 (1 - (Overall - Compute) / Pure Comm.)",
+		"async -h":           "Rank 1 has posted the receive and computes",
 		"bw_persistent -v":   "# OSU MPI Bandwidth Persistent Test v7.4",
 		"latency -v":         "# OSU MPI Latency Test v7.4",
 	} {

@@ -93,6 +93,13 @@ var options = []option{
 		})
 	}},
 	{letter: "w", long: "work", short: "w", arg: "FACTOR", usage: "how long to compute, in times of the pure communication", set: setWork},
+	{letter: "K", long: "operation", short: "k", arg: "ssend|send", usage: "the operation to time", set: func(s *settings, v string) error {
+		return setChoice(v, map[string]func(){
+			"ssend": func() { s.o.Sending = bench.BySsend },
+			"send":  func() { s.o.Sending = bench.BySend },
+		})
+	}},
+	{letter: "M", long: "computation", short: "w", arg: "MS", usage: "how long rank 1 computes at a time, in milliseconds", set: setBurst},
 	{letter: "s", long: "seconds", short: "s", arg: "SECONDS", usage: "how long rank 1 waits", set: setSeconds},
 
 	{long: "ranks", short: "n", arg: "RANKS", usage: "ranks to start (default 2)", set: func(s *settings, v string) error {
@@ -260,5 +267,15 @@ func setWork(s *settings, v string) error {
 		return fmt.Errorf("%q is not a number above 0 and up to %d", v, bench.MaxWork)
 	}
 	s.o.Work = f
+	return nil
+}
+
+func setBurst(s *settings, v string) error {
+	f, err := strconv.ParseFloat(v, 64)
+	most := float64(bench.MaxBurst / time.Millisecond)
+	if err != nil || !(f > 0) || f > most {
+		return fmt.Errorf("%q is not a number of milliseconds above 0 and up to %g", v, most)
+	}
+	s.o.Burst = time.Duration(f * float64(time.Millisecond))
 	return nil
 }

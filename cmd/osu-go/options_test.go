@@ -41,6 +41,10 @@ func TestSpellingsOfOSUAreUnderstood(t *testing.T) {
 		{"latency_persistent -m8 -fz99", func(s *settings) { s.o.MaxSize, s.o.Full, s.o.Percentiles = 8, true, []int{99} }},
 		{"bibw_persistent -W 8 -c", func(s *settings) { s.o.Window, s.o.Validate = 8, true }},
 		{"overlap -k both -w 1.5 --progress none", func(s *settings) { s.o.Computing, s.o.Work, s.noThread = bench.BothRanks, 1.5, true }},
+		{"async -k send -w 2.5 -i 4 -m 8:64", func(s *settings) {
+			counts(&s.o, 4, s.o.Warmup)
+			s.o.Sending, s.o.Burst, s.o.MinSize, s.o.MaxSize = bench.BySend, 2500*time.Microsecond, 8, 64
+		}},
 		{"cpu -s 0.5", func(s *settings) { s.o.Wait = 500 * time.Millisecond }},
 		{"latency --fabric mem --json --bind none --decimals 4", func(s *settings) {
 			s.fabric, s.json, s.unbound, s.decimals = "mem", true, true, 4
