@@ -79,6 +79,12 @@ func play(role string) error {
 	}
 	c := w.Comm().WithContext(ctx)
 	fmt.Printf("pid %d\n", os.Getpid())
+	if round := survivals[name]; round != nil {
+		return playSurvivor(w, c, round)
+	}
+	if name == "abort" {
+		return playAbort(c, w)
+	}
 	dies := strings.HasPrefix(name, "killed")
 	err = roles[name](c)
 	told := time.Now().UnixNano()
