@@ -25,8 +25,9 @@ func needDevice(t testing.TB) {
 	}
 }
 
-// patience is a watchdog for what has to come: no test takes its measure.
-const patience = 2 * time.Minute
+// patience is when a test calls something hung. It bounds only what must come,
+// and is many times what that takes.
+const patience = 5 * time.Minute
 
 // eventually looks again and again whether something holds, which is wanted to.
 func eventually(t testing.TB, wanted string, holds func() bool) {

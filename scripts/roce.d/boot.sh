@@ -69,7 +69,7 @@ boot() {
 network_options() {
 	local server=off wire=$work/wire i
 	[ "$1" -ne 0 ] || server=on
-	for ((i = 0; $1 > 0 && i < 100; i++)); do
+	for ((i = 0; $1 > 0 && i < 1200; i++)); do
 		[ ! -S "$wire" ] || break
 		sleep 0.05
 	done
