@@ -207,6 +207,8 @@ reap() {
 }
 
 clean_up() {
+	local lane
+	for lane in ${lanes[@]+"${lanes[@]}"}; do kill "$lane" 2>/dev/null || true; done
 	stop_machines
 	rm -rf "$work"
 }
