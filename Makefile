@@ -37,14 +37,13 @@ ONCE = ^(TestAFloodTakesABoundedPartOfTheReceiver|TestAMessageOfMoreThan4GBComes
 race: setup
 	CGO_ENABLED=1 $(GO) test -race -vet=off -skip '$(ONCE)' -timeout $(LIMIT) ./...
 
-# The engine with the garbage collector and the scheduler against it. They are
-# against the tests only, not the compiler: hence -exec.
+# The engine with the garbage collector and the scheduler against it: against
+# the test programs, not the go command and its linker, hence -exec.
 STRESS = $(GO) test -count=1 -vet=off -skip '$(ONCE)' -timeout $(LIMIT)
 ENGINE = ./mpi ./pt2pt ./progress ./match ./fabric/...
 stress:
-	$(STRESS) -exec 'env GOGC=1 GODEBUG=clobberfree=1' $(ENGINE)
+	$(STRESS) -exec 'env GOMAXPROCS=8 GOGC=1 GODEBUG=clobberfree=1' $(ENGINE)
 	$(STRESS) -exec 'env GOMAXPROCS=1' $(ENGINE)
-	$(STRESS) -exec 'env GOMAXPROCS=8' $(ENGINE)
 
 # Planted bugs, each of which the simulation has to find.
 bugs:
