@@ -152,7 +152,7 @@ func TestCancelStopsTheRanksWithTheSignalOfItsCause(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(deadline(t))
 			defer cancel(nil)
 			r, w := io.Pipe()
-			l := Launch{N: 2, Path: os.Args[0], Env: roleEnv("hang"), Stdout: w, KillGrace: time.Minute}
+			l := Launch{N: 2, Path: os.Args[0], Env: roleEnv("hang"), Stdout: w, KillGrace: patience}
 			done := make(chan error, 1)
 			go func() {
 				done <- l.Run(ctx)
@@ -224,7 +224,7 @@ func TestRanksDieWithTheirLauncher(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	r.SetReadDeadline(time.Now().Add(time.Minute))
+	r.SetReadDeadline(time.Now().Add(patience))
 	if rest, err := io.ReadAll(in); err != nil || len(rest) > 0 {
 		t.Errorf("ranks outlive their launcher: %q, %v", rest, err)
 	}

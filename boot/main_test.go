@@ -82,7 +82,7 @@ func roleEnv(role string, more ...string) []string {
 func launch(t *testing.T, n int, role string, set ...func(*Launch)) (string, error) {
 	t.Helper()
 	var out safeBuffer
-	l := Launch{N: n, Path: os.Args[0], Env: roleEnv(role), Stdout: &out, Stderr: &out, KillGrace: time.Minute}
+	l := Launch{N: n, Path: os.Args[0], Env: roleEnv(role), Stdout: &out, Stderr: &out, KillGrace: patience}
 	for _, f := range set {
 		f(&l)
 	}
@@ -92,9 +92,12 @@ func launch(t *testing.T, n int, role string, set ...func(*Launch)) (string, err
 
 func quick(l *Launch) { l.KillGrace = 10 * time.Millisecond }
 
-// deadline bounds what a test may block; no test gets near it.
+// patience is when a test calls something hung. It bounds only what must come,
+// and is many times what that takes.
+const patience = 5 * time.Minute
+
 func deadline(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -217,7 +217,7 @@ func playCat() error {
 
 func playHang() error {
 	fmt.Println("hanging", os.Getpid())
-	time.Sleep(5 * time.Minute) // ends by itself should a test leave it behind
+	time.Sleep(3 * patience) // ends by itself should a test leave it behind
 	return nil
 }
 

@@ -12,8 +12,9 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// patience bounds what must come; nothing waits that long unless it fails.
-const patience = 30 * time.Second
+// patience is when a test calls something hung. It bounds only what must come,
+// and is many times what that takes.
+const patience = 5 * time.Minute
 
 // onEach runs a test on every fabric that joins goroutines, or on the one that
 // joins the processes of this job.

@@ -138,17 +138,15 @@ func startTeam(t *testing.T, fabric string, n int) map[string]bool {
 	for _, names := range notBetweenProcesses {
 		not = append(not, names...)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
 	var out bytes.Buffer
 	l := boot.Launch{
 		N: n, Path: exe,
-		Args: []string{"-test.run=^Test", "-test.skip=^(" + strings.Join(not, "|") + ")$", "-test.timeout=4m", fmt.Sprintf("-test.short=%t", testing.Short())},
+		Args: []string{"-test.run=^Test", "-test.skip=^(" + strings.Join(not, "|") + ")$", "-test.timeout=" + timeLeft(t).String(), fmt.Sprintf("-test.short=%t", testing.Short())},
 		Env:  append(os.Environ(), teamVar+"="+t.TempDir(), "WEFT_FABRIC="+fabric, "WEFT_TEST_NODES=2", "GORACE=atexit_sleep_ms=0"),
 		// Both, so that a failure is told beside what it is about.
 		Stdout: &out, Stderr: &out,
 	}
-	if err := l.Run(ctx); err != nil {
+	if err := l.Run(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	ran := map[string]bool{}
@@ -159,6 +157,17 @@ func startTeam(t *testing.T, fabric string, n int) map[string]bool {
 		}
 	}
 	return ran
+}
+
+// timeLeft is the time limit of the processes that a test starts: 0, which is
+// none, without one of this process, else less than what that has left, so that
+// it lives to tell what they say of a hang.
+func timeLeft(t *testing.T) time.Duration {
+	end, limited := t.Deadline()
+	if !limited {
+		return 0
+	}
+	return max(time.Until(end)*9/10, 1)
 }
 
 // joinTeam makes this process one of the job that startTeam started.

@@ -13,7 +13,9 @@ import (
 	"github.com/weft-mpi/weft/fabric/mem"
 )
 
-const patience = 20 * time.Second
+// patience is when a test calls something hung. It bounds only what must come,
+// and is many times what that takes.
+const patience = 5 * time.Minute
 
 // Kinds of a toy's requests.
 const (

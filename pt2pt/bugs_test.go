@@ -51,7 +51,7 @@ func build(t *testing.T, file, src string) (binary string) {
 
 // simulate runs the simulation of a binary.
 func simulate(binary string, seeds int) ([]byte, error) {
-	return exec.Command(binary, "-test.run", "^TestSim$", "-test.timeout", "60s", "-seeds", fmt.Sprint(seeds)).CombinedOutput()
+	return exec.Command(binary, "-test.run", "^TestSim$", "-test.timeout", "20m", "-seeds", fmt.Sprint(seeds)).CombinedOutput()
 }
 
 var found = regexp.MustCompile(`seed (\d+): (.*)`)

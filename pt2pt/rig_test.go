@@ -15,8 +15,9 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// patience bounds what must come; nothing waits that long unless it fails.
-const patience = 20 * time.Second
+// patience is when a test calls something hung. It bounds only what must come,
+// and is many times what that takes.
+const patience = 5 * time.Minute
 
 // rig is a job over fabric/mem. Some of its ranks are engines, the others are
 // driven by the test packet by packet.

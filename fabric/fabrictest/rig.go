@@ -11,8 +11,9 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// patience is how long a test waits for what must come.
-const patience = 30 * time.Second
+// patience is when a test calls something hung. It bounds only what must come,
+// and is many times what that takes.
+const patience = 5 * time.Minute
 
 // rig is one job. Until together, all of its ranks are driven by the test's
 // goroutine.

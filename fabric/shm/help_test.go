@@ -12,7 +12,9 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-const patience = 20 * time.Second
+// patience is when a test calls something hung. It bounds only what must come,
+// and is many times what that takes.
+const patience = 5 * time.Minute
 
 // openJob opens the domains of a job in this process.
 func openJob(t testing.TB, n int) []fabric.Domain {

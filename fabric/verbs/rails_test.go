@@ -22,7 +22,7 @@ func railJob(w *fakeNet, ports, queues int) *job {
 	for i := 1; i < ports; i++ {
 		more = append(more, info(i))
 	}
-	return &job{open: func(cfg fabric.Config) (*Domain, error) {
+	return &job{fake: true, open: func(cfg fabric.Config) (*Domain, error) {
 		d, err := openRails(cfg, info(0), more, queues, "127.0.0.1", attributes{}, w.open)
 		if err == nil {
 			d.stripeMin = 4096

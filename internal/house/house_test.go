@@ -1,5 +1,6 @@
 // Package house keeps the rules of ARCHITECTURE.md that a compiler does not:
-// who imports whom, where unsafe and cgo live, and how long a file may be.
+// who imports whom, where unsafe and cgo live, how long a file may be, and how
+// long a test waits.
 package house
 
 import (

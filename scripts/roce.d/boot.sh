@@ -69,7 +69,7 @@ boot() {
 network_options() {
 	local server=off wire=$work/wire i
 	[ "$1" -ne 0 ] || server=on
-	for ((i = 0; $1 > 0 && i < 100; i++)); do
+	for ((i = 0; $1 > 0 && i < 1200; i++)); do
 		[ ! -S "$wire" ] || break
 		sleep 0.05
 	done
@@ -207,6 +207,8 @@ reap() {
 }
 
 clean_up() {
+	local lane
+	for lane in ${lanes[@]+"${lanes[@]}"}; do kill "$lane" 2>/dev/null || true; done
 	stop_machines
 	rm -rf "$work"
 }

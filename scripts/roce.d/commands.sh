@@ -1,59 +1,54 @@
 # shellcheck shell=bash disable=SC2154
 # Part of scripts/roce: what it runs in the guest besides commands.
 
-# run_tests builds the test programs and runs them in one boot, each in a copy
-# of its package's folder.
+# run_tests builds the test programs and runs them in one boot.
 run_tests() {
-	local entry package flags name script='check || exit' built
+	local entry package arguments=()
 	setup
 	work_folder
-	built=$work/tests
 	for entry in "${tested[@]}"; do
-		package=${entry%%|*} flags=${entry#*|}
+		package=${entry%%|*}
 		has_roce_test "$root/$package" || continue
-		name=${package#./}
-		mkdir -p "$built/$name"
-		say "building the tests of $package"
-		(cd "$root" && CGO_ENABLED=1 go test -c -o "$built/$name/$(basename "$name").test" "$package")
-		[ ! -d "$root/$name/testdata" ] || cp -r "$root/$name/testdata" "$built/$name/"
-		files+=("$built/$name:/w/$name")
-		script+="; $(run_one "$name" "$flags")"
+		put_tests "$package"
+		arguments+=("$package" "${entry#*|}")
 	done
-	guest sh -c "code=0; $script; exit \$code"
-}
-
-# verbs_tests puts the tests of fabric/verbs into the guest.
-verbs_tests() {
-	setup
-	work_folder
-	say "building the tests of ./fabric/verbs"
-	(cd "$root" && CGO_ENABLED=1 go test -c -o "$work/verbs.test" ./fabric/verbs)
-	files+=("$work/verbs.test:/w/verbs.test")
+	guest_tests "${arguments[@]}"
 }
 
 # run_two runs the test of two hosts.
 run_two() {
-	verbs_tests
+	setup
+	work_folder
+	put_tests fabric/verbs
 	environment+=(WEFT_TWO=1)
-	guest sh -c 'check && ./verbs.test -test.v -test.timeout=100s -test.run=TestTwoHosts'
+	guest_tests fabric/verbs '-test.v -test.run=TestTwoHosts'
 }
 
 # run_soak sends a million messages of mixed lengths and validates them.
 run_soak() {
-	verbs_tests
+	setup
+	work_folder
+	put_tests fabric/verbs
 	environment+=("WEFT_MESSAGES=${WEFT_MESSAGES:-1000000}")
-	guest ./verbs.test -test.v -test.timeout=10m -test.run AStreamOfMixedMessages
+	guest_tests fabric/verbs '-test.v -test.run=AStreamOfMixedMessages'
 }
 
 has_roce_test() { grep -qs WEFT_ROCE "$1"/*_test.go; }
 
-# run_one prints the guest's shell command for one test program.
-run_one() {
-	local program
-	program=$(basename "$1").test
-	# shellcheck disable=SC2086
-	echo "echo '== $1'; cd '/w/$1'; $(quote "./$program" $2) || code=\$?"
+# put_tests builds the test program of a package and puts it into the guest,
+# beside a copy of what the tests read: /w/PACKAGE there is the package's folder.
+put_tests() {
+	local package=$1 folder=$work/tests/$1
+	mkdir -p "$folder"
+	say "building the tests of $package"
+	(cd "$root" && CGO_ENABLED=1 go test -c -o "$folder/$(basename "$package").test" "./$package")
+	[ ! -d "$root/$package/testdata" ] || cp -r "$root/$package/testdata" "$folder/"
+	files+=("$folder:/w/$package")
 }
+
+# guest_tests PACKAGE FLAGS... runs test programs in the guest. A hang ends a
+# tenth of the time before the machine is stopped, and says where it is.
+guest_tests() { guest tests $((timeout * 9 / 10)) "$@"; }
 
 # run_perf prints OSU tables of perftest's programs for the sizes.
 run_perf() {
