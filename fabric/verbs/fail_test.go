@@ -33,7 +33,7 @@ func (m *mourner) PeerDown(_ fabric.Peer, err error) { m.down = append(m.down, e
 func newMourner() *mourner { return &mourner{ends: map[fabric.Op]error{}} }
 
 // untilDown polls until the peer's end is reported, and a little longer.
-func (m *mourner) untilDown(t *testing.T, d *Domain) {
+func (m *mourner) untilDown(t testing.TB, d *Domain) {
 	t.Helper()
 	eventually(t, "the peer's end is reported", func() bool {
 		d.Poll(m, 64)

@@ -24,6 +24,7 @@ type fakeNet struct {
 	stuck  uint32 // the queue pair on which nothing arrives
 	posted bool   // WRITEs reach memory with the next other thing that their device does there
 	refuse func() // called where registering is to fail
+	faults
 }
 
 type fakeMR struct {
@@ -61,6 +62,8 @@ type fakeNIC struct {
 	scratch    []byte
 	moved      uint64 // bytes of READs and WRITEs
 	written    []func()
+	grips      int      // so many registrations do not end
+	calls      []string // "destroy" and "deregister"
 }
 
 func newFakeNet() *fakeNet {
@@ -116,14 +119,20 @@ func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend, _ int) polled {
 			}
 		}
 	}
+	refused := 0
 	for i := range sends {
 		d := n.r.sends[i]
 		if d.op == opWrite && d.seg[0].length == 8 {
 			n.writes++
 		}
 		q := w.qps[uint32(d.qp)]
-		if q.failed {
-			q.done(d, 5)
+		if w.full {
+			n.r.sends[i].refused = int32(syscall.ENOMEM)
+			refused++
+			continue
+		}
+		if q.failed && !w.mute {
+			q.done(d, statusFlushed)
 			continue
 		}
 		q.waiting = append(q.waiting, fakeSend{sendDesc: d})
@@ -139,7 +148,7 @@ func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend, _ int) polled {
 	n.rcq = append(n.rcq[:0], n.rcq[r:]...)
 	s := copy(n.r.sdone[:maxSend], n.scq)
 	n.scq = append(n.scq[:0], n.scq[s:]...)
-	return polled(r | s<<16)
+	return polled(r | s<<16 | refused<<32)
 }
 
 func (q *fakeQP) progress() {
@@ -180,8 +189,11 @@ func (q *fakeQP) fail() {
 		return
 	}
 	q.failed = true
+	if q.nic.w.mute {
+		return
+	}
 	for i := range q.waiting {
-		q.done(q.waiting[i].sendDesc, 5)
+		q.done(q.waiting[i].sendDesc, statusFlushed)
 	}
 	q.waiting = nil
 }
@@ -240,6 +252,9 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 	}
 	if d.op != opWrite || d.ofOwn() && length == 8 {
 		p.nic.settle()
+	}
+	if w.halted(&d.sendDesc, data) {
+		return 0, true
 	}
 	switch d.op {
 	case opSend:
@@ -345,6 +360,11 @@ func (n *fakeNIC) deregister(m mr) error {
 	defer n.w.mu.Unlock()
 	if _, ok := n.w.mrs[m.rkey]; !ok {
 		return fmt.Errorf("key %d is not registered", m.rkey)
+	}
+	n.calls = append(n.calls, "deregister")
+	if n.grips > 0 {
+		n.grips--
+		return syscall.EBUSY
 	}
 	delete(n.w.mrs, m.rkey)
 	n.registered--

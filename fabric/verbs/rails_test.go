@@ -47,7 +47,8 @@ type moving struct {
 	ep        fabric.Endpoint
 	mine, its []byte
 	seg       fabric.Segment
-	remote    fabric.Remote
+	target    fabric.Region // its
+	remote    fabric.Remote // the same for rank 0
 	m         *mourner
 	op        fabric.Op
 }
@@ -60,7 +61,8 @@ func newMoving(t testing.TB, ds []*Domain, ep fabric.Endpoint, n int) *moving {
 func newMovingOf(t testing.TB, ds []*Domain, ep fabric.Endpoint, mine []byte) *moving {
 	v := &moving{t: t, ds: ds, ep: ep, mine: mine, its: make([]byte, len(mine)), m: newMourner()}
 	v.seg = fabric.Segment{Bytes: v.mine, Region: register(t, ds[0], v.mine, fabric.LocalWrite)}
-	v.remote = register(t, ds[1], v.its, fabric.RemoteRead|fabric.RemoteWrite).Remote
+	v.target = register(t, ds[1], v.its, fabric.RemoteRead|fabric.RemoteWrite)
+	v.remote = v.target.Remote
 	return v
 }
 
