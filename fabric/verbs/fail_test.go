@@ -235,6 +235,7 @@ func TestAPortThatComesBackEndsNobody(t *testing.T) {
 	ds, eps := connected(t, fakeJob(newFakeNet()))
 	n := ds[0].nic.(*fakeNIC)
 	n.report(asyncEvent{kind: asyncPortDown, name: "PORT_ERR"})
+	n.report(asyncEvent{kind: asyncPortDown, name: "PORT_ERR"}) // again
 	n.report(asyncEvent{kind: asyncPortUp, name: "PORT_ACTIVE"})
 	m := newMourner()
 	for end := time.Now().Add(portGrace + 200*time.Millisecond); time.Now().Before(end); {

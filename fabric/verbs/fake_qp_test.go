@@ -12,7 +12,7 @@ type fakeQP struct {
 	peer    uint32
 	ready   bool
 	failed  bool
-	clings  int         // so often it is not destroyed; until then it does not fail
+	clings  int        // so often it is not destroyed; until then it does not fail
 	waiting []fakeSend // that have not arrived
 }
 

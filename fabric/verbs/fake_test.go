@@ -3,8 +3,10 @@ package verbs
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -64,6 +66,8 @@ type fakeNIC struct {
 	written    []func()
 	grips      int      // so many registrations do not end
 	calls      []string // "destroy" and "deregister"
+	amidDrain  func()   // if there is one
+	draining   atomic.Bool
 }
 
 func newFakeNet() *fakeNet {
@@ -334,6 +338,11 @@ func (n *fakeNIC) arm(solicited bool) error {
 }
 
 func (n *fakeNIC) drain() int {
+	if n.amidDrain != nil {
+		n.draining.Store(true)
+		n.amidDrain()
+		n.draining.Store(false)
+	}
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
 	drainFD(n.bell)
@@ -377,6 +386,9 @@ func (n *fakeNIC) close() error {
 	defer n.w.mu.Unlock()
 	unix.Close(n.bell)
 	unix.Close(n.asyncBell)
+	if n.draining.Load() {
+		return errors.New("a sleeper still uses the channel")
+	}
 	if n.registered != 0 || len(n.qps) != 0 {
 		return fmt.Errorf("%d registrations and %d queue pairs are left", n.registered, len(n.qps))
 	}
