@@ -82,7 +82,7 @@ func (r *regions) forget(start uint64) {
 // freed is called before an allocation is given back.
 func (r *regions) freed(start uintptr) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	if !r.shut {
 		r.forget(uint64(start))
 	}

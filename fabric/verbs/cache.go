@@ -83,7 +83,7 @@ func (c *cache) enter(r *regions, b []byte, i uint32) {
 // collected is called once the buffer of an entry is dead.
 func (r *regions) collected(e *cacheEntry) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	if !r.shut && r.cache.entries[e.start] == e {
 		r.cache.evict(r, e)
 	}
@@ -97,6 +97,7 @@ func (c *cache) evict(r *regions, e *cacheEntry) {
 	g := &r.all[e.index]
 	g.cached = false
 	if g.refs == 0 {
+		g.mem = e.buffer.Value()
 		r.drop(e.index)
 	}
 }
@@ -126,10 +127,12 @@ func (c *cache) empty(r *regions) {
 	}
 }
 
-// stop ends the cleanups.
-func (c *cache) stop() {
+// stop ends the cleanups. What is still alive of the buffers stays so while the
+// registrations end.
+func (c *cache) stop(r *regions) {
 	for _, e := range c.entries {
 		e.cleanup.Stop()
+		r.all[e.index].mem = e.buffer.Value()
 	}
 	c.entries = nil
 }

@@ -11,8 +11,11 @@ import (
 const closeTime = time.Second
 
 // Close waits, for a second at most, until what was sent has arrived at the
-// peers' devices, then takes everything down: afterwards no device touches
-// memory of this rank. Peers that are alive are told PeerDown.
+// peers' devices, then takes everything down: when it returns no device reads or
+// writes memory of this rank any more, ours or a peer's, whatever was under way.
+// Until then the caller holds the buffers of operations that have not completed.
+// Peers that are alive are told PeerDown. A device that refuses is in the error,
+// see cling.go.
 func (d *Domain) Close() error {
 	if d.closed.Swap(true) {
 		return nil
@@ -22,8 +25,7 @@ func (d *Domain) Close() error {
 	d.mu.Lock()
 	for i := range d.links {
 		if c := d.links[i].conn; c != nil {
-			c.SetWriteDeadline(time.Now().Add(closeTime))
-			c.Write([]byte{byteBye})
+			say(c, byteBye)
 		}
 	}
 	d.mu.Unlock()
@@ -31,7 +33,8 @@ func (d *Domain) Close() error {
 }
 
 // quiesce lets the sends that are outstanding end. Their completions are
-// nobody's any more.
+// nobody's any more. What has not ended when it returns, since the time is over,
+// a peer is stopped or a device takes no more, ends with its queue pair.
 func (d *Domain) quiesce() {
 	if d.sends > 0 {
 		d.flush()
@@ -46,12 +49,7 @@ func (d *Domain) quiesce() {
 		for ; !d.sdone.empty(); d.sdone.next++ { // which a post has found, or a Poll cut short has left
 			d.retire(nobody{}, &d.ring.sdone[d.sdone.next])
 		}
-		p := d.nic.turn(d.sends, 0, 0, doneRing, 1)
-		d.sends = 0
-		if p.err() != nil {
-			return
-		}
-		d.sdone = stash{0, p.sends()}
+		d.sdone = stash{0, d.turn(0, doneRing, 1).sends()} // what it refuses is waited for no more
 		d.pollPorts(nobody{}, doneRing)
 	}
 }
@@ -77,7 +75,9 @@ func (nobody) Complete(fabric.Op, error)                          {}
 func (nobody) PeerDown(fabric.Peer, error)                        {}
 
 // release frees everything, in the order that the library asks for: goroutines
-// that use it, queue pairs, memory, queues.
+// that use it, queue pairs, memory, queues. Every queue pair there is belongs to
+// a peer, to an event that nobody has taken, or to a set-up goroutine, which
+// destroys what it can't hand over any more.
 func (d *Domain) release() error {
 	d.mu.Lock() // nobody starts a goroutine after this
 	d.closed.Store(true)
@@ -97,29 +97,34 @@ func (d *Domain) release() error {
 	if d.nic == nil {
 		return nil
 	}
-	var errs []error
 	for i := range events {
 		if events[i].made {
-			errs = append(errs, d.nic.destroyQP(events[i].qp), d.discard(events[i].rails))
+			d.destroyQP(0, events[i].qp)
+			d.discard(events[i].rails)
 		}
 	}
 	for _, e := range d.peers {
 		if e != nil {
 			e.up = false
-			errs = append(errs, e.destroy(), e.destroyRails())
+			e.destroy()
 		}
 	}
+	errs := []error{d.destroyClung()}
 	d.bell.close()
-	errs = append(errs, d.regions.close())
-	for _, m := range []mr{d.recvMR, d.sendMR, d.creditMR, d.keysMR} {
-		if m.id != 0 {
-			errs = append(errs, d.nic.deregister(m))
+	errs = append(errs, d.regions.close(), d.closeKeys())
+	for _, m := range []struct {
+		mr  mr
+		mem []byte
+	}{{d.recvMR, d.recvMem}, {d.sendMR, d.sendMem}, {d.creditMR, d.creditMem}, {d.keysMR, d.keysMem}} {
+		if m.mr.id != 0 {
+			if err := d.nic.deregister(m.mr); err != nil {
+				errs = append(errs, err)
+				continue // the device may still write there
+			}
 		}
+		unmap(m.mem)
 	}
 	errs = append(errs, d.closePorts(), d.nic.close())
 	d.sends, d.recvs = 0, 0
-	for _, m := range [][]byte{d.recvMem, d.sendMem, d.creditMem, d.keysMem} {
-		unmap(m)
-	}
 	return errors.Join(errs...)
 }

@@ -41,10 +41,16 @@ func eventually(t testing.TB, wanted string, holds func() bool) {
 
 // job opens n ranks of a job and closes them when the test ends.
 type job struct {
-	open  func(fabric.Config) (*Domain, error)
-	fake  bool // its devices are, so other machines run the test
-	ranks []*Domain
+	open   func(fabric.Config) (*Domain, error)
+	fake   bool // its devices are, so other machines run the test
+	ranks  []*Domain
+	sleeps bool // by Sleep, not by Wait
 }
+
+// sleeper is a domain whose Wait holds the thread.
+type sleeper struct{ *Domain }
+
+func (s sleeper) Wait(timeout time.Duration) error { return s.Sleep(timeout) }
 
 func (j *job) domains(t testing.TB, n int) (ds []fabric.Domain) {
 	if j.fake {
@@ -62,7 +68,11 @@ func (j *job) domains(t testing.TB, n int) (ds []fabric.Domain) {
 			}
 		})
 		j.ranks = append(j.ranks, d)
-		ds = append(ds, d)
+		if j.sleeps {
+			ds = append(ds, sleeper{d})
+		} else {
+			ds = append(ds, d)
+		}
 	}
 	return ds
 }
@@ -83,6 +93,11 @@ func (j *job) harness() fabrictest.Harness {
 func TestConformanceOnADevice(t *testing.T) {
 	needDevice(t)
 	runConformance(t, &job{open: openDevice})
+}
+
+func TestConformanceOnADeviceAsleep(t *testing.T) {
+	needDevice(t)
+	runConformance(t, &job{open: openDevice, sleeps: true})
 }
 
 func runConformance(t *testing.T, j *job) { fabrictest.Run(t, j.harness()) }

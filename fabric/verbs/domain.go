@@ -62,6 +62,7 @@ type Domain struct {
 	mu      sync.Mutex
 	links   []link
 	events  []event
+	clung   []clungQP // guarded by mu, too
 	pending atomic.Bool
 	closed  atomic.Bool
 
@@ -327,9 +328,9 @@ func (d *Domain) prepare(slots int) (err error) {
 	}
 	d.inline = min(inline, wantInline)
 	d.byNumber = newNumbers()
-	d.regions.open(d.nic)
+	d.regions.open(d.nic, d.cfg.Log)
 	d.regions.more = moreNICs{d.nics()[1:], d.keysMem}
-	return d.nic.destroyQP(q)
+	return d.destroyQP(0, q)
 }
 
 func (d *Domain) listen(host string) (err error) {
@@ -398,7 +399,7 @@ func (d *Domain) post(ev event) {
 		}
 		d.mu.Unlock()
 		if ev.made {
-			d.nic.destroyQP(ev.qp)
+			d.destroyQP(0, ev.qp)
 			d.discard(ev.rails)
 		}
 		return

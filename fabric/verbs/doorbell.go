@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -23,11 +24,12 @@ type doorbell struct {
 	raw   syscall.RawConn
 	armed fabric.Wake
 	// fired says that the channel has told of a completion and has to be armed
-	// again. Its store in drain pairs with the load in arm: an arm that misses
-	// it is followed by the return of the Wait that stored it.
+	// again. Its store in take pairs with the load in Arm: an Arm that misses it
+	// is followed by the return of the Wait or Sleep that stored it.
 	fired    atomic.Bool
 	deadline bool
-	waiting  sync.Mutex // held by Wait; close waits for it
+	polled   []unix.PollFd // for Sleep: what the epoll is over
+	waiting  sync.Mutex    // held by Wait and Sleep; close waits for it
 	drained  func(uintptr) bool
 	rung     func(uintptr)
 }
@@ -50,6 +52,7 @@ func (b *doorbell) open(nics []nic) (err error) {
 		if err = unix.EpollCtl(b.epoll, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
 			return err
 		}
+		b.polled = append(b.polled, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
 	}
 	if err = unix.SetNonblock(b.epoll, true); err != nil {
 		return err
@@ -58,7 +61,9 @@ func (b *doorbell) open(nics []nic) (err error) {
 	return err
 }
 
-// close ends Wait and waits for its return.
+// close waits for the return of Wait or Sleep, so that nobody sleeps on a
+// descriptor that is closed and perhaps another's by then. The domain is closed
+// and has rung since: who sleeps returns, who comes later does not begin.
 func (b *doorbell) close() {
 	if b.file != nil {
 		b.file.Close()
@@ -81,18 +86,57 @@ func (b *doorbell) drain(uintptr) bool {
 		return err != nil && err != unix.EINTR
 	}
 	for _, ev := range evs[:n] {
-		if ev.Fd == int32(b.self) {
-			var count [8]byte
-			unix.Read(b.self, count[:])
-			continue
-		}
-		for _, n := range b.nics {
-			if ev.Fd == int32(n.eventFD()) && n.drain() > 0 {
-				b.fired.Store(true)
-			}
-		}
+		b.take(ev.Fd)
 	}
 	return true
+}
+
+// take takes what one of the descriptors has to tell.
+func (b *doorbell) take(fd int32) {
+	if fd == int32(b.self) {
+		var count [8]byte
+		unix.Read(b.self, count[:])
+		return
+	}
+	for _, n := range b.nics {
+		if fd == int32(n.eventFD()) && n.drain() > 0 {
+			b.fired.Store(true)
+		}
+	}
+}
+
+// block holds the thread in the kernel until a descriptor has something to tell
+// or the timeout (0: none) has passed, and takes what there is.
+func (b *doorbell) block(timeout time.Duration) error {
+	var by time.Time
+	if timeout > 0 {
+		by = time.Now().Add(timeout)
+	}
+	for {
+		var left *unix.Timespec
+		if timeout > 0 {
+			ts := unix.NsecToTimespec(timeout.Nanoseconds())
+			left = &ts
+		}
+		_, err := unix.Ppoll(b.polled, left, nil)
+		switch {
+		case err == unix.EINTR: // one of the runtime's signals, say
+			if timeout > 0 {
+				if timeout = time.Until(by); timeout <= 0 {
+					return nil
+				}
+			}
+		case err != nil:
+			return fmt.Errorf("ppoll: %w", err)
+		default:
+			for i := range b.polled {
+				if b.polled[i].Revents != 0 {
+					b.take(b.polled[i].Fd)
+				}
+			}
+			return nil
+		}
+	}
 }
 
 // Arm asks the device for an event of its completion channel: for the next
@@ -148,6 +192,25 @@ func (d *Domain) Wait(timeout time.Duration) error {
 	}
 	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return nil
+	}
+	return err
+}
+
+// Sleep is Wait by a thread: it blocks the one it is called on in the kernel
+// (ppoll), which lets it run as soon as the doorbell rings, however busy Go's
+// scheduler is. It is for a goroutine with a thread of its own, see
+// runtime.LockOSThread. The timeout is the kernel's, in nanoseconds. One caller at
+// a time, of Wait and Sleep together.
+func (d *Domain) Sleep(timeout time.Duration) error {
+	b := &d.bell
+	b.waiting.Lock()
+	defer b.waiting.Unlock()
+	if d.closed.Load() {
+		return fabric.ErrClosed
+	}
+	err := b.block(timeout)
+	if d.closed.Load() {
+		return fabric.ErrClosed
 	}
 	return err
 }

@@ -90,14 +90,7 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 			}
 			continue
 		}
-		if e.qp.id != 0 {
-			if err := e.destroy(); err != nil {
-				d.cfg.Log.Error("verbs: a queue pair can't be destroyed", "rank", e.peer, "err", err)
-			}
-		}
-		if err := e.destroyRails(); err != nil {
-			d.cfg.Log.Error("verbs: a queue pair can't be destroyed", "rank", e.peer, "err", err)
-		}
+		e.destroy() // before any operation ends that the device has not ended
 		for e.head != e.tail && n < max {
 			n += e.end(h, e.failing)
 		}
@@ -129,23 +122,13 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 	return n
 }
 
-// destroy ends the device's use of memory for the peer.
-func (e *endpoint) destroy() error {
-	if e.qp.id == 0 {
-		return nil
-	}
-	q := e.qp
-	e.qp = qp{}
-	return e.d.nic.destroyQP(q)
-}
-
 // hangUp closes the socket, which tells the peer, and says before that it is
 // no death.
 func (d *Domain) hangUp(p fabric.Peer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c := d.links[p].conn; c != nil {
-		c.Write([]byte{byteEnded})
+		say(c, byteEnded)
 		c.Close()
 		d.links[p].conn = nil
 	}

@@ -33,7 +33,7 @@ func (m *mourner) PeerDown(_ fabric.Peer, err error) { m.down = append(m.down, e
 func newMourner() *mourner { return &mourner{ends: map[fabric.Op]error{}} }
 
 // untilDown polls until the peer's end is reported, and a little longer.
-func (m *mourner) untilDown(t *testing.T, d *Domain) {
+func (m *mourner) untilDown(t testing.TB, d *Domain) {
 	t.Helper()
 	eventually(t, "the peer's end is reported", func() bool {
 		d.Poll(m, 64)
@@ -235,6 +235,7 @@ func TestAPortThatComesBackEndsNobody(t *testing.T) {
 	ds, eps := connected(t, fakeJob(newFakeNet()))
 	n := ds[0].nic.(*fakeNIC)
 	n.report(asyncEvent{kind: asyncPortDown, name: "PORT_ERR"})
+	n.report(asyncEvent{kind: asyncPortDown, name: "PORT_ERR"}) // again
 	n.report(asyncEvent{kind: asyncPortUp, name: "PORT_ACTIVE"})
 	m := newMourner()
 	for end := time.Now().Add(portGrace + 200*time.Millisecond); time.Now().Before(end); {

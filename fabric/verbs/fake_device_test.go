@@ -28,3 +28,10 @@ func TestConformanceOnAFakeDevice(t *testing.T) {
 	emulated(t)
 	runConformance(t, fakeJob(newFakeNet()))
 }
+
+func TestConformanceOnAFakeDeviceAsleep(t *testing.T) {
+	emulated(t)
+	j := fakeJob(newFakeNet())
+	j.sleeps = true
+	runConformance(t, j)
+}

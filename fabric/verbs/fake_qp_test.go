@@ -1,6 +1,9 @@
 package verbs
 
-import "fmt"
+import (
+	"fmt"
+	"syscall"
+)
 
 // fakeQP is a queue pair of a fake device.
 type fakeQP struct {
@@ -9,6 +12,7 @@ type fakeQP struct {
 	peer    uint32
 	ready   bool
 	failed  bool
+	clings  int        // so often it is not destroyed; until then it does not fail
 	waiting []fakeSend // that have not arrived
 }
 
@@ -33,7 +37,11 @@ func (n *fakeNIC) connectQP(q qp, p path) error {
 func (n *fakeNIC) failQP(q qp) error {
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
-	n.w.qps[q.number].fail()
+	f := n.w.qps[q.number]
+	if f.clings > 0 {
+		return syscall.EIO
+	}
+	f.fail()
 	return nil
 }
 
@@ -43,6 +51,11 @@ func (n *fakeNIC) destroyQP(q qp) error {
 	f := n.w.qps[q.number]
 	if f == nil {
 		return fmt.Errorf("queue pair %d does not exist", q.number)
+	}
+	n.calls = append(n.calls, "destroy")
+	if f.clings > 0 {
+		f.clings--
+		return syscall.EBUSY
 	}
 	n.settle()
 	delete(n.w.qps, q.number)

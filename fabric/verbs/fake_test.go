@@ -3,8 +3,10 @@ package verbs
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +26,7 @@ type fakeNet struct {
 	stuck  uint32 // the queue pair on which nothing arrives
 	posted bool   // WRITEs reach memory with the next other thing that their device does there
 	refuse func() // called where registering is to fail
+	faults
 }
 
 type fakeMR struct {
@@ -61,6 +64,10 @@ type fakeNIC struct {
 	scratch    []byte
 	moved      uint64 // bytes of READs and WRITEs
 	written    []func()
+	grips      int      // so many registrations do not end
+	calls      []string // "destroy" and "deregister"
+	amidDrain  func()   // if there is one
+	draining   atomic.Bool
 }
 
 func newFakeNet() *fakeNet {
@@ -116,14 +123,20 @@ func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend, _ int) polled {
 			}
 		}
 	}
+	refused := 0
 	for i := range sends {
 		d := n.r.sends[i]
 		if d.op == opWrite && d.seg[0].length == 8 {
 			n.writes++
 		}
 		q := w.qps[uint32(d.qp)]
-		if q.failed {
-			q.done(d, 5)
+		if w.full {
+			n.r.sends[i].refused = int32(syscall.ENOMEM)
+			refused++
+			continue
+		}
+		if q.failed && !w.mute {
+			q.done(d, statusFlushed)
 			continue
 		}
 		q.waiting = append(q.waiting, fakeSend{sendDesc: d})
@@ -139,7 +152,7 @@ func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend, _ int) polled {
 	n.rcq = append(n.rcq[:0], n.rcq[r:]...)
 	s := copy(n.r.sdone[:maxSend], n.scq)
 	n.scq = append(n.scq[:0], n.scq[s:]...)
-	return polled(r | s<<16)
+	return polled(r | s<<16 | refused<<32)
 }
 
 func (q *fakeQP) progress() {
@@ -180,8 +193,11 @@ func (q *fakeQP) fail() {
 		return
 	}
 	q.failed = true
+	if q.nic.w.mute {
+		return
+	}
 	for i := range q.waiting {
-		q.done(q.waiting[i].sendDesc, 5)
+		q.done(q.waiting[i].sendDesc, statusFlushed)
 	}
 	q.waiting = nil
 }
@@ -240,6 +256,9 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 	}
 	if d.op != opWrite || d.ofOwn() && length == 8 {
 		p.nic.settle()
+	}
+	if w.halted(&d.sendDesc, data) {
+		return 0, true
 	}
 	switch d.op {
 	case opSend:
@@ -319,6 +338,11 @@ func (n *fakeNIC) arm(solicited bool) error {
 }
 
 func (n *fakeNIC) drain() int {
+	if n.amidDrain != nil {
+		n.draining.Store(true)
+		n.amidDrain()
+		n.draining.Store(false)
+	}
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
 	drainFD(n.bell)
@@ -346,6 +370,11 @@ func (n *fakeNIC) deregister(m mr) error {
 	if _, ok := n.w.mrs[m.rkey]; !ok {
 		return fmt.Errorf("key %d is not registered", m.rkey)
 	}
+	n.calls = append(n.calls, "deregister")
+	if n.grips > 0 {
+		n.grips--
+		return syscall.EBUSY
+	}
 	delete(n.w.mrs, m.rkey)
 	n.registered--
 	return nil
@@ -357,6 +386,9 @@ func (n *fakeNIC) close() error {
 	defer n.w.mu.Unlock()
 	unix.Close(n.bell)
 	unix.Close(n.asyncBell)
+	if n.draining.Load() {
+		return errors.New("a sleeper still uses the channel")
+	}
 	if n.registered != 0 || len(n.qps) != 0 {
 		return fmt.Errorf("%d registrations and %d queue pairs are left", n.registered, len(n.qps))
 	}

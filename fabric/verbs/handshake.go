@@ -361,7 +361,7 @@ func (d *Domain) makeEnd(p fabric.Peer) (e ends, err error) {
 	}
 	e.card = d.card(p, e.qp)
 	if e.rails, err = d.makeRails(); err != nil {
-		d.nic.destroyQP(e.qp)
+		d.destroyQP(0, e.qp)
 	}
 	return e, err
 }
@@ -369,7 +369,7 @@ func (d *Domain) makeEnd(p fabric.Peer) (e ends, err error) {
 func (d *Domain) encodeEnd(e ends) []byte { return encodeCards(e.card, d.railCards(e.rails)) }
 
 func (d *Domain) discardEnd(e ends) {
-	d.nic.destroyQP(e.qp)
+	d.destroyQP(0, e.qp)
 	d.discard(e.rails)
 }
 

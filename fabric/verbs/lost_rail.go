@@ -169,9 +169,8 @@ func (d *Domain) bury(h fabric.Handler, max int) (n int, busy bool) {
 					d.flush() // what waits may name the queue pair
 				}
 				if err := d.destroyRail(r); err != nil {
-					d.cfg.Log.Error("verbs: a queue pair can't be destroyed", "rank", e.peer, "err", err)
-				}
-				if e.failing == nil && e.down == nil {
+					e.fail(e.downError("end a path to the peer", err)) // what it wrote there may still come
+				} else if e.failing == nil && e.down == nil {
 					d.tellGone(e.peer, k+1)
 				}
 			}

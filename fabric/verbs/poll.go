@@ -172,7 +172,7 @@ func (d *Domain) takeEvents() {
 		if e.down != nil || e.failing != nil {
 			e.orphaned(ev.err)
 			if ev.made {
-				d.nic.destroyQP(ev.qp)
+				d.destroyQP(0, ev.qp)
 				d.discard(ev.rails)
 				d.hangUp(ev.peer)
 			}

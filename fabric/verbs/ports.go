@@ -129,12 +129,23 @@ func (d *Domain) armPorts() error {
 	return nil
 }
 
+// closeKeys takes the table of keys from the further ports.
+func (d *Domain) closeKeys() (err error) {
+	for _, p := range d.ports {
+		if p.keysMR.id == 0 {
+			continue
+		}
+		if derr := p.nic.deregister(p.keysMR); derr != nil {
+			d.keysMem = nil // it stays, since the device may still read and write there
+			err = errors.Join(err, derr)
+		}
+	}
+	return err
+}
+
 // closePorts gives the devices back.
 func (d *Domain) closePorts() (err error) {
 	for _, p := range d.ports {
-		if p.keysMR.id != 0 {
-			err = errors.Join(err, p.nic.deregister(p.keysMR))
-		}
 		err = errors.Join(err, p.nic.close())
 		p.sends = 0
 	}

@@ -84,13 +84,11 @@ func (d *Domain) discard(rs []*rail) (err error) {
 	return err
 }
 
+// destroyRail ends the device's use of memory over a rail, see destroyQP.
 func (d *Domain) destroyRail(r *rail) error {
-	if r.qp.id == 0 {
-		return nil
-	}
 	q := r.qp
 	r.qp = qp{}
-	return d.nicAt(r.port).destroyQP(q)
+	return d.destroyQP(r.port, q)
 }
 
 // railCards describe our rails for the peer.
@@ -149,10 +147,10 @@ func (e *endpoint) failRails(err error) {
 	}
 }
 
-// destroyRails ends the device's use of memory over the rails.
-func (e *endpoint) destroyRails() (err error) {
-	for _, r := range e.rails {
-		err = errors.Join(err, e.d.destroyRail(r))
-	}
-	return err
+// destroy ends the devices' use of memory for the peer, over all queue pairs.
+func (e *endpoint) destroy() {
+	q := e.qp
+	e.qp = qp{}
+	e.d.destroyQP(0, q)
+	e.d.discard(e.rails)
 }

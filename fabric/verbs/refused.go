@@ -41,7 +41,7 @@ func (e *endpoint) ask() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c := d.links[e.peer].conn; c != nil {
-		c.Write([]byte{byteAsk})
+		say(c, byteAsk)
 	}
 }
 

@@ -1,6 +1,8 @@
 package verbs
 
 import (
+	"errors"
+	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -12,6 +14,8 @@ import (
 // any goroutine: the collector's evict, too.
 type regions struct {
 	mu    sync.Mutex
+	log   *slog.Logger
+	clung error // what drop could not end, for unlock
 	nic   nic
 	token tagKey
 	all   []region
@@ -48,10 +52,11 @@ type region struct {
 	refs       int
 	cached     bool
 	more       [maxPorts - 1]mr // of the further ports
+	mem        *byte            // where it begins, while somebody holds it
 }
 
-func (r *regions) open(n nic) {
-	r.nic = n
+func (r *regions) open(n nic, log *slog.Logger) {
+	r.nic, r.log = n, log
 	r.cache.init(os.Getenv(envCache) != "0")
 }
 
@@ -67,7 +72,7 @@ func (d *Domain) Register(b []byte, a fabric.Access) (fabric.Region, error) {
 	}
 	r := &d.regions
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	if r.shut {
 		return fabric.Region{}, fabric.ErrClosed
 	}
@@ -83,6 +88,7 @@ func (d *Domain) Register(b []byte, a fabric.Access) (fabric.Region, error) {
 	}
 	e := &r.all[i]
 	e.refs++
+	e.mem = &b[0]
 	return fabric.Region{
 		Remote: fabric.Remote{Addr: addressOf(b), Len: uint64(len(b)), Key: r.token.key(e.mr.rkey, a)},
 		Handle: uint64(e.gen)<<32 | uint64(i+1),
@@ -153,14 +159,16 @@ func (r *regions) at(handle uint64) (uint32, *region) {
 func (d *Domain) Mapped([]byte) bool { return false }
 
 // Deregister ends a registration. When it returns peers can't write to the
-// memory any more; memory that they could only read may stay in the cache.
+// memory any more; memory that they could only read may stay in the cache, and
+// that of an arena stays registered until it is freed. Where the device refuses,
+// the memory stays out of use, see cling.go.
 func (d *Domain) Deregister(g fabric.Region) error {
 	if g.Handle == 0 {
 		return nil
 	}
 	r := &d.regions
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	if r.shut {
 		return fabric.ErrClosed
 	}
@@ -173,6 +181,7 @@ func (d *Domain) Deregister(g fabric.Region) error {
 	}
 	r.ended.Add(1)
 	if e.cached {
+		e.mem = nil
 		return nil
 	}
 	return r.drop(i)
@@ -184,6 +193,10 @@ func (r *regions) drop(i uint32) error {
 	err := r.more.deregister(e)
 	if derr := r.nic.deregister(e.mr); derr != nil {
 		err = derr
+	}
+	if err != nil {
+		keep(e.mem)
+		r.clung = errors.Join(r.clung, err)
 	}
 	*e = region{gen: e.gen}
 	r.free = append(r.free, i)
@@ -225,23 +238,18 @@ func (r *regions) localAt(s fabric.Segment, port int) (lkey uint32, ok bool) {
 // close takes everything from the device.
 func (r *regions) close() (err error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	if r.nic == nil {
 		return nil
 	}
 	r.shut = true
-	r.cache.stop()
+	r.cache.stop(r)
 	if r.arena.cancel != nil {
 		r.arena.cancel() // the hook takes no lock of ours amid it
 	}
 	for i := range r.all {
-		if e := &r.all[i]; e.mr.id != 0 {
-			if derr := r.nic.deregister(e.mr); derr != nil {
-				err = derr
-			}
-			if derr := r.more.deregister(e); derr != nil {
-				err = derr
-			}
+		if r.all[i].mr.id != 0 {
+			err = errors.Join(err, r.drop(uint32(i)))
 		}
 	}
 	r.all = nil

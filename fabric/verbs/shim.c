@@ -217,9 +217,12 @@ int weft_close(struct weft_nic *n, const char **err)
 		e = answer(weft_lib.destroy_channel(n->channel), err, "ibv_destroy_comp_channel");
 	if (n->pd && !e)
 		e = answer(weft_lib.dealloc_pd(n->pd), err, "ibv_dealloc_pd");
-	/* The kernel takes back whatever could not be destroyed. */
-	if (n->ctx && !e)
-		e = answer(weft_lib.close(n->ctx), err, "ibv_close_device");
+	/* With the file the kernel takes back whatever could not be destroyed, unless
+	   the provider's library still maps a part of it. */
+	if (n->ctx) {
+		int c = answer(weft_lib.close(n->ctx), e ? NULL : err, "ibv_close_device");
+		e = e ? e : c;
+	}
 	free(n);
 	return e;
 }

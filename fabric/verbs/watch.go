@@ -52,7 +52,9 @@ func (d *Domain) hear(conn net.Conn, p fabric.Peer) error {
 		case err != nil:
 			return fmt.Errorf("its process has ended or its host can't be reached (%w)", err)
 		case b[0] == byteAsk:
-			d.say(conn, byteHere)
+			d.mu.Lock()
+			say(conn, byteHere)
+			d.mu.Unlock()
 		case b[0] == byteHere:
 			d.post(event{peer: p, here: true})
 		case b[0] == byteEnded:
@@ -66,12 +68,27 @@ func (d *Domain) hear(conn net.Conn, p fabric.Peer) error {
 	}
 }
 
-// say sends a few bytes, for which the socket has room: what it carries
-// otherwise is rare.
-func (d *Domain) say(conn net.Conn, b ...byte) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	conn.Write(b)
+// say sends a few bytes and never waits, since it is called under Domain.mu,
+// which the owner takes. What a socket carries is rare, so one without room is
+// that of a peer which asks without end and reads nothing: it is hung up.
+func say(conn net.Conn, b ...byte) {
+	tcp, ok := conn.(*net.TCPConn)
+	if !ok {
+		return
+	}
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return // hear knows why
+	}
+	full := false
+	raw.Write(func(fd uintptr) bool {
+		n, err := unix.Write(int(fd), b)
+		full = err == unix.EAGAIN || err == nil && n < len(b)
+		return true
+	})
+	if full {
+		conn.Close()
+	}
 }
 
 // tellGone tells the peer that our end of a rail is destroyed. A handshake that
@@ -81,7 +98,7 @@ func (d *Domain) tellGone(p fabric.Peer, rail int) {
 	defer d.mu.Unlock()
 	l := &d.links[p]
 	if l.railsGone = append(l.railsGone, byteGone, byte(rail)); l.introduced && l.conn != nil {
-		l.conn.Write(l.railsGone)
+		say(l.conn, l.railsGone...)
 		l.railsGone = nil
 	}
 }
@@ -92,7 +109,7 @@ func (d *Domain) introduced(conn net.Conn, p fabric.Peer) {
 	defer d.mu.Unlock()
 	l := &d.links[p]
 	if l.introduced = true; l.railsGone != nil {
-		conn.Write(l.railsGone)
+		say(conn, l.railsGone...)
 		l.railsGone = nil
 	}
 }
@@ -129,6 +146,9 @@ func (d *Domain) watchDevice(port int, n nic, f *os.File, raw syscall.RawConn) {
 			d.post(event{port: port, all: true, err: fmt.Errorf("the device reports %s", ev.name)})
 		case asyncPortDown:
 			d.cfg.Log.Warn("verbs: the port is down", "device", d.infoAt(port).device, "event", ev.name)
+			if grace != nil {
+				grace.Stop() // else this one outlives the next event
+			}
 			grace = time.AfterFunc(portGrace, func() {
 				p := d.infoAt(port)
 				d.post(event{port: port, all: true, err: fmt.Errorf("port %d of %s is down", p.number, p.device)})

@@ -1,0 +1,146 @@
+package verbs
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// eachSleep runs a test for both ways to sleep.
+func eachSleep(t *testing.T, test func(t *testing.T, sleep func(*Domain, time.Duration) error)) {
+	t.Run("Wait", func(t *testing.T) { test(t, (*Domain).Wait) })
+	t.Run("Sleep", func(t *testing.T) { test(t, (*Domain).Sleep) })
+}
+
+func TestASleepAllocatesNothing(t *testing.T) {
+	eachSleep(t, func(t *testing.T, sleep func(*Domain, time.Duration) error) {
+		d, _ := alone(t)
+		for _, timeout := range []time.Duration{0, patience} {
+			allocs := testing.AllocsPerRun(100, func() {
+				d.Wake()
+				if err := sleep(d, timeout); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if allocs != 0 {
+				t.Errorf("with timeout %v: %v allocations", timeout, allocs)
+			}
+		}
+	})
+}
+
+// The shortest of many sleeps shows what the timeout is rounded to.
+func TestATimeoutIsNotRoundedToMilliseconds(t *testing.T) {
+	eachSleep(t, func(t *testing.T, sleep func(*Domain, time.Duration) error) {
+		const timeout = 50 * time.Microsecond
+		d, _ := alone(t)
+		shortest := patience
+		for range 200 {
+			start := time.Now()
+			if err := sleep(d, timeout); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(start); took >= timeout { // else something has rung
+				shortest = min(shortest, took)
+			}
+		}
+		if shortest >= time.Millisecond {
+			t.Errorf("the shortest of 200 sleeps of %v took %v", timeout, shortest)
+		}
+	})
+}
+
+// A ring that nobody has taken ends the next sleep, of either kind, and one
+// sleep only.
+func TestARingEndsOneSleep(t *testing.T) {
+	for _, first := range []func(*Domain, time.Duration) error{(*Domain).Wait, (*Domain).Sleep} {
+		eachSleep(t, func(t *testing.T, sleep func(*Domain, time.Duration) error) {
+			d, _ := alone(t)
+			slept := 0
+			for range 20 {
+				d.Wake()
+				d.Wake()
+				if err := first(d, 0); err != nil {
+					t.Fatal(err)
+				}
+				const nap = time.Millisecond
+				start := time.Now()
+				if err := sleep(d, nap); err != nil {
+					t.Fatal(err)
+				}
+				if time.Since(start) >= nap {
+					slept++
+				}
+			}
+			if slept == 0 {
+				t.Error("a ring is heard again and again")
+			}
+		})
+	}
+}
+
+// A completion rings once for each Arm, whoever has slept meanwhile.
+func TestACompletionRingsForEachArm(t *testing.T) {
+	eachSleep(t, func(t *testing.T, sleep func(*Domain, time.Duration) error) {
+		emulated(t)
+		ds, eps := connected(t, railJob(newFakeNet(), 2, 1))
+		var c counter
+		for i := range 20 {
+			if err := ds[1].Arm(fabric.WakeAll); err != nil {
+				t.Fatal(err)
+			}
+			for ds[1].Poll(&c, 64) > 0 {
+			}
+			if err := eps[0].Send(1, 0, nil, make([]byte, 100)); err != nil {
+				t.Fatal(err)
+			}
+			ds[0].Poll(nobody{}, 64)
+			for had := c.n; c.n == had; ds[1].Poll(&c, 64) {
+				start := time.Now()
+				if err := sleep(ds[1], patience); err != nil || time.Since(start) > patience/2 {
+					t.Fatalf("message %d does not ring: %v", i+1, err)
+				}
+			}
+		}
+	})
+}
+
+// Close waits for who sleeps, until nothing of the doorbell is in use.
+func TestCloseWaitsForTheSleeper(t *testing.T) {
+	eachSleep(t, func(t *testing.T, sleep func(*Domain, time.Duration) error) {
+		d, n := alone(t)
+		within, goOn := make(chan struct{}), make(chan struct{})
+		n.amidDrain = func() {
+			close(within)
+			<-goOn
+		}
+		slept, closed := make(chan error, 1), make(chan error, 1)
+		n.w.mu.Lock()
+		n.ring()
+		n.w.mu.Unlock()
+		go func() {
+			for {
+				if err := sleep(d, 0); err != nil {
+					slept <- err
+					return
+				}
+			}
+		}()
+		<-within
+		go func() { closed <- d.Close() }()
+		eventually(t, "Close comes to the doorbell", func() bool { return d.bell.raw.Control(func(uintptr) {}) != nil })
+		for range 10000 { // Close could go on by now
+			runtime.Gosched()
+		}
+		close(goOn)
+		if err := <-slept; !errors.Is(err, fabric.ErrClosed) {
+			t.Errorf("who slept is told %v", err)
+		}
+		if err := <-closed; err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+}

@@ -1,9 +1,0 @@
-package verbs
-
-import (
-	"time"
-
-	"github.com/weft-mpi/weft/fabric"
-)
-
-func (d *Domain) Sleep(timeout time.Duration) error { return fabric.ErrUnsupported }
