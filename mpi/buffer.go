@@ -40,7 +40,7 @@ func (w *World) BufferFlush(ctx context.Context) error {
 
 // BufferIflush starts a BufferFlush (MPI_Buffer_iflush, MPI-4.1 §3.6). Local.
 func (w *World) BufferIflush() (Request, error) {
-	return w.comm.p2p.IflushBuffer(context.Background(), pt2pt.Everywhere), nil
+	return Request{w.comm.p2p.IflushBuffer(context.Background(), pt2pt.Everywhere)}, nil
 }
 
 // BufferAttach gives buf to the buffered sends of this communicator alone
@@ -87,5 +87,5 @@ func (c *Comm) BufferIflush() (Request, error) {
 	if c == nil {
 		return Request{}, c.explain("Comm.BufferIflush", 0, 0, false)
 	}
-	return c.p2p.IflushBuffer(c.ctx, c.cid), nil
+	return Request{c.p2p.IflushBuffer(c.ctx, c.cid)}, nil
 }

@@ -22,7 +22,14 @@ func GrequestStart(w *World, query func() (Status, error), free func() error, ca
 	if w.finalized.Load() {
 		return Request{}, badArg("GrequestStart", ErrComm, "the World has been finalized")
 	}
-	return w.loop.Generalize(&progress.General{Query: query, Free: free, Cancel: cancel}), nil
+	g := &progress.General{Free: free, Cancel: cancel}
+	if query != nil {
+		g.Query = func() (progress.Status, error) {
+			st, err := query()
+			return progress.Status(st), err
+		}
+	}
+	return Request{w.loop.Generalize(g)}, nil
 }
 
 // GrequestComplete ends the operation of a generalized request
@@ -30,7 +37,7 @@ func GrequestStart(w *World, query func() (Status, error), free func() error, ca
 // was given up with RequestFree before, free is called here, and its error
 // returned. Local.
 func GrequestComplete(r Request) error {
-	g, err := progress.EndGeneral(r)
+	g, err := progress.EndGeneral(r.h)
 	if g != nil && g.Free != nil {
 		err = g.Free()
 	}
@@ -50,7 +57,9 @@ func tell(st Status, err error, last bool) (Status, error) {
 	}
 	err = nil
 	if g.Query != nil {
-		st, err = g.Query()
+		var told progress.Status
+		told, err = g.Query()
+		st = Status(told)
 	}
 	if last && g.Free != nil {
 		if e := g.Free(); err == nil {

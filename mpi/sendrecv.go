@@ -20,7 +20,7 @@ func Sendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R,
 // sendrecv starts the send and then receives: the send goes on while the
 // receive waits.
 func (c *Comm) sendrecv(call string, cid uint32, out []byte, dest, sendtag int, in []byte, source, recvtag int) (Status, error) {
-	var send Request
+	var send progress.Handle
 	if dest != ProcNull && !c.p2p.TrySend(dest, cid, int32(sendtag), out) {
 		send = c.p2p.Isend(c.ctx, dest, cid, int32(sendtag), out)
 	}
@@ -29,7 +29,7 @@ func (c *Comm) sendrecv(call string, cid uint32, out []byte, dest, sendtag int, 
 	if source != ProcNull {
 		var res progress.Result
 		res, err = c.p2p.Recv(c.ctx, source, cid, int32(recvtag), in)
-		st = res.Status()
+		st = statusOf(res)
 	}
 	if !send.Null() {
 		_, sendErr = progress.Wait(&send)
@@ -58,7 +58,7 @@ func Isendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R
 	if err := c.checkSendrecv("Isendrecv", dest, sendtag, source, recvtag); err != nil {
 		return Request{}, err
 	}
-	return c.p2p.Isendrecv(c.ctx, c.cid, bytesOf(sendbuf), dest, int32(sendtag), bytesOf(recvbuf), source, int32(recvtag)), nil
+	return Request{c.p2p.Isendrecv(c.ctx, c.cid, bytesOf(sendbuf), dest, int32(sendtag), bytesOf(recvbuf), source, int32(recvtag))}, nil
 }
 
 // IsendrecvReplace is Isendrecv with one buffer (MPI_Isendrecv_replace, MPI-4.0
@@ -68,7 +68,7 @@ func IsendrecvReplace[T Scalar](c *Comm, buf []T, dest, sendtag, source, recvtag
 		return Request{}, err
 	}
 	b := bytesOf(buf)
-	return c.p2p.Isendrecv(c.ctx, c.cid, slices.Clone(b), dest, int32(sendtag), b, source, int32(recvtag)), nil
+	return Request{c.p2p.Isendrecv(c.ctx, c.cid, slices.Clone(b), dest, int32(sendtag), b, source, int32(recvtag))}, nil
 }
 
 func (c *Comm) checkSendrecv(call string, dest, sendtag, source, recvtag int) error {

@@ -83,7 +83,7 @@ func newWorld(name string, doms []fabric.Domain, to routes, rank int, cfg progre
 	cfg.Log, cfg.NoThread = o.log, o.noThread
 	w := &World{fabric: name, doms: doms, loop: progress.New(cfg), log: o.log}
 	p2p := pt2pt.New(w.loop, rank, len(to.addrs))
-	p2p.Limit(o.limits)
+	p2p.Limit(pt2pt.Limits(o.limits))
 	w.loop.Go()
 	w.comm = &Comm{w: w, p2p: p2p, rank: rank, size: len(to.addrs)}
 	w.startWatchdog(o.watch, o.watchTo)
