@@ -56,14 +56,20 @@ func (c Class) Error() string {
 	return fmt.Sprintf("mpi: error class %d", int(c))
 }
 
-// Error is what the calls of this package return.
+// Error is what the calls of this package return. errors.Is asks for its class,
+// errors.As finds what TruncateError and the other types of causes tell.
 type Error struct {
 	Class Class
 	Call  string // "Recv"
 	Err   error  // what happened
 }
 
-func (e *Error) Error() string { return "mpi." + e.Call + ": " + e.Err.Error() }
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("mpi.%s: %v", e.Call, e.Class)
+	}
+	return "mpi." + e.Call + ": " + e.Err.Error()
+}
 
 func (e *Error) Unwrap() error { return e.Err }
 

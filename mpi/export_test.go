@@ -20,7 +20,7 @@ func Join(ctx context.Context, job *boot.Job, opts ...Option) (*World, error) {
 }
 
 // End finalizes the World as Run does: one whose rank has failed dies.
-func (w *World) End(err error) error {
+func End(w *World, err error) error {
 	if err == nil && !w.finalized.Load() {
 		err = w.Finalize()
 	}

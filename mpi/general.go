@@ -16,11 +16,8 @@ import "github.com/weft-mpi/weft/progress"
 // OnComplete has detached run on the progress goroutine. Finalize ends operations
 // that have not completed, and calls free of those given up. Local.
 func GrequestStart(w *World, query func() (Status, error), free func() error, cancel func(completed bool) error) (Request, error) {
-	if w == nil {
-		return Request{}, badArg("GrequestStart", ErrComm, "the World is nil")
-	}
-	if w.finalized.Load() {
-		return Request{}, badArg("GrequestStart", ErrComm, "the World has been finalized")
+	if err := w.check("GrequestStart"); err != nil {
+		return Request{}, err
 	}
 	g := &progress.General{Free: free, Cancel: cancel}
 	if query != nil {
