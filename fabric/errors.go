@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 	if e.HasPeer {
 		s += fmt.Sprintf(" (rank %d)", e.Peer)
 	}
-	s += ": " + e.Err.Error()
+	s += fmt.Sprintf(": %v", e.Err)
 	if e.Remedy != "" {
 		s += "; " + e.Remedy
 	}

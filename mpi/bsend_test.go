@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/mpi"
-	"github.com/weft-mpi/weft/pt2pt"
 )
 
 // room is attached memory for so many long messages at once.
@@ -57,7 +56,7 @@ func TestABufferedSendTakesACopyOrNothing(t *testing.T) {
 						fill(b, 99)
 						err := s.send(c, b, dest, 1)
 						want(t, s.name+" without room", err, mpi.ErrBuffer)
-						var none *pt2pt.NoBufferError
+						var none *mpi.NoBufferError
 						if !errors.As(err, &none) || none.Need < long || none.Free >= long || none.Size != len(room(fit)) {
 							t.Errorf("%s without room: %v", s.name, err)
 						}

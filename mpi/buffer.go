@@ -19,7 +19,11 @@ const BsendOverhead = pt2pt.BufferOverhead
 // memory of the library, up to len(buf) bytes in all. Memory attached already is
 // answered with ErrBuffer. Local.
 func (w *World) BufferAttach(buf []byte) error {
-	return attach(w.comm, "BufferAttach", pt2pt.Everywhere, buf)
+	const call = "BufferAttach"
+	if err := w.check(call); err != nil {
+		return err
+	}
+	return fail(call, w.comm.p2p.AttachBuffer(pt2pt.Everywhere, buf))
 }
 
 // BufferDetach blocks until all messages in the attached memory have been sent
@@ -27,44 +31,48 @@ func (w *World) BufferAttach(buf []byte) error {
 // Where none is attached it returns nil and no error, as if that of no bytes
 // were. Non-local.
 func (w *World) BufferDetach(ctx context.Context) ([]byte, error) {
+	const call = "BufferDetach"
+	if err := w.check(call); err != nil {
+		return nil, err
+	}
 	b, err := w.comm.p2p.DetachBuffer(ctx, pt2pt.Everywhere)
-	return b, fail("BufferDetach", err)
+	return b, fail(call, err)
 }
 
 // BufferFlush blocks until all messages in the attached memory have been sent
 // (MPI_Buffer_flush, MPI-4.1 §3.6), or ends with ctx. Where none is attached there
 // is nothing to wait for. Non-local.
 func (w *World) BufferFlush(ctx context.Context) error {
-	return fail("BufferFlush", w.comm.p2p.FlushBuffer(ctx, pt2pt.Everywhere))
+	const call = "BufferFlush"
+	if err := w.check(call); err != nil {
+		return err
+	}
+	return fail(call, w.comm.p2p.FlushBuffer(ctx, pt2pt.Everywhere))
 }
 
 // BufferIflush starts a BufferFlush (MPI_Buffer_iflush, MPI-4.1 §3.6). Local.
 func (w *World) BufferIflush() (Request, error) {
-	return w.comm.p2p.IflushBuffer(context.Background(), pt2pt.Everywhere), nil
+	if err := w.check("BufferIflush"); err != nil {
+		return Request{}, err
+	}
+	return Request{w.comm.p2p.IflushBuffer(context.Background(), pt2pt.Everywhere)}, nil
 }
 
 // BufferAttach gives buf to the buffered sends of this communicator alone
 // (MPI_Comm_attach_buffer, MPI-4.1 §3.6). Local.
 func (c *Comm) BufferAttach(buf []byte) error {
 	const call = "Comm.BufferAttach"
-	if c == nil {
-		return c.explain(call, 0, 0, false)
-	}
-	return attach(c, call, c.cid, buf)
-}
-
-func attach(c *Comm, call string, cid uint32, buf []byte) error {
 	if c.gone() {
 		return c.explain(call, 0, 0, false)
 	}
-	return fail(call, c.p2p.AttachBuffer(cid, buf))
+	return fail(call, c.p2p.AttachBuffer(c.cid, buf))
 }
 
 // BufferDetach is World.BufferDetach for the communicator's own memory
 // (MPI_Comm_detach_buffer, MPI-4.1 §3.6). Non-local.
 func (c *Comm) BufferDetach() ([]byte, error) {
 	const call = "Comm.BufferDetach"
-	if c == nil {
+	if c.gone() {
 		return nil, c.explain(call, 0, 0, false)
 	}
 	b, err := c.p2p.DetachBuffer(c.ctx, c.cid)
@@ -75,7 +83,7 @@ func (c *Comm) BufferDetach() ([]byte, error) {
 // (MPI_Comm_flush_buffer, MPI-4.1 §3.6). Non-local.
 func (c *Comm) BufferFlush() error {
 	const call = "Comm.BufferFlush"
-	if c == nil {
+	if c.gone() {
 		return c.explain(call, 0, 0, false)
 	}
 	return fail(call, c.p2p.FlushBuffer(c.ctx, c.cid))
@@ -84,8 +92,8 @@ func (c *Comm) BufferFlush() error {
 // BufferIflush starts a BufferFlush (MPI_Comm_iflush_buffer, MPI-4.1 §3.6).
 // Local.
 func (c *Comm) BufferIflush() (Request, error) {
-	if c == nil {
+	if c.gone() {
 		return Request{}, c.explain("Comm.BufferIflush", 0, 0, false)
 	}
-	return c.p2p.IflushBuffer(c.ctx, c.cid), nil
+	return Request{c.p2p.IflushBuffer(c.ctx, c.cid)}, nil
 }

@@ -3,6 +3,7 @@ package mpi
 import (
 	"context"
 	"math"
+	"sync/atomic"
 
 	"github.com/weft-mpi/weft/pt2pt"
 )
@@ -45,20 +46,36 @@ type Comm struct {
 	cid  uint32 // context id of point-to-point messages; cid+1 is the library's own
 	rank int
 	size int
+	over *atomic.Bool // freed, or its World finalized; see ending
 }
 
-// Rank is the caller's rank in the communicator (MPI_Comm_rank, MPI-4.0 §7.4.1).
-// Local.
-func (c *Comm) Rank() int { return c.rank }
+// Rank is the caller's rank in the communicator (MPI_Comm_rank, MPI-4.0 §7.4.1),
+// or Undefined if c is nil. Local.
+func (c *Comm) Rank() int {
+	if c == nil {
+		return Undefined
+	}
+	return c.rank
+}
 
-// Size is the number of ranks (MPI_Comm_size, MPI-4.0 §7.4.1). Local.
-func (c *Comm) Size() int { return c.size }
+// Size is the number of ranks (MPI_Comm_size, MPI-4.0 §7.4.1), or 0 if c is nil.
+// Local.
+func (c *Comm) Size() int {
+	if c == nil {
+		return 0
+	}
+	return c.size
+}
 
 // WithContext returns the same communicator with a context for its operations:
 // one that is blocked when ctx ends returns ctx's error. A receive is then
 // withdrawn as if it had never been posted. A send is abandoned, as by Cancel,
-// if no receive has taken the message; otherwise it goes on to its end. Local.
+// if no receive has taken the message; otherwise it goes on to its end. A nil
+// context never ends. Free of one frees both. If c is nil the result is. Local.
 func (c *Comm) WithContext(ctx context.Context) *Comm {
+	if c == nil {
+		return nil
+	}
 	d := *c
 	d.ctx = ctx
 	return &d
@@ -67,15 +84,14 @@ func (c *Comm) WithContext(ctx context.Context) *Comm {
 // Context is the context of the communicator's operations: that of WithContext,
 // or one that never ends. Local.
 func (c *Comm) Context() context.Context {
-	if c.ctx == nil {
+	if c == nil || c.ctx == nil {
 		return context.Background()
 	}
 	return c.ctx
 }
 
-// gone reports that there is no communicator, or its World is finalized:
-// explain says so.
-func (c *Comm) gone() bool { return c == nil || c.w.finalized.Load() }
+// gone reports that there is no communicator any more: explain says why.
+func (c *Comm) gone() bool { return c == nil || c.over == nil || c.over.Load() }
 
 // checkSend checks the arguments of a send.
 func (c *Comm) checkSend(call string, dest, tag int) error {
@@ -96,16 +112,18 @@ func (c *Comm) checkRecv(call string, source, tag int) error {
 // plain says that there is nothing to explain about a call: its peer is a rank,
 // its tag no wildcard.
 func (c *Comm) plain(peer, tag int) bool {
-	return c != nil && uint(peer) < uint(c.size) && uint(tag) <= TagUB && !c.w.finalized.Load()
+	return c != nil && uint(peer) < uint(c.size) && uint(tag) <= TagUB && !c.over.Load()
 }
 
 // explain says what is wrong with the arguments, if anything is.
 func (c *Comm) explain(call string, peer, tag int, wild bool) error {
 	switch {
-	case c == nil:
+	case c == nil, c.over == nil:
 		return badArg(call, ErrComm, "the communicator is nil: take World.Comm, or what Dup has returned")
 	case c.w.finalized.Load():
 		return badArg(call, ErrComm, "the World has been finalized")
+	case c.over.Load():
+		return badArg(call, ErrComm, "the communicator has been freed")
 	case (peer < 0 || peer >= c.size) && peer != ProcNull && !(wild && peer == AnySource):
 		return badArg(call, ErrRank, "rank %d is not in the communicator of %d ranks (0 to %d)", peer, c.size, c.size-1)
 	case (tag < 0 || tag > TagUB) && !(wild && tag == AnyTag):

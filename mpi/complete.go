@@ -19,7 +19,7 @@ func Waitall(requests []Request, statuses []Status) error {
 	if err := checkStatuses(call, requests, statuses); err != nil {
 		return err
 	}
-	if err := progress.WaitAll(requests, statuses); err != nil {
+	if err := progress.WaitAll(handles(requests), statusesOf(statuses)); err != nil {
 		return pending(call, err, requests, statuses)
 	}
 	return inStatus(call, statuses)
@@ -33,7 +33,7 @@ func Testall(requests []Request, statuses []Status) (bool, error) {
 	if err := checkStatuses(call, requests, statuses); err != nil {
 		return false, err
 	}
-	ended, err := progress.TestAll(requests, statuses)
+	ended, err := progress.TestAll(handles(requests), statusesOf(statuses))
 	if err != nil {
 		return ended, pending(call, err, requests, statuses)
 	}
@@ -47,7 +47,8 @@ func Testall(requests []Request, statuses []Status) (bool, error) {
 // null and returns its index, or Undefined if all are null (MPI_Waitany, MPI-4.0
 // §3.7.5). Non-local.
 func Waitany(requests []Request) (int, Status, error) {
-	i, st, err := progress.WaitAny(requests)
+	i, end, err := progress.WaitAny(handles(requests))
+	st := Status(end)
 	if err != nil {
 		st, err = tell(st, err, true)
 	}
@@ -58,7 +59,8 @@ func Waitany(requests []Request) (int, Status, error) {
 // as Waitany; if all handles are null it answers true and Undefined
 // (MPI_Testany, MPI-4.0 §3.7.5). Local.
 func Testany(requests []Request) (bool, int, Status, error) {
-	ended, i, st, err := progress.TestAny(requests)
+	ended, i, end, err := progress.TestAny(handles(requests))
+	st := Status(end)
 	if err != nil {
 		st, err = tell(st, err, true)
 	}
@@ -88,7 +90,7 @@ func Testsome(requests []Request, indices []int, statuses []Status) (int, error)
 	return some("Testsome", progress.TestSome, requests, indices, statuses)
 }
 
-func some(call string, f func([]Request, []int, []Status) (int, error), requests []Request, indices []int, statuses []Status) (int, error) {
+func some(call string, f func([]progress.Handle, []int, []progress.Status) (int, error), requests []Request, indices []int, statuses []Status) (int, error) {
 	if len(indices) != len(requests) {
 		return 0, badArg(call, ErrArg, "%d indices for %d requests: give as many", len(indices), len(requests))
 	}
@@ -99,7 +101,7 @@ func some(call string, f func([]Request, []int, []Status) (int, error), requests
 	if ignored {
 		statuses = make([]Status, len(requests))
 	}
-	n, err := f(requests, indices, statuses)
+	n, err := f(handles(requests), indices, statusesOf(statuses))
 	if err != nil {
 		return index(n), fail(call, err)
 	}
@@ -142,8 +144,8 @@ func pending(call string, err error, requests []Request, statuses []Status) erro
 		return fail(call, tellSeveral(err))
 	}
 	for i, r := range requests {
-		statuses[i] = progress.Empty
-		if idle, stale := progress.Look(r); stale {
+		statuses[i] = emptyStatus
+		if idle, stale := progress.Look(r.h); stale {
 			statuses[i].Err = fail(call, err)
 		} else if !idle && slices.Contains(requests[:i], r) {
 			statuses[i].Err = badArg(call, ErrRequest, "the request is in the list already")

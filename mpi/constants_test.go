@@ -20,6 +20,22 @@ func TestSpecialNumbersHaveMPI5sValues(t *testing.T) {
 	}
 }
 
+func TestErrorClassesHaveMPI5sValues(t *testing.T) {
+	for class, want := range map[mpi.Class]int{
+		mpi.ErrBuffer: 1, mpi.ErrCount: 2, mpi.ErrType: 3, mpi.ErrTag: 4, mpi.ErrComm: 5, mpi.ErrRank: 6, mpi.ErrRequest: 7,
+		mpi.ErrArg: 13, mpi.ErrTruncate: 15, mpi.ErrOther: 16, mpi.ErrPending: 18, mpi.ErrInStatus: 19, mpi.ErrBase: 24,
+		mpi.ErrNoMem: 39, mpi.ErrUnsupported: 55,
+	} {
+		if int(class) != want {
+			t.Errorf("%v = %d, want %d", class, int(class), want)
+		}
+	}
+	const last = 0x3fff // MPI_ERR_LASTCODE
+	if mpi.ErrProcFailed <= last || mpi.ErrCanceled <= last {
+		t.Error("a class of ours has a value that is MPI's")
+	}
+}
+
 // What is one of them where another belongs is an error.
 func TestNoSpecialNumberStandsForAnother(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {

@@ -29,8 +29,29 @@ func (c *Comm) Dup() (*Comm, error) {
 		return nil, badArg(call, ErrOther, "rank 0 has made so many communicators that no context id is left")
 	}
 	d := *c
-	d.cid = cid
+	d.cid, d.over = cid, c.w.finalized.comm()
 	return &d, nil
+}
+
+// Free gives up the communicator (MPI_Comm_free, MPI-4.0 §7.4.3). Every rank calls
+// it, in the same order among the communicator's collective calls; it waits for
+// none of them. Operations under way go on to their ends, and their requests are
+// completed as ever; every further call on the communicator, and on those that
+// WithContext has made of it, answers ErrComm. Memory of BufferAttach comes back by
+// BufferDetach only: call that before. The communicator of all ranks can't be
+// freed: its World has it until Finalize. Local.
+func (c *Comm) Free() error {
+	const call = "Comm.Free"
+	if c.gone() {
+		return c.explain(call, 0, 0, false)
+	}
+	if c.cid == c.w.comm.cid {
+		return badArg(call, ErrComm, "the communicator of all ranks can't be freed: it ends with its World, by Finalize")
+	}
+	if c.w.finalized.free(c.over) {
+		return c.explain(call, 0, 0, false)
+	}
+	return nil
 }
 
 // newContext returns a context id that no communicator has: which rank made it

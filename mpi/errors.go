@@ -16,28 +16,32 @@ import (
 // errors.Is(err, ErrRank) asks for the class of err.
 type Class int
 
-// Error classes; the names are MPI's.
+// Error classes. The names are MPI's, the values those of MPI-5's ABI; what MPI
+// does not have follows its last one, MPI_ERR_LASTCODE.
 const (
-	ErrBuffer      Class = iota + 1 // MPI_ERR_BUFFER: memory that is not what the call needs
-	ErrCount                        // MPI_ERR_COUNT: invalid count
-	ErrType                         // MPI_ERR_TYPE: never returned, since a type that can't be sent does not compile
-	ErrTag                          // MPI_ERR_TAG: invalid tag
-	ErrComm                         // MPI_ERR_COMM: invalid communicator, also one of a finalized World
-	ErrRank                         // MPI_ERR_RANK: invalid rank
-	ErrRequest                      // MPI_ERR_REQUEST: a request that has been completed and freed
-	ErrTruncate                     // MPI_ERR_TRUNCATE: message longer than the receive buffer
-	ErrArg                          // MPI_ERR_ARG: any other invalid argument
-	ErrInStatus                     // MPI_ERR_IN_STATUS: the statuses tell
-	ErrPending                      // MPI_ERR_PENDING: in a status, neither failed nor completed
-	ErrNoMem                        // MPI_ERR_NO_MEM: Alloc found no memory
-	ErrBase                         // MPI_ERR_BASE: Free of memory that is not Alloc's
-	ErrProcFailed                   // MPIX_ERR_PROC_FAILED: a peer has died or broken the protocol
-	ErrCanceled                     // the operation's context ended; errors.Is finds the context's error too
-	ErrUnsupported                  // MPI_ERR_UNSUPPORTED_OPERATION: this machine or fabric can't
-	ErrOther                        // MPI_ERR_OTHER
+	ErrBuffer      Class = 1  // MPI_ERR_BUFFER: memory that is not what the call needs
+	ErrCount       Class = 2  // MPI_ERR_COUNT: invalid count
+	ErrType        Class = 3  // MPI_ERR_TYPE: never returned, since a type that can't be sent does not compile
+	ErrTag         Class = 4  // MPI_ERR_TAG: invalid tag
+	ErrComm        Class = 5  // MPI_ERR_COMM: invalid communicator, also a freed one and one of a finalized World
+	ErrRank        Class = 6  // MPI_ERR_RANK: invalid rank
+	ErrRequest     Class = 7  // MPI_ERR_REQUEST: a request that has been completed and freed
+	ErrArg         Class = 13 // MPI_ERR_ARG: any other invalid argument
+	ErrTruncate    Class = 15 // MPI_ERR_TRUNCATE: message longer than the receive buffer
+	ErrOther       Class = 16 // MPI_ERR_OTHER
+	ErrPending     Class = 18 // MPI_ERR_PENDING: in a status, neither failed nor completed
+	ErrInStatus    Class = 19 // MPI_ERR_IN_STATUS: the statuses tell
+	ErrBase        Class = 24 // MPI_ERR_BASE: Free of memory that is not Alloc's
+	ErrNoMem       Class = 39 // MPI_ERR_NO_MEM: Alloc found no memory
+	ErrUnsupported Class = 55 // MPI_ERR_UNSUPPORTED_OPERATION: this machine or fabric can't
+
+	ErrProcFailed Class = lastCode + 1 // MPIX_ERR_PROC_FAILED: a peer has died or broken the protocol
+	ErrCanceled   Class = lastCode + 2 // the operation's context ended; errors.Is finds the context's error too
+
+	lastCode = 0x3fff // MPI_ERR_LASTCODE
 )
 
-var classNames = [...]string{
+var classNames = map[Class]string{
 	ErrBuffer: "invalid buffer", ErrCount: "invalid count", ErrType: "invalid type", ErrTag: "invalid tag",
 	ErrComm: "invalid communicator", ErrRank: "invalid rank", ErrRequest: "invalid request",
 	ErrTruncate: "message truncated", ErrArg: "invalid argument", ErrInStatus: "error in status", ErrPending: "pending",
@@ -46,20 +50,26 @@ var classNames = [...]string{
 }
 
 func (c Class) Error() string {
-	if c > 0 && int(c) < len(classNames) {
-		return "mpi: " + classNames[c]
+	if name := classNames[c]; name != "" {
+		return "mpi: " + name
 	}
 	return fmt.Sprintf("mpi: error class %d", int(c))
 }
 
-// Error is what the calls of this package return.
+// Error is what the calls of this package return. errors.Is asks for its class,
+// errors.As finds what TruncateError and the other types of causes tell.
 type Error struct {
 	Class Class
 	Call  string // "Recv"
 	Err   error  // what happened
 }
 
-func (e *Error) Error() string { return "mpi." + e.Call + ": " + e.Err.Error() }
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("mpi.%s: %v", e.Call, e.Class)
+	}
+	return "mpi." + e.Call + ": " + e.Err.Error()
+}
 
 func (e *Error) Unwrap() error { return e.Err }
 

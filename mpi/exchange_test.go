@@ -189,7 +189,7 @@ func TestWaitanyGivesEachRequestOnce(t *testing.T) {
 				}
 				seen[i] = true
 			}
-			if i, _, err := mpi.Waitany(rs); i != -1 || err != nil {
+			if i, _, err := mpi.Waitany(rs); i != mpi.Undefined || err != nil {
 				t.Errorf("Waitany of nothing = %d, %v", i, err)
 			}
 			return nil

@@ -3,6 +3,8 @@ package mpi
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/weft-mpi/weft/boot"
 )
@@ -18,7 +20,7 @@ func Join(ctx context.Context, job *boot.Job, opts ...Option) (*World, error) {
 }
 
 // End finalizes the World as Run does: one whose rank has failed dies.
-func (w *World) End(err error) error {
+func End(w *World, err error) error {
 	if err == nil && !w.finalized.Load() {
 		err = w.Finalize()
 	}
@@ -28,17 +30,12 @@ func (w *World) End(err error) error {
 	return err
 }
 
-// classes lists all classes of errors.
-func classes() (cs []Class) {
-	for c := ErrBuffer; c <= ErrOther; c++ {
-		cs = append(cs, c)
-	}
-	return cs
-}
+// Classes lists all classes of errors.
+func Classes() []Class { return slices.Sorted(maps.Keys(classNames)) }
 
 // ClassesOf lists those that an error is of.
 func ClassesOf(err error) (cs []Class) {
-	for _, c := range classes() {
+	for _, c := range Classes() {
 		if errors.Is(err, c) {
 			cs = append(cs, c)
 		}

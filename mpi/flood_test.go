@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/mpi"
-	"github.com/weft-mpi/weft/pt2pt"
 )
 
 func init() {
@@ -155,7 +154,7 @@ func TestAReceiveBehindTheLimitIsToldSo(t *testing.T) {
 				return mpi.Waitall(rs, nil)
 			}
 			_, err := mpi.Recv(c, b, 0, 1)
-			var limit *pt2pt.LimitError
+			var limit *mpi.LimitError
 			if !errors.As(err, &limit) || limit.Limit != limits.Messages {
 				return fmt.Errorf("a receive of the last message answers %w, want a LimitError", err)
 			}

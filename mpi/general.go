@@ -16,13 +16,17 @@ import "github.com/weft-mpi/weft/progress"
 // OnComplete has detached run on the progress goroutine. Finalize ends operations
 // that have not completed, and calls free of those given up. Local.
 func GrequestStart(w *World, query func() (Status, error), free func() error, cancel func(completed bool) error) (Request, error) {
-	if w == nil {
-		return Request{}, badArg("GrequestStart", ErrComm, "the World is nil")
+	if err := w.check("GrequestStart"); err != nil {
+		return Request{}, err
 	}
-	if w.finalized.Load() {
-		return Request{}, badArg("GrequestStart", ErrComm, "the World has been finalized")
+	g := &progress.General{Free: free, Cancel: cancel}
+	if query != nil {
+		g.Query = func() (progress.Status, error) {
+			st, err := query()
+			return progress.Status(st), err
+		}
 	}
-	return w.loop.Generalize(&progress.General{Query: query, Free: free, Cancel: cancel}), nil
+	return Request{w.loop.Generalize(g)}, nil
 }
 
 // GrequestComplete ends the operation of a generalized request
@@ -30,7 +34,7 @@ func GrequestStart(w *World, query func() (Status, error), free func() error, ca
 // was given up with RequestFree before, free is called here, and its error
 // returned. Local.
 func GrequestComplete(r Request) error {
-	g, err := progress.EndGeneral(r)
+	g, err := progress.EndGeneral(r.h)
 	if g != nil && g.Free != nil {
 		err = g.Free()
 	}
@@ -50,7 +54,9 @@ func tell(st Status, err error, last bool) (Status, error) {
 	}
 	err = nil
 	if g.Query != nil {
-		st, err = g.Query()
+		var told progress.Status
+		told, err = g.Query()
+		st = Status(told)
 	}
 	if last && g.Free != nil {
 		if e := g.Free(); err == nil {

@@ -53,5 +53,5 @@ func isend[T Scalar](c *Comm, call string, mode pt2pt.Mode, buf []T, dest, tag i
 	if err := c.checkSend(call, dest, tag); err != nil || dest == ProcNull {
 		return c.nullRequest(err)
 	}
-	return c.p2p.IsendMode(c.ctx, mode, dest, c.cid, int32(tag), bytesOf(buf)), nil
+	return Request{c.p2p.IsendMode(c.ctx, mode, dest, c.cid, int32(tag), bytesOf(buf))}, nil
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/mpi"
-	"github.com/weft-mpi/weft/pt2pt"
 )
 
 // ssends are the ways to send synchronously.
@@ -199,10 +198,10 @@ func TestAReadySendBeforeItsReceiveIsKeptAndReported(t *testing.T) {
 								err := s.send(c, pattern(n, n), dest, 1)
 								if n == 100_000 {
 									want(t, s.name, err, mpi.ErrOther)
-									if !errors.Is(err, pt2pt.ErrNotReady) {
+									if !errors.Is(err, mpi.ErrNotReady) {
 										t.Errorf("%s of %d bytes: %v, want ErrNotReady", s.name, n, err)
 									}
-								} else if err != nil && !errors.Is(err, pt2pt.ErrNotReady) {
+								} else if err != nil && !errors.Is(err, mpi.ErrNotReady) {
 									t.Errorf("%s of %d bytes: %v", s.name, n, err)
 								}
 							})

@@ -16,14 +16,14 @@ type options struct {
 	log      *slog.Logger
 	logs     *records // what log has not handed on yet
 	noThread bool
-	limits   pt2pt.Limits
+	limits   Limits
 	watch    time.Duration
 	watchTo  io.Writer
 	noSignal bool
 }
 
 func makeOptions(opts []Option) options {
-	o := options{fabric: "auto", log: slog.Default(), limits: pt2pt.DefaultLimits}
+	o := options{fabric: "auto", log: slog.Default(), limits: DefaultLimits}
 	for _, f := range opts {
 		if f != nil {
 			f(&o)
@@ -55,15 +55,29 @@ func WithLogger(log *slog.Logger) Option {
 // Goroutines that wait are still woken.
 func WithoutProgressThread() Option { return func(o *options) { o.noThread = true } }
 
-// Limits bound what messages take up at a rank that does not ask for them; see
-// WithLimits.
-type Limits = pt2pt.Limits
+// Limits bound what messages that no receive has asked for take up at a rank; see
+// WithLimits. The first three are about messages whose bytes have come too: beyond
+// them a peer only announces its further messages, so that its Send waits for the
+// receive. Messages is about all, announced ones too: beyond it peers send nothing
+// at all. What is on its way by then comes on top.
+type Limits struct {
+	PeerBytes    uint64 // bytes of one peer's messages
+	PeerMessages int    // messages of one peer
+	Bytes        uint64 // bytes of all peers' messages
+	Messages     int    // messages of all peers
 
-// DefaultLimits are what a World has without WithLimits: about 250 MB at most.
-var DefaultLimits = pt2pt.DefaultLimits
+	// Stall is how long a rank may be at Messages without a receive taking one;
+	// then the receives that wait for further ones fail with a LimitError.
+	Stall time.Duration
+}
+
+// DefaultLimits are what a World has without WithLimits: 4 MB and 131,072 messages
+// of one peer, 64 MB and 1,310,720 messages of all, ten seconds; about 250 MB in
+// all.
+var DefaultLimits = Limits(pt2pt.DefaultLimits)
 
 // WithLimits bounds what messages take up at this rank that no receive has asked
 // for. Beyond the limits the rest of them waits at the senders. A receive whose
 // message waits behind Limits.Messages others while none of them is received for
-// Limits.Stall fails with a pt2pt.LimitError instead of hanging.
+// Limits.Stall fails with a LimitError instead of hanging.
 func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }

@@ -26,8 +26,12 @@ type Pending struct {
 	Place   string        // the line of the program that called for it, if known
 }
 
-// Pending lists what waits at this rank, the oldest first. Local.
+// Pending lists what waits at this rank, the oldest first; nothing if w is nil.
+// Local.
 func (w *World) Pending() []Pending {
+	if w == nil || w.comm == nil {
+		return nil
+	}
 	var all []Pending
 	for _, p := range w.comm.p2p.Pending() {
 		all = append(all, tellPending(p))
@@ -72,6 +76,13 @@ const (
 // that is there. It asks the ranks that operations here wait for, and may block
 // for half a second.
 func (w *World) Report(out io.Writer) error {
+	const call = "Report"
+	if w == nil || w.comm == nil {
+		return w.check(call)
+	}
+	if out == nil {
+		return badArg(call, ErrArg, "the writer is nil")
+	}
 	pending := w.comm.p2p.Pending()
 	var whom []int
 	for _, p := range pending {

@@ -32,7 +32,7 @@ func sendInit[T Scalar](c *Comm, call string, mode pt2pt.Mode, buf []T, dest, ta
 	if err := c.checkSend(call, dest, tag); err != nil {
 		return Request{}, err
 	}
-	return c.p2p.SendInit(c.ctx, mode, dest, c.cid, int32(tag), bytesOf(buf)), nil
+	return Request{c.p2p.SendInit(c.ctx, mode, dest, c.cid, int32(tag), bytesOf(buf))}, nil
 }
 
 // RecvInit makes a persistent Recv (MPI_Recv_init, MPI-4.0 §3.9). buf must not
@@ -41,7 +41,7 @@ func RecvInit[T Scalar](c *Comm, buf []T, source, tag int) (Request, error) {
 	if err := c.checkRecv("RecvInit", source, tag); err != nil {
 		return Request{}, err
 	}
-	return c.p2p.RecvInit(c.ctx, source, c.cid, int32(tag), bytesOf(buf)), nil
+	return Request{c.p2p.RecvInit(c.ctx, source, c.cid, int32(tag), bytesOf(buf))}, nil
 }
 
 // Start begins a persistent operation (MPI_Start, MPI-4.0 §3.9). One that is
@@ -51,7 +51,7 @@ func Start(r *Request) error {
 	if r == nil {
 		return noRequest("Start")
 	}
-	if err := progress.Restart(*r); err != nil {
+	if err := progress.Restart(r.h); err != nil {
 		return fail("Start", err)
 	}
 	return nil
@@ -61,7 +61,7 @@ func Start(r *Request) error {
 // §3.9). It stops at the first that can't be started. Local.
 func Startall(requests []Request) error {
 	for _, r := range requests {
-		if err := progress.Restart(r); err != nil {
+		if err := progress.Restart(r.h); err != nil {
 			return fail("Startall", err)
 		}
 	}
@@ -78,7 +78,7 @@ func RequestFree(r *Request) error {
 	if r == nil {
 		return noRequest("RequestFree")
 	}
-	g, err := progress.Release(r)
+	g, err := progress.Release(&r.h)
 	if g != nil && g.Free != nil {
 		err = g.Free()
 	}

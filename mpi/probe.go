@@ -15,10 +15,14 @@ type Message struct {
 }
 
 // MessageNoProc is a message of ProcNull: its receive is empty and returns at
-// once (MPI_MESSAGE_NO_PROC, MPI-4.0 §3.10). What a matched probe of ProcNull
-// gives is such a one too; NoProc tells. Imrecv of this one, which is of no
-// communicator, gives a null request.
+// once, with the status of a receive from ProcNull (MPI_MESSAGE_NO_PROC, MPI-4.0
+// §3.8.2). What a matched probe of ProcNull gives is such a one too; NoProc tells.
+// The request of an Imrecv of this one, which is of no communicator, may be
+// completed together with those of any World.
 var MessageNoProc = Message{noProc: true}
+
+// noProcResult is what a receive from ProcNull gets.
+var noProcResult = progress.Result{Source: ProcNull, Tag: AnyTag}
 
 // NoProc reports whether m is a message of ProcNull. Local.
 func (m Message) NoProc() bool { return m.noProc }
@@ -32,7 +36,7 @@ func Probe(c *Comm, source, tag int) (Status, error) {
 		return nullStatus, err
 	}
 	res, err := c.p2p.Probe(c.ctx, source, c.cid, int32(tag))
-	return res.Status(), fail("Probe", err)
+	return statusOf(res), fail("Probe", err)
 }
 
 // Iprobe reports whether Probe would return at once, and if so what it would
@@ -43,9 +47,9 @@ func Iprobe(c *Comm, source, tag int) (bool, Status, error) {
 	}
 	res, ok, err := c.p2p.Iprobe(source, c.cid, int32(tag))
 	if !ok {
-		return false, progress.Empty, fail("Iprobe", err)
+		return false, emptyStatus, fail("Iprobe", err)
 	}
-	return true, res.Status(), nil
+	return true, statusOf(res), nil
 }
 
 // Mprobe is Probe that takes the message out of the queue, for Mrecv
@@ -59,9 +63,9 @@ func Mprobe(c *Comm, source, tag int) (Message, Status, error) {
 	}
 	m, res, err := c.p2p.Mprobe(c.ctx, source, c.cid, int32(tag))
 	if err != nil {
-		return Message{}, res.Status(), fail("Mprobe", err)
+		return Message{}, statusOf(res), fail("Mprobe", err)
 	}
-	return Message{m: m, c: c}, res.Status(), nil
+	return Message{m: m, c: c}, statusOf(res), nil
 }
 
 // Improbe is Iprobe that takes the message out of the queue, for Mrecv
@@ -75,9 +79,9 @@ func Improbe(c *Comm, source, tag int) (bool, Message, Status, error) {
 	}
 	m, res, ok, err := c.p2p.Improbe(source, c.cid, int32(tag))
 	if !ok {
-		return false, Message{}, progress.Empty, fail("Improbe", err)
+		return false, Message{}, emptyStatus, fail("Improbe", err)
 	}
-	return true, Message{m: m, c: c}, res.Status(), nil
+	return true, Message{m: m, c: c}, statusOf(res), nil
 }
 
 // Mrecv receives a matched message and sets the handle to null (MPI_Mrecv,
@@ -91,7 +95,7 @@ func Mrecv[T Scalar](m *Message, buf []T) (Status, error) {
 		return nullStatus, err
 	}
 	res, err := was.c.p2p.Mrecv(was.c.ctx, &was.m, bytesOf(buf))
-	return res.Status(), fail(call, err)
+	return statusOf(res), fail(call, err)
 }
 
 // Imrecv starts an Mrecv (MPI_Imrecv, MPI-4.0 §3.8.3). buf must not be touched
@@ -99,12 +103,14 @@ func Mrecv[T Scalar](m *Message, buf []T) (Status, error) {
 func Imrecv[T Scalar](m *Message, buf []T) (Request, error) {
 	was, err := m.spend("Imrecv")
 	switch {
-	case err != nil, was.noProc && was.c == nil:
+	case err != nil:
 		return Request{}, err
+	case was.noProc && was.c == nil:
+		return Request{progress.Lone(noProcResult)}, nil
 	case was.noProc:
 		return was.c.nullRequest(nil)
 	}
-	return was.c.p2p.Imrecv(was.c.ctx, &was.m, bytesOf(buf)), nil
+	return Request{was.c.p2p.Imrecv(was.c.ctx, &was.m, bytesOf(buf))}, nil
 }
 
 // spend sets the handle to null and returns what it was.

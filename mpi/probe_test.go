@@ -303,8 +303,12 @@ func TestAMatchedProbeOfNobodyGivesMessageNoProc(t *testing.T) {
 				t.Errorf("Imrecv ends with %+v, %v", st, err)
 			}
 			m = mpi.MessageNoProc
-			if r, err := mpi.Imrecv(&m, in); !r.Null() || err != nil || m != (mpi.Message{}) {
+			r, err = mpi.Imrecv(&m, in)
+			if r.Null() || err != nil || m != (mpi.Message{}) {
 				t.Errorf("Imrecv of MessageNoProc = %+v, %v", r, err)
+			}
+			if st, err := mpi.Wait(&r); st != nobody || err != nil || !r.Null() || in[0] != 77 {
+				t.Errorf("Imrecv of MessageNoProc ends with %+v, %v", st, err)
 			}
 			if st, err := mpi.Mrecv(&mpi.MessageNoProc, in); st != nobody || err != nil || !mpi.MessageNoProc.NoProc() {
 				t.Errorf("Mrecv of MessageNoProc = %+v, %v, and leaves %+v", st, err, mpi.MessageNoProc)

@@ -2,12 +2,19 @@ package mpi
 
 import "github.com/weft-mpi/weft/progress"
 
-// Request is a started operation (MPI_Request). The zero Request is
-// MPI_REQUEST_NULL. The calls that complete a request set the handle they are
-// given to null, unless it is persistent; a copy kept besides is then stale and
-// answered with ErrRequest. A persistent request that is not started counts as
-// null where requests are completed.
-type Request = progress.Handle
+// Request is the handle of a started operation (MPI_Request, MPI-4.0 §3.7.1). It
+// is completed by Wait, Test and their forms for several requests, given up by
+// RequestFree, or detached by OnComplete. The zero Request is MPI_REQUEST_NULL.
+//
+// The calls that complete a request set the handle they are given to null, unless
+// it is persistent; a copy kept besides is then stale and answered with
+// ErrRequest. A persistent request that is not started counts as null where
+// requests are completed. Any goroutine may complete a request; of two at once
+// one is answered with ErrRequest. The requests of one call are of one World.
+type Request struct{ h progress.Handle }
+
+// Null reports whether r is MPI_REQUEST_NULL. Local.
+func (r Request) Null() bool { return r.h.Null() }
 
 // Cancel asks for an operation to be taken back (MPI_Cancel, MPI-4.0 §3.8.4). The
 // request still has to be completed, and that does not wait for any other rank's
@@ -21,7 +28,7 @@ func Cancel(r *Request) error {
 	if r == nil {
 		return noRequest(call)
 	}
-	g, ended, err := progress.Cancel(*r)
+	g, ended, err := progress.Cancel(r.h)
 	if err != nil || g == nil || g.Cancel == nil {
 		return fail(call, err)
 	}
@@ -43,16 +50,17 @@ func OnComplete(r *Request, fn func(Status, error)) error {
 	if fn == nil {
 		return badArg(call, ErrArg, "no function to call: RequestFree gives up a request whose end nobody is told of")
 	}
-	return fail(call, progress.OnEnd(r, func(st Status, err error) {
-		st, err = tell(st, err, true)
+	return fail(call, progress.OnEnd(&r.h, func(end progress.Status, err error) {
+		st, err := tell(Status(end), err, true)
 		fn(st, fail(call, err))
 	}))
 }
 
 // RequestGetStatus is Test that leaves the request as it is
-// (MPI_Request_get_status, MPI-4.0 §3.8). Local.
+// (MPI_Request_get_status, MPI-4.0 §3.7.6). Local.
 func RequestGetStatus(r Request) (bool, Status, error) {
-	ended, st, err := progress.Peek(r)
+	ended, end, err := progress.Peek(r.h)
+	st := Status(end)
 	if err != nil {
 		st, err = tell(st, err, false)
 	}
@@ -64,28 +72,28 @@ func RequestGetStatus(r Request) (bool, Status, error) {
 // Non-local, but for buffered sends, ready sends and matched receives.
 func Wait(r *Request) (Status, error) {
 	if r == nil {
-		return progress.Empty, noRequest("Wait")
+		return emptyStatus, noRequest("Wait")
 	}
-	res, err := progress.WaitResult(r)
+	res, err := progress.WaitResult(&r.h)
 	if err != nil {
-		st, err := tell(res.Status(), err, true)
+		st, err := tell(statusOf(res), err, true)
 		return st, fail("Wait", err)
 	}
-	return res.Status(), nil
+	return statusOf(res), nil
 }
 
 // Test reports whether the operation has completed, and if so does as Wait
 // (MPI_Test, MPI-4.0 §3.7.3). Local.
 func Test(r *Request) (bool, Status, error) {
 	if r == nil {
-		return false, progress.Empty, noRequest("Test")
+		return false, emptyStatus, noRequest("Test")
 	}
-	ended, st, err := progress.Test(r)
+	ended, st, err := progress.Test(&r.h)
 	if err != nil {
-		st, err = tell(st, err, true)
+		st, err := tell(Status(st), err, true)
 		return ended, st, fail("Test", err)
 	}
-	return ended, st, nil
+	return ended, Status(st), nil
 }
 
 // noRequest answers a pointer to no handle at all.

@@ -26,9 +26,9 @@ func Recv[T Scalar](c *Comm, buf []T, source, tag int) (Status, error) {
 	}
 	res, err := c.p2p.Recv(c.ctx, source, c.cid, int32(tag), bytesOf(buf))
 	if err != nil {
-		return res.Status(), fail("Recv", err)
+		return statusOf(res), fail("Recv", err)
 	}
-	return res.Status(), nil
+	return statusOf(res), nil
 }
 
 // Isend starts a send (MPI_Isend, MPI-4.0 §3.7.2). buf must not be written to
@@ -37,7 +37,7 @@ func Isend[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 	if err := c.checkSend("Isend", dest, tag); err != nil || dest == ProcNull {
 		return c.nullRequest(err)
 	}
-	return c.p2p.Isend(c.ctx, dest, c.cid, int32(tag), bytesOf(buf)), nil
+	return Request{c.p2p.Isend(c.ctx, dest, c.cid, int32(tag), bytesOf(buf))}, nil
 }
 
 // Irecv starts a receive (MPI_Irecv, MPI-4.0 §3.7.2). buf must not be touched
@@ -46,7 +46,7 @@ func Irecv[T Scalar](c *Comm, buf []T, source, tag int) (Request, error) {
 	if err := c.checkRecv("Irecv", source, tag); err != nil || source == ProcNull {
 		return c.nullRequest(err)
 	}
-	return c.p2p.Irecv(c.ctx, source, c.cid, int32(tag), bytesOf(buf)), nil
+	return Request{c.p2p.Irecv(c.ctx, source, c.cid, int32(tag), bytesOf(buf))}, nil
 }
 
 // nullRequest is the request of an operation with ProcNull.
@@ -54,5 +54,5 @@ func (c *Comm) nullRequest(err error) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	return c.p2p.Null(), nil
+	return Request{c.p2p.Null()}, nil
 }

@@ -27,11 +27,11 @@ func (c *Comm) sendrecv(call string, cid uint32, out []byte, dest, sendtag int, 
 			return nullStatus, nil
 		}
 		res, err := c.p2p.Recv(c.ctx, source, cid, int32(recvtag), in)
-		return res.Status(), fail(call, err)
+		return statusOf(res), fail(call, err)
 	}
 	both := c.p2p.Isendrecv(c.ctx, cid, out, dest, int32(sendtag), in, source, int32(recvtag))
-	st, err := progress.Wait(&both)
-	return st, fail(call, err)
+	res, err := progress.WaitResult(&both)
+	return statusOf(res), fail(call, err)
 }
 
 // SendrecvReplace is Sendrecv with one buffer, in which the message received
@@ -52,7 +52,7 @@ func Isendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R
 	if err := c.checkSendrecv("Isendrecv", dest, sendtag, source, recvtag); err != nil {
 		return Request{}, err
 	}
-	return c.p2p.Isendrecv(c.ctx, c.cid, bytesOf(sendbuf), dest, int32(sendtag), bytesOf(recvbuf), source, int32(recvtag)), nil
+	return Request{c.p2p.Isendrecv(c.ctx, c.cid, bytesOf(sendbuf), dest, int32(sendtag), bytesOf(recvbuf), source, int32(recvtag))}, nil
 }
 
 // IsendrecvReplace is Isendrecv with one buffer (MPI_Isendrecv_replace, MPI-4.0
@@ -62,7 +62,7 @@ func IsendrecvReplace[T Scalar](c *Comm, buf []T, dest, sendtag, source, recvtag
 		return Request{}, err
 	}
 	b := bytesOf(buf)
-	return c.p2p.Isendrecv(c.ctx, c.cid, slices.Clone(b), dest, int32(sendtag), b, source, int32(recvtag)), nil
+	return Request{c.p2p.Isendrecv(c.ctx, c.cid, slices.Clone(b), dest, int32(sendtag), b, source, int32(recvtag))}, nil
 }
 
 func (c *Comm) checkSendrecv(call string, dest, sendtag, source, recvtag int) error {

@@ -2,14 +2,29 @@ package mpi
 
 import "github.com/weft-mpi/weft/progress"
 
-// Status says which message a receive got (MPI_Status): its Source and Tag,
-// its length, to be asked for with Count, whether the operation was Cancelled,
-// and, filled in by calls that complete several requests, the error of each. It
-// is a plain value: assigning it duplicates it, its fields can be set.
-type Status = progress.Status
+// Status says what became of an operation, for a receive which message it got
+// (MPI_Status, MPI-4.0 §3.2.5). That of an operation that receives nothing, or of
+// a null request, is empty: AnySource, AnyTag, no bytes (§3.7.3). It is a plain
+// value: assigning it duplicates it, and its fields can be set.
+type Status struct {
+	Source int    // rank that sent the message
+	Tag    int    // tag of the message
+	Bytes  uint64 // length of the message as sent, in bytes, also where the buffer was shorter; see Count
+	Err    error  // of this request, set by the calls that complete several
+
+	Cancelled bool // the operation was taken back before anything of it happened; see Cancel
+}
+
+// emptyStatus is the status of null requests.
+var emptyStatus = Status{Source: AnySource, Tag: AnyTag}
 
 // nullStatus is the status of a receive from ProcNull (MPI-4.0 §3.10).
 var nullStatus = Status{Source: ProcNull, Tag: AnyTag}
+
+// statusOf is the result of an operation in the form that users see.
+func statusOf(r progress.Result) Status {
+	return Status{Source: int(r.Source), Tag: int(r.Tag), Bytes: r.Bytes}
+}
 
 // Count is the length of the message in elements of type T, also where the
 // receive buffer was shorter (MPI_Get_count, MPI-4.0 §3.2.5), or Undefined if it

@@ -22,7 +22,7 @@ type World struct {
 	fabric    string
 	loop      *progress.Loop
 	comm      *Comm
-	finalized atomic.Bool
+	finalized ending
 	log       *slog.Logger
 	logs      *records
 	dog       watchdog
@@ -90,18 +90,41 @@ func newWorld(name string, doms []fabric.Domain, to routes, rank int, cfg progre
 	cfg.Log, cfg.NoThread = o.log, o.noThread
 	w := &World{fabric: name, loop: progress.New(cfg), log: o.log, logs: o.logs}
 	p2p := pt2pt.New(w.loop, rank, len(to.addrs))
-	p2p.Limit(o.limits)
+	p2p.Limit(pt2pt.Limits(o.limits))
 	w.loop.Go()
-	w.comm = &Comm{w: w, p2p: p2p, rank: rank, size: len(to.addrs)}
+	w.comm = &Comm{w: w, p2p: p2p, rank: rank, size: len(to.addrs), over: w.finalized.comm()}
+	w.finalized.begin()
 	w.startWatchdog(o.watch, o.watchTo)
 	return w
 }
 
-// Comm is the communicator of all ranks (MPI_COMM_WORLD). Local.
-func (w *World) Comm() *Comm { return w.comm }
+// Comm is the communicator of all ranks (MPI_COMM_WORLD), or nil if w is nil.
+// Local.
+func (w *World) Comm() *Comm {
+	if w == nil {
+		return nil
+	}
+	return w.comm
+}
 
-// Fabric is the name of the transport in use, or of both. Local.
-func (w *World) Fabric() string { return w.fabric }
+// Fabric is the name of the transport in use, or of both, or "" if w is nil. Local.
+func (w *World) Fabric() string {
+	if w == nil {
+		return ""
+	}
+	return w.fabric
+}
+
+// check reports that there is no World any more.
+func (w *World) check(call string) error {
+	if w == nil || w.comm == nil {
+		return badArg(call, ErrComm, "the World is nil: take what Init has returned, or what Run has given")
+	}
+	if w.finalized.Load() {
+		return badArg(call, ErrComm, "the World has been finalized")
+	}
+	return nil
+}
 
 // Finalize ends the membership (MPI_Finalize, MPI-4.0 §11.2.2). It is collective:
 // it blocks until every rank has called it. All operations must have been
@@ -112,6 +135,9 @@ func (w *World) Fabric() string { return w.fabric }
 // Non-local.
 func (w *World) Finalize() error {
 	const call = "Finalize"
+	if err := w.check(call); err != nil {
+		return err
+	}
 	err := w.comm.Barrier()
 	if w.finalized.Swap(true) {
 		return w.comm.explain(call, 0, 0, false)

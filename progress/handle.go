@@ -67,7 +67,12 @@ func loopOf(hs []Handle) (*Loop, error) {
 			continue
 		}
 		if l != nil && h.r.loop != l {
-			return nil, ErrMixed
+			if h.r.loop.lone() {
+				continue
+			}
+			if !l.lone() {
+				return nil, ErrMixed
+			}
 		}
 		l = h.r.loop
 	}

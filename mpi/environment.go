@@ -1,0 +1,59 @@
+package mpi
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// began is what Wtime counts from.
+var began = time.Now()
+
+// Wtime is the time in seconds since some time in the past, which stays the same
+// as long as the process runs (MPI_Wtime, MPI-4.0 §9.6). The clock never goes
+// back. It is the process's own: times of different ranks can't be compared. It may
+// be called before Init and after Finalize. Local.
+func Wtime() float64 { return time.Since(began).Seconds() }
+
+// Wtick is the resolution of Wtime in seconds (MPI_Wtick, MPI-4.0 §9.6). Local.
+func Wtick() float64 {
+	var t unix.Timespec
+	if err := unix.ClockGetres(unix.CLOCK_MONOTONIC, &t); err != nil || t.Nano() <= 0 {
+		return time.Nanosecond.Seconds()
+	}
+	return time.Duration(t.Nano()).Seconds()
+}
+
+// ProcessorName is the name of the machine that the process runs on
+// (MPI_Get_processor_name, MPI-4.0 §9.1.2). The error says why the system does not
+// tell it. It may be called before Init and after Finalize. Local.
+func ProcessorName() (string, error) {
+	name, err := os.Hostname()
+	return name, fail("ProcessorName", err)
+}
+
+// Version is the version of the MPI standard whose names and semantics this
+// package follows, as far as it goes: 4, 0 (MPI_Get_version, MPI-4.0 §9.1.1). It
+// may be called before Init and after Finalize. Local.
+func Version() (version, subversion int) { return 4, 0 }
+
+const module = "github.com/weft-mpi/weft"
+
+// LibraryVersion says which build of Weft this is, and of what
+// (MPI_Get_library_version, MPI-4.0 §9.1.1). It may be called before Init and after
+// Finalize. Local.
+func LibraryVersion() string {
+	version := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range append(info.Deps, &info.Main) {
+			if m.Path == module && m.Version != "" {
+				version = m.Version
+			}
+		}
+	}
+	return fmt.Sprintf("Weft %s, %s, %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

@@ -1,0 +1,194 @@
+package mpi_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// functions are the exported functions of the package, generic ones for one type;
+// TestNothingPanicsOnNil makes sure that none is missing.
+var functions = map[string]any{
+	"Alloc": mpi.Alloc[int32], "Free": mpi.Free[int32],
+	"Send": mpi.Send[byte], "Ssend": mpi.Ssend[byte], "Rsend": mpi.Rsend[byte], "Bsend": mpi.Bsend[byte],
+	"Isend": mpi.Isend[byte], "Issend": mpi.Issend[byte], "Irsend": mpi.Irsend[byte], "Ibsend": mpi.Ibsend[byte],
+	"Recv": mpi.Recv[byte], "Irecv": mpi.Irecv[byte], "Mrecv": mpi.Mrecv[byte], "Imrecv": mpi.Imrecv[byte],
+	"SendInit": mpi.SendInit[byte], "SsendInit": mpi.SsendInit[byte], "RsendInit": mpi.RsendInit[byte],
+	"BsendInit": mpi.BsendInit[byte], "RecvInit": mpi.RecvInit[byte],
+	"Sendrecv": mpi.Sendrecv[byte, byte], "SendrecvReplace": mpi.SendrecvReplace[byte],
+	"Isendrecv": mpi.Isendrecv[byte, byte], "IsendrecvReplace": mpi.IsendrecvReplace[byte],
+	"Probe": mpi.Probe, "Iprobe": mpi.Iprobe, "Mprobe": mpi.Mprobe, "Improbe": mpi.Improbe,
+	"Start": mpi.Start, "Startall": mpi.Startall, "Cancel": mpi.Cancel, "RequestFree": mpi.RequestFree,
+	"OnComplete": mpi.OnComplete, "RequestGetStatus": mpi.RequestGetStatus,
+	"Wait": mpi.Wait, "Test": mpi.Test, "Waitall": mpi.Waitall, "Testall": mpi.Testall,
+	"Waitany": mpi.Waitany, "Testany": mpi.Testany, "Waitsome": mpi.Waitsome, "Testsome": mpi.Testsome,
+	"GrequestStart": mpi.GrequestStart, "GrequestComplete": mpi.GrequestComplete,
+	"Count": mpi.Count[int32], "SetCount": mpi.SetCount[int32],
+	"Init": mpi.Init, "Run": mpi.Run, "Initialized": mpi.Initialized, "Finalized": mpi.Finalized,
+	"Fabrics": mpi.Fabrics, "FabricAvailable": mpi.FabricAvailable, "Devices": mpi.Devices,
+	"Wtime": mpi.Wtime, "Wtick": mpi.Wtick, "ProcessorName": mpi.ProcessorName, "Version": mpi.Version,
+	"LibraryVersion": mpi.LibraryVersion,
+	"WithFabric":     mpi.WithFabric, "WithLogger": mpi.WithLogger, "WithLimits": mpi.WithLimits,
+	"WithWatchdog": mpi.WithWatchdog, "WithoutProgressThread": mpi.WithoutProgressThread, "WithoutSIGQUIT": mpi.WithoutSIGQUIT,
+}
+
+// values are one value of each exported type that has methods, the zero one or,
+// of types that are used by pointer, nil and a pointer to the zero one.
+var values = map[string][]any{
+	"World":   {(*mpi.World)(nil), new(mpi.World)},
+	"Comm":    {(*mpi.Comm)(nil), new(mpi.Comm)},
+	"Request": {mpi.Request{}}, "Message": {mpi.Message{}}, "Status": {mpi.Status{}}, "Pending": {mpi.Pending{}},
+	"Limits": {mpi.Limits{}}, "Class": {mpi.Class(0)}, "Option": {mpi.Option(nil)}, "Error": {&mpi.Error{}},
+	"TruncateError": {&mpi.TruncateError{}}, "NoBufferError": {&mpi.NoBufferError{}}, "LimitError": {&mpi.LimitError{}},
+	"FabricError": {&mpi.FabricError{}}, "EnvError": {&mpi.EnvError{}}, "LostError": {&mpi.LostError{}},
+	"Device": {mpi.Device{}}, "DevicePort": {mpi.DevicePort{}}, "DeviceGID": {mpi.DeviceGID{}}, "DeviceRendezvous": {mpi.DeviceRendezvous{}},
+}
+
+// noValues are the exported types that have no methods to call.
+var noValues = map[string]bool{"Scalar": true}
+
+// What is nil or zero, after an error that was not looked at say, is answered
+// with an error where there is one to answer, and never with a panic.
+func TestNothingPanicsOnNil(t *testing.T) {
+	funcs, types := exported(t)
+	for name := range funcs {
+		if functions[name] == nil {
+			t.Errorf("the function %s is not among those that are called here", name)
+		}
+	}
+	for name := range types {
+		if values[name] == nil && !noValues[name] {
+			t.Errorf("the type %s is not among those whose methods are called here", name)
+		}
+	}
+	for name, f := range functions {
+		if !funcs[name] {
+			t.Errorf("there is no function %s any more", name)
+		}
+		callWithNothing(t, name, reflect.ValueOf(f))
+	}
+	for name, vs := range values {
+		if !types[name] {
+			t.Errorf("there is no type %s any more", name)
+		}
+		for _, v := range vs {
+			r := reflect.ValueOf(v)
+			for i := range r.NumMethod() {
+				callWithNothing(t, fmt.Sprintf("(%T).%s", v, r.Type().Method(i).Name), r.Method(i))
+			}
+		}
+	}
+}
+
+// sources are the files of the package but for tests, with their comments.
+func sources(t *testing.T) (files []*ast.File) {
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+// exported lists the exported functions and types of the package's sources.
+func exported(t *testing.T) (funcs, types map[string]bool) {
+	funcs, types = map[string]bool{}, map[string]bool{}
+	for _, f := range sources(t) {
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil && d.Name.IsExported() {
+					funcs[d.Name.Name] = true
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() {
+						types[s.Name.Name] = true
+					}
+				}
+			}
+		}
+	}
+	return funcs, types
+}
+
+// callWithNothing calls f with zero arguments, and again with pointers to zero
+// values in the place of nil ones. Where f can return an error and has been given
+// nothing to work with, it is to do so.
+func callWithNothing(t *testing.T, name string, f reflect.Value) {
+	t.Helper()
+	for _, pointers := range []bool{false, true} {
+		var args []reflect.Value
+		ft := f.Type()
+		for i := range ft.NumIn() {
+			if ft.IsVariadic() && i == ft.NumIn()-1 {
+				break
+			}
+			in := ft.In(i)
+			if pointers && in.Kind() == reflect.Pointer {
+				args = append(args, reflect.New(in.Elem()))
+			} else {
+				args = append(args, reflect.Zero(in))
+			}
+		}
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("%s panics (pointers to zero values: %t): %v\n%s", name, pointers, p, debug.Stack())
+				}
+			}()
+			out := f.Call(args)
+			if len(args) == 0 || len(out) == 0 || ft.In(0) != reflect.TypeFor[*mpi.Comm]() && ft.In(0) != reflect.TypeFor[*mpi.World]() {
+				return
+			}
+			if err, _ := out[len(out)-1].Interface().(error); err == nil {
+				t.Errorf("%s answers %v without an error (pointers to zero values: %t)", name, out, pointers)
+			}
+		}()
+	}
+}
+
+// Methods that can return an error and whose receiver is nothing do so.
+func TestMethodsOfNilAnswerErrComm(t *testing.T) {
+	for _, v := range append(values["World"], values["Comm"]...) {
+		r := reflect.ValueOf(v)
+		for i := range r.NumMethod() {
+			f := r.Method(i)
+			n := f.Type().NumOut()
+			if n == 0 || f.Type().Out(n-1) != reflect.TypeFor[error]() {
+				continue
+			}
+			var args []reflect.Value
+			for k := range f.Type().NumIn() {
+				args = append(args, reflect.Zero(f.Type().In(k)))
+			}
+			err, _ := f.Call(args)[n-1].Interface().(error)
+			want(t, fmt.Sprintf("(%T).%s", v, r.Type().Method(i).Name), err, mpi.ErrComm)
+		}
+	}
+	var c *mpi.Comm
+	var w *mpi.World
+	if c.Rank() != mpi.Undefined || c.Size() != 0 || c.Context() == nil || c.WithContext(t.Context()) != nil {
+		t.Errorf("a nil Comm has the rank %d, the size %d, the context %v and becomes %v", c.Rank(), c.Size(), c.Context(), c.WithContext(t.Context()))
+	}
+	if w.Comm() != nil || w.Fabric() != "" || w.Pending() != nil {
+		t.Errorf("a nil World has the Comm %v, the fabric %q and pending %v", w.Comm(), w.Fabric(), w.Pending())
+	}
+}
