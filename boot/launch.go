@@ -65,8 +65,8 @@ type Launch struct {
 //
 // Every rank leads a process group of its own. What is left of the group is
 // killed when the rank ends, and the rank itself when the launcher dies.
-func (l *Launch) Run(ctx context.Context) (err error) {
-	if err := readLimits().check(l.N); err != nil {
+func (l *Launch) Run(ctx context.Context) error {
+	if err := checkRanks(l.N); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -76,6 +76,10 @@ func (l *Launch) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	return c.run(ctx)
+}
+
+func (c *crew) run(ctx context.Context) (err error) {
 	started, release := make(chan error), make(chan struct{})
 	var spawner sync.WaitGroup
 	spawner.Go(func() { c.spawn(ctx, started, release) })
@@ -181,10 +185,26 @@ func (l *Launch) prepare() (*crew, error) {
 		c.null.Close()
 		return nil, err
 	}
+	// What the launcher itself opens is open now, the runtime's poller too.
+	if err := checkFiles(l.N, l.copied()); err != nil {
+		c.in.stop()
+		c.null.Close()
+		return nil, err
+	}
 	var lock sync.Mutex
 	c.out = newSink(l.Stdout, c.null, &lock, l.N)
 	c.err = newSink(l.Stderr, c.null, &lock, l.N)
 	return c, nil
+}
+
+// copied is how many streams of each rank are certain to take a pipe.
+func (l *Launch) copied() (streams int) {
+	for _, w := range []io.Writer{l.Stdout, l.Stderr} {
+		if _, file := w.(*os.File); w != nil && !file {
+			streams++
+		}
+	}
+	return streams
 }
 
 // close frees what the job held. Precondition: all ranks have ended.

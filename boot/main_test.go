@@ -63,6 +63,10 @@ func init() { // breaks the cycle through playLauncher
 		"abort inside":  playAbortInside,
 		"abort ignored": playAbortIgnored,
 
+		"narrow":      playNarrow,
+		"lowered":     playLowered,
+		"show limits": playShowLimits,
+
 		"keep going":    playKeepGoing,
 		"garbage event": playGarbageEvent,
 		"one fails":     playOneFails,

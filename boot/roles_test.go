@@ -2,6 +2,7 @@ package boot
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -282,11 +283,12 @@ func playFamily() error {
 	return errors.Join(err, j.Close())
 }
 
-// playLauncher is a launcher to be killed.
+// playLauncher is a launcher to be killed, or one of the role in the variable.
 func playLauncher() error {
 	if os.Getenv(envFD) != "" {
 		return errors.New("a launcher started as a rank of its own kind: that would not end")
 	}
-	l := Launch{N: 3, Path: os.Args[0], Env: roleEnv("hang"), Stdout: os.Stdout}
+	role := cmp.Or(os.Getenv("BOOT_TEST_LAUNCH"), "hang")
+	l := Launch{N: 3, Path: os.Args[0], Env: roleEnv(role), Stdout: os.Stdout}
 	return l.Run(context.Background())
 }

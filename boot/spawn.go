@@ -54,7 +54,7 @@ func (c *crew) spawn(ctx context.Context, started chan<- error, release <-chan s
 			break
 		}
 		if err = c.start(rank); err != nil {
-			err = fmt.Errorf("boot: start rank %d (%s): %w", rank, c.path, err)
+			err = fmt.Errorf("boot: start rank %d (%s): %w", rank, c.path, tooManyFiles(err, c.size, rank))
 		}
 	}
 	c.in.started()
