@@ -80,15 +80,17 @@ func (l *Launch) Run(ctx context.Context) error {
 }
 
 func (c *crew) run(ctx context.Context) (err error) {
+	control := followJobControl(ctx)
 	started, release := make(chan error), make(chan struct{})
 	var spawner sync.WaitGroup
 	spawner.Go(func() { c.spawn(ctx, started, release) })
 	err = <-started
 	if err == nil {
-		err = c.attend(ctx)
+		err = c.attend(ctx, control)
 	} else {
 		c.abandon()
 	}
+	control.leave()
 	close(release)
 	spawner.Wait()
 	c.in.stop()
@@ -98,9 +100,11 @@ func (c *crew) run(ctx context.Context) (err error) {
 // WithSignals returns a context that ends when the process receives SIGINT,
 // SIGTERM or SIGQUIT, with an *Interrupted as its cause, so that Run passes the
 // signal on to the ranks. Ranks of package mpi report what waits when they get
-// SIGQUIT, then end. stop undoes it.
+// SIGQUIT, then end. A Run in this context stops the ranks and then its own
+// process on SIGTSTP, and has them go on when it does itself; KillGrace does not
+// count the time between. stop undoes it.
 func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(parent)
+	ctx, cancel := context.WithCancelCause(context.WithValue(parent, signalsKey{}, true))
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
 	go func() {

@@ -54,6 +54,7 @@ func init() { // breaks the cycle through playLauncher
 		"env":      playEnv,
 		"family":   playFamily,
 		"launcher": playLauncher,
+		"shell":    playShell,
 
 		"survive":       playSurvive,
 		"survive late":  playSurviveLate,

@@ -4,8 +4,9 @@
 //	weft run -n 4 ./program arguments
 //	weft info
 //
-// It exits with the code of the first rank that failed, 1 if the ranks could
-// not be started, and 2 on a wrong command line.
+// It exits with the code of the first rank that failed, 128+n if signal n has
+// killed that rank or ended weft itself, 1 if the ranks could not be started or
+// their output not written, and 2 on a wrong command line.
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -71,16 +73,13 @@ func run(args []string) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "weft:", err)
-	var exit *boot.ExitError
-	if errors.As(err, &exit) && exit.Code > 0 {
-		return exit.Code
-	}
+	// A line for each rank that failed.
+	fmt.Fprintln(os.Stderr, "weft:", strings.ReplaceAll(err.Error(), "\n", "\nweft: "))
 	var limit *boot.LimitError
 	if errors.As(err, &limit) {
 		return 2
 	}
-	return 1
+	return boot.ExitCode(err)
 }
 
 func wrong(err error) int {
