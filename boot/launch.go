@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -50,6 +49,23 @@ type Launch struct {
 	// (Job.Events); Run returns when all have ended, with the same error as
 	// without KeepGoing. Job.Abort and the end of the context still end all.
 	KeepGoing bool
+
+	// What follows changes the ranks' own processes. By default nothing does but
+	// Bind and variables whose names begin with WEFT_.
+
+	// TimerSlack is by how much the kernel may delay a rank's timers to join
+	// them with others (prctl(2), PR_SET_TIMERSLACK); 0 leaves it, usually at
+	// 50 µs. The Go runtime's monitor sleeps 20 µs at a time whenever a rank
+	// comes to life, and on a core that it shares with the rank takes a tenth
+	// of it for several milliseconds. Within the 4 ms of a kernel's tick at 250
+	// Hz it needs no timer interrupt of its own; the rank's other timers come
+	// as much later.
+	TimerSlack time.Duration
+	// NoRseq keeps the C library of ranks, by GLIBC_TUNABLES, from registering
+	// restartable sequences, which Go does not use: the kernel writes to a
+	// registered area whenever a thread gets a core back, and ranks that share
+	// cores pass them on at every message. A setting of the user's stays.
+	NoRseq bool
 }
 
 // Run starts the ranks and blocks until all have ended. It returns nil if all
@@ -129,6 +145,7 @@ type crew struct {
 	bound     bool
 	grace     time.Duration
 	keepGoing bool
+	slack     time.Duration
 	greet     welcome // without the rank
 	meet      *rendezvous
 	news      *news
@@ -158,6 +175,7 @@ func (l *Launch) prepare() (*crew, error) {
 		bound:     l.Bind == BindAuto,
 		grace:     l.KillGrace,
 		keepGoing: l.KeepGoing,
+		slack:     l.TimerSlack,
 		meet:      newRendezvous(l.N),
 		news:      newNews(),
 		size:      l.N,
@@ -170,10 +188,7 @@ func (l *Launch) prepare() (*crew, error) {
 		env = os.Environ()
 	}
 	c.env = rankEnv(env)
-	if n := maxProcs(c.bound); n > 0 && !has(c.env, "GOMAXPROCS") {
-		c.env = append(c.env, "GOMAXPROCS="+strconv.Itoa(n))
-	}
-	if l.N > len(cores) {
+	if l.NoRseq {
 		c.env = withoutRseq(c.env)
 	}
 	c.greet.size = uint32(l.N)

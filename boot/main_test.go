@@ -53,6 +53,7 @@ func init() { // breaks the cycle through playLauncher
 		"parent":   playParent,
 		"env":      playEnv,
 		"family":   playFamily,
+		"process":  playProcess,
 		"launcher": playLauncher,
 		"shell":    playShell,
 

@@ -257,6 +257,17 @@ func playEnv() error {
 	return printSockets()
 }
 
+// playProcess prints what a launcher may have changed of the process: its
+// environment and the timer slack of its first thread.
+func playProcess() error {
+	for _, kv := range os.Environ() {
+		fmt.Printf("%q\n", kv)
+	}
+	slack, err := os.ReadFile("/proc/self/timerslack_ns")
+	fmt.Printf("slack %s\n", strings.TrimSpace(string(slack)))
+	return err
+}
+
 func printSockets() error {
 	names, err := filepath.Glob("/proc/self/fd/*")
 	for _, n := range names {

@@ -36,6 +36,8 @@ func run(args []string) int {
 	n := flags.IntP("n", "n", 1, "ranks to start")
 	bind := flags.String("bind", "auto", "auto: a core for each rank if there are enough; none: leave it to the system")
 	keepGoing := flags.Bool("keep-going", false, "let the job go on when a rank fails: the others are told")
+	slack := flags.Duration("timer-slack", 0, "let the kernel delay the ranks' timers by so much, 4ms say; 0 leaves it")
+	noRseq := flags.Bool("no-rseq", false, "keep the ranks' C library from restartable sequences (GLIBC_TUNABLES)")
 	flags.Usage = func() { fmt.Fprint(os.Stderr, usage, flags.FlagUsages()) }
 	if len(args) == 1 && args[0] == "info" {
 		return info(os.Stdout)
@@ -68,7 +70,8 @@ func run(args []string) int {
 	ctx, stop := boot.WithSignals(context.Background())
 	defer stop()
 	l := boot.Launch{N: *n, Path: flags.Arg(0), Args: flags.Args()[1:], Bind: how,
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, KeepGoing: *keepGoing}
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, KeepGoing: *keepGoing,
+		TimerSlack: *slack, NoRseq: *noRseq}
 	err := l.Run(ctx)
 	if err == nil {
 		return 0
