@@ -21,31 +21,9 @@ const (
 	BindNone
 )
 
-// boundMaxProcs is the GOMAXPROCS of a rank that has one core to itself. More
-// would have the Go scheduler spread goroutines over threads that can only
-// take turns.
-const boundMaxProcs = 1
-
-// boundTimerSlack is by how much the kernel may delay a bound rank's timers
-// (prctl(2), PR_SET_TIMERSLACK), in ns. The Go runtime's monitor sleeps 20 µs
-// at a time whenever a rank comes to life; with the default slack of 50 µs it
-// takes a tenth of the core from the rank for several milliseconds. Within the
-// 4 ms of a kernel's tick at 250 Hz it needs no timer interrupt of its own.
-const boundTimerSlack = 4_000_000
-
-// setTimerSlack sets the slack of the calling thread and of what it starts;
-// 0 sets the thread's default again.
+// setTimerSlack sets the slack of the calling thread and of what it starts, in
+// ns (prctl(2), PR_SET_TIMERSLACK); 0 sets the thread's default again.
 func setTimerSlack(ns uintptr) { unix.Prctl(unix.PR_SET_TIMERSLACK, ns, 0, 0, 0) }
-
-// maxProcs is the GOMAXPROCS that a rank gets when the user has set none, or 0
-// to leave it to the Go runtime, which goes by the affinity mask and by the
-// cgroup's quota.
-func maxProcs(bound bool) int {
-	if bound {
-		return boundMaxProcs
-	}
-	return 0
-}
 
 // maxCPUs is more than any kernel is built for (CONFIG_NR_CPUS ≤ 8192).
 const maxCPUs = 8192

@@ -37,9 +37,10 @@
 // tells the launcher, also in the middle of an Exchange (Job.Abort).
 //
 // When a rank fails the others are stopped in steps (stop.go), unless the job is
-// to keep going. A rank leads a
-// process group, whose remains are killed when the rank ends, and dies with the
-// launcher. Two kinds of processes escape: those that leave the group (setsid),
-// and, if the launcher is killed with SIGKILL, what a rank or a wrapper script
-// has started, for the kernel's parent-death signal reaches children only.
+// to keep going. Ctrl-Z stops the ranks with the launcher (jobcontrol.go). A
+// rank leads a process group, whose remains are killed when the rank ends, and
+// dies with the launcher. Two kinds of processes escape: those that leave the
+// group (setsid), and, if the launcher is killed with SIGKILL, what a rank or a
+// wrapper script has started, for the kernel's parent-death signal reaches
+// children only.
 package boot

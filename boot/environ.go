@@ -169,9 +169,7 @@ func rankEnv(env []string) []string {
 	return out
 }
 
-// withoutRseq keeps the C library from registering restartable sequences, which
-// no Go program uses: the kernel writes to a registered area whenever a thread
-// gets a core back, and ranks that share cores pass them on at every message.
+// withoutRseq is env with the tunable of Launch.NoRseq.
 func withoutRseq(env []string) []string {
 	const name, tunable = "GLIBC_TUNABLES", "glibc.pthread.rseq"
 	for i, kv := range env {
@@ -185,14 +183,4 @@ func withoutRseq(env []string) []string {
 		}
 	}
 	return append(env, name+"="+tunable+"=0")
-}
-
-// has reports whether env sets name to something.
-func has(env []string, name string) bool {
-	for _, kv := range env {
-		if n, v, ok := strings.Cut(kv, "="); ok && n == name && v != "" {
-			return true
-		}
-	}
-	return false
 }

@@ -110,6 +110,36 @@ func (e *AbortError) Error() string {
 	return s
 }
 
+// ExitCode is the code with which the program of a launcher exits after an error
+// of Run, as shells count. The first of these that is in err decides:
+//   - *Interrupted by signal n: 128+n, so 130 for Ctrl-C;
+//   - *AbortError: its Code;
+//   - *ExitError, that of the first rank that failed: its Code, 128+n if signal
+//     n has killed the rank, and 1 if its code was 0;
+//   - any other error: 1.
+//
+// It is 0 if err is nil.
+func ExitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	if by, ok := errors.AsType[*Interrupted](err); ok {
+		return 128 + int(by.Signal)
+	}
+	if abort, ok := errors.AsType[*AbortError](err); ok {
+		return abort.Code
+	}
+	if exit, ok := errors.AsType[*ExitError](err); ok {
+		switch {
+		case exit.Signal != 0:
+			return 128 + int(exit.Signal)
+		case exit.Code > 0:
+			return exit.Code
+		}
+	}
+	return 1
+}
+
 // Interrupted is the cause of a context cancelled by a signal; see WithSignals.
 type Interrupted struct{ Signal syscall.Signal }
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -50,6 +49,23 @@ type Launch struct {
 	// (Job.Events); Run returns when all have ended, with the same error as
 	// without KeepGoing. Job.Abort and the end of the context still end all.
 	KeepGoing bool
+
+	// What follows changes the ranks' own processes. By default nothing does but
+	// Bind and variables whose names begin with WEFT_.
+
+	// TimerSlack is by how much the kernel may delay a rank's timers to join
+	// them with others (prctl(2), PR_SET_TIMERSLACK); 0 leaves it, usually at
+	// 50 µs. The Go runtime's monitor sleeps 20 µs at a time whenever a rank
+	// comes to life, and on a core that it shares with the rank takes a tenth
+	// of it for several milliseconds. Within the 4 ms of a kernel's tick at 250
+	// Hz it needs no timer interrupt of its own; the rank's other timers come
+	// as much later.
+	TimerSlack time.Duration
+	// NoRseq keeps the C library of ranks, by GLIBC_TUNABLES, from registering
+	// restartable sequences, which Go does not use: the kernel writes to a
+	// registered area whenever a thread gets a core back, and ranks that share
+	// cores pass them on at every message. A setting of the user's stays.
+	NoRseq bool
 }
 
 // Run starts the ranks and blocks until all have ended. It returns nil if all
@@ -65,8 +81,8 @@ type Launch struct {
 //
 // Every rank leads a process group of its own. What is left of the group is
 // killed when the rank ends, and the rank itself when the launcher dies.
-func (l *Launch) Run(ctx context.Context) (err error) {
-	if err := readLimits().check(l.N); err != nil {
+func (l *Launch) Run(ctx context.Context) error {
+	if err := checkRanks(l.N); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -76,15 +92,21 @@ func (l *Launch) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	return c.run(ctx)
+}
+
+func (c *crew) run(ctx context.Context) (err error) {
+	control := followJobControl(ctx)
 	started, release := make(chan error), make(chan struct{})
 	var spawner sync.WaitGroup
 	spawner.Go(func() { c.spawn(ctx, started, release) })
 	err = <-started
 	if err == nil {
-		err = c.attend(ctx)
+		err = c.attend(ctx, control)
 	} else {
 		c.abandon()
 	}
+	control.leave()
 	close(release)
 	spawner.Wait()
 	c.in.stop()
@@ -94,9 +116,11 @@ func (l *Launch) Run(ctx context.Context) (err error) {
 // WithSignals returns a context that ends when the process receives SIGINT,
 // SIGTERM or SIGQUIT, with an *Interrupted as its cause, so that Run passes the
 // signal on to the ranks. Ranks of package mpi report what waits when they get
-// SIGQUIT, then end. stop undoes it.
+// SIGQUIT, then end. A Run in this context stops the ranks and then its own
+// process on SIGTSTP, and has them go on when it does itself; KillGrace does not
+// count the time between. stop undoes it.
 func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(parent)
+	ctx, cancel := context.WithCancelCause(context.WithValue(parent, signalsKey{}, true))
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
 	go func() {
@@ -121,6 +145,7 @@ type crew struct {
 	bound     bool
 	grace     time.Duration
 	keepGoing bool
+	slack     time.Duration
 	greet     welcome // without the rank
 	meet      *rendezvous
 	news      *news
@@ -150,6 +175,7 @@ func (l *Launch) prepare() (*crew, error) {
 		bound:     l.Bind == BindAuto,
 		grace:     l.KillGrace,
 		keepGoing: l.KeepGoing,
+		slack:     l.TimerSlack,
 		meet:      newRendezvous(l.N),
 		news:      newNews(),
 		size:      l.N,
@@ -162,10 +188,7 @@ func (l *Launch) prepare() (*crew, error) {
 		env = os.Environ()
 	}
 	c.env = rankEnv(env)
-	if n := maxProcs(c.bound); n > 0 && !has(c.env, "GOMAXPROCS") {
-		c.env = append(c.env, "GOMAXPROCS="+strconv.Itoa(n))
-	}
-	if l.N > len(cores) {
+	if l.NoRseq {
 		c.env = withoutRseq(c.env)
 	}
 	c.greet.size = uint32(l.N)
@@ -181,10 +204,26 @@ func (l *Launch) prepare() (*crew, error) {
 		c.null.Close()
 		return nil, err
 	}
+	// What the launcher itself opens is open now, the runtime's poller too.
+	if err := checkFiles(l.N, l.copied()); err != nil {
+		c.in.stop()
+		c.null.Close()
+		return nil, err
+	}
 	var lock sync.Mutex
 	c.out = newSink(l.Stdout, c.null, &lock, l.N)
 	c.err = newSink(l.Stderr, c.null, &lock, l.N)
 	return c, nil
+}
+
+// copied is how many streams of each rank are certain to take a pipe.
+func (l *Launch) copied() (streams int) {
+	for _, w := range []io.Writer{l.Stdout, l.Stderr} {
+		if _, file := w.(*os.File); w != nil && !file {
+			streams++
+		}
+	}
+	return streams
 }
 
 // close frees what the job held. Precondition: all ranks have ended.

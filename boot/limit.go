@@ -1,8 +1,12 @@
 package boot
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"os"
+	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -10,42 +14,109 @@ import (
 // MaxRanks is the most ranks that one Launch starts.
 const MaxRanks = 4096
 
-const (
-	fdsPerRank = 4  // of the launcher: connection, pidfd, two output pipes
-	fdsSpare   = 64 // for everything else in the launching process
-)
-
-// limits of this process, in ranks or what ranks need.
-type limits struct {
-	processes uint64 // RLIMIT_NPROC; not enforced for root (setrlimit(2))
-	files     uint64 // RLIMIT_NOFILE
-}
-
-func readLimits() limits {
-	l := limits{math.MaxUint64, math.MaxUint64}
+// checkRanks returns a *LimitError if n ranks are too few or too many. The
+// limit on processes, which is not enforced for root (setrlimit(2)), counts
+// those that the user already has, so a launch that passes may still fail; that
+// error comes from the kernel.
+func checkRanks(n int) error {
+	processes := uint64(math.MaxUint64)
 	var r unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NPROC, &r) == nil && os.Geteuid() != 0 {
-		l.processes = r.Cur
+		processes = r.Cur
 	}
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &r) == nil {
-		l.files = r.Cur
-	}
-	return l
-}
-
-// check returns a *LimitError if n ranks are too few or too many. The limit on
-// processes counts those that the user already has, so a launch that passes
-// may still fail; that error comes from the kernel.
-func (l limits) check(n int) error {
 	switch {
 	case n < 1:
 		return &LimitError{n, 1, "a job has at least one rank"}
 	case n > MaxRanks:
 		return &LimitError{n, MaxRanks, "boot.MaxRanks"}
-	case uint64(n) > l.processes:
-		return &LimitError{n, l.processes, "RLIMIT_NPROC, see ulimit -u"}
-	case uint64(n)*fdsPerRank+fdsSpare > l.files:
-		return &LimitError{n, (max(l.files, fdsSpare) - fdsSpare) / fdsPerRank, "RLIMIT_NOFILE, see ulimit -n"}
+	case uint64(n) > processes:
+		return &LimitError{n, processes, "RLIMIT_NPROC, see ulimit -u"}
 	}
 	return nil
+}
+
+// The descriptors of a launcher, beside those that are open before it starts the
+// first rank. A rank needs some too, but how many is its own matter: about
+// a dozen for itself, and three for each peer that it meets over shared memory
+// (bell, arena and pidfd in fabric/shm), which it may do with few of them.
+const (
+	fdsPerRank   = 2 // connection and pidfd
+	fdsPerStream = 1 // of a rank: the end of an output pipe that is read
+	// While a rank is started: its end of the socket, and the pipe over which
+	// the process that becomes the rank tells of an error.
+	fdsToStart       = 3
+	fdsToStartStream = 1 // the end of an output pipe that is written to
+)
+
+// files are what this process may open.
+type files struct {
+	limit uint64 // RLIMIT_NOFILE: above every number of a descriptor
+	free  uint64 // numbers below it
+}
+
+// filesFor is how many descriptors have to be free so that n ranks can be
+// started, of which so many streams of output, 0 to 2, are copied.
+func filesFor(n, streams int) uint64 {
+	return uint64(n*(fdsPerRank+streams*fdsPerStream) + fdsToStart + streams*fdsToStartStream)
+}
+
+// check returns a *LimitError if n ranks can't be started.
+func (f files) check(n, streams int) error {
+	most := n
+	for most > 0 && filesFor(most, streams) > f.free {
+		most--
+	}
+	if most < n {
+		return f.refuse(n, most)
+	}
+	return nil
+}
+
+func (f files) refuse(n, most int) error {
+	return &LimitError{n, uint64(most), fmt.Sprintf("RLIMIT_NOFILE is %d, which leaves %d descriptors; see ulimit -Hn", f.limit, f.free)}
+}
+
+// checkFiles is check for this process. It raises a soft limit that is in the
+// way as far as it goes: Go programs begin with the hard limit less one, but
+// somebody may have lowered it since. What they start gets the soft limit back
+// that they were started with; the ranks' is left alone here, since they raise
+// it for themselves.
+func checkFiles(n, streams int) error {
+	err := readFiles().check(n, streams)
+	var r unix.Rlimit
+	if err == nil || unix.Getrlimit(unix.RLIMIT_NOFILE, &r) != nil || r.Max-r.Cur <= 1 {
+		return err
+	}
+	r.Cur = r.Max
+	if unix.Setrlimit(unix.RLIMIT_NOFILE, &r) != nil {
+		return err
+	}
+	return readFiles().check(n, streams)
+}
+
+func readFiles() files {
+	var r unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &r) != nil {
+		r.Cur = math.MaxUint64
+	}
+	f := files{r.Cur, r.Cur}
+	names, _ := os.ReadDir("/proc/self/fd")
+	for _, name := range names {
+		if fd, err := strconv.ParseUint(name.Name(), 10, 64); err == nil && fd < f.limit {
+			f.free--
+		}
+	}
+	if len(names) > 0 {
+		f.free++ // that of the directory
+	}
+	return f
+}
+
+// tooManyFiles returns a *LimitError in place of an error that says that there
+// are no descriptors left for rank, of n.
+func tooManyFiles(err error, n, rank int) error {
+	if !errors.Is(err, syscall.EMFILE) {
+		return err
+	}
+	return readFiles().refuse(n, rank)
 }

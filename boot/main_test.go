@@ -53,7 +53,9 @@ func init() { // breaks the cycle through playLauncher
 		"parent":   playParent,
 		"env":      playEnv,
 		"family":   playFamily,
+		"process":  playProcess,
 		"launcher": playLauncher,
+		"shell":    playShell,
 
 		"survive":       playSurvive,
 		"survive late":  playSurviveLate,
@@ -62,6 +64,10 @@ func init() { // breaks the cycle through playLauncher
 		"abort":         playAbort,
 		"abort inside":  playAbortInside,
 		"abort ignored": playAbortIgnored,
+
+		"narrow":      playNarrow,
+		"lowered":     playLowered,
+		"show limits": playShowLimits,
 
 		"keep going":    playKeepGoing,
 		"garbage event": playGarbageEvent,

@@ -2,6 +2,7 @@ package boot
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -256,6 +257,17 @@ func playEnv() error {
 	return printSockets()
 }
 
+// playProcess prints what a launcher may have changed of the process: its
+// environment and the timer slack of its first thread.
+func playProcess() error {
+	for _, kv := range os.Environ() {
+		fmt.Printf("%q\n", kv)
+	}
+	slack, err := os.ReadFile("/proc/self/timerslack_ns")
+	fmt.Printf("slack %s\n", strings.TrimSpace(string(slack)))
+	return err
+}
+
 func printSockets() error {
 	names, err := filepath.Glob("/proc/self/fd/*")
 	for _, n := range names {
@@ -282,11 +294,12 @@ func playFamily() error {
 	return errors.Join(err, j.Close())
 }
 
-// playLauncher is a launcher to be killed.
+// playLauncher is a launcher to be killed, or one of the role in the variable.
 func playLauncher() error {
 	if os.Getenv(envFD) != "" {
 		return errors.New("a launcher started as a rank of its own kind: that would not end")
 	}
-	l := Launch{N: 3, Path: os.Args[0], Env: roleEnv("hang"), Stdout: os.Stdout}
+	role := cmp.Or(os.Getenv("BOOT_TEST_LAUNCH"), "hang")
+	l := Launch{N: 3, Path: os.Args[0], Env: roleEnv(role), Stdout: os.Stdout}
 	return l.Run(context.Background())
 }

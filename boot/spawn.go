@@ -45,8 +45,8 @@ func (c *crew) spawn(ctx context.Context, started chan<- error, release <-chan s
 	if err != nil {
 		err = fmt.Errorf("boot: read the CPU affinity: %w", err)
 	}
-	if c.bound {
-		setTimerSlack(boundTimerSlack)
+	if c.slack > 0 {
+		setTimerSlack(uintptr(c.slack))
 	}
 	for rank := 0; rank < c.size && err == nil; rank++ {
 		if ctx.Err() != nil {
@@ -54,11 +54,13 @@ func (c *crew) spawn(ctx context.Context, started chan<- error, release <-chan s
 			break
 		}
 		if err = c.start(rank); err != nil {
-			err = fmt.Errorf("boot: start rank %d (%s): %w", rank, c.path, err)
+			err = fmt.Errorf("boot: start rank %d (%s): %w", rank, c.path, tooManyFiles(err, c.size, rank))
 		}
 	}
 	c.in.started()
-	setTimerSlack(0)
+	if c.slack > 0 {
+		setTimerSlack(0)
+	}
 	restored := !c.bound || unix.SchedSetaffinityDynamic(0, own) == nil
 	started <- err
 	<-release

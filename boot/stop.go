@@ -18,7 +18,7 @@ const maxReports = 3
 // one has asked for that, ctx has ended or, unless the job is to keep going, one
 // has failed. The errors are those of ctx and of ranks that were not told to
 // end, in their order.
-func (c *crew) attend(ctx context.Context) error {
+func (c *crew) attend(ctx context.Context, control *jobControl) error {
 	reports := make(chan report, maxReports*len(c.ranks))
 	for _, r := range c.ranks {
 		r.session.onAbort = func(code byte, why string) {
@@ -32,19 +32,18 @@ func (c *crew) attend(ctx context.Context) error {
 		stopping bool   // grace runs, or the ranks have been told to end
 		told     bool   // they have
 		step     func() // what to do when the grace is over
-		grace    = time.NewTimer(0)
+		grace    = newGraceTimer()
 		done     = ctx.Done()
 	)
-	grace.Stop()
-	defer grace.Stop()
+	defer grace.timer.Stop()
 	then := func(f func()) {
 		stopping, step = true, f
-		grace.Reset(c.grace)
+		grace.reset(c.grace)
 	}
 	end := func(sig unix.Signal) {
 		told = true
-		c.signal(sig)
-		then(func() { c.signal(unix.SIGKILL) })
+		c.end(sig)
+		then(func() { c.end(unix.SIGKILL) })
 	}
 	for live := len(c.ranks); live > 0; {
 		select {
@@ -64,7 +63,7 @@ func (c *crew) attend(ctx context.Context) error {
 			case c.keepGoing && !r.ended:
 				// It has broken the protocol. The others wait for the news of
 				// its end, which nobody but the launcher can bring about.
-				c.ranks[r.rank].signal(unix.SIGKILL)
+				c.ranks[r.rank].end(unix.SIGKILL)
 			case !c.keepGoing && !stopping:
 				then(func() { end(unix.SIGTERM) })
 			}
@@ -76,8 +75,11 @@ func (c *crew) attend(ctx context.Context) error {
 				sig = by.Signal
 			}
 			end(sig)
-		case <-grace.C:
+		case <-grace.timer.C:
+			grace.armed = false
 			step()
+		case s := <-control.got:
+			c.follow(s, grace)
 		}
 	}
 	return failed.join()
@@ -85,23 +87,29 @@ func (c *crew) attend(ctx context.Context) error {
 
 // abandon ends the ranks of a job that could not be started whole.
 func (c *crew) abandon() {
-	c.signal(unix.SIGKILL)
+	c.end(unix.SIGKILL)
 	for _, r := range c.ranks {
 		r.await() // its exit code tells nothing
 	}
 }
 
-// signal sends sig to all ranks that have not ended.
-func (c *crew) signal(sig unix.Signal) {
+// end sends sig to all ranks that have not ended, to end them.
+func (c *crew) end(sig unix.Signal) {
 	for _, r := range c.ranks {
-		r.signal(sig)
+		r.end(sig)
 	}
 }
 
-// signal sends sig, which is to end it, to the rank's process group, or to the
-// rank if that has moved to another group. A rank that has ended meanwhile is
-// no error, and has ended by itself.
-func (r *child) signal(sig unix.Signal) {
+// send sends a signal that ends nobody to all ranks.
+func (c *crew) send(sig unix.Signal) {
+	for _, r := range c.ranks {
+		r.send(sig)
+	}
+}
+
+// end sends sig to end the rank, and notes that down. A rank that has ended
+// meanwhile is no error, and has ended by itself.
+func (r *child) end(sig unix.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.reaped {
@@ -111,12 +119,26 @@ func (r *child) signal(sig unix.Signal) {
 		return
 	}
 	r.told = true
+	r.kill(sig)
+}
+
+func (r *child) send(sig unix.Signal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.reaped {
+		r.kill(sig)
+	}
+}
+
+// kill sends sig to the rank's process group, or to the rank if that has moved
+// to another group. Preconditions: r is locked, and not reaped.
+func (r *child) kill(sig unix.Signal) {
 	if unix.Kill(-r.pid, sig) != nil {
 		unix.Kill(r.pid, sig)
 	}
 }
 
-// wasTold reports whether signal has been sent before the rank's end.
+// wasTold reports whether the rank was told to end before it did.
 func (r *child) wasTold() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/weft-mpi/weft/boot"
 )
@@ -47,12 +48,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "osu-go: %v\n", err)
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "osu-go: %v\n", err)
-	var interrupted *boot.Interrupted
-	if errors.As(err, &interrupted) {
-		return 128 + int(interrupted.Signal)
-	}
-	return exitFailed
+	fmt.Fprintf(stderr, "osu-go: %s\n", strings.ReplaceAll(err.Error(), "\n", "\nosu-go: "))
+	return boot.ExitCode(err)
 }
 
 func dispatch(args []string, stdout, stderr io.Writer) error {

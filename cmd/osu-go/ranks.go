@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/weft-mpi/weft/bench"
 	"github.com/weft-mpi/weft/bench/osufmt"
@@ -50,12 +51,22 @@ func launch(s *settings, stdout, stderr io.Writer) error {
 	if s.unbound {
 		l.Bind = boot.BindNone
 	}
-	err = l.Run(ctx)
-	var exit *boot.ExitError
-	if errors.As(err, &exit) && exit.Code > 0 && exit.Err == nil {
-		return said{exit.Code} // by the rank
+	if err = l.Run(ctx); onlyExits(err) {
+		return said{boot.ExitCode(err)}
 	}
 	return err
+}
+
+// onlyExits reports whether an error of Launch.Run is about ranks that have
+// exited with a code, and have said why.
+func onlyExits(err error) bool {
+	switch e := err.(type) {
+	case *boot.ExitError:
+		return e.Code > 0 && e.Err == nil
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(err error) bool { return !onlyExits(err) })
+	}
+	return false
 }
 
 // rankArgs are the flags of a rank.

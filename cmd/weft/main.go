@@ -4,8 +4,9 @@
 //	weft run -n 4 ./program arguments
 //	weft info
 //
-// It exits with the code of the first rank that failed, 1 if the ranks could
-// not be started, and 2 on a wrong command line.
+// It exits with the code of the first rank that failed, 128+n if signal n has
+// killed that rank or ended weft itself, 1 if the ranks could not be started or
+// their output not written, and 2 on a wrong command line.
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -34,6 +36,8 @@ func run(args []string) int {
 	n := flags.IntP("n", "n", 1, "ranks to start")
 	bind := flags.String("bind", "auto", "auto: a core for each rank if there are enough; none: leave it to the system")
 	keepGoing := flags.Bool("keep-going", false, "let the job go on when a rank fails: the others are told")
+	slack := flags.Duration("timer-slack", 0, "let the kernel delay the ranks' timers by so much, 4ms say; 0 leaves it")
+	noRseq := flags.Bool("no-rseq", false, "keep the ranks' C library from restartable sequences (GLIBC_TUNABLES)")
 	flags.Usage = func() { fmt.Fprint(os.Stderr, usage, flags.FlagUsages()) }
 	if len(args) == 1 && args[0] == "info" {
 		return info(os.Stdout)
@@ -66,21 +70,19 @@ func run(args []string) int {
 	ctx, stop := boot.WithSignals(context.Background())
 	defer stop()
 	l := boot.Launch{N: *n, Path: flags.Arg(0), Args: flags.Args()[1:], Bind: how,
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, KeepGoing: *keepGoing}
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, KeepGoing: *keepGoing,
+		TimerSlack: *slack, NoRseq: *noRseq}
 	err := l.Run(ctx)
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "weft:", err)
-	var exit *boot.ExitError
-	if errors.As(err, &exit) && exit.Code > 0 {
-		return exit.Code
-	}
+	// A line for each rank that failed.
+	fmt.Fprintln(os.Stderr, "weft:", strings.ReplaceAll(err.Error(), "\n", "\nweft: "))
 	var limit *boot.LimitError
 	if errors.As(err, &limit) {
 		return 2
 	}
-	return 1
+	return boot.ExitCode(err)
 }
 
 func wrong(err error) int {

@@ -1,0 +1,102 @@
+package boot
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// signalsKey marks the contexts of WithSignals.
+type signalsKey struct{}
+
+// jobControl passes SIGTSTP and SIGCONT on to the ranks: they lead process
+// groups of their own, so Ctrl-Z at the terminal and the shell's fg reach the
+// launcher only.
+type jobControl struct {
+	got chan os.Signal // nil if the launcher does not follow them
+}
+
+// followJobControl begins to catch the signals if ctx comes from WithSignals,
+// but not in a process that was started to ignore SIGTSTP.
+func followJobControl(ctx context.Context) *jobControl {
+	if ctx.Value(signalsKey{}) == nil || signal.Ignored(syscall.SIGTSTP) {
+		return &jobControl{}
+	}
+	// Of each kind one may be pending, the kernel and the runtime keep no more.
+	j := &jobControl{got: make(chan os.Signal, 4)}
+	signal.Notify(j.got, syscall.SIGTSTP, syscall.SIGCONT)
+	return j
+}
+
+// leave gives the signals their former meaning.
+func (j *jobControl) leave() {
+	if j.got != nil {
+		signal.Stop(j.got)
+	}
+}
+
+// follow does to the ranks what was done to the launcher.
+func (c *crew) follow(s os.Signal, grace *graceTimer) {
+	if s == syscall.SIGCONT {
+		c.send(unix.SIGCONT)
+		grace.resume()
+		return
+	}
+	// SIGTSTP has been caught, and a caught signal stops nobody. SIGSTOP leaves
+	// no choice, to the ranks either. Until the kernel has stopped the last
+	// thread some may run on; SIGCONT is what says that all has passed.
+	c.send(unix.SIGSTOP)
+	grace.pause()
+	unix.Kill(os.Getpid(), unix.SIGSTOP)
+}
+
+// graceTimer is a timer that does not count the time for which it is paused.
+// One goroutine uses it.
+type graceTimer struct {
+	timer  *time.Timer
+	end    time.Time     // while it runs
+	left   time.Duration // while it is paused
+	armed  bool
+	paused bool
+}
+
+func newGraceTimer() *graceTimer {
+	g := &graceTimer{timer: time.NewTimer(0)}
+	g.timer.Stop()
+	return g
+}
+
+// reset lets the timer fire after d.
+func (g *graceTimer) reset(d time.Duration) {
+	g.armed = true
+	if g.left = d; g.paused {
+		return
+	}
+	g.end = time.Now().Add(d)
+	g.timer.Reset(d)
+}
+
+func (g *graceTimer) pause() {
+	if g.paused {
+		return
+	}
+	g.paused = true
+	if g.armed {
+		g.left = time.Until(g.end)
+		g.timer.Stop()
+	}
+}
+
+func (g *graceTimer) resume() {
+	if !g.paused {
+		return
+	}
+	g.paused = false
+	if g.armed {
+		g.reset(g.left)
+	}
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+
+	"github.com/weft-mpi/weft/boot"
+)
+
+// What a rank has said before it exited is not said again; a rank that was
+// killed has said nothing.
+func TestExitsOfRanksAreNotRepeated(t *testing.T) {
+	exit := func(code int) error { return &boot.ExitError{Rank: 1, Code: code} }
+	killed := &boot.ExitError{Rank: 2, Code: -1, Signal: syscall.SIGKILL}
+	for _, c := range []struct {
+		err  error
+		only bool
+	}{
+		{nil, false},
+		{exit(1), true},
+		{errors.Join(exit(2), exit(1)), true},
+		{errors.Join(errors.Join(exit(2)), exit(1)), true},
+		{killed, false},
+		{errors.Join(exit(1), killed), false},
+		{&boot.ExitError{Err: boot.ErrNotFinalized}, false},
+		{errors.Join(exit(1), errors.New("no space left on device")), false},
+		{&boot.Interrupted{Signal: syscall.SIGINT}, false},
+	} {
+		if got := onlyExits(c.err); got != c.only {
+			t.Errorf("%v: %t", c.err, got)
+		}
+	}
+}
