@@ -94,6 +94,10 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	if cfg.Size < 1 || int(cfg.Rank) >= cfg.Size {
 		return nil, fmt.Errorf("rank %d in a job of %d ranks", cfg.Rank, cfg.Size)
 	}
+	getMin, err := GetMin(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
 	d := &Domain{cfg: cfg, controlFD: -1, bellFD: -1, peers: make([]*endpoint, cfg.Size)}
 	if err = tryPidfd(); err != nil {
 		return nil, err
@@ -130,7 +134,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	}
 	d.caps = fabric.Caps{
 		MaxShort: maxInline, MaxEager: maxEager, Chunk: 2 << 10,
-		GetMin: measureGetMin(), GetMinMapped: 4 << 10,
+		GetMin: getMin, GetMinMapped: 4 << 10,
 		Get: true, Put: true, Atomics: true, LocalUnregistered: true,
 	}
 	d.wg.Add(1)

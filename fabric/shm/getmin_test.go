@@ -1,48 +1,30 @@
 package shm
 
 import (
+	"strings"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 )
 
-// Dear calls make more go through the ring, between two bounds.
+// The size from which messages are read is the default or what the user says.
 func TestSizeFromWhichToRead(t *testing.T) {
-	const ns = time.Nanosecond
 	for _, c := range []struct {
-		short, long time.Duration
-		want        int
+		set  string
+		want int // 0: refused
 	}{
-		{0, 0, leastGet},
-		{100 * ns, 1000 * ns, leastGet},
-		{400 * ns, 1200 * ns, 8 << 10},
-		{900 * ns, 1500 * ns, 8 << 10},
-		{1000 * ns, 3000 * ns, 32 << 10},
-		{1000 * ns, 4200 * ns, mostSent},
-		{1000 * ns, 9000 * ns, mostSent},
-		{20 * time.Microsecond, 22 * time.Microsecond, mostSent},
-		{time.Hour, time.Hour, mostSent},
-		{1000 * ns, 900 * ns, 8 << 10}, // a long call that was luckier
+		{"", DefaultGetMin}, {"49", 49}, {"65536", 65536}, {"1048576", 1 << 20},
+		{"48", 0}, {"0", 0}, {"-1", 0}, {"1048577", 0}, {"16K", 0}, {" 9000", 0},
 	} {
-		if got := getMin(c.short, c.long); got != c.want {
-			t.Errorf("calls of %v and %v: from %d bytes on, want %d", c.short, c.long, got, c.want)
+		n, err := GetMin(func(name string) string {
+			if name != GetMinVar {
+				t.Errorf("it looks at %s", name)
+			}
+			return c.set
+		})
+		switch {
+		case c.want == 0 && (err == nil || !strings.Contains(err.Error(), GetMinVar)):
+			t.Errorf("%q: %d, %v", c.set, n, err)
+		case c.want > 0 && (err != nil || n != c.want):
+			t.Errorf("%q: %d, %v, want %d", c.set, n, err, c.want)
 		}
-	}
-}
-
-// The measurement answers a size that a message can have, and one for ranks that
-// may not read at all.
-func TestSizeIsMeasured(t *testing.T) {
-	for range 20 {
-		if n := measureGetMin(); n < leastGet || n > mostSent {
-			t.Fatalf("messages are read from %d bytes on", n)
-		}
-	}
-	read := cmaRead
-	defer func() { cmaRead = read }()
-	cmaRead = func(int, []byte, uint64) error { return unix.EPERM }
-	if n := measureGetMin(); n != leastGet {
-		t.Errorf("without reading: from %d bytes on", n)
 	}
 }
