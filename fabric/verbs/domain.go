@@ -184,23 +184,6 @@ func openSelected(cfg fabric.Config, ss []selection, queues int, m marks, a attr
 	return d, nil
 }
 
-// rendezvous says how large messages go. Over several ports they are read: each
-// receive that is to be written to would be registered with all of them.
-func rendezvous(cfg fabric.Config, ss []selection) (Rendezvous, error) {
-	if forced := os.Getenv(envRendezvous) != ""; !forced && (len(ss) > 1 || cfg.Size == 1) {
-		return Rendezvous{}, nil
-	}
-	r, err := ss[0].rendezvous(os.Getenv)
-	if err != nil && os.Getenv(envRendezvous) == "" {
-		cfg.Log.Warn("verbs: large messages are read by their receiver", "err", err)
-		return Rendezvous{}, nil
-	}
-	if err == nil && !r.Forced {
-		cfg.Log.Debug("verbs: measured", "read", r.ReadTime, "write", r.WriteTime, "post", r.PostTime)
-	}
-	return r, err
-}
-
 // describe is what a domain needs to know of the port, and where peers reach
 // the handshake.
 func (s *selection) describe() (portInfo, string, error) {

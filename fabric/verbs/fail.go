@@ -123,10 +123,11 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 }
 
 // hangUp closes the socket, which tells the peer, and says before that it is
-// no death.
+// no death. What the peer dials from now on is refused.
 func (d *Domain) hangUp(p fabric.Peer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.links[p].over = true
 	if c := d.links[p].conn; c != nil {
 		say(c, byteEnded)
 		c.Close()

@@ -157,6 +157,27 @@ func TestAPeerThatIsEndedCanWriteNothingMore(t *testing.T) {
 	}
 }
 
+// A peer that has been given up gets no queue pair when it dials. Its keys of
+// this rank's memory are of no use to it then.
+func TestAPeerThatIsDownGetsNoQueuePair(t *testing.T) {
+	emulated(t)
+	w := newFakeNet()
+	j := fakeJob(w)
+	j.domains(t, 2)
+	d := j.ranks[1]
+	d.links[0].state = linkDialing // in vain, since the peer was not there yet
+	d.endpoint(0).die(fabric.ErrPeerDown)
+	newMourner().untilDown(t, d)
+	if _, err := j.ranks[0].Connect(1, d.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	m := newMourner()
+	m.untilDown(t, j.ranks[0])
+	if qps, _ := w.has(d); qps > 0 || !strings.Contains(m.down[0].Error(), "given rank 0 up") {
+		t.Errorf("it has %d queue pairs, and was told: %v", qps, m.down[0])
+	}
+}
+
 // ending looks at what is left when a peer's end is reported.
 type ending struct {
 	*mourner

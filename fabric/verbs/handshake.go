@@ -36,6 +36,7 @@ type link struct {
 	addr   address
 	conn   net.Conn // of the connection made
 	gone   bool     // the peer has ended while we close
+	over   bool     // the peer is down here: no queue pair is made for it any more
 
 	introduced bool   // the handshake is over
 	railsGone  []byte // to tell the peer by then
@@ -53,7 +54,7 @@ func (d *Domain) want(p fabric.Peer, a address) {
 }
 
 func (d *Domain) redial(p fabric.Peer, l *link) {
-	if l.state == linkIdle && l.wanted && !d.closed.Load() {
+	if l.state == linkIdle && l.wanted && !l.over && !d.closed.Load() {
 		l.state = linkDialing
 		a := l.addr
 		d.wg.Go(func() { d.dial(p, a) })
@@ -301,6 +302,8 @@ func (d *Domain) yield(p fabric.Peer) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch l := &d.links[p]; {
+	case l.over:
+		return fmt.Errorf("rank %d has given rank %d up", d.cfg.Rank, p)
 	case l.state == linkIdle, l.state == linkDialing && p < d.cfg.Rank:
 		l.state = linkAccepting
 		return nil

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/weft-mpi/weft/fabric"
 )
 
 // Rendezvous says how a port moves large messages, and why.
@@ -93,6 +95,23 @@ func (s *selection) rendezvous(getenv func(string) string) (Rendezvous, error) {
 	return r, nil
 }
 
+// rendezvous says how large messages go. Over several ports they are read: each
+// receive that is to be written to would be registered with all of them.
+func rendezvous(cfg fabric.Config, ss []selection) (Rendezvous, error) {
+	if forced := os.Getenv(envRendezvous) != ""; !forced && (len(ss) > 1 || cfg.Size == 1) {
+		return Rendezvous{}, nil
+	}
+	r, err := ss[0].rendezvous(os.Getenv)
+	if err != nil && os.Getenv(envRendezvous) == "" {
+		cfg.Log.Warn("verbs: large messages are read by their receiver", "err", err)
+		return Rendezvous{}, nil
+	}
+	if err == nil && !r.Forced {
+		cfg.Log.Debug("verbs: measured", "read", r.ReadTime, "write", r.WriteTime, "post", r.PostTime)
+	}
+	return r, err
+}
+
 // measure compares READ and WRITE between two queue pairs of the port.
 func measure(p portInfo, openNIC func(nicOptions) (nic, error)) (r Rendezvous, err error) {
 	n, err := openNIC(nicOptions{device: p.device, port: p.number, gidIndex: p.gidIndex, global: p.ethernet || p.lid == 0,
@@ -101,20 +120,6 @@ func measure(p portInfo, openNIC func(nicOptions) (nic, error)) (r Rendezvous, e
 		return r, err
 	}
 	defer func() { err = errors.Join(err, n.close()) }()
-	var qs [2]qp
-	for i := range qs {
-		if qs[i], _, err = n.createQP(); err != nil {
-			return r, err
-		}
-		defer func() { err = errors.Join(err, n.destroyQP(qs[i])) }()
-	}
-	for i := range qs {
-		err = n.connectQP(qs[i], path{qpn: qs[1-i].number, psn: uint32(1 + i), myPSN: uint32(2 - i), gid: p.gid, lid: p.lid,
-			mtu: p.mtu, reads: min(p.reads, p.answers), answers: p.answers})
-		if err != nil {
-			return r, err
-		}
-	}
 	size := measureSize
 	if p.maxMessage > 0 {
 		size = min(size, p.maxMessage*measureDepth)
@@ -136,6 +141,21 @@ func measure(p portInfo, openNIC func(nicOptions) (nic, error)) (r Rendezvous, e
 		return r, err
 	}
 	defer func() { err = errors.Join(err, n.deregister(source)) }()
+	// Made last, so that they are destroyed before their memory is nobody's.
+	var qs [2]qp
+	for i := range qs {
+		if qs[i], _, err = n.createQP(); err != nil {
+			return r, err
+		}
+		defer func() { err = errors.Join(err, n.destroyQP(qs[i])) }()
+	}
+	for i := range qs {
+		err = n.connectQP(qs[i], path{qpn: qs[1-i].number, psn: uint32(1 + i), myPSN: uint32(2 - i), gid: p.gid, lid: p.lid,
+			mtu: p.mtu, reads: min(p.reads, p.answers), answers: p.answers})
+		if err != nil {
+			return r, err
+		}
+	}
 	s := sendDesc{qp: qs[0].id, request: request{remote: addressOf(mem[1]), work: work{segments: 1, flags: flagSignaled}}}
 	s.seg[0] = segment{addressOf(mem[0]), uint32(size / measureDepth), local.lkey}
 	var reads, writes, posts []time.Duration
