@@ -174,10 +174,39 @@ type Domain interface {
 	// Wake makes a present or the next Wait or Sleep return.
 	Wake()
 
-	// Close releases everything the domain holds. Operations that have not
-	// completed never will; the caller holds their buffers no longer. To peers
-	// that are connected this rank is down, behind what it has sent to them.
+	// Close ends this rank towards all peers and releases what the domain
+	// holds. To peers that are connected this rank is down, behind what it has
+	// sent to them. Operations that have not completed never will.
+	//
+	// When Close returns, all memory is the caller's: nobody writes to it any
+	// more, neither a transfer of this rank's nor a Put, an Atomic or a device
+	// of a peer's; and a peer's Get that succeeds has read before. Close is not
+	// local. It waits for a peer that is in the middle of a copy into memory
+	// here, however long that takes (a stopped process may hold one up), or
+	// until the peer's process has ended, and says in the log whom it waits
+	// for. A rank inside Close is in the middle of none: those that close at
+	// once do not wait for each other.
+	//
+	// It is the owner's call, the last one. Wait and Wake may be called
+	// meanwhile.
 	Close() error
+}
+
+// Ender is a Domain that can end a single peer for a reason of the engine's:
+// the peer has broken the protocol, say, or a rank of this process has failed.
+// The peer may be alive.
+type Ender interface {
+	// End is local, and the owner's call. Nothing of the peer's is delivered any
+	// more, its endpoint answers err, which wraps ErrPeerDown, and to the peer
+	// this rank is down: what it reads here from now on fails there.
+	//
+	// It reports whether something of the peer's may still land in memory here:
+	// then PeerDown follows from a later Poll, when that is over. A peer in the
+	// middle of a copy delays it until the copy, or the peer's process, has
+	// ended; either rings the doorbell. Else the peer is down by now, and no
+	// PeerDown follows. Operations with the peer complete, before that PeerDown,
+	// or from the next Poll.
+	End(p Peer, err error) bool
 }
 
 // Endpoint is the way to one peer. Messages of one endpoint arrive in the
@@ -195,11 +224,16 @@ type Endpoint interface {
 	SendZ(kind uint8, imm uint64, hdr []byte, body Segment, op Op) error
 	// Put writes src to the peer's memory; a note other than 0 is given to the
 	// peer's Handler.Notify once the bytes are there. src is the transport's
-	// until Complete(op).
+	// until Complete(op). ErrUnsupported is as for Get, and the note is not
+	// given.
 	Put(src Segment, dst Remote, note uint32, op Op) error
 	// Get reads len(dst.Bytes) bytes of the peer's memory; dst is the
-	// transport's until Complete(op). ErrUnsupported means that this peer's
-	// memory can't be read and the data has to be sent.
+	// transport's until Complete(op).
+	//
+	// ErrUnsupported, from the call or from Complete, means that this transport
+	// can't reach that memory of the peer's, and that the data has to be sent
+	// instead. The peer is not down. By the time of such a Complete part of the
+	// destination may have been written.
 	Get(dst Segment, src Remote, op Op) error
 	// Atomic acts on 8 bytes of the peer's memory.
 	Atomic(a Atomic, dst Remote, op Op) error

@@ -108,6 +108,12 @@ func TestADeathEndsWhatNeedsThePeerAtEveryStep(t *testing.T) {
 // A fabric that still writes to the buffer says so: until it is done the
 // receive goes on, whatever becomes of the peer.
 func TestAReceiveWhoseGetIsUnderWayEndsWithTheGet(t *testing.T) {
+	for _, err := range []error{fabric.ErrPeerDown, fabric.ErrUnsupported} {
+		t.Run(err.Error(), func(t *testing.T) { endsWithTheGet(t, err) })
+	}
+}
+
+func endsWithTheGet(t *testing.T, end error) {
 	g := newRig(t, 2)
 	e, peer := g.engine(0, func(s *spy) { s.holdGet = true }), g.raw(1)
 	peer.send(0, wire.RTS, wire.Imm(world, tag), rts(fabric.Remote{Addr: 1 << 20, Len: 1 << 20}, 1<<20, 5), nil)
@@ -118,7 +124,7 @@ func TestAReceiveWhoseGetIsUnderWayEndsWithTheGet(t *testing.T) {
 	if ended, _, err := progress.Test(&h); ended || err != nil {
 		t.Fatalf("the receive ended while the fabric has its buffer: %v", err)
 	}
-	e.own(func() { e.loop.Complete(e.spy.held[0], fabric.ErrPeerDown) })
+	e.own(func() { e.loop.Complete(e.spy.held[0], end) })
 	if _, err := progress.Wait(&h); !errors.Is(err, fabric.ErrPeerDown) {
 		t.Errorf("Wait = %v", err)
 	}

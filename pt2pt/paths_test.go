@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
@@ -24,6 +25,18 @@ type path struct {
 	noGet bool
 	kinds []uint8 // of the sender
 	gets  bool
+	// Get, or where puts is set Put, fails amid the transfer for good.
+	partly, puts bool
+}
+
+// engines are a sender and a receiver that take the path.
+func (p path) engines(g *rig) (a, b *engine) {
+	a = g.engine(0, func(s *spy) { s.partly = p.partly })
+	b = g.engine(1, func(s *spy) {
+		s.noGet, s.partly = p.noGet, p.partly
+		s.caps = func(c *fabric.Caps) { c.PutFirst = p.puts }
+	})
+	return a, b
 }
 
 var paths = []path{
@@ -36,6 +49,8 @@ var paths = []path{
 	{name: "large get", n: 1<<20 + 1, kinds: []uint8{wire.RTS}, gets: true},
 	{name: "fragments", n: 16384, noGet: true, kinds: []uint8{wire.RTS, wire.Data}},
 	{name: "many fragments", n: 1<<20 + 1, noGet: true, kinds: []uint8{wire.RTS, wire.Data}},
+	{name: "fragments after a Get", n: 1<<20 + 1, partly: true, kinds: []uint8{wire.RTS, wire.Data}},
+	{name: "fragments after a Put", n: 1<<20 + 1, partly: true, puts: true, kinds: []uint8{wire.RTS, wire.Data}},
 }
 
 // A buffer may be as long as the message, longer, or shorter: the message is
@@ -66,7 +81,7 @@ func TestEveryPathCarriesExactBytes(t *testing.T) {
 
 func carry(t *testing.T, p path, room int, posted bool) {
 	g := newRig(t, 2)
-	a, b := g.engine(0), g.engine(1, func(s *spy) { s.noGet = p.noGet })
+	a, b := p.engines(g)
 	const guard = 64
 	memory := bytes.Repeat([]byte{0xee}, room+guard)
 	out := pattern(p.n, 1)
@@ -139,7 +154,7 @@ func TestAWildcardReceiveLearnsItsSourceOnEveryPath(t *testing.T) {
 	for _, p := range paths {
 		t.Run(p.name, func(t *testing.T) {
 			g := newRig(t, 2)
-			a, b := g.engine(0), g.engine(1, func(s *spy) { s.noGet = p.noGet })
+			a, b := p.engines(g)
 			in := make([]byte, p.n)
 			rh := b.Irecv(g.ctx, AnySource, world, AnyTag, in)
 			a.must(a.Send(g.ctx, 1, world, 12, pattern(p.n, 3)))

@@ -143,6 +143,8 @@ type spy struct {
 	caps       func(*fabric.Caps)
 	noGet      bool // Get answers ErrUnsupported
 	holdGet    bool // Get is accepted and not carried out
+	partly     bool // Get and Put are carried out in part, then answer ErrUnsupported
+	begun      []fabric.Op
 	ends       bool // End is taken, and PeerDown comes when the peer is killed
 	held       []fabric.Op
 	before     func() // what the next Poll does first
@@ -179,7 +181,12 @@ func (s *spy) Poll(h fabric.Handler, max int) int {
 		s.before = nil
 		f()
 	}
-	return s.Domain.Poll(h, max)
+	begun := s.begun
+	s.begun = nil
+	for _, op := range begun {
+		h.Complete(op, fabric.ErrUnsupported)
+	}
+	return len(begun) + s.Domain.Poll(h, max)
 }
 
 func (s *spy) Connect(p fabric.Peer, addr []byte) (fabric.Endpoint, error) {
@@ -210,12 +217,24 @@ func (e *spyEndpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) e
 	case e.s.holdGet:
 		e.s.held = append(e.s.held, op)
 		return nil
+	case e.s.partly:
+		clear(dst.Bytes[:len(dst.Bytes)/2])
+		e.s.begun = append(e.s.begun, op)
+		return nil
 	}
 	err := e.Endpoint.Get(dst, src, op)
 	if err == nil {
 		e.s.gets++
 	}
 	return err
+}
+
+func (e *spyEndpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
+	if !e.s.partly {
+		return e.Endpoint.Put(src, dst, note, op)
+	}
+	e.s.begun = append(e.s.begun, op)
+	return nil
 }
 
 // raw is a rank without an engine.

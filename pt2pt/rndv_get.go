@@ -111,8 +111,15 @@ func (e *Engine) get(ep fabric.Endpoint, r *progress.Request) error {
 	return err
 }
 
-// onGot ends the transfer of a receive.
+// onGot ends the transfer of a receive. Memory that turns out to be out of the
+// fabric's reach is sent in fragments, all of it.
 func (e *Engine) onGot(r *progress.Request, err error) {
+	if errors.Is(err, fabric.ErrUnsupported) {
+		if err = e.loop.Conn(fabric.Peer(r.Peer)).Down(); err == nil {
+			e.askFrags(r, min(uint64(len(r.Buf)), r.Remote.Len))
+			return
+		}
+	}
 	e.release(r)
 	if err != nil {
 		e.acknowledge(fabric.Peer(r.Peer), r.Other, wire.Lost)

@@ -37,7 +37,7 @@ func (e *Engine) onGrant(from fabric.Peer, op uint64, h wire.GrantHeader) bool {
 }
 
 // put starts the transfer of a send. The receiver takes fragments, too, as long
-// as nothing has been written.
+// as it was not told that the message has been written.
 func (e *Engine) put(ep fabric.Endpoint, r *progress.Request) error {
 	dst := fabric.Remote{Addr: r.Offset, Len: r.Remote.Len, Key: r.Remote.Key}
 	err := ep.Put(fabric.Segment{Bytes: r.Buf[:dst.Len], Region: r.Region}, dst, 0, r.Op())
@@ -59,6 +59,16 @@ func (e *Engine) put(ep fabric.Endpoint, r *progress.Request) error {
 // its own, which is sent when the bytes are there.
 func (e *Engine) onPut(r *progress.Request, err error) {
 	peer, outcome := fabric.Peer(r.Peer), wire.Received
+	if errors.Is(err, fabric.ErrUnsupported) {
+		c := e.loop.Conn(peer)
+		if err = c.Down(); err == nil { // as in put
+			r.Step, r.Offset = stepFrags, 0
+			if c.Busy() || e.sendFrags(c.Endpoint(), r) == fabric.ErrAgain {
+				c.Enqueue(r)
+			}
+			return
+		}
+	}
 	if err != nil {
 		outcome = wire.Lost
 	} else {

@@ -18,6 +18,10 @@ type Harness struct {
 	// the transport can't do that to a rank of this process.
 	Kill func(t testing.TB, rank fabric.Peer)
 
+	// Alloc returns memory that peers map (Domain.Mapped) until the test ends,
+	// nil if there is none.
+	Alloc func(t testing.TB, n int) []byte
+
 	// ChecksRemote says that every Remote is checked against what the peer has
 	// registered. Without it a Remote may reach the peer's whole memory, and
 	// the suite gives only good ones.
@@ -98,6 +102,10 @@ func Run(t *testing.T, h Harness) {
 		{"What a closed peer has sent comes before its end", sentBeforeClose},
 		{"The first message of a peer that closes at once comes", sentAndClosed},
 		{"Memory of a closed peer is read no more", getFromClosed},
+		{"Memory of a rank that closes is its own/heap", closedMemory},
+		{"Memory of a rank that closes is its own/mapped", closedMapped},
+		{"Memory of a rank that ends its peers is its own/heap", endedMemory},
+		{"Memory of a rank that ends its peers is its own/mapped", endedMapped},
 		{"A closed peer wakes a sleeper", closedWakes},
 		{"A dead peer is reported once, after its operations", peerDown},
 		{"A dead peer wakes a sleeper", peerDownWakes},

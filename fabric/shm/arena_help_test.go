@@ -76,7 +76,7 @@ func TestAPeerNamesOnlyMemoryInsideTheArena(t *testing.T) {
 	}
 }
 
-func allocOrFail(t *testing.T, n int) []byte {
+func allocOrFail(t testing.TB, n int) []byte {
 	t.Helper()
 	b, err := Alloc(n)
 	if err != nil {

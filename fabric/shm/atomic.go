@@ -7,6 +7,31 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
+// Atomic acts on memory of the peer's arena, which both ends reach with the
+// processor's own atomics.
+func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) error {
+	if !e.up || e.d.closed.Load() {
+		return e.notUp()
+	}
+	if dst.Key != keyArena {
+		return fabric.ErrUnsupported
+	}
+	if dst.Len < 8 || dst.Addr%8 != 0 {
+		return fabric.ErrBadRemote
+	}
+	b, err := e.info.arena.at(dst.Addr, 8)
+	switch {
+	case err != nil:
+	case !e.mayWrite():
+		err = e.moveError(e.leftError())
+	default:
+		err = apply(a, word64(b, 0))
+		e.wrote()
+	}
+	e.d.done = append(e.d.done, completion{op: op, err: err})
+	return nil
+}
+
 // apply carries out a on a word that another process may also act on.
 func apply(a fabric.Atomic, w *uint64) error {
 	switch a.Kind {

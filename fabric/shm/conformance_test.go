@@ -23,19 +23,24 @@ func (d onHeap) Caps() fabric.Caps {
 	return c
 }
 
+func (d onHeap) End(p fabric.Peer, err error) bool { return d.Domain.(fabric.Ender).End(p, err) }
+
 func TestConformance(t *testing.T) {
 	for _, cma := range []bool{true, false} {
 		t.Run(fmt.Sprintf("cma=%t", cma), func(t *testing.T) {
 			if !cma {
 				refuseCMA(t)
 			}
-			fabrictest.Run(t, fabrictest.Harness{Open: func(t testing.TB, n int) []fabric.Domain {
-				ds := openJob(t, n)
-				for i := range ds {
-					ds[i] = onHeap{ds[i], cma}
-				}
-				return ds
-			}})
+			fabrictest.Run(t, fabrictest.Harness{
+				Open: func(t testing.TB, n int) []fabric.Domain {
+					ds := openJob(t, n)
+					for i := range ds {
+						ds[i] = onHeap{ds[i], cma}
+					}
+					return ds
+				},
+				Alloc: allocOrFail,
+			})
 		})
 	}
 }

@@ -2,10 +2,7 @@ package shm
 
 import (
 	"encoding/binary"
-	"runtime"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -109,7 +106,7 @@ func (e *endpoint) askHelp(j *getJob) {
 // there. A block the helper failed to copy is copied here.
 func (j *getJob) awaitHelp() (over bool, err error) {
 	if j.err != nil {
-		if atomic.LoadUint64(slotWord(j.e.tx.mem, j.coop, coopAnswer))&coopAnswered == 0 {
+		if !j.settled() {
 			return false, nil // the buffer is the helper's too
 		}
 		j.e.coop.gets &^= 1 << j.coop
@@ -133,35 +130,26 @@ func (j *getJob) awaitHelp() (over bool, err error) {
 	return true, err
 }
 
-// revokeWait is how long a rank that leaves, or that ends a peer which lives,
-// waits for a helper that is in the middle of a block.
-const revokeWait = 100 * time.Millisecond
-
-// abandoned are buffers that a stopped helper may still write to: the garbage
-// collector must not hand them to anybody else.
-var abandoned struct {
-	sync.Mutex
-	buffers [][]byte
-}
-
-// revoke takes an unfinished transfer back from its helper: on return nobody
-// writes to its buffer.
-func (j *getJob) revoke() {
-	if j.coop < 0 {
+// takeBack stops the helper of an unfinished transfer, if it has one: the helper
+// claims no block any more. It may be in the middle of one that it has claimed.
+func (j *getJob) takeBack() {
+	if j.coop < 0 || j.taken {
 		return
 	}
 	const everything = 1 << 40
 	claims := atomic.AddUint64(slotWord(j.e.tx.mem, j.coop, coopClaims), everything) - everything
-	theirs := min(claims, uint64(j.blocks)) - min(claims, uint64(j.front))
-	for began := time.Now(); time.Since(began) < revokeWait; runtime.Gosched() {
-		answer := atomic.LoadUint64(slotWord(j.e.tx.mem, j.coop, coopAnswer))
-		if answer&coopAnswered != 0 || answer&coopCopied >= theirs {
-			return
-		}
+	j.taken, j.owed = true, min(claims, uint64(j.blocks))-min(claims, uint64(j.front))
+}
+
+// settled reports whether nobody writes any more to the buffer of a transfer that
+// was taken back. Its load pairs with the helper's store: the blocks were written
+// before. A helper that is in the middle of a block rings once it has moved it.
+func (j *getJob) settled() bool {
+	if j.coop < 0 {
+		return true
 	}
-	abandoned.Lock()
-	abandoned.buffers = append(abandoned.buffers, j.local)
-	abandoned.Unlock()
+	answer := atomic.LoadUint64(slotWord(j.e.tx.mem, j.coop, coopAnswer))
+	return answer&coopAnswered != 0 || answer&coopCopied >= j.owed
 }
 
 // helpArena in the slot number of a request for help says that both addresses

@@ -10,12 +10,13 @@
 // Get and Put move large bodies with one copy: through Cross Memory Attach
 // (process_vm_readv), or by a plain copy from the arena, memory of mpi.Alloc
 // that peers map. Both ends copy where that pays; see coop.go. Where the kernel refuses
-// CMA the domain says so once in the log and answers Get with ErrUnsupported.
+// CMA the domain says so once in the log and answers Get with ErrUnsupported; for
+// memory that it can't reach (memfd_secret, a device's) the Get ends with that.
 //
 // A rank that sleeps publishes what it wants to be woken for in a word that
 // its peers map; a sender that reads it after publishing rings the rank's
-// eventfd. The death of a peer is seen through its pidfd; one that closes says
-// so in the rings that they share.
+// eventfd. The death of a peer is seen through its pidfd; one that closes, or that
+// gives a rank up, says so in the rings that they share (leave.go).
 //
 // The package imports fabric, the standard library and golang.org/x/sys/unix.
 // It runs on Linux.

@@ -24,7 +24,8 @@ type Domain struct {
 	ctx        context.Context
 	cancel     context.CancelFunc
 	listener   *net.UnixListener
-	wg         sync.WaitGroup
+	wg         sync.WaitGroup // the goroutines of handshakes
+	watchers   sync.WaitGroup // those that watch peers' processes
 	membarrier bool
 	arena      *Arena
 	probe      []uint64 // peers read probe[0] to see whether CMA works
@@ -41,9 +42,11 @@ type Domain struct {
 	deadline  bool // the bell has a read deadline
 
 	// What set-up goroutines hand to the owner: events is guarded by mu,
-	// pending says without a lock that there are some.
+	// pending says without a lock that there are some. So is ended: the peers
+	// that were ended, whose rings are refused before they may write there.
 	mu      sync.Mutex
 	events  []event
+	ended   map[fabric.Peer]bool
 	pending atomic.Bool
 	closed  atomic.Bool
 
@@ -53,9 +56,10 @@ type Domain struct {
 	turn       int         // where in rx the next Poll starts
 	row        int         // messages taken there in a row
 	delivering bool        // messages are being handed over: short Gets are done after each
-	left       *uint32     // how many peers have closed: they count
+	left       *uint32     // how many peers have left: they count
 	leftSeen   uint32
-	dying      int // peers that have died and whose rings may hold messages
+	dying      int         // peers that have died and whose rings may hold messages
+	parting    []*endpoint // peers that were ended, of whom something may still land here
 	done       []completion
 	reads      []briefRead            // of the handler that runs
 	jobs       []*getJob              // large Gets in progress
@@ -86,6 +90,7 @@ type event struct {
 	tx, rx []byte    // a ring made or received
 	fenced bool      // tx: publish with a full fence
 	err    error     // the peer is down
+	died   bool      // its process has ended
 }
 
 const controlSize = 4096
@@ -152,9 +157,16 @@ func (d *Domain) Addr() []byte { return []byte(d.addr) }
 // post hands an event to the owner and makes sure it looks.
 func (d *Domain) post(ev event) {
 	d.mu.Lock()
-	if d.closed.Load() {
+	why := uint32(0)
+	switch {
+	case d.closed.Load():
+		why = leftClosed
+	case ev.known != nil && d.ended[ev.peer]:
+		why = leftEnded
+	}
+	if why != 0 {
 		d.mu.Unlock()
-		ev.refuse()
+		ev.refuse(why)
 		return
 	}
 	d.events = append(d.events, ev)
@@ -165,9 +177,9 @@ func (d *Domain) post(ev event) {
 
 // refuse releases a connection that the domain takes no more: it closes, or has
 // given the peer up.
-func (ev *event) refuse() {
+func (ev *event) refuse(why uint32) {
 	if ev.known != nil {
-		leave(ev.known, ev.tx, ev.rx)
+		leave(ev.known, ev.tx, ev.rx, why)
 	}
 	ev.release()
 }
@@ -234,58 +246,3 @@ const (
 	keyVirtual = 0 // an address in the peer's address space
 	keyArena   = 1 // an offset in the peer's arena
 )
-
-// Close ends the transport. Peers that are connected are told PeerDown, behind
-// what was sent to them.
-func (d *Domain) Close() error {
-	if d.closed.Swap(true) {
-		return nil
-	}
-	d.Wake()
-	d.release()
-	return nil
-}
-
-func (d *Domain) release() {
-	d.cancel()
-	unpark()
-	if d.listener != nil {
-		d.listener.Close()
-	}
-	d.mu.Lock()
-	d.closed.Store(true)
-	events := d.events
-	d.events = nil
-	d.mu.Unlock()
-	for i := range events {
-		events[i].refuse()
-	}
-	for _, j := range d.helps {
-		j.answer(coopAnswered) // nobody waits for a rank that leaves
-	}
-	for _, j := range d.jobs {
-		if j.e.down == nil {
-			j.revoke()
-		}
-	}
-	for _, e := range d.peers {
-		if e != nil {
-			e.close()
-		}
-	}
-	d.left, d.leftSeen = new(uint32), 0
-	d.wg.Wait()
-	for _, r := range d.rx {
-		unix.Munmap(r.mem)
-	}
-	d.rx, d.jobs, d.helps = nil, nil, nil
-	if d.bell != nil {
-		d.bell.Close()
-	} else if d.bellFD >= 0 {
-		unix.Close(d.bellFD)
-	}
-	if d.controlFD >= 0 {
-		unix.Munmap(d.control)
-		unix.Close(d.controlFD)
-	}
-}

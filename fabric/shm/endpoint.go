@@ -3,8 +3,6 @@ package shm
 import (
 	"fmt"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/weft-mpi/weft/fabric"
 )
 
@@ -17,7 +15,9 @@ type endpoint struct {
 	up     bool
 	down   error // why it is
 	dying  error // why it will be, once its ring is empty
-	left   bool  // it has closed
+	left   bool  // it has left us
+	gone   bool  // we have left it
+	died   bool  // its process has ended
 	tx     producer
 	wake   *uint32 // the peer's wake word
 	info   *peerInfo
@@ -26,6 +26,8 @@ type endpoint struct {
 	heard  uint64 // rx.head at the last Send
 	coop   coopSlots
 	noting *getJob // the oldest Put whose note has found no room
+
+	stopped []*getJob // its transfers, once it was ended or we close
 }
 
 // Send copies a message into the peer's ring.
@@ -81,23 +83,4 @@ func (e *endpoint) full() error {
 // SendZ is not offered: Send copies once, Get copies nothing in between.
 func (e *endpoint) SendZ(uint8, uint64, []byte, fabric.Segment, fabric.Op) error {
 	return fabric.ErrUnsupported
-}
-
-func (e *endpoint) close() {
-	e.up = false
-	if e.info != nil {
-		var rx []byte
-		if e.rx != nil {
-			rx = e.rx.mem
-		}
-		leave(e.info, e.tx.mem, rx)
-	}
-	if e.tx.mem != nil {
-		unix.Munmap(e.tx.mem)
-		e.tx = producer{}
-	}
-	if e.info != nil {
-		e.info.close()
-		e.info = nil
-	}
 }

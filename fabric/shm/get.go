@@ -46,6 +46,10 @@ type getJob struct {
 	coop    int   // slot, or -1
 	waiting bool  // every block is claimed; the helper still copies
 	err     error // why it has failed, while the helper may still copy
+
+	// Once it was taken back from its helper: how many blocks are the helper's.
+	taken bool
+	owed  uint64
 }
 
 // Get copies memory of the peer to dst.Bytes: from its arena by a plain copy,
@@ -53,7 +57,7 @@ type getJob struct {
 // block, while the peer's Poll writes blocks from the back.
 func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
 	if n := len(dst.Bytes); e.d.delivering && n < coopMin && src.Key == keyVirtual && uint64(n) <= src.Len &&
-		e.info != nil && e.info.cma && e.down == nil && !e.d.closed.Load() {
+		e.up && e.info.cma && !e.d.closed.Load() {
 		e.d.readLater(e, dst.Bytes, src.Addr, op)
 		return nil
 	}
@@ -100,9 +104,7 @@ func (d *Domain) readBrief(h fabric.Handler) int {
 		if r.e.up {
 			r.e.tx.claimTwo()
 		}
-		if err != nil || r.e.hasLeft() {
-			err = r.e.moveError(err)
-		}
+		err = r.e.checked(err)
 		r.local = nil
 		h.Complete(r.op, err) // which may move d.reads
 	}
@@ -116,11 +118,10 @@ func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fa
 }
 
 func (e *endpoint) transfer(j getJob) error {
-	if e.down != nil || e.d.closed.Load() {
+	// The peer's memory is ours to use once it has our ring, in which it says
+	// that it leaves.
+	if !e.up || e.d.closed.Load() {
 		return e.notUp()
-	}
-	if e.info == nil || j.write && !e.up {
-		return fabric.ErrAgain
 	}
 	if uint64(len(j.local)) > j.remote.Len {
 		return fabric.ErrBadRemote
@@ -143,7 +144,7 @@ func (e *endpoint) transfer(j getJob) error {
 
 // helpPays reports whether the peer should help with a transfer.
 func (e *endpoint) helpPays(j *getJob) bool {
-	if j.write || len(j.local) < coopMin || !e.up {
+	if j.write || len(j.local) < coopMin {
 		return false
 	}
 	if j.remote.Key == keyArena {
@@ -168,40 +169,68 @@ func (e *endpoint) begin(j getJob) {
 func (e *endpoint) move(j *getJob, off, n int) error {
 	local := j.local[off : off+n]
 	addr := j.remote.Addr + uint64(off)
-	var err error
-	if j.write && e.hasLeft() {
-		return e.moveError(nil)
-	}
+	var mapped []byte
 	if j.remote.Key == keyArena {
-		var b []byte
-		if b, err = e.info.arena.at(addr, uint64(n)); err == nil {
-			if j.write {
-				copy(b, local)
-			} else {
-				copy(local, b)
-			}
+		var err error
+		if mapped, err = e.info.arena.at(addr, uint64(n)); err != nil {
+			return e.moveError(err)
 		}
-	} else if j.write {
-		err = writePeer(e.info.thread, addressOf(local), addr, n)
+	}
+	if j.write {
+		return e.write(mapped, local, addr)
+	}
+	var err error
+	if mapped != nil {
+		copy(local, mapped)
 	} else {
 		err = readPeer(e.info.thread, local, addr)
 	}
-	if err == nil && !e.hasLeft() {
+	return e.checked(err)
+}
+
+// write copies local to memory of the peer: where that is mapped, else to an
+// address of its.
+func (e *endpoint) write(mapped, local []byte, addr uint64) (err error) {
+	if !e.mayWrite() {
+		return e.moveError(e.leftError())
+	}
+	if mapped != nil {
+		copy(mapped, local)
+	} else {
+		err = writePeer(e.info.thread, addressOf(local), addr, len(local))
+	}
+	e.wrote()
+	if err != nil {
+		return e.moveError(err)
+	}
+	return nil
+}
+
+// checked is how a read of the peer's memory has ended that answered err: it
+// does not count if the peer may have used the memory for something else.
+func (e *endpoint) checked(err error) error {
+	loadFence() // the bytes were read before hasLeft looks
+	if err == nil {
+		err = e.leftError()
+	}
+	if err == nil {
 		return nil
 	}
 	return e.moveError(err)
 }
 
-// moveError is why memory of the peer could not be copied: because of err, or
-// because it may be used for something else since the peer has left.
+// moveError is why memory of the peer could not be copied. Memory that the
+// kernel does not let other processes reach (memfd_secret, a device's), or that
+// of a process which has forbidden that since, is the peer's to send.
 func (e *endpoint) moveError(err error) error {
 	switch {
-	case err == nil:
-		err = errLeft
 	case errors.Is(err, unix.ESRCH):
 		err = fmt.Errorf("%w: process %d has ended", fabric.ErrPeerDown, e.info.pid)
+	case errors.Is(err, unix.EPERM):
+		e.info.cma = false
+		err = fmt.Errorf("%w: %w", fabric.ErrUnsupported, err)
 	case errors.Is(err, unix.EFAULT):
-		err = fabric.ErrBadRemote
+		err = fmt.Errorf("%w: %w", fabric.ErrUnsupported, err)
 	}
 	return &fabric.Error{Op: "copy memory of a peer", Peer: e.peer, HasPeer: true, Err: err}
 }
@@ -237,6 +266,7 @@ func (j *getJob) step() (over bool, err error) {
 	j.front++
 	if err != nil && j.coop >= 0 {
 		j.err, j.waiting = err, true
+		j.takeBack()
 		return j.awaitHelp()
 	}
 	if err != nil {
@@ -271,29 +301,6 @@ func (d *Domain) finish(i int, err error) {
 	d.jobs[last] = nil
 	d.jobs = d.jobs[:last]
 	d.done = append(d.done, completion{op: j.op, err: err})
-}
-
-// Atomic acts on memory of the peer's arena, which both ends reach with the
-// processor's own atomics.
-func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) error {
-	if e.down != nil || e.d.closed.Load() {
-		return e.notUp()
-	}
-	if e.info == nil {
-		return fabric.ErrAgain
-	}
-	if dst.Key != keyArena {
-		return fabric.ErrUnsupported
-	}
-	if dst.Len < 8 || dst.Addr%8 != 0 {
-		return fabric.ErrBadRemote
-	}
-	b, err := e.info.arena.at(dst.Addr, 8)
-	if err == nil {
-		err = apply(a, word64(b, 0))
-	}
-	e.d.done = append(e.d.done, completion{op: op, err: err})
-	return nil
 }
 
 // noCMA says once why large messages are copied twice.

@@ -41,19 +41,14 @@ func TestTheRingOfAPeerThatHasClosedIsTakenFirst(t *testing.T) {
 	}
 }
 
-// A rank tells the peers that it closes which it has given up itself.
-func TestARankThatClosesTellsThePeersThatItHasGivenUp(t *testing.T) {
+// A peer that is given up is told so.
+func TestAPeerThatIsGivenUpIsTold(t *testing.T) {
 	p := newPair(t)
 	p.n[0].d.corrupt(p.n[0].d.peers[1].rx, 0)
 	waitFor(t, "the end of the peer", func() bool {
 		p.n[0].d.Poll(p.n[0], 64)
 		return p.n[0].down[1] != nil
 	})
-	p.n[1].d.Poll(p.n[1], 64)
-	if err := p.n[1].down[0]; err != nil {
-		t.Fatalf("the peer is told %v before anything is closed", err)
-	}
-	p.n[0].d.Close()
 	waitFor(t, "the peer to be told", func() bool {
 		p.n[1].d.Poll(p.n[1], 64)
 		return p.n[1].down[0] != nil

@@ -2,6 +2,7 @@ package shm
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +25,9 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 	if atomic.LoadUint32(d.left) != d.leftSeen {
 		d.findLeft()
 		own++
+	}
+	if len(d.parting) > 0 {
+		own += d.part()
 	}
 	if len(d.jobs)+len(d.helps) > 0 && d.work() {
 		own++
@@ -154,40 +158,74 @@ func (d *Domain) corrupt(r *inbound, ctl uint64) {
 
 // takeEvents applies what the set-up goroutines have found.
 func (d *Domain) takeEvents() {
-	d.mu.Lock()
-	events := d.events
-	d.events = nil
-	d.pending.Store(false)
-	d.mu.Unlock()
-	for i := range events {
-		ev := &events[i]
-		e := d.endpoint(ev.peer)
-		if e.down != nil {
-			ev.refuse()
-			continue
+	for {
+		d.mu.Lock()
+		if len(d.events) == 0 {
+			d.events = nil
+			d.pending.Store(false)
+			d.mu.Unlock()
+			return
 		}
-		if ev.err != nil {
-			d.die(e, ev.err)
-			continue
-		}
-		if e.info == nil {
-			e.info, e.wake = ev.known, word(ev.known.control, 0)
-			d.watch(ev.peer, ev.known)
-		} else {
-			ev.known.close()
-		}
-		switch {
-		case ev.tx != nil:
-			e.tx = producer{ringMem: newRingMem(ev.tx), fenced: ev.fenced}
-			e.up = true
-		case ev.rx != nil && e.rx == nil:
-			e.rx = &inbound{consumer: consumer{ringMem: newRingMem(ev.rx)}, peer: e}
-			d.rx = append(d.rx, e.rx)
-		default:
-			unix.Munmap(ev.rx)
-		}
-		d.leftSeen = atomic.LoadUint32(d.left) - 1 // its peer may have closed already
+		ev := d.events[0]
+		d.events = d.events[1:]
+		d.mu.Unlock()
+		d.take(&ev)
 	}
+}
+
+// takeLast applies what has come of a peer that is being ended, and refuses its
+// connections from now on.
+func (d *Domain) takeLast(e *endpoint) {
+	d.mu.Lock()
+	if d.ended == nil {
+		d.ended = map[fabric.Peer]bool{}
+	}
+	d.ended[e.peer] = true
+	var last []event
+	d.events = slices.DeleteFunc(d.events, func(ev event) bool {
+		if ev.peer == e.peer {
+			last = append(last, ev)
+		}
+		return ev.peer == e.peer
+	})
+	d.mu.Unlock()
+	for i := range last {
+		if ev := &last[i]; ev.err != nil {
+			e.died = e.died || ev.died
+		} else {
+			d.take(ev)
+		}
+	}
+}
+
+// take applies an event. A ring is taken from a peer that has ended, too: it is
+// left with the others.
+func (d *Domain) take(ev *event) {
+	e := d.endpoint(ev.peer)
+	if ev.err != nil {
+		e.died = e.died || ev.died
+		if !d.closed.Load() {
+			d.die(e, ev.err)
+		}
+		return
+	}
+	if e.info == nil {
+		e.info, e.wake = ev.known, word(ev.known.control, 0)
+		d.watch(ev.peer, ev.known)
+	} else {
+		ev.known.close()
+	}
+	switch {
+	case ev.tx != nil:
+		e.tx = producer{ringMem: newRingMem(ev.tx), fenced: ev.fenced}
+		e.up = true
+	case ev.rx != nil && e.rx == nil:
+		e.rx = &inbound{consumer: consumer{ringMem: newRingMem(ev.rx)}, peer: e}
+		d.rx = append(d.rx, e.rx)
+	default:
+		unix.Munmap(ev.rx)
+	}
+	d.leftSeen = atomic.LoadUint32(d.left) - 1 // its peer may have left already
 }
 
 // complete hands over finished operations, oldest first.
@@ -205,40 +243,4 @@ func (d *Domain) complete(h fabric.Handler, max int) int {
 	}
 	d.done = d.done[:copy(d.done, d.done[n:])]
 	return n
-}
-
-// fail ends a peer: its operations first, then the peer.
-func (d *Domain) fail(e *endpoint, err error) {
-	if e.down != nil {
-		return
-	}
-	if e.dying != nil {
-		d.dying--
-	}
-	lives := e.rx != nil && e.dying == nil
-	e.down, e.dying, e.up = err, nil, false
-	if e.rx != nil {
-		e.rx.sever()
-	}
-	for i := 0; i < len(d.jobs); {
-		if j := d.jobs[i]; j.e == e {
-			if lives {
-				j.revoke()
-			}
-			d.finish(i, err)
-		} else {
-			i++
-		}
-	}
-	helps := d.helps[:0]
-	for _, j := range d.helps {
-		if j.e != e {
-			helps = append(helps, j)
-		} else {
-			j.answer(coopAnswered) // it may live, and wait
-		}
-	}
-	clear(d.helps[len(helps):])
-	d.helps = helps
-	d.done = append(d.done, completion{peer: e.peer, err: err, down: true})
 }

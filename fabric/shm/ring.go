@@ -5,7 +5,8 @@ package shm
 //
 //	0       consumed  one line, written by the consumer: descriptors, payload position
 //	64      coop      coopSlots lines, see coop.go
-//	4032    ends      a word of each side, the producer's first: it has closed
+//	3968    in flight a word of the producer's, see inflight.go
+//	4032    ends      a word of each side, the producer's first: it has left
 //	4096    lines     ringLines descriptors of 64 bytes
 //	+       payload   ringPayload bytes
 const (
@@ -15,6 +16,7 @@ const (
 
 	offConsumed = 0
 	offCoop     = 64
+	offInFlight = 3968
 	offEnds     = 4032
 	offLines    = 4096
 	offPayload  = offLines + ringLines*lineSize

@@ -126,7 +126,7 @@ func TestAGetOfAHandlerIsDoneWhenTheHandlerReturns(t *testing.T) {
 		want error
 	}{
 		{"right", func(a uint64) uint64 { return a }, nil},
-		{"nobody's memory", func(uint64) uint64 { return 4096 }, fabric.ErrBadRemote},
+		{"nobody's memory", func(uint64) uint64 { return 4096 }, fabric.ErrUnsupported},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPair(t)

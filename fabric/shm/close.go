@@ -1,0 +1,109 @@
+package shm
+
+import (
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Close ends the transport. Peers that are connected are told PeerDown, behind
+// what was sent to them. See fabric.Domain.
+func (d *Domain) Close() error {
+	if d.closed.Swap(true) {
+		return nil
+	}
+	d.Wake()
+	d.release()
+	return nil
+}
+
+func (d *Domain) release() {
+	d.cancel()
+	unpark()
+	if d.listener != nil {
+		d.listener.Close()
+	}
+	d.mu.Lock()
+	d.closed.Store(true) // from here on connections are refused as they come
+	events := d.events
+	d.events = nil
+	d.mu.Unlock()
+	for i := range events {
+		d.take(&events[i])
+	}
+	d.stopHelping(nil) // nobody waits for a rank that leaves
+	for _, e := range d.peers {
+		if e != nil {
+			e.leave(leftClosed)
+		}
+	}
+	d.stopTransfers(nil)
+	d.wg.Wait()
+	for _, e := range d.peers {
+		if e != nil {
+			e.awaitQuiet()
+		}
+	}
+	for _, e := range d.peers {
+		if e != nil {
+			e.close()
+		}
+	}
+	d.watchers.Wait() // they end with the descriptors that they watch
+	d.left, d.leftSeen = new(uint32), 0
+	for _, r := range d.rx {
+		unix.Munmap(r.mem)
+	}
+	d.rx, d.parting = nil, nil
+	if d.bell != nil {
+		d.bell.Close()
+	} else if d.bellFD >= 0 {
+		unix.Close(d.bellFD)
+	}
+	if d.controlFD >= 0 {
+		unix.Munmap(d.control)
+		unix.Close(d.controlFD)
+	}
+}
+
+// sayAfter is how long Close waits for a peer before it says so.
+var sayAfter = time.Second
+
+// awaitQuiet waits until nothing of the peer's can land in our memory any more.
+// The peer is in the middle of one block, and does not wait for anything there:
+// unless it was stopped that takes microseconds. It has no end but the peer's:
+// memory that is given back while somebody writes to it is worse than a rank
+// that waits and says for whom.
+func (e *endpoint) awaitQuiet() {
+	began, said := time.Now(), false
+	for k := 0; !e.quiet(); k++ {
+		if k < 64 {
+			runtime.Gosched()
+			continue
+		}
+		if e.info.ended() {
+			return
+		}
+		if !said && time.Since(began) >= sayAfter {
+			said = true
+			e.d.cfg.Log.Warn("shm: Close waits for a rank that is in the middle of a copy into memory of this one",
+				"rank", e.peer, "process", e.info.pid,
+				"remedy", "let the process go on if it is stopped (kill -CONT), or end it")
+		}
+		time.Sleep(min(time.Duration(k), 1000) * time.Microsecond)
+	}
+}
+
+func (e *endpoint) close() {
+	e.up = false
+	if e.tx.mem != nil {
+		unix.Munmap(e.tx.mem)
+		e.tx = producer{}
+	}
+	if e.info != nil {
+		e.info.close()
+		e.info = nil
+	}
+	e.stopped = nil
+}
