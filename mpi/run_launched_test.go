@@ -27,6 +27,7 @@ const runSize = "WEFT_MPI_TEST_RUN"
 // looks at and return the error that ends the process.
 var programs = map[string]func(n int) error{
 	"run: ring":    func(n int) error { return mpi.Run(n, ring) },
+	"run: nothing": func(n int) error { return mpi.Run(n, func(*mpi.World) error { return nil }) },
 	"run: mem":     func(n int) error { return mpi.Run(n, ring, mpi.WithFabric("mem")) },
 	"run: twice":   playRunTwice,
 	"run: init":    playRunAfterInit,

@@ -52,6 +52,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestRunOfDifferentNumbersFailsAtAll", "TestALaunchedRunOnMemIsRefused", "TestAProcessTakesPartInItsJobOnce",
 		"TestALaunchedRankThatFailsFailsTheOthers", "TestAPanicEndsALaunchedRank", "TestAFailedRunIsNoSuccessOfTheJob",
 		"TestRunBelowALauncherItCannotUseSaysSo", "TestRunUnderHydra",
+		"TestRanksInTwoNetworkNamespacesAreToldSo", "TestAJobThatSucceedsPrintsNothingOfItsOwn",
 	},
 	"it has no job, or one of a single rank, which has no transport to itself": {
 		"TestNilIsAnError", "TestNoProcessIsAPartnerForNothing", "TestACompletedRequestIsToldFromItsSuccessors", "TestNullRequestsAreComplete",
