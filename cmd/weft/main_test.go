@@ -1,11 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -188,14 +188,15 @@ func TestAClosedPipeEndsTheJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stderr bytes.Buffer
-	cmd := weft(t, "run", "-n", "2", "sh", "-c", "trap 'echo trapped >&2; exit 0' TERM; while :; do echo more; done")
+	cmd := weft(t, "run", "-n", "2", "sh", "-c", "trap 'echo trapped >&2; exit 0' TERM; while :; do echo $WEFT_RANK; done")
 	cmd.Stdout, cmd.Stderr = w, &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
-	if _, err := io.ReadFull(r, make([]byte, 100)); err != nil {
-		t.Error(err)
+	spoke := map[string]bool{}
+	for in := bufio.NewScanner(r); len(spoke) < 2 && in.Scan(); {
+		spoke[in.Text()] = true
 	}
 	r.Close()
 	code := exitCode(t, cmd.Wait())
