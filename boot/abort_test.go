@@ -138,7 +138,7 @@ func TestAbortFitsBehindAnExchangeThatStandsInTheMiddleOfAFrame(t *testing.T) {
 			}
 			aborted := make(chan error, 1)
 			go func() { aborted <- j.Abort(3, "why") }()
-			server.SetReadDeadline(time.Now().Add(time.Minute))
+			server.SetReadDeadline(time.Now().Add(patience))
 			kind, p, err := readFrame(&joined{head[:], server}, 2)
 			if kind != kindOffer || len(p) != 8+MaxExchange || err != nil {
 				t.Fatalf("frame of kind %d with %d bytes, %v", kind, len(p), err)

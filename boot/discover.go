@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,10 +19,12 @@ const leaveTimeout = 5 * time.Second
 
 // consumed is set once Discover has taken the process's way into a job out of
 // the environment: from then on an empty environment does not mean that the
-// process is alone.
+// process is alone. The mutex lets in one Discover at a time; yes is stored
+// before the variables go (consume) and loaded after they were looked for
+// (Launched), so that one of the two is seen.
 var consumed struct {
 	sync.Mutex
-	yes bool
+	yes atomic.Bool
 }
 
 // Discover finds the job that this process is a rank of; doc.go says where it
@@ -36,7 +39,7 @@ var consumed struct {
 func Discover(ctx context.Context) (*Job, error) {
 	consumed.Lock()
 	defer consumed.Unlock()
-	if consumed.yes {
+	if consumed.yes.Load() {
 		return nil, ErrDiscovered
 	}
 	if err := ctx.Err(); err != nil {
@@ -67,9 +70,9 @@ func Discover(ctx context.Context) (*Job, error) {
 	return worldOfOne()
 }
 
-// Launched reports whether a launcher has started this process, so that
-// Discover would find a job, and takes nothing away. The error is the one that
-// Discover would give about an environment it can't use.
+// Launched reports whether a launcher has started this process, and takes nothing
+// away: Discover finds a job then, or has been called before. The error is the
+// one that Discover would give about an environment it can't use. Local.
 func Launched() (bool, error) {
 	get := lookup(os.LookupEnv)
 	if v, ok := get(envBoot); ok && v != "" {
@@ -80,12 +83,15 @@ func Launched() (bool, error) {
 			return true, nil
 		}
 	}
+	if consumed.yes.Load() {
+		return true, nil
+	}
 	return false, severalRanks(get)
 }
 
 // consume takes the variables of a launcher out of the environment.
 func consume(names ...string) {
-	consumed.yes = true
+	consumed.yes.Store(true)
 	for _, n := range names {
 		os.Unsetenv(n) // fails only for names that are no names
 	}

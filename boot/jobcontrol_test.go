@@ -59,7 +59,7 @@ func hangingRanks(t *testing.T) (cmd *exec.Cmd, said string, pids []int) {
 	t.Cleanup(func() { r.Close() })
 	cmd, _ = shell(t, "hang", w)
 	w.Close()
-	r.SetReadDeadline(time.Now().Add(time.Minute))
+	r.SetReadDeadline(time.Now().Add(patience))
 	in := bufio.NewReader(r)
 	for range 3 {
 		line, err := in.ReadString('\n')

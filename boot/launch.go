@@ -32,11 +32,18 @@ type Launch struct {
 	// null device. If it blocks in Read when the job ends, that Read outlives
 	// Run.
 	Stdin io.Reader
-	// Stdout and Stderr take the output of all ranks; nil is the null device.
-	// An *os.File is handed to the ranks. Any other writer gets whole lines of
-	// up to 64 KiB, in one Write each and never two at a time, even if both
-	// are the same.
+	// Stdout and Stderr take the output of all ranks, which write into pipes;
+	// nil is the null device. They get whole lines of up to 1 MiB, in one Write
+	// each and never two at a time, even if both are the same; of the lines of a
+	// rank those of one stream keep their order. A terminal, and the file of a
+	// job of one rank, also get the beginning of a line that stays without its
+	// end for a tenth of a second. If a Write fails, that stream is lost from
+	// there on, and Run returns an *OutputError; where the error is that nobody
+	// reads any more, the job is stopped. A Write that blocks when the job has
+	// been stopped outlives Run.
 	Stdout, Stderr io.Writer
+	Label          bool // each line begins with the number of its rank, as in "3: text"
+	Direct         bool // a Stdout or Stderr that is an *os.File is handed to the ranks as it is
 
 	// KillGrace is the time between the steps that stop a job; 0 means
 	// DefaultKillGrace. When a rank fails the others are told at once
@@ -77,7 +84,7 @@ type Launch struct {
 //   - the cause of ctx if it ended before the ranks: they then get SIGTERM, or
 //     the signal of an *Interrupted, and SIGKILL a KillGrace later;
 //   - *LimitError, or what kept a rank from starting: none is left running;
-//   - the error of Stdout or Stderr.
+//   - *OutputError, of Stdout or Stderr.
 //
 // Every rank leads a process group of its own. What is left of the group is
 // killed when the rank ends, and the rank itself when the launcher dies.
@@ -88,7 +95,9 @@ func (l *Launch) Run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("boot: launch: %w", ended(ctx))
 	}
-	c, err := l.prepare()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	c, err := l.prepare(stop)
 	if err != nil {
 		return err
 	}
@@ -110,7 +119,7 @@ func (c *crew) run(ctx context.Context) (err error) {
 	close(release)
 	spawner.Wait()
 	c.in.stop()
-	return errors.Join(append([]error{err}, c.close()...)...)
+	return c.close(ctx, err)
 }
 
 // WithSignals returns a context that ends when the process receives SIGINT,
@@ -158,8 +167,8 @@ type crew struct {
 	ends     atomic.Uint64 // of ranks, seen so far
 }
 
-// prepare does what can fail before the first rank starts.
-func (l *Launch) prepare() (*crew, error) {
+// prepare does what can fail before the first rank starts. stop ends the job.
+func (l *Launch) prepare(stop func(error)) (*crew, error) {
 	path, err := exec.LookPath(l.Path)
 	if err != nil {
 		return nil, fmt.Errorf("boot: launch: %w", err)
@@ -210,29 +219,32 @@ func (l *Launch) prepare() (*crew, error) {
 		c.null.Close()
 		return nil, err
 	}
-	var lock sync.Mutex
-	c.out = newSink(l.Stdout, c.null, &lock, l.N)
-	c.err = newSink(l.Stderr, c.null, &lock, l.N)
+	c.out, c.err = l.newSinks(c.null, stop)
 	return c, nil
 }
 
-// copied is how many streams of each rank are certain to take a pipe.
+// copied is how many streams of each rank take a pipe.
 func (l *Launch) copied() (streams int) {
 	for _, w := range []io.Writer{l.Stdout, l.Stderr} {
-		if _, file := w.(*os.File); w != nil && !file {
+		if _, file := w.(*os.File); w != nil && !(file && l.Direct) {
 			streams++
 		}
 	}
 	return streams
 }
 
-// close frees what the job held. Precondition: all ranks have ended.
-func (c *crew) close() []error {
-	errs := []error{c.out.drain(c.grace), c.err.drain(c.grace)}
+// close frees what the job held and joins what went wrong with its output to
+// its error. Precondition: all ranks have ended.
+func (c *crew) close(ctx context.Context, err error) error {
+	for _, s := range []sink{c.out, c.err} {
+		if e := s.drain(c.grace, ctx.Done()); e != nil && !errors.Is(err, e) {
+			err = errors.Join(err, e)
+		}
+	}
 	c.null.Close()
 	for _, r := range c.ranks {
 		r.session.conn.Close()
 		r.pidfd.Close()
 	}
-	return errs
+	return err
 }

@@ -91,7 +91,7 @@ func playNarrow() error {
 	if streams > 1 {
 		l.Stderr = io.MultiWriter()
 	}
-	c, err := l.prepare()
+	c, err := l.prepare(func(error) {})
 	if err != nil {
 		return err
 	}

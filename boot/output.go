@@ -1,35 +1,76 @@
 package boot
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"reflect"
+	"strconv"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// maxLine is the longest line of output that is kept in one piece.
-const maxLine = 64 << 10
+const (
+	// maxLine is the longest line of output that is kept in one piece, its end
+	// included.
+	maxLine = 1 << 20
+	// shortLine is the first size of a rank's buffer, which grows with its lines.
+	shortLine = 8 << 10
+	// silence is how long a line without its end, a prompt say, waits for more
+	// before it is shown.
+	silence = 100 * time.Millisecond
+)
 
-// output passes what ranks write on to one writer, line by line.
+// OutputError says that output of ranks was lost because Stdout or Stderr of
+// the Launch took no more.
+type OutputError struct{ Err error }
+
+func (e *OutputError) Error() string { return "boot: pass on the output of ranks: " + e.Err.Error() }
+
+func (e *OutputError) Unwrap() error { return e.Err }
+
+// errStuck is why the output of a job that was stopped is given up.
+var errStuck = errors.New("its reader takes nothing")
+
+// destination is a writer of the Launch, for one or both streams of the ranks.
+type destination struct {
+	w     io.Writer
+	lock  *sync.Mutex                 // one for all writers that are no files: two may write to one place
+	open  *stream                     // whose line is begun and not ended; guarded by lock
+	line  []byte                      // room to put a line together; guarded by lock
+	err   atomic.Pointer[OutputError] // the first of w: stored by put, loaded by put and drain
+	ended func(error)                 // called when nobody reads any more
+}
+
+// output passes one of the streams of all ranks on, line by line.
 type output struct {
-	w    io.Writer
-	lock *sync.Mutex // shared by all outputs of a launch: their writers may be one
-	many bool        // several ranks write: end a last line that has no end
+	to    *destination
+	many  bool // several ranks write: each line begins and ends as one
+	label bool // each line begins with its rank
+	early bool // what stays silent within a line is shown
 
 	copies sync.WaitGroup
 	mu     sync.Mutex
-	pipes  []*os.File // read ends
-	err    error      // the first that w returned
+	from   []*stream
+	last   time.Time // when reading ends at the latest; zero: never
+}
+
+// stream is one of the streams of one rank.
+type stream struct {
+	out    *output
+	pipe   *os.File // read end
+	prefix string
 }
 
 // attach returns the descriptor that a rank is to write to, and whether the
 // caller has to close it once the rank has it.
-func (o *output) attach() (fd int, owned bool, err error) {
+func (o *output) attach(rank int) (fd int, owned bool, err error) {
 	var p [2]int
 	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
 		return 0, false, fmt.Errorf("open an output pipe: %w", err)
@@ -40,78 +81,243 @@ func (o *output) attach() (fd int, owned bool, err error) {
 		unix.Close(p[1])
 		return 0, false, fmt.Errorf("open an output pipe: %w", err)
 	}
-	r := os.NewFile(uintptr(p[0]), "rank output")
+	s := &stream{out: o, pipe: os.NewFile(uintptr(p[0]), "rank output")}
+	if o.label {
+		s.prefix = strconv.Itoa(rank) + ": "
+	}
 	o.mu.Lock()
-	o.pipes = append(o.pipes, r)
+	o.from = append(o.from, s)
 	o.mu.Unlock()
-	o.copies.Go(func() { o.copy(r) })
+	o.copies.Go(s.copy)
 	return p[1], true, nil
 }
 
 // copy passes lines on until the pipe ends or drain gives up on it. After an
 // error of the writer it reads on, so that the rank does not block.
-func (o *output) copy(r *os.File) {
-	defer r.Close()
-	in := bufio.NewReaderSize(r, maxLine)
+func (s *stream) copy() {
+	defer s.pipe.Close()
+	buf := make([]byte, shortLine)
+	start, end := 0, 0 // the beginning of a line that has not been written
+	waits := false     // for the rest of it, no longer than the silence
 	for {
-		line, err := in.ReadSlice('\n')
-		if len(line) > 0 {
-			whole := err == nil || errors.Is(err, bufio.ErrBufferFull)
-			o.write(line, !whole && o.many)
+		if show := s.out.early && end > start; show || waits {
+			waits = show
+			s.await(show)
 		}
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+		n, err := s.pipe.Read(buf[end:])
+		from := end
+		end += n
+		for {
+			i := bytes.IndexByte(buf[from:end], '\n')
+			if i < 0 {
+				break
+			}
+			from += i + 1
+			s.put(buf[start:from])
+			start = from
+		}
+		quiet := waits && errors.Is(err, os.ErrDeadlineExceeded) && !s.out.over()
+		if err != nil && !quiet {
+			s.finish(buf[start:end])
 			return
 		}
+		if quiet || end-start == maxLine {
+			s.put(buf[start:end])
+			start = end
+		}
+		buf, start, end = makeRoom(buf, start, end)
 	}
 }
 
-func (o *output) write(line []byte, end bool) {
-	o.lock.Lock()
-	defer o.lock.Unlock()
-	if o.err != nil {
+// makeRoom returns a buffer that begins with buf[start:end] and is not full.
+// Precondition: buf[start:end] is shorter than maxLine.
+func makeRoom(buf []byte, start, end int) (b []byte, newStart, newEnd int) {
+	switch rest := buf[start:end]; {
+	case len(rest) == 0 && len(buf) > 16*shortLine:
+		return make([]byte, shortLine), 0, 0 // long lines are exceptions
+	case len(rest) == 0:
+		return buf, 0, 0
+	case end < len(buf):
+		return buf, start, end
+	case start > 0:
+		return buf, 0, copy(buf, rest)
+	default:
+		b = make([]byte, min(2*len(buf), maxLine))
+		return b, 0, copy(b, rest)
+	}
+}
+
+// await limits the next read to the silence, or only by what drain has said.
+func (s *stream) await(short bool) {
+	o := s.out
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	t := o.last
+	if soon := time.Now().Add(silence); short && (t.IsZero() || soon.Before(t)) {
+		t = soon
+	}
+	s.pipe.SetReadDeadline(t)
+}
+
+// over reports whether drain has given up on what is still to come.
+func (o *output) over() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.last.IsZero() && !time.Now().Before(o.last)
+}
+
+// finish writes what a rank has left of its last line.
+func (s *stream) finish(rest []byte) {
+	switch {
+	case len(rest) > 0 && s.out.many:
+		s.put(append(rest[:len(rest):len(rest)], '\n'))
+	case len(rest) > 0:
+		s.put(rest)
+	case s.out.many:
+		s.put(nil)
+	}
+}
+
+// put writes text, in one Write: a line, the beginning of one, or more of the
+// line that this stream has begun; nil ends that. A line that another stream
+// has begun in the same place is ended first.
+func (s *stream) put(text []byte) {
+	d := s.out.to
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	if d.err.Load() != nil || text == nil && d.open != s {
 		return
 	}
-	if end {
-		line = append(line[:len(line):len(line)], '\n')
+	line := d.line[:0]
+	if d.open != s {
+		if d.open != nil && (s.out.many || s.out.label) {
+			line = append(line, '\n')
+		}
+		line = append(line, s.prefix...)
 	}
-	_, o.err = o.w.Write(line)
+	d.open = s
+	switch {
+	case text == nil:
+		text = []byte{'\n'}
+	case len(line) > 0:
+		line = append(line, text...)
+		text = line
+	}
+	if text[len(text)-1] == '\n' {
+		d.open = nil
+	}
+	if cap(line) <= 16*shortLine {
+		d.line = line
+	}
+	if _, err := d.w.Write(text); err != nil {
+		lost := &OutputError{err}
+		d.err.Store(lost)
+		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+			d.ended(lost)
+		}
+	}
 }
 
 // drain waits for the last lines and returns the writer's error. A process
 // that has escaped its rank's process group may hold a pipe open for ever:
-// it gets patience. Precondition: all ranks have ended.
-func (o *output) drain(patience time.Duration) error {
+// it gets patience; so does a writer that blocks, once the job was stopped. It
+// may then stay in its Write. Precondition: all ranks have ended.
+func (o *output) drain(patience time.Duration, stopped <-chan struct{}) error {
 	o.mu.Lock()
-	for _, p := range o.pipes {
-		p.SetReadDeadline(time.Now().Add(patience)) // fails if copy has closed it
+	o.last = time.Now().Add(patience)
+	for _, s := range o.from {
+		s.pipe.SetReadDeadline(o.last) // fails if copy has closed it
 	}
 	o.mu.Unlock()
-	o.copies.Wait()
-	if o.err != nil {
-		return fmt.Errorf("boot: pass on the output of ranks: %w", o.err)
+	done := make(chan struct{})
+	go func() {
+		o.copies.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-stopped:
+		select {
+		case <-done:
+		case <-time.After(2 * patience): // after the pipes
+			return &OutputError{errStuck}
+		}
+	}
+	if err := o.to.err.Load(); err != nil {
+		return err
 	}
 	return nil
 }
 
 // sink is where one stream of the ranks goes.
 type sink interface {
-	attach() (fd int, owned bool, err error)
-	drain(patience time.Duration) error
+	attach(rank int) (fd int, owned bool, err error)
+	drain(patience time.Duration, stopped <-chan struct{}) error
 }
 
 // direct hands a file to the ranks as it is.
 type direct struct{ f *os.File }
 
-func (d direct) attach() (int, bool, error)  { return int(d.f.Fd()), false, nil }
-func (d direct) drain(_ time.Duration) error { return nil }
+func (d direct) attach(int) (int, bool, error)              { return int(d.f.Fd()), false, nil }
+func (d direct) drain(time.Duration, <-chan struct{}) error { return nil }
 
-// newSink returns the sink for a writer of Launch.
-func newSink(w io.Writer, null *os.File, lock *sync.Mutex, n int) sink {
-	if w == nil {
-		return direct{null}
+// newSinks returns the sinks of both streams. ended is called with an
+// *OutputError when what the ranks write has no reader any more.
+func (l *Launch) newSinks(null *os.File, ended func(error)) (out, err sink) {
+	others := &sync.Mutex{}
+	place := func(w io.Writer) *destination {
+		if _, ok := file(w); ok {
+			return &destination{w: w, lock: &sync.Mutex{}, ended: ended}
+		}
+		return &destination{w: w, lock: others, ended: ended}
 	}
-	if f, ok := w.(*os.File); ok && f != nil {
+	to := place(l.Stdout)
+	out = l.newSink(to, null)
+	if !same(l.Stdout, l.Stderr) {
+		to = place(l.Stderr)
+	}
+	return out, l.newSink(to, null)
+}
+
+func (l *Launch) newSink(to *destination, null *os.File) sink {
+	f, isFile := file(to.w)
+	switch {
+	case to.w == nil:
+		return direct{null}
+	case isFile && l.Direct:
 		return direct{f}
 	}
-	return &output{w: w, lock: lock, many: n > 1}
+	return &output{to: to, many: l.N > 1, label: l.Label, early: isFile && (l.N == 1 || isTerminal(f))}
+}
+
+func file(w io.Writer) (*os.File, bool) {
+	f, ok := w.(*os.File)
+	return f, ok && f != nil
+}
+
+// isTerminal leaves the file's mode alone, as Fd does not.
+func isTerminal(f *os.File) bool {
+	is := false
+	if c, err := f.SyscallConn(); err == nil {
+		c.Control(func(fd uintptr) {
+			_, err := unix.IoctlGetTermios(int(fd), unix.TCGETS)
+			is = err == nil
+		})
+	}
+	return is
+}
+
+// same reports whether two writers are known to be one place.
+func same(a, b io.Writer) bool {
+	f, ok := file(a)
+	g, ok2 := file(b)
+	if ok && ok2 {
+		s, err := f.Stat()
+		t, err2 := g.Stat()
+		return err == nil && err2 == nil && os.SameFile(s, t)
+	}
+	if a == nil || b == nil || reflect.TypeOf(a) != reflect.TypeOf(b) {
+		return false
+	}
+	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -209,6 +210,69 @@ func playLines() error {
 	}
 	fmt.Printf("rank %d last", rankNumber())
 	return nil
+}
+
+const (
+	longLines = 40
+	hugeLine  = 2*maxLine + maxLine/2
+)
+
+// longLine is a line of playLong, of at least so many bytes.
+func longLine(name string, number, length int) string {
+	return fmt.Sprintf("%s %d %d ", name, number, length) + strings.Repeat(string(rune('a'+number%26)), length) + " end\n"
+}
+
+// playLong writes long lines on both streams at once, some of them in pieces.
+func playLong() error {
+	var streams sync.WaitGroup
+	errs := make([]error, 2)
+	for i, f := range []*os.File{os.Stdout, os.Stderr} {
+		streams.Go(func() {
+			name := fmt.Sprintf("rank%d-%s", rankNumber(), []string{"out", "err"}[i])
+			for k := range longLines {
+				line := longLine(name, k, k*k*100)
+				half := 0
+				if k%3 == 0 {
+					half = len(line) / 2
+					_, errs[i] = f.WriteString(line[:half])
+				}
+				if _, err := f.WriteString(line[half:]); err != nil {
+					errs[i] = err
+				}
+			}
+		})
+	}
+	streams.Wait()
+	return errors.Join(errs...)
+}
+
+// playHuge writes one line that is too long to be kept in one piece.
+func playHuge() error {
+	_, err := os.Stdout.WriteString(strings.Repeat("h", hugeLine) + "\n")
+	return err
+}
+
+// playPrompt asks for a name.
+func playPrompt() error {
+	if rankNumber() != 0 {
+		return nil
+	}
+	fmt.Print("name? ")
+	name := ""
+	if _, err := fmt.Scan(&name); err != nil {
+		return err
+	}
+	fmt.Println("hello", name)
+	return nil
+}
+
+// playChatter writes until it is stopped.
+func playChatter() error {
+	for {
+		if _, err := fmt.Println("rank", rankNumber(), "goes on and on"); err != nil {
+			return err
+		}
+	}
 }
 
 func playCat() error {

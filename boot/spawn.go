@@ -116,7 +116,7 @@ func (c *crew) fork(rank, sock int) (pid int, pidfd *os.File, err error) {
 		files[0] = uintptr(c.in.fd)
 	}
 	for i, s := range []sink{c.out, c.err} {
-		fd, owned, err := s.attach()
+		fd, owned, err := s.attach(rank)
 		if err != nil {
 			return 0, nil, err
 		}

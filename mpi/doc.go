@@ -2,9 +2,9 @@
 // names and the semantics of MPI-4.0, between processes over shared memory, over
 // InfiniBand or RoCE, or between goroutines of one process.
 //
-// A program calls Init, talks on World.Comm and ends with Finalize; Run does
-// that for ranks that are goroutines, which suits tests and examples. Buffers
-// are slices of scalars and belong to the library from the call to the end of
+// A program calls Init, talks on World.Comm and ends with Finalize. Run does that
+// for a function: as one rank of a job that a launcher has started, or, without a
+// launcher, as ranks that are goroutines. Buffers are slices of scalars and belong to the library from the call to the end of
 // the operation. All calls may be made from any number of goroutines at once.
 //
 // Errors carry an MPI class to compare with errors.Is:

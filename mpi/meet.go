@@ -13,6 +13,10 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
+// WireVersion is the version of the packets that ranks exchange. Init fails where
+// ranks of a job have different ones.
+const WireVersion = wire.Version
+
 // card is what every rank tells every other when they meet.
 type card struct {
 	Wire   int      `json:"wire"`

@@ -36,6 +36,10 @@ func TestMain(m *testing.M) {
 	if role == "" {
 		os.Exit(m.Run())
 	}
+	play := playRank
+	if programs[role] != nil {
+		play = playProgram
+	}
 	if err := play(role); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", role, err)
 		os.Exit(1)
@@ -67,7 +71,7 @@ func processFabric() string {
 	return "shm"
 }
 
-func play(role string) error {
+func playRank(role string) error {
 	name, _, _ := strings.Cut(role, "#")
 	before := openFiles()
 	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errors.New("the test waited too long"))

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
 	"github.com/weft-mpi/weft/fabric/shm"
@@ -22,13 +23,45 @@ const maxRun = 1024
 // its goroutine, as FailNow of package testing does.
 var errGoexit = errors.New("its function has ended the goroutine (runtime.Goexit) instead of returning")
 
-// Run calls f on n ranks that are goroutines of this process, each with a World
-// of its own, and blocks until all have returned. A World that f has not
-// finalized is finalized by Run. A rank that fails, in f or in that, or whose
-// goroutine ends inside f, counts as dead to the others, so that they fail too
-// instead of waiting for it; the result joins the errors of all ranks.
+// Run calls f on every rank of a job, with the rank's World, so that one program
+// runs with a launcher and without. A World that f has not finalized is finalized
+// by Run. Non-local.
+//
+// In a process that a launcher has started (weft run, mpiexec) the job is the
+// launched one: Run does as Init, calls f once, in a goroutine of its own, and
+// returns this rank's error. n is the number of ranks of that job, or 0 for
+// whatever the launcher was told; any other is ErrArg, on every rank that asks
+// for it. A process takes part in a launched job once: after an Init or a Run,
+// Run answers an error that is boot.ErrDiscovered, and never makes ranks that
+// nobody launched. WEFT_BOOT=none makes Run pass over the launcher.
+//
+// Without a launcher the ranks are n goroutines of this process, at most 1024,
+// and 0 stands for runtime.GOMAXPROCS(0). Run blocks until f has returned on all
+// of them, and joins their errors.
+//
+// A rank that fails, in f or in Finalize, or whose goroutine ends inside f,
+// counts as dead to the others from then on, so that they fail too instead of
+// waiting for it. Its World is released when Run returns. The launcher hears of no
+// orderly end of a launched rank whose f has failed: weft run counts it as failed
+// even if its process exits with code 0.
 func Run(n int, f func(*World) error, opts ...Option) error {
-	worlds, err := worldsOf(n, makeOptions(opts))
+	o := makeOptions(opts)
+	launched, err := boot.Launched()
+	switch {
+	case err != nil:
+		return fail("Run", err)
+	case launched:
+		return runLaunched(n, f, o)
+	}
+	return runGoroutines(n, f, o)
+}
+
+// runGoroutines is Run without a launcher.
+func runGoroutines(n int, f func(*World) error, o options) error {
+	if n == 0 {
+		n = min(runtime.GOMAXPROCS(0), maxRun)
+	}
+	worlds, err := worldsOf(n, o)
 	if err != nil {
 		return fail("Run", err)
 	}
@@ -70,7 +103,7 @@ func bury(worlds []*World, rank int) {
 
 func worldsOf(n int, o options) ([]*World, error) {
 	if n < 1 || n > maxRun {
-		return nil, badArg("Run", ErrArg, "%d ranks: a process runs 1 to %d", n, maxRun)
+		return nil, badArg("Run", ErrArg, "%d ranks: a process runs 1 to %d, or 0 for as many as it has processors", n, maxRun)
 	}
 	if err := checkFabric("Run", o.fabric); err != nil {
 		return nil, err
@@ -111,6 +144,7 @@ func worldsOf(n int, o options) ([]*World, error) {
 // abandon releases the World without the others.
 func (w *World) abandon() {
 	if !w.finalized.Swap(true) {
+		w.noReportOnQuit()
 		w.stopWatchdog()
 		w.loop.Close()
 		w.logs.flush()

@@ -48,6 +48,11 @@ var notBetweenProcesses = map[string][]string{
 	"its ranks are processes anyway": {
 		"TestProcessesExchangeMessagesOfEverySize", "TestARankBlockedInRecvUsesNoProcessor", "TestAKilledRankFailsTheOperationsOfTheOther",
 		"TestSharedMemoryAndVerbsTogether", "TestAFloodTakesABoundedPartOfTheReceiver", "TestSIGQUITReports", "TestTheSuiteBetweenProcesses",
+		"TestRunTakesItsPartOfALaunchedJob", "TestRunWithoutALauncherMakesGoroutines", "TestRunOfAnotherNumberThanWasLaunchedSaysBoth",
+		"TestRunOfDifferentNumbersFailsAtAll", "TestALaunchedRunOnMemIsRefused", "TestAProcessTakesPartInItsJobOnce",
+		"TestALaunchedRankThatFailsFailsTheOthers", "TestAPanicEndsALaunchedRank", "TestAFailedRunIsNoSuccessOfTheJob",
+		"TestRunBelowALauncherItCannotUseSaysSo", "TestRunUnderHydra",
+		"TestRanksInTwoNetworkNamespacesAreToldSo", "TestAJobThatSucceedsPrintsNothingOfItsOwn",
 	},
 	"it has no job, or one of a single rank, which has no transport to itself": {
 		"TestNilIsAnError", "TestNothingPanicsOnNil", "TestMethodsOfNilAnswerErrComm", "TestSpecialNumbersHaveMPI5sValues", "TestErrorClassesHaveMPI5sValues",

@@ -47,6 +47,7 @@ func launch(s *settings, stdout, stderr io.Writer) error {
 	l := boot.Launch{
 		N: s.ranks, Path: self, Args: append([]string{s.bench.Name}, rankArgs(s)...),
 		Stdout: stdout, Stderr: stderr,
+		Direct: true, // rank 0 alone speaks, and looks whether it is to a terminal
 	}
 	if s.unbound {
 		l.Bind = boot.BindNone

@@ -6,8 +6,30 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/weft-mpi/weft/mpi"
 )
+
+const infoUsage = `weft info tells the fabrics and RDMA devices of this machine, and why one can't
+be used.
+
+usage: weft info
+
+`
+
+func runInfo(args []string, stdout, stderr io.Writer) int {
+	flags := pflag.NewFlagSet("info", pflag.ContinueOnError)
+	if code, done := parse(flags, args, infoUsage, "", stdout, stderr); done {
+		return code
+	}
+	if err := noArguments(flags); err != nil {
+		return wrong(stderr, err)
+	}
+	var text strings.Builder
+	code := info(&text)
+	return max(code, say(stdout, stderr, text.String()))
+}
 
 // info prints the fabrics of this machine and its RDMA devices, each with the
 // reason why it can't be used. It returns 1 if the devices can't be listed.

@@ -3,89 +3,134 @@
 //
 //	weft run -n 4 ./program arguments
 //	weft info
+//	weft --version
 //
 // It exits with the code of the first rank that failed, 128+n if signal n has
 // killed that rank or ended weft itself, 1 if the ranks could not be started or
-// their output not written, and 2 on a wrong command line.
+// something could not be written, 141 if nobody reads the output of the ranks any
+// more, and 2 on a wrong command line.
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/spf13/pflag"
-
-	"github.com/weft-mpi/weft/boot"
 )
 
-const usage = `weft starts the ranks of a program on this machine.
+// Exit codes besides those of ranks.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
 
-usage: weft run [-n RANKS] [--bind auto|none] [--keep-going] PROGRAM [ARGUMENTS...]
-       weft info    fabrics and RDMA devices, and why one can't be used
-
-`
-
-func main() { os.Exit(run(os.Args[1:])) }
-
-func run(args []string) int {
-	flags := pflag.NewFlagSet("weft", pflag.ContinueOnError)
-	flags.SetInterspersed(false)
-	n := flags.IntP("n", "n", 1, "ranks to start")
-	bind := flags.String("bind", "auto", "auto: a core for each rank if there are enough; none: leave it to the system")
-	keepGoing := flags.Bool("keep-going", false, "let the job go on when a rank fails: the others are told")
-	slack := flags.Duration("timer-slack", 0, "let the kernel delay the ranks' timers by so much, 4ms say; 0 leaves it")
-	noRseq := flags.Bool("no-rseq", false, "keep the ranks' C library from restartable sequences (GLIBC_TUNABLES)")
-	flags.Usage = func() { fmt.Fprint(os.Stderr, usage, flags.FlagUsages()) }
-	if len(args) == 1 && args[0] == "info" {
-		return info(os.Stdout)
-	}
-	if len(args) == 0 || args[0] != "run" {
-		if len(args) > 0 && (args[0] == "-h" || args[0] == "--help" || args[0] == "help") {
-			flags.Usage()
-			return 0
-		}
-		if len(args) > 0 {
-			return wrong(fmt.Errorf("there is no command %q: it is run or info", args[0]))
-		}
-		flags.Usage()
-		return 2
-	}
-	if err := flags.Parse(args[1:]); err != nil {
-		if errors.Is(err, pflag.ErrHelp) {
-			return 0
-		}
-		return wrong(err)
-	}
-	binds := map[string]boot.Bind{"auto": boot.BindAuto, "none": boot.BindNone}
-	how, ok := binds[*bind]
-	switch {
-	case !ok:
-		return wrong(fmt.Errorf("unknown --bind %q: use auto or none", *bind))
-	case flags.NArg() == 0:
-		return wrong(errors.New("no program to run"))
-	}
-	ctx, stop := boot.WithSignals(context.Background())
-	defer stop()
-	l := boot.Launch{N: *n, Path: flags.Arg(0), Args: flags.Args()[1:], Bind: how,
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, KeepGoing: *keepGoing,
-		TimerSlack: *slack, NoRseq: *noRseq}
-	err := l.Run(ctx)
-	if err == nil {
-		return 0
-	}
-	// A line for each rank that failed.
-	fmt.Fprintln(os.Stderr, "weft:", strings.ReplaceAll(err.Error(), "\n", "\nweft: "))
-	var limit *boot.LimitError
-	if errors.As(err, &limit) {
-		return 2
-	}
-	return boot.ExitCode(err)
+// command is what weft's first argument names.
+type command struct {
+	name, what string
+	// run gets what follows the name. It returns the exit code.
+	run func(args []string, stdout, stderr io.Writer) int
 }
 
-func wrong(err error) int {
-	fmt.Fprintln(os.Stderr, "weft:", err)
-	return 2
+func commands() []command {
+	return []command{
+		{"run", "start a program as the ranks of a job on this machine", runJob},
+		{"info", "the fabrics and RDMA devices of this machine, and why one can't be used", runInfo},
+		{"version", "the version of weft, and of the packets that its ranks exchange", runVersion},
+	}
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func run(args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		fmt.Fprint(stderr, usage())
+		return exitUsage
+	}
+	name, rest := args[0], args[1:]
+	switch name {
+	case "-h", "--help":
+		name, rest = "help", nil
+	case "--version":
+		name = "version"
+	}
+	if name == "help" {
+		if len(rest) == 0 {
+			return say(stdout, stderr, usage())
+		}
+		name, rest = rest[0], []string{"--help"}
+	}
+	for _, c := range commands() {
+		if c.name == name {
+			return c.run(rest, stdout, stderr)
+		}
+	}
+	return wrong(stderr, unknown(name))
+}
+
+func usage() string {
+	var b strings.Builder
+	b.WriteString("weft starts the ranks of a program on this machine.\n\nusage: weft COMMAND [FLAGS] ...\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "  %-8s %s\n", c.name, c.what)
+	}
+	b.WriteString("\nweft COMMAND -h tells the flags of a command; weft run -h the environment variables too.\n")
+	return b.String()
+}
+
+// unknown is the error about a first argument that is no command. It tells the
+// command that may be meant.
+func unknown(name string) error {
+	if strings.HasPrefix(name, "-") || strings.Contains(name, "/") {
+		return fmt.Errorf("%s is no command: to start a program write weft run -n RANKS PROGRAM", name)
+	}
+	var names []string
+	for _, c := range commands() {
+		if levenshtein.ComputeDistance(name, c.name) <= 2 {
+			return fmt.Errorf("there is no command %q: did you mean weft %s?", name, c.name)
+		}
+		names = append(names, c.name)
+	}
+	return fmt.Errorf("there is no command %q: it is one of %s; to start a program write weft run -n RANKS PROGRAM", name, strings.Join(names, ", "))
+}
+
+// parse reads the flags of a command whose help is text and then the flags.
+// done says that the command has nothing left to do but exit with code.
+func parse(flags *pflag.FlagSet, args []string, text, more string, stdout, stderr io.Writer) (code int, done bool) {
+	flags.SortFlags = false
+	help := flags.BoolP("help", "h", false, "print this help")
+	flags.Usage = func() {}
+	switch err := flags.Parse(args); {
+	case err != nil:
+		return wrong(stderr, fmt.Errorf("%w (weft %s -h tells the flags)", err, flags.Name())), true
+	case *help:
+		return say(stdout, stderr, text+flags.FlagUsages()+more), true
+	}
+	return 0, false
+}
+
+// say prints what a command was asked for.
+func say(stdout, stderr io.Writer, text string) int {
+	if _, err := io.WriteString(stdout, text); err != nil {
+		fmt.Fprintln(stderr, "weft:", err)
+		return exitFailed
+	}
+	return 0
+}
+
+// wrong is the end of a wrong command line.
+func wrong(stderr io.Writer, err error) int {
+	fmt.Fprintln(stderr, "weft:", err)
+	return exitUsage
+}
+
+// noArguments is the error of a command that was given some.
+func noArguments(flags *pflag.FlagSet) error {
+	if flags.NArg() == 0 {
+		return nil
+	}
+	return errors.New("weft " + flags.Name() + " takes no arguments, it was given " + strings.Join(flags.Args(), " "))
 }

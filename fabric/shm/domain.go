@@ -151,8 +151,8 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 // can't be reached, and Atomic outside the arena, answer ErrUnsupported.
 func (d *Domain) Caps() fabric.Caps { return d.caps }
 
-// Addr is the name of the rank's rendezvous socket.
-func (d *Domain) Addr() []byte { return []byte(d.addr) }
+// Addr is the name of the rank's rendezvous socket and of its network namespace.
+func (d *Domain) Addr() []byte { return []byte(d.addr + " " + netNamespace()) }
 
 // post hands an event to the owner and makes sure it looks.
 func (d *Domain) post(ev event) {

@@ -43,9 +43,10 @@ func (d *Domain) offerRing(e *endpoint) (p *peerInfo, mem []byte, fenced bool, e
 	var dialer net.Dialer
 	ctx, cancel := context.WithTimeout(d.ctx, handshakeTime)
 	defer cancel()
-	nc, err := dialer.DialContext(ctx, "unix", "@"+e.addr)
+	socket, namespace := socketOf(e.addr)
+	nc, err := dialer.DialContext(ctx, "unix", "@"+socket)
 	if err != nil {
-		return nil, nil, false, fmt.Errorf("reach the peer's socket: %w", err)
+		return nil, nil, false, unreached(err, namespace)
 	}
 	conn := nc.(*net.UnixConn)
 	defer conn.Close()
@@ -110,7 +111,7 @@ func (d *Domain) accept() {
 			// After that: Close must have the last word.
 			stop := context.AfterFunc(d.ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 			defer stop()
-			if err := d.welcome(conn); err != nil && d.ctx.Err() == nil {
+			if err := d.welcome(conn); err != nil && !hasGone(err) && d.ctx.Err() == nil {
 				d.cfg.Log.Warn("shm: a connection was refused", "err", err)
 			}
 		})
@@ -144,7 +145,10 @@ func (d *Domain) welcome(conn *net.UnixConn) error {
 			p.close()
 		}
 		me.refusal = err.Error()
-		return errors.Join(err, sendHello(conn, &me))
+		if serr := sendHello(conn, &me); !hasGone(serr) {
+			err = errors.Join(err, serr)
+		}
+		return err
 	}
 	// The ring is polled before the peer hears that it may write.
 	d.post(event{peer: fabric.Peer(you.rank), known: p, rx: mem})
@@ -296,7 +300,7 @@ func receiveHello(conn *net.UnixConn) (h hello, fds []int, err error) {
 		oob := make([]byte, unix.CmsgSpace(4*maxFDs))
 		n, oobn, flags, _, err := conn.ReadMsgUnix(buf[got:want], oob)
 		if err == nil && n == 0 {
-			err = errors.New("the peer hung up")
+			err = errHungUp
 		}
 		if oobn > 0 {
 			more, perr := parseFDs(oob[:oobn])

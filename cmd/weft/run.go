@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"github.com/weft-mpi/weft/boot"
+)
+
+const runUsage = `weft run starts a program as the ranks of a job on this machine.
+
+usage: weft run [FLAGS] PROGRAM [ARGUMENTS...]
+
+`
+
+// runNotes is the help behind the flags.
+const runNotes = `
+Rank 0 reads weft's standard input. What ranks write comes out in whole lines of
+up to 1 MiB; the beginning of a line appears after a tenth of a second where
+there is one rank, or a terminal. The ranks themselves write into pipes, so a C
+program may have to flush.
+
+`
+
+// runJob starts the ranks of a program and waits for their end.
+func runJob(args []string, stdout, stderr io.Writer) int {
+	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	flags.SetInterspersed(false)
+	n := flags.IntP("n", "n", 1, "start so many `RANKS`; -np is the same")
+	label := flags.BoolP("label", "l", false, "begin each line of output with its rank")
+	bind := flags.String("bind", "auto", "`HOW`, auto: a core for each rank if there are enough; none: leave it to the system")
+	keepGoing := flags.Bool("keep-going", false, "let the job go on when a rank fails: the others are told")
+	slack := flags.Duration("timer-slack", 0, "let the kernel delay the ranks' timers by so much, 4ms say; 0 leaves it")
+	noRseq := flags.Bool("no-rseq", false, "keep the ranks' C library from restartable sequences (GLIBC_TUNABLES)")
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "np" {
+			name = "n"
+		}
+		return pflag.NormalizedName(name)
+	})
+	if code, done := parse(flags, withoutNP(flags, args), runUsage, runNotes+variables(), stdout, stderr); done {
+		return code
+	}
+	how, ok := map[string]boot.Bind{"auto": boot.BindAuto, "none": boot.BindNone}[*bind]
+	switch {
+	case !ok:
+		return wrong(stderr, fmt.Errorf("unknown --bind %q: use auto or none", *bind))
+	case flags.NArg() == 0:
+		return wrong(stderr, errors.New("no program to run: write weft run -n RANKS PROGRAM"))
+	}
+	// Without a handler a write to a closed pipe would end this process, and
+	// leave behind what ranks have started. The ranks don't inherit it.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ctx, stop := boot.WithSignals(context.Background())
+	defer stop()
+	l := boot.Launch{N: *n, Path: flags.Arg(0), Args: flags.Args()[1:], Bind: how,
+		Stdin: os.Stdin, Stdout: stdout, Stderr: stderr, Label: *label, KeepGoing: *keepGoing,
+		TimerSlack: *slack, NoRseq: *noRseq}
+	return finish(l.Run(ctx), stderr)
+}
+
+// finish says what went wrong with a job and returns weft's exit code.
+func finish(err error, stderr io.Writer) int {
+	if err == nil {
+		return 0
+	}
+	var lost *boot.OutputError
+	if errors.As(err, &lost) && errors.Is(lost, syscall.EPIPE) {
+		// What else there is follows from it: the job was stopped.
+		fmt.Fprintln(stderr, "weft:", lost)
+		return 128 + int(syscall.SIGPIPE)
+	}
+	// A line for each rank that failed.
+	fmt.Fprintln(stderr, "weft:", strings.ReplaceAll(err.Error(), "\n", "\nweft: "))
+	var limit *boot.LimitError
+	if errors.As(err, &limit) {
+		return exitUsage
+	}
+	return boot.ExitCode(err)
+}
+
+// withoutNP spells the flag -np of MPICH and Open MPI as pflag can read it,
+// --np: to pflag -np is -n with the value p. What belongs to the program, or is
+// the value of a flag, stays as it is.
+func withoutNP(flags *pflag.FlagSet, args []string) []string {
+	args = append([]string{}, args...)
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if a == "--" || a == "-" || !strings.HasPrefix(a, "-") {
+			break
+		}
+		if a == "-np" || strings.HasPrefix(a, "-np=") {
+			a = "-" + a
+			args[i] = a
+		}
+		if takesNext(flags, a) {
+			i++
+		}
+	}
+	return args
+}
+
+// takesNext reports whether the value of a flag, or of the last of several
+// letters, is the next argument.
+func takesNext(flags *pflag.FlagSet, arg string) bool {
+	if long, ok := strings.CutPrefix(arg, "--"); ok {
+		f := flags.Lookup(long) // nil for --flag=value
+		return f != nil && f.NoOptDefVal == ""
+	}
+	for letters := arg[1:]; letters != ""; letters = letters[1:] {
+		f := flags.ShorthandLookup(letters[:1])
+		if f == nil {
+			return false
+		}
+		if f.NoOptDefVal == "" {
+			return letters[1:] == ""
+		}
+	}
+	return false
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// variable is a word of the environment that a user may set.
+type variable struct{ name, values, what string }
+
+// settable are those that Weft looks at.
+var settable = []variable{
+	{"WEFT_FABRIC", "NAME", "the transport where the program does not choose one: shm, verbs or shm+verbs"},
+	{"WEFT_BOOT", "none", "be a world of one, whatever launcher there is; weft run does not pass it on"},
+	{"WEFT_NODE", "NAME", "ranks of one machine with other names take each other for remote (shm+verbs)"},
+	{"WEFT_VERBS_DEV", "DEVICE[:PORT],...", "the RDMA devices and ports to use, four at most"},
+	{"WEFT_VERBS_GID", "INDEX,...", "the GID that packets carry, one for all ports or one for each"},
+	{"WEFT_VERBS_RAILS", "N", "queue pairs to a peer on each port, 16 in all at most"},
+	{"WEFT_VERBS_RNDV", "read|write|both", "how large messages move; measured if not set"},
+	{"WEFT_VERBS_SL", "0-15", "the service level of packets (InfiniBand)"},
+	{"WEFT_VERBS_TC", "0-255", "the traffic class of packets (RoCE)"},
+	{"WEFT_VERBS_CACHE", "0", "keep no memory registered after a transfer"},
+}
+
+// given are those that weft run sets for a rank.
+var given = []variable{
+	{"WEFT_RANK", "", "the rank"},
+	{"WEFT_SIZE", "", "the number of ranks"},
+	{"WEFT_FD", "", "the descriptor of the launcher's socket"},
+}
+
+// variables is the part of the help about the environment.
+func variables() string {
+	var b strings.Builder
+	list := func(title string, vs []variable) {
+		b.WriteString(title)
+		for _, v := range vs {
+			name := v.name
+			if v.values != "" {
+				name += "=" + v.values
+			}
+			fmt.Fprintf(&b, "  %-33s %s\n", name, v.what)
+		}
+	}
+	list("Environment variables, the same for all ranks:\n", settable)
+	list("Set for each rank:\n", given)
+	b.WriteString("GOMAXPROCS is set for bound ranks, unless it is set already.\n")
+	return b.String()
+}
