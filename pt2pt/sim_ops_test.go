@@ -114,7 +114,7 @@ func (q *simReq) release() {
 		}
 	}
 	w.tell(oracle.Event{Kind: oracle.Release, Rank: r.id, Req: q.id})
-	if err := progress.Release(&q.h); err != nil {
+	if _, err := progress.Release(&q.h); err != nil {
 		w.fail("release of request #%d: %w", q.id, err)
 	}
 	q.ended = true

@@ -110,7 +110,7 @@ func (w *simWorld) drain() {
 	}
 	for _, r := range w.living() {
 		for _, q := range r.resting {
-			if err := progress.Release(&q.h); err != nil {
+			if _, err := progress.Release(&q.h); err != nil {
 				w.fail("free of a persistent request: %w", err)
 			}
 		}
