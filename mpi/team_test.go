@@ -50,7 +50,8 @@ var notBetweenProcesses = map[string][]string{
 		"TestSharedMemoryAndVerbsTogether", "TestAFloodTakesABoundedPartOfTheReceiver", "TestSIGQUITReports", "TestTheSuiteBetweenProcesses",
 	},
 	"it has no job, or one of a single rank, which has no transport to itself": {
-		"TestNilIsAnError", "TestNothingPanicsOnNil", "TestMethodsOfNilAnswerErrComm", "TestSpecialNumbersHaveMPI5sValues", "TestErrorClassesHaveMPI5sValues",
+		"TestNilIsAnError", "TestNothingPanicsOnNil", "TestMethodsOfNilAnswerErrComm", "TestWtimeCountsSeconds", "TestTheEnvironmentIsTold",
+		"TestGoDocShowsWhatAUserHolds", "TestDocsCiteTheSectionOfEachFunction", "TestSpecialNumbersHaveMPI5sValues", "TestErrorClassesHaveMPI5sValues",
 		"TestNoProcessIsAPartnerForNothing", "TestACompletedRequestIsToldFromItsSuccessors", "TestNullRequestsAreComplete",
 		"TestAllocRefusesSizesThatCannotBe", "TestTypesThatHoldPointersDoNotCompile",
 		"TestARankWhoseGoroutineEndsFailsTheOthers", "TestNoLoggerIsTheDefaultOne", "TestFreeRefusesWhatIsNotAllocs", "TestRunRefusesWhatItCannotRun",

@@ -7,7 +7,7 @@ import (
 )
 
 // Isendrecv starts a send and a receive as one request, which ends when both
-// have, with the receive's status (MPI-4.0 §3.10). It is local.
+// have, with the receive's status (MPI-4.0 §3.7.2). It is local.
 func (e *Engine) Isendrecv(ctx context.Context, cid uint32, out []byte, dest int, sendtag int32, in []byte, source int, recvtag int32) progress.Handle {
 	l := e.loop
 	r := fill(l.NewShared(), ctx, kindPair, e.rank, cid, recvtag, nil)
