@@ -310,3 +310,62 @@ func TestASendIsAskedBackWhenItsContextEnds(t *testing.T) {
 		}
 	})
 }
+
+// Without progress threads Wait after Cancel is local too, but for a send whose
+// message the receiver has been told of: that takes the receiver's next call, or
+// one that it is blocked in.
+func TestWaitAfterCancelWithoutAThreadTakesTheReceiversNextCall(t *testing.T) {
+	onEach(t, func(t *testing.T, fabric string) {
+		for _, n := range sizes {
+			for _, blocked := range []bool{false, true} {
+				outside, enter, over := newSignal(), newSignal(), newSignal()
+				act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
+					pingpong(c, 2)
+					if c.Rank() == 1 {
+						join := func() {}
+						if blocked {
+							join = aside(func() { get(mpi.Recv(c, make([]byte, 1), 0, 3)) })
+						}
+						outside.give()
+						if !blocked {
+							enter.take()
+						}
+						if there, _, err := mpi.Iprobe(c, 0, 1); err != nil {
+							t.Errorf("Iprobe = %t, %v", there, err)
+						}
+						over.take()
+						join()
+						if there, st, err := mpi.Iprobe(c, 0, 1); there || err != nil {
+							t.Errorf("Iprobe = %t, %+v, %v: a cancelled message is there", there, st, err)
+						}
+						return
+					}
+					outside.take()
+					// A receive never needs another rank.
+					r := begin(mpi.Irecv(c, make([]byte, n), 1, 1))
+					ok(mpi.Cancel(r))
+					if st := get(mpi.Wait(r)); !st.Cancelled {
+						t.Errorf("a receive of %d bytes: %+v after Cancel", n, st)
+					}
+					s := begin(mpi.Issend(c, pattern(n, 1), 1, 1))
+					ok(mpi.Cancel(s))
+					if !blocked {
+						for range 200 {
+							if ended, st, err := mpi.RequestGetStatus(*s); ended || err != nil {
+								t.Fatalf("Issend of %d bytes has ended without the receiver: %+v, %v", n, st, err)
+							}
+						}
+						enter.give()
+					}
+					if st := get(mpi.Wait(s)); !st.Cancelled {
+						t.Errorf("Issend of %d bytes: %+v after Cancel", n, st)
+					}
+					if blocked {
+						ok(mpi.Send(c, []byte{1}, 1, 3))
+					}
+					over.give()
+				}, mpi.WithoutProgressThread())
+			}
+		}
+	})
+}

@@ -1,6 +1,8 @@
 package mpi
 
 import (
+	"os"
+
 	"github.com/weft-mpi/weft/fabric/shm"
 	"github.com/weft-mpi/weft/fabric/verbs"
 )
@@ -29,6 +31,14 @@ func (arena) OnFree(f func(start uintptr)) (cancel func()) { return shm.OnFree(f
 // Devices lists the RDMA devices of this machine, usable or not. The error says
 // why there are none or why they can't be asked. Local.
 func Devices() ([]Device, error) { return verbs.Devices() }
+
+// SharedGetMin is the length in bytes from which shared memory has the receiver
+// read a message from its sender's memory, where a Send waits for its receive:
+// WEFT_SHM_GET_MIN or the default, the same on every machine. Local.
+func SharedGetMin() (int, error) {
+	n, err := shm.GetMin(os.Getenv)
+	return n, fail("SharedGetMin", err)
+}
 
 // FabricAvailable says why a fabric of Fabrics can't be used on this machine and
 // what to do about it, or nil. Local.

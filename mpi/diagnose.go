@@ -3,13 +3,15 @@ package mpi
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
 // diagnose says in words what keeps a rank waiting, as far as it shows from
-// what waits there and from what the ranks it waits for have told.
-func diagnose(rank int, pending []pt2pt.Pending, told []pt2pt.Told) (words []string) {
+// what waits there, from what the ranks it waits for have told, and from the ring
+// of ranks that wait for one another.
+func diagnose(rank int, pending []pt2pt.Pending, told []pt2pt.Told, ring pt2pt.Ring) (words []string) {
 	said := map[string]bool{}
 	say := func(format string, args ...any) {
 		s := fmt.Sprintf(format, args...)
@@ -33,11 +35,42 @@ func diagnose(rank int, pending []pt2pt.Pending, told []pt2pt.Told) (words []str
 		}
 		for _, t := range told {
 			if t.From == p.Peer {
-				say("%s", between(rank, p, t, sends(pending, t.From)))
+				say("%s", between(rank, t))
 			}
 		}
 	}
+	if len(ring.Ranks) > 0 {
+		say("%s", round(ring))
+	}
 	return words
+}
+
+// round says that ranks wait for one another.
+func round(ring pt2pt.Ring) string {
+	sends, receives := true, true
+	var each, names []string
+	for i, w := range ring.Waits {
+		sends, receives = sends && w.What == pt2pt.Send, receives && w.What != pt2pt.Send
+		names = append(names, fmt.Sprint(ring.Ranks[i]))
+		each = append(each, fmt.Sprintf("rank %d: %s", ring.Ranks[i], phrase(asPending(w))))
+	}
+	last := len(names) - 1
+	ranks, what := strings.Join(names[:last], ", ")+" and "+names[last], strings.Join(each, "; ")
+	other, none, all := "one another", "none of them", "all"
+	if last == 1 {
+		other, none, all = "each other", "neither", "both"
+	}
+	switch {
+	case receives:
+		return fmt.Sprintf("ranks %s wait to receive from %s, and %s sends: deadlock (%s)", ranks, other, none, what)
+	case sends:
+		return fmt.Sprintf("ranks %s wait for %s's receive, %s are blocked in a send: deadlock; use Sendrecv, or Isend on one side (%s)", ranks, other, all, what)
+	}
+	return fmt.Sprintf("ranks %s wait for %s: deadlock (%s)", ranks, other, what)
+}
+
+func asPending(w pt2pt.Wait) pt2pt.Pending {
+	return pt2pt.Pending{What: w.What, Peer: w.Peer, Tag: w.Tag, Context: w.Context, Bytes: w.Bytes}
 }
 
 // lasting is what waits now as it did before. What a rank tells of itself
@@ -56,13 +89,6 @@ func lasting(before, now []pt2pt.Pending) []pt2pt.Pending {
 		still[named(p)] = true
 	}
 	return slices.DeleteFunc(slices.Clone(before), func(p pt2pt.Pending) bool { return !still[named(p)] })
-}
-
-// sends reports whether a send to a rank is pending.
-func sends(pending []pt2pt.Pending, to int) bool {
-	return slices.ContainsFunc(pending, func(p pt2pt.Pending) bool {
-		return p.Peer == to && (p.What == pt2pt.Send || p.What == pt2pt.SendReceive)
-	})
 }
 
 // unmatched is the state of a receive or a probe without a message.
@@ -103,23 +129,16 @@ func differs(p, u pt2pt.Pending) string {
 	return "the same tag"
 }
 
-// between tells how the operation p of this rank and what rank t.From says of
-// itself go together; sending says that a send to that rank is pending here.
-func between(rank int, p pt2pt.Pending, t pt2pt.Told, sending bool) string {
-	mine := (p.What == pt2pt.Receive || p.What == pt2pt.Probing) && p.State == unmatched && !sending
-	theirs := t.What == pt2pt.Receive || t.What == pt2pt.Probing
-	other := pt2pt.Pending{What: t.What, Peer: t.Peer, Tag: t.Tag, Context: t.Context, Bytes: t.Bytes}
-	switch {
-	case t.What == 0:
+// between tells what rank t.From, which an operation of this rank needs, says of
+// itself: what of that needs this rank, if anything does.
+func between(rank int, t pt2pt.Told) string {
+	if len(t.Waits) == 0 {
 		return fmt.Sprintf("rank %d is not blocked in any operation: it computes, or waits outside of the library", t.From)
-	case t.Peer != rank:
-		return fmt.Sprintf("rank %d itself waits: %s", t.From, phrase(other))
-	case mine && theirs:
-		return fmt.Sprintf("ranks %d and %d wait to receive from each other, and neither sends: deadlock (here %s, there %s)",
-			rank, t.From, phrase(p), phrase(other))
-	case !mine && p.What == pt2pt.Send && t.What == pt2pt.Send:
-		return fmt.Sprintf("ranks %d and %d wait for each other's receive, both are blocked in a send: deadlock; use Sendrecv, or Isend on one side (here %s, there %s)",
-			rank, t.From, phrase(p), phrase(other))
 	}
-	return fmt.Sprintf("rank %d waits for this rank: %s", t.From, phrase(other))
+	for _, w := range t.Waits {
+		if w.Peer == rank {
+			return fmt.Sprintf("rank %d waits for this rank: %s", t.From, phrase(asPending(w)))
+		}
+	}
+	return fmt.Sprintf("rank %d itself waits: %s", t.From, phrase(asPending(t.Waits[0])))
 }

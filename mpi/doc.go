@@ -11,6 +11,11 @@
 //
 //	if _, err := mpi.Recv(c, buf, 0, 7); errors.Is(err, mpi.ErrTruncate) { ... }
 //
+// What has happened in detail, errors.As finds, in types of this package again:
+//
+//	var short *mpi.TruncateError
+//	if errors.As(err, &short) { buf = make([]byte, short.Length) }
+//
 // Every call that is given a rank and a tag may answer ErrRank, ErrTag or, after
 // Finalize, ErrComm, and has then done nothing. Every operation may end with
 // ErrProcFailed if the other rank dies, with ErrCanceled if its context ends, and

@@ -2,6 +2,7 @@ package mpi_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/weft-mpi/weft/mpi"
@@ -29,6 +30,27 @@ func ExampleProbe() {
 		fmt.Println(err)
 	}
 	// Output: [2 3 5 7 11]
+}
+
+// A buffered send that finds no room says how much it needs.
+func ExampleNoBufferError() {
+	err := mpi.Run(1, func(w *mpi.World) error {
+		if err := w.BufferAttach(make([]byte, 1000)); err != nil {
+			return err
+		}
+		err := mpi.Bsend(w.Comm(), make([]float64, 1000), 0, 0)
+		var full *mpi.NoBufferError
+		if !errors.As(err, &full) {
+			return err
+		}
+		fmt.Println(errors.Is(err, mpi.ErrBuffer), full.Need-mpi.BsendOverhead, "bytes,", full.Size, "attached")
+		_, err = w.BufferDetach(context.Background())
+		return err
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output: true 8000 bytes, 1000 attached
 }
 
 // Where several goroutines receive, a matched probe keeps the message for the

@@ -174,6 +174,11 @@ var local = []procedure{
 			ok(mpi.RequestFree(begin(mpi.SsendInit(p.c, p.out(), p.other, 1))))
 			ok(mpi.RequestFree(begin(mpi.RecvInit(p.c, p.in, p.other, 1))))
 		}},
+	{name: "RequestFree of an active persistent receive", act: send, call: func(p *party) {
+		r := begin(mpi.RecvInit(p.c, p.in, p.other, 1))
+		ok(mpi.Start(r))
+		ok(mpi.RequestFree(r))
+	}},
 	{name: "Rsend", thread: true, before: post, call: func(p *party) { ok(mpi.Rsend(p.c, p.out(), p.other, 1)) }},
 	{name: "Irsend and its Wait", thread: true, before: post, call: func(p *party) {
 		get(mpi.Wait(begin(mpi.Irsend(p.c, p.out(), p.other, 1))))
@@ -223,7 +228,9 @@ var local = []procedure{
 		ok(p.c.BufferAttach(room(1)))
 		ok(p.c.BufferFlush())
 		get(p.c.BufferDetach())
+		get(p.c.BufferDetach()) // of none
 	}},
+	{name: "Comm.Free", before: func(p *party) { ok(get(p.c.Dup()).Free()) }, call: func(p *party) { ok(get(p.c.Dup()).Free()) }},
 }
 
 var nonlocal = []procedure{

@@ -52,7 +52,10 @@ func WithLogger(log *slog.Logger) Option {
 }
 
 // WithoutProgressThread leaves all progress to the calls of the application.
-// Goroutines that wait are still woken.
+// Goroutines that wait are still woken. Other ranks' calls then wait for this
+// rank's next call where they need it: Ssend, sends of announced messages, and the
+// completion of such sends after Cancel, which MPI has local (MPI-4.0 §3.5,
+// §3.7.4, §3.8.4); so do Report and callbacks of OnComplete here.
 func WithoutProgressThread() Option { return func(o *options) { o.noThread = true } }
 
 // Limits bound what messages that no receive has asked for take up at a rank; see

@@ -67,14 +67,19 @@ func place(pcs [3]uintptr) string {
 }
 
 const (
-	askFor     = 500 * time.Millisecond // how long a report waits for other ranks' answers
-	reportMost = 40                     // entries of a report
+	askFor     = time.Second // how long a report waits for other ranks' answers
+	reportMost = 40          // entries of a report
 )
 
 // Report writes what waits at this rank, as Pending, and what that looks like:
-// ranks that wait for each other, a receive whose tag is not that of the message
-// that is there. It asks the ranks that operations here wait for, and may block
-// for half a second.
+// ranks that wait for one another, however many, a receive whose tag is not that
+// of the message that is there. It asks the ranks that operations here wait for,
+// those that they wait for, and so on, 64 at most, and may block for a second, if
+// one of them has neither a progress thread nor a goroutine that waits. Ranks are
+// said to be in a deadlock if each is blocked in an operation that needs the next
+// one's call: not one that computes or has another goroutine that can go on, nor a
+// Waitany or a receive from any rank. What their other goroutines do outside of
+// the library is not known.
 func (w *World) Report(out io.Writer) error {
 	const call = "Report"
 	if w == nil || w.comm == nil {
@@ -84,14 +89,8 @@ func (w *World) Report(out io.Writer) error {
 		return badArg(call, ErrArg, "the writer is nil")
 	}
 	pending := w.comm.p2p.Pending()
-	var whom []int
-	for _, p := range pending {
-		if p.Blocked && p.Peer >= 0 && !slices.Contains(whom, p.Peer) && len(whom) < reportMost {
-			whom = append(whom, p.Peer)
-		}
-	}
-	told := w.comm.p2p.Ask(whom, askFor)
-	words := diagnose(w.comm.rank, lasting(pending, w.comm.p2p.Pending()), told)
+	told, ring := w.comm.p2p.Trace(askFor)
+	words := diagnose(w.comm.rank, lasting(pending, w.comm.p2p.Pending()), told, ring)
 	_, err := io.WriteString(out, w.describe(pending, words))
 	return err
 }

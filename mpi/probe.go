@@ -5,8 +5,8 @@ import (
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
-// Message is a message that Mprobe or Improbe has matched (MPI_Message): it is
-// received with Mrecv or Imrecv, once, and no other receive gets it. The zero
+// Message is a message that Mprobe or Improbe has matched (MPI_Message, MPI-4.0
+// §3.8.2): it is received with Mrecv or Imrecv, once, and no other receive gets it. The zero
 // Message is MPI_MESSAGE_NULL.
 type Message struct {
 	m      pt2pt.Message

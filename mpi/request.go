@@ -13,16 +13,23 @@ import "github.com/weft-mpi/weft/progress"
 // one is answered with ErrRequest. The requests of one call are of one World.
 type Request struct{ h progress.Handle }
 
-// Null reports whether r is MPI_REQUEST_NULL. Local.
+// Null reports whether r is the null request (MPI_REQUEST_NULL, MPI-4.0 §3.7.3).
+// Local.
 func (r Request) Null() bool { return r.h.Null() }
 
 // Cancel asks for an operation to be taken back (MPI_Cancel, MPI-4.0 §3.8.4). The
-// request still has to be completed, and that does not wait for any other rank's
-// calls: its status then says whether it was Cancelled, or the operation has
-// happened as if there had been no Cancel. A receive is cancelled if no message
-// has been matched to it, a send if no receive has taken the message; a short
-// standard send is past that when the call that starts it returns. An Isendrecv
-// counts as cancelled if one of its halves was. Local.
+// request still has to be completed, and that is local: it does not wait for any
+// other rank's calls. Its status then says whether it was Cancelled, or the
+// operation has happened as if there had been no Cancel. A receive is cancelled if
+// no message has been matched to it, a send if no receive has taken the message; a
+// short standard send is past that when the call that starts it returns. An
+// Isendrecv counts as cancelled if one of its halves was. Local.
+//
+// In one case the completion is not local: that of a synchronous send, or of one
+// that was announced because of its length, whose receiver runs
+// WithoutProgressThread. Its rank may be about to read the message from the
+// sender's memory, so it has to agree, and does so in the next call that it makes,
+// or at once if one of its goroutines is blocked in one.
 func Cancel(r *Request) error {
 	const call = "Cancel"
 	if r == nil {

@@ -1,6 +1,6 @@
 package mpi
 
-// Send sends buf to rank dest (MPI_Send, MPI-4.0 §3.2). It blocks until buf may
+// Send sends buf to rank dest (MPI_Send, MPI-4.0 §3.2.1). It blocks until buf may
 // be used again, which may be before a receive is posted. Non-local.
 func Send[T Scalar](c *Comm, buf []T, dest, tag int) error {
 	if !c.plain(dest, tag) {

@@ -7,7 +7,7 @@ import (
 )
 
 // Sendrecv sends one message and receives another without the deadlock that a
-// Send and a Recv in the wrong order are (MPI_Sendrecv, MPI-4.0 §3.10). The
+// Send and a Recv in the wrong order are (MPI_Sendrecv, MPI-4.0 §3.2.7). The
 // buffers must not overlap. It ends with ErrProcFailed when either of the two
 // ranks dies; while both live it waits for them, whoever else has died.
 // Non-local.
@@ -35,7 +35,7 @@ func (c *Comm) sendrecv(call string, cid uint32, out []byte, dest, sendtag int, 
 }
 
 // SendrecvReplace is Sendrecv with one buffer, in which the message received
-// takes the place of the one sent (MPI_Sendrecv_replace, MPI-4.0 §3.10).
+// takes the place of the one sent (MPI_Sendrecv_replace, MPI-4.0 §3.2.7).
 // Non-local.
 func SendrecvReplace[T Scalar](c *Comm, buf []T, dest, sendtag, source, recvtag int) (Status, error) {
 	const call = "SendrecvReplace"
@@ -46,7 +46,7 @@ func SendrecvReplace[T Scalar](c *Comm, buf []T, dest, sendtag, source, recvtag 
 }
 
 // Isendrecv starts a send and a receive as one operation, which completes when
-// both have, with the status of the receive (MPI_Isendrecv, MPI-4.0 §3.10). The
+// both have, with the status of the receive (MPI_Isendrecv, MPI-4.0 §3.7.2). The
 // buffers must not overlap. Local.
 func Isendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R, source, recvtag int) (Request, error) {
 	if err := c.checkSendrecv("Isendrecv", dest, sendtag, source, recvtag); err != nil {
@@ -56,7 +56,7 @@ func Isendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R
 }
 
 // IsendrecvReplace is Isendrecv with one buffer (MPI_Isendrecv_replace, MPI-4.0
-// §3.10). Local.
+// §3.7.2). Local.
 func IsendrecvReplace[T Scalar](c *Comm, buf []T, dest, sendtag, source, recvtag int) (Request, error) {
 	if err := c.checkSendrecv("IsendrecvReplace", dest, sendtag, source, recvtag); err != nil {
 		return Request{}, err

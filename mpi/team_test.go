@@ -55,7 +55,8 @@ var notBetweenProcesses = map[string][]string{
 		"TestRanksInTwoNetworkNamespacesAreToldSo", "TestAJobThatSucceedsPrintsNothingOfItsOwn",
 	},
 	"it has no job, or one of a single rank, which has no transport to itself": {
-		"TestNilIsAnError", "TestNothingPanicsOnNil", "TestMethodsOfNilAnswerErrComm", "TestSpecialNumbersHaveMPI5sValues", "TestErrorClassesHaveMPI5sValues",
+		"TestNilIsAnError", "TestNothingPanicsOnNil", "TestMethodsOfNilAnswerErrComm", "TestWtimeCountsSeconds", "TestTheEnvironmentIsTold",
+		"TestGoDocShowsWhatAUserHolds", "TestDocsCiteTheSectionOfEachFunction", "TestSpecialNumbersHaveMPI5sValues", "TestErrorClassesHaveMPI5sValues",
 		"TestNoProcessIsAPartnerForNothing", "TestACompletedRequestIsToldFromItsSuccessors", "TestNullRequestsAreComplete",
 		"TestAllocRefusesSizesThatCannotBe", "TestTypesThatHoldPointersDoNotCompile",
 		"TestARankWhoseGoroutineEndsFailsTheOthers", "TestNoLoggerIsTheDefaultOne", "TestFreeRefusesWhatIsNotAllocs", "TestRunRefusesWhatItCannotRun",

@@ -98,8 +98,8 @@ func newWorld(name string, doms []fabric.Domain, to routes, rank int, cfg progre
 	return w
 }
 
-// Comm is the communicator of all ranks (MPI_COMM_WORLD), or nil if w is nil.
-// Local.
+// Comm is the communicator of all ranks (MPI_COMM_WORLD, MPI-4.0 §7.2.4), or nil if
+// w is nil. Local.
 func (w *World) Comm() *Comm {
 	if w == nil {
 		return nil

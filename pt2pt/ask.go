@@ -1,83 +1,173 @@
 package pt2pt
 
 import (
+	"slices"
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/wire"
 )
 
-// Told is what another rank has said it waits for.
+// Told is what a rank has said it waits for.
 type Told struct {
-	From    int
-	What    What // 0: none of its goroutines is blocked in an operation
-	Peer    int
-	Tag     int32
-	Context uint32
-	Bytes   uint64
-	Age     time.Duration
+	From   int
+	Waits  []Wait // none: none of its goroutines is blocked in an operation
+	Untold bool   // it may go on by something that is not told
+
+	sending, receiving bool // to, or from, the rank that has asked
 }
 
 // question is one to other ranks that answers may still come to.
 type question struct {
-	number uint64
-	open   int
-	told   []Told
-	done   chan struct{} // closed when all have answered
+	open map[fabric.Peer]*Told // those that have not answered, or not all
+	told []Told
+	done func(q *question) // called once all have answered, under ownership
 }
 
-// Ask asks ranks what they wait for and returns what those have answered that
-// did so within the time. Their progress threads answer; it needs ours, or a
-// goroutine that waits.
-func (e *Engine) Ask(ranks []int, within time.Duration) []Told {
-	done := make(chan struct{})
+// questions are the ones that this rank has asked, by number.
+type questions struct {
+	last   uint64
+	open   map[uint64]*question
+	relays []uint64 // those that were asked for others, the oldest first
+}
+
+// maxRelays bounds what ranks that keep asking, and ranks that never answer, take
+// up here.
+const maxRelays = 64
+
+// pose asks ranks what they wait for and returns the number of the question, which
+// is answered later, or by now if there is nobody to ask.
+func (e *Engine) pose(ranks []int, sure bool, done func(*question)) uint64 {
+	qs := &e.questions
+	if qs.open == nil {
+		qs.open = map[uint64]*question{}
+	}
+	qs.last++
+	number := qs.last
+	q := &question{open: map[fabric.Peer]*Told{}, done: done}
+	for _, r := range ranks {
+		if r < 0 || r >= len(e.peers) || r == e.rank || q.open[fabric.Peer(r)] != nil {
+			continue
+		}
+		if c := e.loop.Conn(fabric.Peer(r)); c.Down() == nil {
+			q.open[c.Peer] = &Told{From: r}
+		}
+	}
+	if len(q.open) == 0 {
+		done(q)
+		return number
+	}
+	qs.open[number] = q
+	for p := range q.open {
+		e.loop.Conn(p).Post(wire.Ask, number, wire.MakeAsk(e.hdr[:], sure))
+	}
+	return number
+}
+
+// ask asks ranks what they wait for and returns what those have answered that did
+// so until the time. Their progress threads answer; it needs ours, or a goroutine
+// that waits. With sure a rank asks those it waits for before it answers: what is
+// Stuck then was so when all that they had sent to it had come.
+func (e *Engine) ask(ranks []int, sure bool, until time.Time) []Told {
+	done := make(chan []Told, 1)
+	number := uint64(0)
 	e.loop.Exclusive(func() {
-		q := &e.question
-		if q.done != nil && q.open > 0 {
-			close(q.done) // an older question's
-		}
-		*q = question{number: q.number + 1, done: done}
-		for _, r := range ranks {
-			if r < 0 || r >= len(e.peers) || r == e.rank {
-				continue
-			}
-			if c := e.loop.Conn(fabric.Peer(r)); c.Down() == nil {
-				q.open++
-				c.Post(wire.Ask, q.number, nil)
-			}
-		}
-		if q.open == 0 {
-			close(done)
-		}
+		number = e.pose(ranks, sure, func(q *question) { done <- q.told })
 	})
-	t := time.NewTimer(within)
+	t := time.NewTimer(time.Until(until))
 	defer t.Stop()
 	select {
-	case <-done:
+	case told := <-done:
+		return told
 	case <-t.C:
 	}
 	var told []Told
 	e.loop.Exclusive(func() {
-		if e.question.done == done {
-			told = e.question.told
+		if q := e.questions.open[number]; q != nil {
+			told = q.told
+			delete(e.questions.open, number)
 		}
 	})
+	select {
+	case told = <-done: // in the meantime
+	default:
+	}
 	return told
 }
 
-func (e *Engine) onAsk(from fabric.Peer, number uint64) {
-	e.loop.Conn(from).Post(wire.Tell, number, wire.MakeTell(e.hdr[:], e.waiting(int32(from))))
-}
-
-// onTell takes an answer. One that comes too late is nobody's.
-func (e *Engine) onTell(from fabric.Peer, number uint64, w wire.Waiting) {
-	q := &e.question
-	if number != q.number || q.open == 0 || w.Kind >= uint8(whatsAtWires) {
+// onAsk answers, or asks those first that this rank waits for.
+func (e *Engine) onAsk(from fabric.Peer, number uint64, sure bool) {
+	if !sure {
+		e.answer(from, number, e.waits(int(from)))
 		return
 	}
-	q.told = append(q.told, Told{From: int(from), What: What(w.Kind), Peer: int(w.Peer), Tag: w.Tag, Context: w.Context,
-		Bytes: w.Bytes, Age: time.Duration(w.Age) * time.Second})
-	if q.open--; q.open == 0 {
-		close(q.done)
+	qs := &e.questions
+	if len(qs.relays) >= maxRelays {
+		delete(qs.open, qs.relays[0])
+		qs.relays = slices.Delete(qs.relays, 0, 1)
 	}
+	relay := e.pose(e.waits(int(from)).needs(), false, func(q *question) {
+		t := e.waits(int(from))
+		t.confirm(q.told)
+		e.answer(from, number, t)
+	})
+	if qs.open[relay] != nil {
+		qs.relays = append(qs.relays, relay)
+	}
+}
+
+// answer answers a question.
+func (e *Engine) answer(to fabric.Peer, number uint64, t Told) {
+	var common wire.Flags
+	for f, is := range map[wire.Flags]bool{wire.Untold: t.Untold, wire.Sending: t.sending, wire.Receiving: t.receiving} {
+		if is {
+			common |= f
+		}
+	}
+	if len(t.Waits) == 0 {
+		e.loop.Conn(to).Post(wire.Tell, number, wire.MakeTell(e.hdr[:], wire.Waiting{Flags: common}))
+	}
+	for i, w := range t.Waits {
+		h := wire.Waiting{Kind: uint8(w.What), Flags: common, Who: w.Who, Peer: int32(w.Peer), Tag: w.Tag, Context: w.Context,
+			Age: uint32(w.Age / time.Second), Bytes: w.Bytes, Op: w.Op}
+		if i < len(t.Waits)-1 {
+			h.Flags |= wire.More
+		}
+		if w.Stuck {
+			h.Flags |= wire.Stuck
+		}
+		if w.Either {
+			h.Flags |= wire.Either
+		}
+		e.loop.Conn(to).Post(wire.Tell, number, wire.MakeTell(e.hdr[:], h))
+	}
+}
+
+// onTell takes a part of an answer. One that comes too late is nobody's.
+func (e *Engine) onTell(from fabric.Peer, number uint64, w wire.Waiting) {
+	qs := &e.questions
+	q := qs.open[number]
+	if q == nil || q.open[from] == nil || w.Kind >= uint8(whatsAtWires) {
+		return
+	}
+	t := q.open[from]
+	t.Untold = w.Flags&wire.Untold != 0
+	t.sending, t.receiving = w.Flags&wire.Sending != 0, w.Flags&wire.Receiving != 0
+	if w.Kind != 0 {
+		t.Waits = append(t.Waits, Wait{What: What(w.Kind), Peer: int(w.Peer), Tag: w.Tag, Context: w.Context, Bytes: w.Bytes,
+			Age: time.Duration(w.Age) * time.Second, Op: w.Op, Who: w.Who,
+			Stuck: w.Flags&wire.Stuck != 0, Either: w.Flags&wire.Either != 0})
+	}
+	if w.Flags&wire.More != 0 && len(t.Waits) < wire.MaxTells {
+		return
+	}
+	q.told = append(q.told, *t)
+	if delete(q.open, from); len(q.open) > 0 {
+		return
+	}
+	delete(qs.open, number)
+	if i := slices.Index(qs.relays, number); i >= 0 {
+		qs.relays = slices.Delete(qs.relays, i, i+1)
+	}
+	q.done(q)
 }

@@ -37,22 +37,22 @@ type Engine struct {
 	peers []peer
 	log   *slog.Logger
 
-	arrivals arrivals
-	buffers  buffers
-	probes   chain // Probe requests that wait for a message
-	dead     error // of another rank, the first: no collective call can end in order any more
-	alone    error // why there is no other rank left, or nil
-	limits   Limits
-	held     heldTotal
-	attached map[uint32]*attached
-	question question
-	named    map[name]match.Entry   // unexpected messages by name, see nameOf; nil while nobody asks
-	asked    map[uint64]asked       // sends that were asked back, by operation
-	lates    uint64                 // ready sends that came before their receive
-	gets     int                    // receives whose Get is under way
-	gotLast  bool                   // see toPut
-	informed bool                   // see Informed
-	hdr      [fabric.MaxHeader]byte // of the packet being sent
+	arrivals  arrivals
+	buffers   buffers
+	probes    chain // Probe requests that wait for a message
+	dead      error // of another rank, the first: no collective call can end in order any more
+	alone     error // why there is no other rank left, or nil
+	limits    Limits
+	held      heldTotal
+	attached  map[uint32]*attached
+	questions questions
+	named     map[name]match.Entry   // unexpected messages by name, see nameOf; nil while nobody asks
+	asked     map[uint64]asked       // sends that were asked back, by operation
+	lates     uint64                 // ready sends that came before their receive
+	gets      int                    // receives whose Get is under way
+	gotLast   bool                   // see toPut
+	informed  bool                   // see Informed
+	hdr       [fabric.MaxHeader]byte // of the packet being sent
 }
 
 // peer is what the engine knows of another rank.
@@ -245,7 +245,9 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 	case wire.Cancelled:
 		ok = wire.CancelledHeader(hdr).Valid() && e.onCancelled(from, imm, wire.CancelledHeader(hdr).Yes())
 	case wire.Ask:
-		e.onAsk(from, imm)
+		if ok = wire.AskHeader(hdr).Valid(); ok {
+			e.onAsk(from, imm, wire.AskHeader(hdr).Sure())
+		}
 	case wire.Tell:
 		if ok = wire.TellHeader(hdr).Valid(); ok {
 			e.onTell(from, imm, wire.TellHeader(hdr).Waiting())

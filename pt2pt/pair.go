@@ -9,7 +9,7 @@ import (
 )
 
 // Isendrecv starts a send and a receive as one request, which ends when both
-// have, with the receive's status (MPI-4.0 §3.10). Where one of the two ranks
+// have, with the receive's status (MPI-4.0 §3.7.2). Where one of the two ranks
 // dies the other half is taken back, if it still can be: that rank may wait for
 // us. It is local.
 func (e *Engine) Isendrecv(ctx context.Context, cid uint32, out []byte, dest int, sendtag int32, in []byte, source int, recvtag int32) progress.Handle {

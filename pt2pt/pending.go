@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
 )
@@ -111,26 +110,4 @@ func (e *Engine) pending(r *progress.Request) Pending {
 		p.State = steps[r.Step]
 	}
 	return p
-}
-
-// waiting is what this rank is blocked in, for a peer that asks: rather
-// something that needs the peer, rather something old.
-func (e *Engine) waiting(peer int32) (w wire.Waiting) {
-	best := -1
-	e.loop.EachRequest(func(r *progress.Request) {
-		if !r.Waited() || int(r.Kind) >= len(kinds) || r.Kind == 0 {
-			return
-		}
-		age := progress.Since(r.Began)
-		score := int(age / time.Second)
-		if r.Peer == peer || r.Peer == match.AnySource {
-			score += 1 << 40
-		}
-		if score > best {
-			cid, tag := wire.Match(r.Imm)
-			best = score
-			w = wire.Waiting{Kind: uint8(kinds[r.Kind]), Peer: r.Peer, Tag: tag, Context: cid, Age: uint32(age / time.Second), Bytes: uint64(len(r.Buf))}
-		}
-	})
-	return w
 }

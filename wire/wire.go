@@ -30,11 +30,11 @@ const (
 	Cancel     uint8 = 10 | Urgent // imm: the sender's request, which it wants back
 	Cancelled  uint8 = 11 | Urgent // imm: the sender's request; header CancelledHeader
 	Flow       uint8 = 12 | Urgent // imm: what the receiver still takes, a Level
-	Ask        uint8 = 13 | Urgent // what does your rank wait for? imm: to be told with the answer
+	Ask        uint8 = 13 | Urgent // what does your rank wait for? imm: to be told with the answer; header AskHeader
 	Tell       uint8 = 14 | Urgent // the answer; imm: as asked; header TellHeader
 	Grant      uint8 = 15 | Urgent // imm: the sender's request; header GrantHeader
-	Dead       uint8 = 17 | Urgent // imm: a rank that the sender has seen die
 	Written    uint8 = 16          // imm: the receiver's request; header FINHeader: Received or Lost
+	Dead       uint8 = 17 | Urgent // imm: a rank that the sender has seen die
 )
 
 // Library reports whether a context is one of the library's own, in which the
@@ -263,43 +263,87 @@ func MakeCancelled(b []byte, yes bool) CancelledHeader {
 func (h CancelledHeader) Valid() bool { return len(h) == CancelledSize }
 func (h CancelledHeader) Yes() bool   { return h[cancelledYes] != 0 } // or a receive has taken the message
 
-// TellHeader says what a rank waits for: the oldest operation that a goroutine
-// of it is blocked in, towards the rank that asks if there is one.
+// AskHeader asks what a rank waits for.
+type AskHeader []byte
+
+const (
+	askSure = 0
+	AskSize = 8
+)
+
+// MakeAsk fills b, which has at least AskSize bytes.
+func MakeAsk(b []byte, sure bool) AskHeader {
+	putBool(b[askSure:], sure)
+	return AskHeader(b[:AskSize])
+}
+
+func (h AskHeader) Valid() bool { return len(h) == AskSize }
+
+// Sure asks the rank to ask those it waits for first, so that what they had sent
+// has come when it answers.
+func (h AskHeader) Sure() bool { return h[askSure] != 0 }
+
+// TellHeader says what a rank waits for. An answer is several of them if several
+// operations are waited for.
 type TellHeader []byte
 
-// Waiting is the operation of a TellHeader.
+// Waiting is an operation that a goroutine of the rank is blocked in.
 type Waiting struct {
 	Kind    uint8 // the protocol's number of what it is; 0: nothing is blocked
+	Flags   Flags
+	Who     uint8 // the goroutine: the same number for the operations of one
 	Peer    int32
 	Tag     int32
 	Context uint32
 	Age     uint32 // seconds
 	Bytes   uint64
+	Op      uint64 // tells it from the rank's others
 }
+
+// Flags of a Waiting.
+type Flags uint8
+
+const (
+	More      Flags = 1 << iota // of the answer is to come
+	Untold                      // the rank may go on by something that is not told
+	Stuck                       // it can't end before Peer makes another call
+	Either                      // the goroutine goes on as well when another of its operations ends
+	Sending                     // a send to the rank that has asked is under way
+	Receiving                   // a message of the rank that has asked is being received
+	flagsAll
+)
+
+// MaxTells is of how many packets an answer may be.
+const MaxTells = 8
 
 const (
 	tellKind  = 0
+	tellFlags = 1
+	tellWho   = 2
 	tellPeer  = 4
 	tellTag   = 8
 	tellCtx   = 12
 	tellAge   = 16
 	tellBytes = 24
-	TellSize  = 32
+	tellOp    = 32
+	TellSize  = 40
 )
 
 // MakeTell fills b, which has at least TellSize bytes.
 func MakeTell(b []byte, w Waiting) TellHeader {
-	le.PutUint32(b[tellKind:], uint32(w.Kind))
+	le.PutUint32(b[tellKind:], uint32(w.Kind)|uint32(w.Flags)<<8|uint32(w.Who)<<16)
 	le.PutUint32(b[tellPeer:], uint32(w.Peer))
 	le.PutUint32(b[tellTag:], uint32(w.Tag))
 	le.PutUint32(b[tellCtx:], w.Context)
 	le.PutUint64(b[tellAge:], uint64(w.Age))
 	le.PutUint64(b[tellBytes:], w.Bytes)
+	le.PutUint64(b[tellOp:], w.Op)
 	return TellHeader(b[:TellSize])
 }
 
-func (h TellHeader) Valid() bool { return len(h) == TellSize }
+func (h TellHeader) Valid() bool { return len(h) == TellSize && Flags(h[tellFlags]) < flagsAll }
 func (h TellHeader) Waiting() Waiting {
-	return Waiting{Kind: h[tellKind], Peer: int32(le.Uint32(h[tellPeer:])), Tag: int32(le.Uint32(h[tellTag:])),
-		Context: le.Uint32(h[tellCtx:]), Age: le.Uint32(h[tellAge:]), Bytes: le.Uint64(h[tellBytes:])}
+	return Waiting{Kind: h[tellKind], Flags: Flags(h[tellFlags]), Who: h[tellWho], Peer: int32(le.Uint32(h[tellPeer:])),
+		Tag: int32(le.Uint32(h[tellTag:])), Context: le.Uint32(h[tellCtx:]), Age: le.Uint32(h[tellAge:]),
+		Bytes: le.Uint64(h[tellBytes:]), Op: le.Uint64(h[tellOp:])}
 }

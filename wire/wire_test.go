@@ -36,9 +36,12 @@ func TestHeadersHaveTheirGoldenBytes(t *testing.T) {
 		{"FIN of a failure", func(b []byte) []byte { return wire.MakeFIN(b, wire.Lost) }, "01000000 00000000"},
 		{"FIN of a late receive", func(b []byte) []byte { return wire.MakeFIN(b, wire.Late) }, "02000000 00000000"},
 		{"Cancelled", func(b []byte) []byte { return wire.MakeCancelled(b, true) }, "01000000 00000000"},
+		{"Ask", func(b []byte) []byte { return wire.MakeAsk(b, false) }, "00000000 00000000"},
+		{"Ask to be sure", func(b []byte) []byte { return wire.MakeAsk(b, true) }, "01000000 00000000"},
 		{"Tell", func(b []byte) []byte {
-			return wire.MakeTell(b, wire.Waiting{Kind: 2, Peer: -1, Tag: 0x11121314, Context: 0x21222324, Age: 0x31323334, Bytes: 0x4142434445464748})
-		}, "02000000 ffffffff 14131211 24232221 34333231 00000000 48474645 44434241"},
+			return wire.MakeTell(b, wire.Waiting{Kind: 2, Flags: wire.Stuck | wire.Sending, Who: 3, Peer: -1, Tag: 0x11121314, Context: 0x21222324,
+				Age: 0x31323334, Bytes: 0x4142434445464748, Op: 0x5152535455565758})
+		}, "02140300 ffffffff 14131211 24232221 34333231 00000000 48474645 44434241 58575655 54535251"},
 		{"not Cancelled", func(b []byte) []byte { return wire.MakeCancelled(b, false) }, "00000000 00000000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -84,7 +87,7 @@ func TestKindsHaveTheirGoldenValues(t *testing.T) {
 
 func TestEveryHeaderFitsAFabric(t *testing.T) {
 	for name, n := range map[string]int{
-		"First": wire.FirstSize, "Sync": wire.SyncSize, "Cancelled": wire.CancelledSize, "Tell": wire.TellSize, "RTS": wire.RTSSize, "CTS": wire.CTSSize, "Grant": wire.GrantSize, "Data": wire.DataSize, "FIN": wire.FINSize,
+		"First": wire.FirstSize, "Sync": wire.SyncSize, "Cancelled": wire.CancelledSize, "Ask": wire.AskSize, "Tell": wire.TellSize, "RTS": wire.RTSSize, "CTS": wire.CTSSize, "Grant": wire.GrantSize, "Data": wire.DataSize, "FIN": wire.FINSize,
 	} {
 		if n > fabric.MaxHeader {
 			t.Errorf("%s takes %d bytes of %d", name, n, fabric.MaxHeader)

@@ -42,7 +42,7 @@ func info(w io.Writer) int {
 		if err := mpi.FabricAvailable(name); err != nil {
 			fmt.Fprintf(w, "  %-6s not usable: %s\n", name, indent(err, "         "))
 		} else {
-			fmt.Fprintf(w, "  %-6s usable\n", name)
+			fmt.Fprintf(w, "  %-6s usable%s\n", name, details(name))
 		}
 	}
 	devices, err := mpi.Devices()
@@ -57,6 +57,18 @@ func info(w io.Writer) int {
 		device(w, d, (*mpi.DevicePort).Rendezvous)
 	}
 	return 0
+}
+
+// details is what there is to know of a fabric that can be used.
+func details(name string) string {
+	if name != "shm" {
+		return ""
+	}
+	n, err := mpi.SharedGetMin()
+	if err != nil {
+		return "; " + indent(err, "         ")
+	}
+	return fmt.Sprintf("; messages from %d bytes on are read from their sender's memory (WEFT_SHM_GET_MIN)", n)
 }
 
 func device(w io.Writer, d mpi.Device, ask func(*mpi.DevicePort, string) (mpi.DeviceRendezvous, error)) {

@@ -46,7 +46,7 @@ func line(stream string, i int) string {
 // weft is a command of weft in a process of its own.
 func weft(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Env = append(os.Environ(), beVar+"=weft", "GORACE=atexit_sleep_ms=0")

@@ -1,0 +1,145 @@
+package pt2pt
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/match"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// Wait is an operation that a goroutine of some rank is blocked in.
+type Wait struct {
+	What    What
+	Peer    int // the other rank, or AnySource
+	Tag     int32
+	Context uint32
+	Bytes   uint64
+	Age     time.Duration // to a second
+	Op      uint64        // tells it from the rank's others
+	Who     uint8         // the goroutine: the same number for the operations of one
+
+	// Stuck: it can't end before Peer makes another call. Either: the goroutine
+	// goes on as well when another of its operations ends.
+	Stuck, Either bool
+}
+
+// goroutine is one that waits, for so many operations of which so many have to
+// end.
+type goroutine struct {
+	who        uint8
+	open, need int
+}
+
+// waits is what this rank is blocked in, for a rank that asks, or -1: what is
+// stuck first, rather what needs that rank, rather what is old. For the owner.
+func (e *Engine) waits(asker int) (t Told) {
+	t.From = e.rank
+	t.Untold = e.loop.Detachments() > 0
+	all := map[any]*goroutine{}
+	var by []*goroutine // of t.Waits
+	add := func(r *progress.Request, g *goroutine, began uint32, op fabric.Op) {
+		cid, tag := wire.Match(r.Imm)
+		t.Waits = append(t.Waits, Wait{What: kinds[r.Kind], Peer: int(r.Peer), Tag: tag, Context: cid, Bytes: uint64(len(r.Buf)),
+			Age: progress.Since(began), Op: uint64(op), Who: g.who, Stuck: e.stuck(r)})
+		by = append(by, g)
+	}
+	e.loop.Blocked(func(r *progress.Request, who any, need int) {
+		g := all[who]
+		if g == nil {
+			g = &goroutine{who: uint8(min(len(all), math.MaxUint8)), need: need}
+			all[who] = g
+		}
+		g.open++
+		switch {
+		case int(r.Kind) >= len(kinds) || kinds[r.Kind] == 0:
+			t.Untold = true
+		case r.Step == stepPair:
+			for _, part := range []*progress.Request{r.Link, r.Back} {
+				if part != nil {
+					add(part, g, r.Began, part.Op())
+				}
+			}
+		default:
+			add(r, g, r.Began, r.Op())
+		}
+	})
+	for i := range t.Waits {
+		t.Waits[i].Either = by[i].need < by[i].open
+	}
+	slices.SortStableFunc(t.Waits, func(a, b Wait) int { return cmp.Compare(b.weight(asker), a.weight(asker)) })
+	if len(t.Waits) > wire.MaxTells || len(all) > math.MaxUint8 {
+		t.Waits, t.Untold = t.Waits[:min(len(t.Waits), wire.MaxTells)], true
+	}
+	if asker < 0 {
+		return t
+	}
+	e.loop.EachRequest(func(r *progress.Request) {
+		if int(r.Peer) != asker {
+			return
+		}
+		switch r.Kind {
+		case kindSend:
+			t.sending = true
+		case kindRecv, kindMrecv:
+			t.receiving = t.receiving || r.Step != stepPosted
+		}
+	})
+	return t
+}
+
+func (w Wait) weight(asker int) int {
+	n := int(w.Age / time.Second)
+	if w.Peer == asker || w.Peer == AnySource {
+		n += 1 << 40
+	}
+	if w.Stuck {
+		n += 1 << 41
+	}
+	return n
+}
+
+// stuck reports whether a request waits for a call of its peer, as far as it
+// shows here: a receive or a probe that no message has matched, or a send that
+// waits for its receive.
+func (e *Engine) stuck(r *progress.Request) bool {
+	if int(r.Peer) == e.rank || r.Peer == match.AnySource {
+		return false
+	}
+	switch r.Step {
+	case stepPosted, stepProbing:
+		return true
+	case stepAwait:
+		_, asked := e.asked[uint64(r.Op())]
+		return !asked
+	}
+	return false
+}
+
+// needs lists the ranks that what is stuck needs.
+func (t Told) needs() (ranks []int) {
+	for _, w := range t.Waits {
+		if w.Stuck && !slices.Contains(ranks, w.Peer) {
+			ranks = append(ranks, w.Peer)
+		}
+	}
+	return ranks
+}
+
+// confirm leaves only that stuck which is so by what the ranks it needs have told
+// meanwhile: a receive whose source is not sending to this rank, a send whose
+// destination is not receiving from it.
+func (t *Told) confirm(told []Told) {
+	for i := range t.Waits {
+		w := &t.Waits[i]
+		if !w.Stuck {
+			continue
+		}
+		k := slices.IndexFunc(told, func(o Told) bool { return o.From == w.Peer })
+		w.Stuck = k >= 0 && (w.What == Send && !told[k].receiving || w.What != Send && !told[k].sending)
+	}
+}
