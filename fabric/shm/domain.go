@@ -37,8 +37,12 @@ type Domain struct {
 	bellFD    int
 	bell      *os.File
 	bellConn  syscall.RawConn
-	armed     fabric.Wake
-	deadline  bool // the bell has a read deadline
+	armed     uint64 // the wake word of the last Arm, 0 after Disarm; the owner's
+	armings   uint64 // how many there were; the owner's
+	// rung says that a ring was taken since the last Arm. Its store in Wait pairs
+	// with the load in Arm.
+	rung     atomic.Bool
+	deadline bool // the bell has a read deadline
 
 	// What set-up goroutines hand to the owner: events is guarded by mu,
 	// pending says without a lock that there are some.

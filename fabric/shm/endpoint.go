@@ -19,7 +19,7 @@ type endpoint struct {
 	dying  error // why it will be, once its ring is empty
 	left   bool  // it has closed
 	tx     producer
-	wake   *uint32 // the peer's wake word
+	wake   *uint64 // the peer's wake word
 	info   *peerInfo
 	addr   string
 	rx     *inbound
