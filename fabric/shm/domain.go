@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -27,8 +28,9 @@ type Domain struct {
 	wg         sync.WaitGroup
 	membarrier bool
 	arena      *Arena
-	probe      []uint64 // peers read probe[0] to see whether CMA works
-	parked     int      // the thread that peers name to CMA
+	probe      []uint64      // peers read probe[0] to see whether CMA works
+	parked     int           // the thread that peers name to CMA
+	slow       time.Duration // handshakeTime
 
 	// The doorbell: the control segment holds the wake word that peers read,
 	// the eventfd is what they ring.
@@ -98,7 +100,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	if cfg.Size < 1 || int(cfg.Rank) >= cfg.Size {
 		return nil, fmt.Errorf("rank %d in a job of %d ranks", cfg.Rank, cfg.Size)
 	}
-	d := &Domain{cfg: cfg, controlFD: -1, bellFD: -1, peers: make([]*endpoint, cfg.Size)}
+	d := &Domain{cfg: cfg, controlFD: -1, bellFD: -1, peers: make([]*endpoint, cfg.Size), slow: handshakeTime}
 	if err = tryPidfd(); err != nil {
 		return nil, err
 	}
