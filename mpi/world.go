@@ -78,7 +78,7 @@ func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
 	if job.Launcher == boot.LauncherWeft {
 		w.comm.p2p.Informed()
 	}
-	go w.mourn()
+	go w.mourn(job.Events())
 	if !o.noSignal {
 		w.reportOnQuit()
 	}
@@ -154,8 +154,8 @@ func (w *World) Finalize() error {
 
 // mourn tells the engine of the deaths that the launcher tells of, until the job
 // is closed.
-func (w *World) mourn() {
-	for e := range w.job.Events() {
+func (w *World) mourn(news <-chan boot.Event) {
+	for e := range news {
 		w.loop.Exclusive(func() {
 			w.loop.Lost(fabric.Peer(e.Rank), fmt.Errorf("%w: %w", fabric.ErrPeerDown, e.Err))
 		})

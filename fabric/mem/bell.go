@@ -11,10 +11,12 @@ import (
 // that comes between the sleeper's last look and its Wait is not lost.
 type bell struct {
 	// level is the Wake that the owner has armed, 0 for none. Arm stores level
-	// and the Poll after it loads queue.tail (queue.head for a SendZ); the peer
-	// stores that and then loads level. Go's atomics are sequentially
-	// consistent, so one of the two sees the other's store: either Poll finds
-	// the event or the peer rings.
+	// and the Poll after it loads ready.shared, and queue.tail (queue.head for a
+	// SendZ) of who is in it; the peer stores that, marks itself and then loads
+	// level. Go's atomics are sequentially consistent, so one of the two sees the
+	// other's store: either Poll finds the event or the peer rings. Nobody but the
+	// owner clears level, so a peer that stops anywhere keeps no other from
+	// ringing.
 	level atomic.Uint32
 
 	rung   chan struct{} // holds at most one ring

@@ -4,9 +4,11 @@
 // the same way each time.
 //
 // A Network joins a fixed number of ranks. Each ordered pair of ranks has one
-// single-producer single-consumer queue, made on first Connect; its slots keep
-// their buffers, so that Send and Poll do not allocate once the slots have
-// grown to the sizes in use. One-sided operations copy in the caller and
+// single-producer single-consumer queue, made on first Connect. It has few slots
+// until messages gather in it; the slots keep their buffers, so that Send and
+// Poll do not allocate once both have grown to what is in use. A Poll looks only
+// at peers that have marked themselves, so what an idle rank costs does not
+// depend on the number of ranks. One-sided operations copy in the caller and
 // complete in the caller's next Poll. A Remote is checked against the peer's
 // registered regions every time; its Addr is not a machine address but a
 // position in an address space of the domain's own, so that headers which

@@ -37,6 +37,7 @@ type domain struct {
 
 	// Shared with other ranks.
 	bell    bell
+	ready   ready // all but shared is the owner's
 	regions regions
 	// guard is shut when the rank leaves. Inside are this rank's copies to and
 	// from peers' memory and peers' copies from its SendZ buffers.
@@ -52,7 +53,7 @@ type domain struct {
 	eps   []*endpoint
 	peers []peerState
 	done  doneQueue
-	next  int // peer that the next Poll begins with
+	next  int // peer that the next Poll begins with; size for the first
 	chaos *chaos
 
 	deathsSeen uint32
@@ -62,6 +63,7 @@ type domain struct {
 // peerState is what a domain knows of one peer.
 type peerState struct {
 	inflight int  // operations accepted and not completed
+	vain     int  // looks at it since it last had something
 	mute     bool // its queue ends here: a message in it was lost with the peer
 	dying    bool
 	down     bool // PeerDown has been called
@@ -73,6 +75,7 @@ func newDomain(w *Network, rank fabric.Peer) *domain {
 		net:   w,
 		rank:  rank,
 		bell:  newBell(),
+		ready: newReady(size),
 		in:    make([]*queue, size),
 		eps:   make([]*endpoint, size),
 		peers: make([]peerState, size),
@@ -106,7 +109,6 @@ func (d *domain) Connect(p fabric.Peer, a []byte) (fabric.Endpoint, error) {
 			to:   p,
 			peer: d.net.domains[p],
 			q:    d.net.queue(d.rank, p),
-			z:    loanQueue{slots: make([]loan, d.net.depth)},
 		}
 	}
 	return d.eps[p], nil

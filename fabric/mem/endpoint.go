@@ -62,6 +62,9 @@ func (e *endpoint) SendZ(kind uint8, imm uint64, hdr []byte, body fabric.Segment
 	if err := e.admit(); err != nil {
 		return err
 	}
+	if e.z.slots == nil {
+		e.z.slots = make([]loan, e.d.net.depth)
+	}
 	s := e.q.reserve()
 	if s == nil || e.z.full() {
 		return fabric.ErrAgain
@@ -77,8 +80,10 @@ func (e *endpoint) SendZ(kind uint8, imm uint64, hdr []byte, body fabric.Segment
 	return nil
 }
 
-// knock rings the peer's bell for what publish has just made visible.
+// knock tells the peer of what publish has just made visible, and rings its bell
+// for it.
 func (e *endpoint) knock(urgent bool) {
+	e.peer.ready.mark(e.d.rank)
 	b := &e.peer.bell
 	switch l := fabric.Wake(b.level.Load()); { // pairs with Arm: see bell.level
 	case l == 0:

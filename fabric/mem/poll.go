@@ -11,14 +11,44 @@ func (d *domain) Poll(h fabric.Handler, max int) int {
 	if d.chaos != nil {
 		return d.pollSeeded(h, max)
 	}
-	n := d.pollDone(h, max)
+	n := 0
+	if d.done.len > 0 {
+		n = d.pollDone(h, max)
+	}
 	n += d.pollDeaths(h, max-n)
-	for i := 0; i < len(d.in) && n < max; i++ {
-		p := d.next
-		if d.next++; d.next == len(d.in) {
-			d.next = 0
+	d.ready.collect()
+	if d.ready.count == 0 {
+		return n
+	}
+	// Each peer at most once, from d.next around to it.
+	from := d.next
+	n = d.pollReady(h, from, len(d.peers), n, max)
+	return d.pollReady(h, 0, from, n, max)
+}
+
+// pollReady looks at the peers in the set from lo to below hi. n events of at
+// most max have been handed over; it returns how many are then.
+func (d *domain) pollReady(h fabric.Handler, lo, hi, n, max int) int {
+	for n < max {
+		p := d.ready.next(lo, hi)
+		if p < 0 {
+			break
 		}
-		n += d.pollPeer(h, fabric.Peer(p), max-n)
+		lo, d.next = p+1, p+1
+		s := &d.peers[p]
+		stays := d.ready.count <= maxWatched && s.vain < maxVain
+		if !stays {
+			d.ready.remove(p)
+		}
+		if got := d.pollPeer(h, fabric.Peer(p), max-n); got > 0 {
+			n += got
+			s.vain = 0
+		} else {
+			s.vain++
+		}
+		if n == max && !stays {
+			d.ready.restore(p)
+		}
 	}
 	return n
 }
@@ -119,7 +149,9 @@ func (d *domain) pollPeer(h fabric.Handler, p fabric.Peer, max int) int {
 		starved := q.release()
 		if starved {
 			from.bell.ring()
-		} else if lent {
+		}
+		if lent {
+			from.ready.mark(d.rank)
 			from.bell.ringArmed()
 		}
 	}

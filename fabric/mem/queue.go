@@ -37,17 +37,33 @@ func (s *slot) room(n int) []byte {
 	return s.buf[:n]
 }
 
+// stretch is a run of slots, used again and again until the sender has a longer
+// one.
+type stretch struct {
+	slots []slot
+	from  uint64 // number of the first message in it
+	// next is the stretch that takes over from message next.from on. Its store in
+	// reserve, before that message is published, pairs with the load in peek.
+	next atomic.Pointer[stretch]
+}
+
+// shortest is how many slots a queue begins with. One that is seldom used, of a
+// job of many ranks, has no more.
+const shortest = 8
+
 // queue carries the messages of one ordered pair of ranks. The sending rank's
 // owner calls reserve and publish, the receiving rank's owner peek and release.
 type queue struct {
-	slots []slot
+	depth uint64 // most messages published and not released
 	_     [64]byte
 
 	// The sender's line. tail is the number of messages published: its store
 	// in publish pairs with the load in peek, which then sees the slot.
 	tail     atomic.Uint64
 	sent     uint64 // tail, without the atomic
+	free     uint64 // number of the first message whose slot may not be free
 	headSeen uint64
+	in       *stretch
 	put      int // slot of message number sent
 	_        [64]byte
 
@@ -57,6 +73,7 @@ type queue struct {
 	head     atomic.Uint64
 	got      uint64 // head, without the atomic
 	tailSeen uint64
+	out      *stretch
 	take     int // slot of message number got
 	_        [64]byte
 
@@ -66,48 +83,64 @@ type queue struct {
 	starved atomic.Bool
 }
 
-func newQueue(depth int) *queue { return &queue{slots: make([]slot, depth)} }
+func newQueue(depth int) *queue {
+	s := &stretch{slots: make([]slot, min(depth, shortest))}
+	return &queue{depth: uint64(depth), in: s, out: s, free: uint64(len(s.slots))}
+}
 
 // reserve returns the slot that the next publish will hand over, nil if the
 // queue is full. A reservation need not be used.
 func (q *queue) reserve() *slot {
-	depth := uint64(len(q.slots))
-	if q.sent-q.headSeen == depth {
-		q.headSeen = q.head.Load()
-		if q.sent-q.headSeen == depth {
-			q.starved.Store(true)
-			q.headSeen = q.head.Load()
-			if q.sent-q.headSeen == depth {
-				return nil
-			}
-		}
+	if q.sent == q.free && !q.makeRoom() {
+		return nil
 	}
-	return &q.slots[q.put]
+	return &q.in.slots[q.put]
 }
 
-// publish hands the reserved slot to the receiver and returns its number.
-func (q *queue) publish() uint64 {
-	n := q.sent
+// makeRoom looks what has been released. If that is nothing it begins a longer
+// stretch, where the depth permits it.
+func (q *queue) makeRoom() bool {
+	if q.sent != q.see() {
+		return true
+	}
+	if uint64(len(q.in.slots)) < q.depth {
+		s := &stretch{slots: make([]slot, min(2*len(q.in.slots), int(q.depth))), from: q.sent}
+		q.in.next.Store(s)
+		q.in, q.put = s, 0
+		if q.sent != q.see() {
+			return true
+		}
+	}
+	q.starved.Store(true)
+	return q.sent != q.see()
+}
+
+// see loads head and sets free by it.
+func (q *queue) see() uint64 {
+	q.headSeen = q.head.Load()
+	q.free = min(q.headSeen+q.depth, max(q.headSeen, q.in.from)+uint64(len(q.in.slots)))
+	return q.free
+}
+
+// publish hands the reserved slot to the receiver.
+func (q *queue) publish() {
 	q.sent++
-	if q.put++; q.put == len(q.slots) {
+	if q.put++; q.put == len(q.in.slots) {
 		q.put = 0
 	}
 	q.tail.Store(q.sent)
-	return n
 }
 
 // taken says whether the receiver has released message number n.
 func (q *queue) taken(n uint64) bool {
 	if n >= q.headSeen {
-		q.headSeen = q.head.Load()
+		q.see()
 	}
 	return n < q.headSeen
 }
 
 // filling says whether the queue is half full. The sender calls it.
-func (q *queue) filling() bool {
-	return 2*(q.sent-q.head.Load()) >= uint64(len(q.slots))
-}
+func (q *queue) filling() bool { return 2*(q.sent-q.head.Load()) >= q.depth }
 
 // peek returns the oldest slot, nil if the queue is empty.
 func (q *queue) peek() *slot {
@@ -117,14 +150,17 @@ func (q *queue) peek() *slot {
 			return nil
 		}
 	}
-	return &q.slots[q.take]
+	if s := q.out.next.Load(); s != nil && s.from == q.got {
+		q.out, q.take = s, 0
+	}
+	return &q.out.slots[q.take]
 }
 
 // release gives the oldest slot back and says whether the sender has been
 // refused since and wants to hear of it.
 func (q *queue) release() (starved bool) {
 	q.got++
-	if q.take++; q.take == len(q.slots) {
+	if q.take++; q.take == len(q.out.slots) {
 		q.take = 0
 	}
 	q.head.Store(q.got)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -28,8 +29,9 @@ type Domain struct {
 	watchers   sync.WaitGroup // those that watch peers' processes
 	membarrier bool
 	arena      *Arena
-	probe      []uint64 // peers read probe[0] to see whether CMA works
-	parked     int      // the thread that peers name to CMA
+	probe      []uint64      // peers read probe[0] to see whether CMA works
+	parked     int           // the thread that peers name to CMA
+	slow       time.Duration // handshakeTime
 
 	// The doorbell: the control segment holds the wake word that peers read,
 	// the eventfd is what they ring.
@@ -38,8 +40,12 @@ type Domain struct {
 	bellFD    int
 	bell      *os.File
 	bellConn  syscall.RawConn
-	armed     fabric.Wake
-	deadline  bool // the bell has a read deadline
+	armed     uint64 // the wake word of the last Arm, 0 after Disarm; the owner's
+	armings   uint64 // how many there were; the owner's
+	// rung says that a ring was taken since the last Arm. Its store in Wait pairs
+	// with the load in Arm.
+	rung     atomic.Bool
+	deadline bool // the bell has a read deadline
 
 	// What set-up goroutines hand to the owner: events is guarded by mu,
 	// pending says without a lock that there are some. So is ended: the peers
@@ -103,7 +109,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Domain{cfg: cfg, controlFD: -1, bellFD: -1, peers: make([]*endpoint, cfg.Size)}
+	d := &Domain{cfg: cfg, controlFD: -1, bellFD: -1, peers: make([]*endpoint, cfg.Size), slow: handshakeTime}
 	if err = tryPidfd(); err != nil {
 		return nil, err
 	}

@@ -30,22 +30,41 @@ func registerMembarrier() bool {
 	return errno == 0
 }
 
-func loadWake(w *uint32) fabric.Wake { return fabric.Wake(atomic.LoadUint32(w)) }
+// The wake word lies in a rank's control segment, which its peers map: the
+// fabric.Wake that it has armed in the low bits, and above them the number of
+// the arming, so that a word never comes back. It is 0 while nobody is to ring.
+//
+// A sender rings first and clears the word then, by a compare-and-swap that
+// fails once the word is another. So the word of the present arming is cleared
+// only if the bell has been rung for it; until then all senders ring. A sender
+// that is stopped in between, for however long, keeps nobody from ringing, and
+// clears no later arming when it goes on. A ring that has been taken from the
+// bell may have its clearing still to come, so the next Arm makes a new word.
+const (
+	offWake   = 0
+	wakeBits  = 8
+	wakeLevel = 1<<wakeBits - 1
+)
+
+func loadWake(w *uint64) uint64 { return atomic.LoadUint64(w) }
 
 // Arm publishes in the wake word what peers are to ring for. The store is
 // ordered before the caller's next Poll against every sender's publish and
 // load by an expedited membarrier, so that senders need no fence; see
-// endpoint.Send.
+// endpoint.Send. An Arm that misses a ring which another goroutine's Wait is
+// taking is followed by the return of that Wait.
 func (d *Domain) Arm(w fabric.Wake) error {
 	if d.closed.Load() {
 		return fabric.ErrClosed
 	}
-	own := word(d.control, 0)
-	if d.armed == w && loadWake(own) == w {
+	own := word64(d.control, offWake)
+	if d.armed != 0 && fabric.Wake(d.armed&wakeLevel) == w && loadWake(own) == d.armed && !d.rung.Load() {
 		return nil
 	}
-	d.armed = w
-	atomic.StoreUint32(own, uint32(w))
+	d.rung.Store(false)
+	d.armings++
+	d.armed = d.armings<<wakeBits | uint64(w)
+	atomic.StoreUint64(own, d.armed)
 	if d.membarrier {
 		if _, _, errno := unix.RawSyscall(unix.SYS_MEMBARRIER, membarrierGlobalExpedited, 0, 0); errno != 0 {
 			return &fabric.Error{Op: "membarrier", Err: errno}
@@ -58,7 +77,7 @@ func (d *Domain) Arm(w fabric.Wake) error {
 func (d *Domain) Disarm() {
 	if d.armed != 0 {
 		d.armed = 0
-		atomic.StoreUint32(word(d.control, 0), 0)
+		atomic.StoreUint64(word64(d.control, offWake), 0)
 	}
 }
 
@@ -73,6 +92,9 @@ func (d *Domain) Wait(timeout time.Duration) error {
 		d.deadline = false
 	}
 	err := d.bellConn.Read(drainBell)
+	if err == nil {
+		d.rung.Store(true)
+	}
 	if d.closed.Load() {
 		return fabric.ErrClosed
 	}
@@ -96,20 +118,21 @@ func (d *Domain) Wake() {
 	}
 }
 
-// ring wakes the peer if a message of this kind is what it sleeps for.
+// ring wakes the peer if a message of this kind is what it sleeps for. All
+// senders that see one word may ring for it, each once; see wakeLevel.
 func (e *endpoint) ring(kind uint8) {
 	w := loadWake(e.wake)
-	if w == 0 || w == fabric.WakeUrgent && kind&fabric.Urgent == 0 && !e.tx.halfFull() {
+	if w == 0 || fabric.Wake(w&wakeLevel) == fabric.WakeUrgent && kind&fabric.Urgent == 0 && !e.tx.halfFull() {
 		return
 	}
-	// One sender rings for all: the peer arms again before it sleeps again.
-	if atomic.CompareAndSwapUint32(e.wake, uint32(w), 0) {
-		ringBell(uintptr(e.info.bell))
-	}
+	ringBell(uintptr(e.info.bell))
+	// The peer arms again before it sleeps again.
+	atomic.CompareAndSwapUint64(e.wake, w, 0)
 }
 
 var oneRing = []byte{1, 0, 0, 0, 0, 0, 0, 0}
 
 // ringBell adds a ring to an eventfd. It is non-blocking and would block only
-// near 2⁶⁴ rings, when the sleeper has enough to wake up for.
-func ringBell(fd uintptr) { unix.Write(int(fd), oneRing) }
+// near 2⁶⁴ rings, when the sleeper has enough to wake up for. It is a variable
+// so that tests can stop a sender there.
+var ringBell = func(fd uintptr) { unix.Write(int(fd), oneRing) }

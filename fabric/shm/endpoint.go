@@ -19,7 +19,7 @@ type endpoint struct {
 	gone   bool  // we have left it
 	died   bool  // its process has ended
 	tx     producer
-	wake   *uint32 // the peer's wake word
+	wake   *uint64 // the peer's wake word
 	info   *peerInfo
 	addr   string
 	rx     *inbound

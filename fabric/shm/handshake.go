@@ -13,10 +13,6 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// handshakeTime bounds one exchange of greetings. The peer's accepting
-// goroutine answers by itself, however busy the application is.
-const handshakeTime = 20 * time.Second
-
 // The descriptors that travel with a greeting, in this order; the ring only
 // from the side that dials.
 const (
@@ -40,17 +36,15 @@ func (d *Domain) dial(e *endpoint) {
 }
 
 func (d *Domain) offerRing(e *endpoint) (p *peerInfo, mem []byte, fenced bool, err error) {
-	var dialer net.Dialer
-	ctx, cancel := context.WithTimeout(d.ctx, handshakeTime)
-	defer cancel()
-	socket, namespace := socketOf(e.addr)
-	nc, err := dialer.DialContext(ctx, "unix", "@"+socket)
-	if err != nil {
-		return nil, nil, false, unreached(err, namespace)
+	x := d.exchange()
+	x.peer, x.known = e.peer, true
+	if err = x.reach(e.addr); err != nil {
+		return nil, nil, false, err
 	}
-	conn := nc.(*net.UnixConn)
+	conn := x.conn
 	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	// Close must have the last word.
+	stop := context.AfterFunc(d.ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 
 	ringFD, mem, err := newSegment("weft-ring", ringSize)
@@ -64,10 +58,10 @@ func (d *Domain) offerRing(e *endpoint) (p *peerInfo, mem []byte, fenced bool, e
 		}
 	}()
 	me := d.greeting()
-	if err = sendHello(conn, &me, d.controlFD, d.bellFD, d.arena.fd(), ringFD); err != nil {
+	if err = x.send(&me, d.controlFD, d.bellFD, d.arena.fd(), ringFD); err != nil {
 		return nil, nil, false, err
 	}
-	you, fds, err := receiveHello(conn)
+	you, fds, err := x.receive()
 	defer closeAll(fds)
 	if err != nil {
 		return nil, nil, false, err
@@ -84,6 +78,7 @@ func (d *Domain) offerRing(e *endpoint) (p *peerInfo, mem []byte, fenced bool, e
 	if err != nil {
 		return nil, nil, false, err
 	}
+	x.answered()
 	p, err = d.meet(conn, &you, fds)
 	return p, mem, !me.membarrier || !you.membarrier, err
 }
@@ -107,8 +102,7 @@ func (d *Domain) accept() {
 		}
 		d.wg.Go(func() {
 			defer conn.Close()
-			conn.SetDeadline(time.Now().Add(handshakeTime))
-			// After that: Close must have the last word.
+			// Close must have the last word.
 			stop := context.AfterFunc(d.ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 			defer stop()
 			if err := d.welcome(conn); err != nil && !hasGone(err) && d.ctx.Err() == nil {
@@ -123,11 +117,15 @@ func (d *Domain) welcome(conn *net.UnixConn) error {
 	if _, err := trusted(conn); err != nil {
 		return err
 	}
-	you, fds, err := receiveHello(conn)
+	x := d.exchange()
+	x.conn = conn
+	you, fds, err := x.receive()
 	defer closeAll(fds)
 	if err != nil {
 		return err
 	}
+	x.peer, x.known = fabric.Peer(you.rank), true
+	x.answered()
 	me := d.greeting()
 	if err = me.accepts(&you); err == nil && len(fds) != maxFDs {
 		err = errors.New("the peer sent too few descriptors")
@@ -145,14 +143,14 @@ func (d *Domain) welcome(conn *net.UnixConn) error {
 			p.close()
 		}
 		me.refusal = err.Error()
-		if serr := sendHello(conn, &me); !hasGone(serr) {
+		if serr := x.send(&me); !hasGone(serr) {
 			err = errors.Join(err, serr)
 		}
 		return err
 	}
 	// The ring is polled before the peer hears that it may write.
 	d.post(event{peer: fabric.Peer(you.rank), known: p, rx: mem})
-	return sendHello(conn, &me, d.controlFD, d.bellFD, d.arena.fd())
+	return x.send(&me, d.controlFD, d.bellFD, d.arena.fd())
 }
 
 // peerInfo is what a greeting told of a peer. It belongs to the domain once
@@ -281,7 +279,7 @@ func sendHello(conn *net.UnixConn, h *hello, fds ...int) error {
 	if len(fds) > 0 {
 		oob = unix.UnixRights(fds...)
 	}
-	if n, _, err := conn.WriteMsgUnix(frame, oob, nil); err != nil {
+	if n, _, err := writeMsg(conn, frame, oob, nil); err != nil {
 		return fmt.Errorf("send greeting: %w", err)
 	} else if n < len(frame) {
 		if _, err := conn.Write(frame[n:]); err != nil {
@@ -291,14 +289,31 @@ func sendHello(conn *net.UnixConn, h *hello, fds ...int) error {
 	return nil
 }
 
-// receiveHello receives a greeting and at most maxFDs descriptors, which are
-// the caller's to close, also after an error.
-func receiveHello(conn *net.UnixConn) (h hello, fds []int, err error) {
+// writeMsg is a variable so that tests can refuse it.
+var writeMsg = (*net.UnixConn).WriteMsgUnix
+
+// receive receives a greeting and at most maxFDs descriptors, which are the
+// caller's to close, also after an error.
+func (x *exchange) receive() (h hello, fds []int, err error) {
+	if err := x.limit(); err != nil {
+		return hello{}, nil, err
+	}
+	return receiveHello(x.conn, x.more)
+}
+
+// receiveHello is receive, where more says whether to wait on after the
+// connection's deadline.
+func receiveHello(conn *net.UnixConn, more func() error) (h hello, fds []int, err error) {
 	var buf [2 + maxHello]byte
 	got, want := 0, 2
 	for got < want {
 		oob := make([]byte, unix.CmsgSpace(4*maxFDs))
 		n, oobn, flags, _, err := conn.ReadMsgUnix(buf[got:want], oob)
+		if n <= 0 && isLate(err) {
+			if err = more(); err == nil {
+				continue
+			}
+		}
 		if err == nil && n == 0 {
 			err = errHungUp
 		}

@@ -2,6 +2,7 @@ package shm
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestAMismatchNamesBothValues(t *testing.T) {
 		change func(*hello)
 		values []string
 	}{
-		{"version", func(h *hello) { h.version = 9 }, []string{"9", "2"}},
+		{"version", func(h *hello) { h.version = 9 }, []string{"9", fmt.Sprint(helloVersion)}},
 		{"architecture", func(h *hello) { h.arch = "arm64" }, []string{"arm64", "amd64"}},
 		{"lines", func(h *hello) { h.lines = 1024 }, []string{"1024", "512"}},
 		{"payload", func(h *hello) { h.pay = 4096 }, []string{"4096", "65536"}},

@@ -43,7 +43,7 @@ func (s *stranger) hello(change func(*hello), fds ...int) {
 
 // answer waits until the domain has hung up or answered.
 func (s *stranger) answer() (hello, error) {
-	h, fds, err := receiveHello(s.conn)
+	h, fds, err := receiveHello(s.conn, nil)
 	closeAll(fds)
 	return h, err
 }

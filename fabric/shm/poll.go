@@ -210,7 +210,7 @@ func (d *Domain) take(ev *event) {
 		return
 	}
 	if e.info == nil {
-		e.info, e.wake = ev.known, word(ev.known.control, 0)
+		e.info, e.wake = ev.known, word64(ev.known.control, offWake)
 		d.watch(ev.peer, ev.known)
 	} else {
 		ev.known.close()
