@@ -88,7 +88,8 @@ func TestRunNamesTheFirstRankThatFailed(t *testing.T) {
 		{role: "late", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "offer for round 3 while round 0 is on"},
 	} {
 		t.Run(c.role, func(t *testing.T) {
-			out, err := launch(t, c.n, c.role, func(l *Launch) { l.KillGrace = 300 * time.Millisecond })
+			t.Parallel()
+			out, err := launch(t, c.n, c.role, func(l *Launch) { l.KillGrace = 3 * time.Second }) // they print within it
 			got, ok := errors.AsType[*ExitError](err)
 			if !ok {
 				t.Fatalf("got %v\n%s", err, out)

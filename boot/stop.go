@@ -63,7 +63,8 @@ func (c *crew) attend(ctx context.Context, control *jobControl) error {
 			case c.keepGoing && !r.ended:
 				// It has broken the protocol. The others wait for the news of
 				// its end, which nobody but the launcher can bring about.
-				c.ranks[r.rank].end(unix.SIGKILL)
+				c.ranks[r.rank].tell()
+				c.ranks[r.rank].send(unix.SIGKILL)
 			case !c.keepGoing && !stopping:
 				then(func() { end(unix.SIGTERM) })
 			}
@@ -96,43 +97,37 @@ func (c *crew) abandon() {
 // end sends sig to all ranks that have not ended, to end them.
 func (c *crew) end(sig unix.Signal) {
 	for _, r := range c.ranks {
-		r.end(sig)
+		r.tell() // all first: one may fail because another is ended
 	}
+	c.send(sig)
 }
 
-// send sends a signal that ends nobody to all ranks.
+// send sends a signal to all ranks that have not ended.
 func (c *crew) send(sig unix.Signal) {
 	for _, r := range c.ranks {
 		r.send(sig)
 	}
 }
 
-// end sends sig to end the rank, and notes that down. A rank that has ended
-// meanwhile is no error, and has ended by itself.
-func (r *child) end(sig unix.Signal) {
+// tell notes down that the rank is about to be ended, unless it has ended by
+// itself.
+func (r *child) tell() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.reaped {
+		over, err := r.isZombie()
+		r.told = r.told || !over && err == nil
+	}
+}
+
+// send sends sig to the rank's process group, or to the rank if that has moved
+// to another group. A rank that has ended meanwhile is no error.
+func (r *child) send(sig unix.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.reaped {
 		return
 	}
-	if over, err := r.isZombie(); over || err != nil {
-		return
-	}
-	r.told = true
-	r.kill(sig)
-}
-
-func (r *child) send(sig unix.Signal) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.reaped {
-		r.kill(sig)
-	}
-}
-
-// kill sends sig to the rank's process group, or to the rank if that has moved
-// to another group. Preconditions: r is locked, and not reaped.
-func (r *child) kill(sig unix.Signal) {
 	if unix.Kill(-r.pid, sig) != nil {
 		unix.Kill(r.pid, sig)
 	}
