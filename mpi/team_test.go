@@ -63,6 +63,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestAnActivePersistentRequestIsNeitherStartedNorFreed", "TestPersistentRequestsOfNoProcess", "TestAProbeFindsMessagesToOneself",
 		"TestAReceivedMessageIsToldFromItsSuccessors", "TestAMatchedProbeOfNobodyGivesMessageNoProc",
 	},
+	"its ranks are goroutines anyway":               {"TestABarrierOfManyGoroutinesEndsSoon"},
 	"it mixes two Worlds of one process":            {"TestRequestsOfTwoWorldsDoNotMix"},
 	"it waits for what the watchdogs of both say":   {"TestTheWatchdogSaysWhyRanksHang"},
 	"each process would take 8 GB of memory for it": {"TestAMessageOfMoreThan4GBComesWhole", "TestAHugeMessageIsTruncatedAndItsLengthTold"},
