@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/weft-mpi/weft/mpi"
 )
@@ -52,4 +53,62 @@ func TestABarrierAndMessagesDoNotMix(t *testing.T) {
 			return err
 		})
 	})
+}
+
+// Ranks that wait leave the processors to those that others wait for. The limit
+// is a hundred times what the barriers take.
+func TestABarrierOfManyGoroutinesEndsSoon(t *testing.T) {
+	const barriers, limit = 3, 12 * time.Second
+	n := 512
+	if raceEnabled {
+		n = 128
+	}
+	err := mpi.Run(n, func(w *mpi.World) error {
+		start := time.Now()
+		for range barriers {
+			if err := w.Comm().Barrier(); err != nil {
+				return err
+			}
+		}
+		if took := time.Since(start); took > limit && w.Comm().Rank() == 0 {
+			t.Errorf("%d barriers of %d ranks take %v", barriers, n, took)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// BenchmarkBarrierOfMany is a barrier between many goroutines of few processors:
+// what a rank that waits costs the others. The first barriers, which connect the
+// ranks, are not counted.
+func BenchmarkBarrierOfMany(b *testing.B) {
+	for _, n := range []int{2, 8, 32, 128, 256, 512} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			err := mpi.Run(n, func(w *mpi.World) error {
+				c := w.Comm()
+				for range 3 {
+					if err := c.Barrier(); err != nil {
+						return err
+					}
+				}
+				if c.Rank() == 0 {
+					b.ResetTimer()
+				}
+				for range b.N {
+					if err := c.Barrier(); err != nil {
+						return err
+					}
+				}
+				if c.Rank() == 0 {
+					b.StopTimer()
+				}
+				return nil
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
 }

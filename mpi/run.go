@@ -134,7 +134,7 @@ func worldsOf(n int, o options) ([]*World, error) {
 	}
 	worlds := make([]*World, n)
 	for i := range worlds {
-		cfg := progress.Config{Oversubscribed: n > runtime.GOMAXPROCS(0)}
+		cfg := progress.Config{Oversubscribed: n > runtime.GOMAXPROCS(0), Ranks: n}
 		worlds[i] = newWorld(provider.Name(), doms[i:i+1], routes{addrs: addrs}, i, cfg, o)
 		worlds[i].comm.p2p.Informed() // by bury
 	}

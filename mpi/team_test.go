@@ -71,6 +71,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestAnActivePersistentRequestIsNotStarted", "TestPersistentRequestsOfNoProcess", "TestAProbeFindsMessagesToOneself",
 		"TestAReceivedMessageIsToldFromItsSuccessors", "TestAMatchedProbeOfNobodyGivesMessageNoProc",
 	},
+	"its ranks are goroutines anyway":               {"TestABarrierOfManyGoroutinesEndsSoon"},
 	"it mixes two Worlds of one process":            {"TestRequestsOfTwoWorldsDoNotMix"},
 	"it waits for what the watchdogs of both say":   {"TestTheWatchdogSaysWhyRanksHang"},
 	"each process would take 8 GB of memory for it": {"TestAMessageOfMoreThan4GBComesWhole", "TestAHugeMessageIsTruncatedAndItsLengthTold"},

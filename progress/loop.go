@@ -43,7 +43,10 @@ type Config struct {
 	Log *slog.Logger
 
 	Oversubscribed bool // more ranks than cores: give the core away early
-	NoThread       bool // no progress while the application computes
+	// Ranks is how many ranks this process has, 0 for one. Where they are more
+	// than its processors, to wait is to let other goroutines run.
+	Ranks    int
+	NoThread bool // no progress while the application computes
 }
 
 // Loop drives one rank's fabric. See the package comment for ownership.
@@ -71,6 +74,8 @@ type Loop struct {
 	woke           bool // a parked waiter was made ready in this pass
 	oneProc        bool // one processor runs all goroutines
 	oversubscribed bool
+	crowded        bool          // this process has more ranks than processors
+	tick           time.Duration // of the thread
 	threaded       bool
 	over           bool // closed: no request starts any more
 	draining       bool
@@ -130,6 +135,11 @@ func New(cfg Config) *Loop {
 	l.look, l.looks = lookDedicated, 4*lookDedicated
 	if cfg.Oversubscribed {
 		l.look, l.looks = lookShared, 16*lookShared
+	}
+	procs := runtime.GOMAXPROCS(0)
+	l.tick = tick * time.Duration(1+max(cfg.Ranks-1, 0)/(tickRanks*procs))
+	if l.crowded = cfg.Ranks > procs; l.crowded {
+		l.looks = 1
 	}
 	clock.use()
 	l.turns = math.MaxUint64

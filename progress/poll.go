@@ -86,10 +86,12 @@ func (l *Loop) poll(w *Waiter) bool {
 		if idle++; idle&(l.look-1) != 0 {
 			continue
 		}
-		if l.oversubscribed {
+		// In a crowd it is a goroutine of this process that is to send: it is let
+		// run at once, and to give the core away would stop it.
+		if l.oversubscribed && !l.crowded {
 			yieldCore()
 		}
-		if idle&(4*l.look-1) != 0 {
+		if idle&(4*l.look-1) != 0 && !l.crowded {
 			continue
 		}
 		if start.IsZero() {

@@ -12,6 +12,11 @@ import (
 // progress thread stands in for it.
 const tick = time.Millisecond
 
+// tickRanks is how many ranks of one process a processor serves at that pace.
+// With more of them the threads look in less often, or their ticks alone would
+// keep the processors busy.
+const tickRanks = 16
+
 // thread is the progress thread. While somebody polls it only looks in at
 // every tick; or each time that the poller yields, where it does so seldom and on
 // the one processor: a turn of the scheduler costs a quarter of a timer. Once a
@@ -25,7 +30,7 @@ func (l *Loop) thread() {
 	for next := afterTick; ; {
 		timeout := time.Duration(0)
 		if next == afterTick {
-			timeout = tick
+			timeout = l.tick
 		}
 		if next == again {
 			runtime.Gosched()

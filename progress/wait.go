@@ -199,7 +199,7 @@ func (l *Loop) Await(r *Request) (Result, error) {
 		// switch makes the processor forget where each function is to return to.
 		l.lingering(true)
 		for looks := 0; !r.done && looks < l.looks && !l.woke; looks++ {
-			if l.pass(1) == 0 && l.oversubscribed {
+			if l.pass(1) == 0 && l.oversubscribed && !l.crowded {
 				yieldCore()
 			}
 		}
