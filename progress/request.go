@@ -37,6 +37,7 @@ type Request struct {
 	Offset uint64     // bytes moved so far
 	loop   *Loop
 	Back   *Request // the protocol's, as Link
+	Pair   *Request // the protocol\'s: what this is a half of
 
 	queued  *packet  // its entry in its peer's backlog, or nil
 	saved   *Saved   // what a persistent request starts with again

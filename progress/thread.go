@@ -32,7 +32,9 @@ func (l *Loop) thread() {
 		if next == afterTick {
 			timeout = l.tick
 		}
-		if next == again {
+		if next == again && at.kernel {
+			// The kernel shares the core out.
+		} else if next == again {
 			runtime.Gosched()
 		} else if err := at.sleep(timeout); err != nil {
 			if !errors.Is(err, fabric.ErrClosed) {
@@ -87,6 +89,9 @@ func (l *Loop) tend() nextLook {
 	}
 	l.armed = 0 // a ring has cleared the word that peers read
 	busy := !l.dry()
+	if rung && l.attended.Load() && l.poller == nil {
+		busy = !l.follow()
+	}
 	level := fabric.WakeUrgent
 	if l.parked.first() != nil || l.detachments > 0 {
 		level = fabric.WakeAll
@@ -112,6 +117,24 @@ func (l *Loop) tend() nextLook {
 	}
 	l.asleep = true
 	return untilBell
+}
+
+// followUp is how long the thread polls on behind what it was woken for: the
+// next of it, such as the block of a helper or the next message of a sender that
+// has been answered, comes sooner than a sleep takes.
+const followUp = 20 * time.Microsecond
+
+// follow polls until nothing has come for a while, and reports whether that is
+// so: it is not where others should have their turn.
+func (l *Loop) follow() bool {
+	for range 64 {
+		for since := time.Now(); l.pass(burst) == 0; {
+			if time.Since(since) > followUp {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // dry passes until there is nothing left to do, or for so long that others

@@ -46,13 +46,15 @@ type Engine struct {
 	held      heldTotal
 	attached  map[uint32]*attached
 	questions questions
-	named     map[name]match.Entry   // unexpected messages by name, see nameOf; nil while nobody asks
-	asked     map[uint64]asked       // sends that were asked back, by operation
-	lates     uint64                 // ready sends that came before their receive
-	gets      int                    // receives whose Get is under way
-	gotLast   bool                   // see toPut
-	informed  bool                   // see Informed
-	hdr       [fabric.MaxHeader]byte // of the packet being sent
+	named     map[name]match.Entry           // unexpected messages by name, see nameOf; nil while nobody asks
+	asked     map[uint64]asked               // sends that were asked back, by operation
+	lates     uint64                         // ready sends that came before their receive
+	gets      int                            // receives whose Get is under way
+	gotLast   bool                           // see toPut
+	pairErrs  map[*progress.Request]error    // of pairs of which one half has failed
+	halfEnded func(*progress.Request, error) // endHalf, made once
+	informed  bool                           // see Informed
+	hdr       [fabric.MaxHeader]byte         // of the packet being sent
 }
 
 // peer is what the engine knows of another rank.
@@ -126,7 +128,8 @@ const (
 // New makes the engine of a rank and registers it with the loop.
 func New(l *progress.Loop, rank, size int) *Engine {
 	e := &Engine{loop: l, rank: rank, peers: make([]peer, size), log: l.Log(),
-		limits: DefaultLimits, attached: map[uint32]*attached{}, asked: map[uint64]asked{}}
+		limits: DefaultLimits, attached: map[uint32]*attached{}, asked: map[uint64]asked{}, pairErrs: map[*progress.Request]error{}}
+	e.halfEnded = e.endHalf
 	known := map[fabric.Domain]*fabric.Caps{}
 	for i := range e.peers {
 		d := l.Via(fabric.Peer(i))

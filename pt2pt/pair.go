@@ -17,37 +17,67 @@ func (e *Engine) Isendrecv(ctx context.Context, cid uint32, out []byte, dest int
 	r := fill(l.NewShared(), progress.Expires(ctx), kindPair, e.rank, cid, recvtag, nil)
 	callers(&r.Place)
 	h := r.Handle()
-	l.Exclusive(func() {
-		if !l.Adopt(e, r) {
-			l.Refuse(r)
-			return
-		}
-		send := fill(l.New(), progress.Expiry{}, kindSend, dest, cid, sendtag, out)
-		recv := fill(l.New(), progress.Expiry{}, kindRecv, source, cid, recvtag, in)
-		r.Step, r.Link, r.Back = stepPair, recv, send
-		var first error
-		ended := func(part *progress.Request, err error) {
-			if part == recv {
-				r.Result, r.Link = part.Result, nil
-			} else {
-				r.Back = nil
-			}
-			other := r.Link
-			if other == nil {
-				other = r.Back
-			}
-			if first == nil {
-				first = err
-			}
-			if other != nil && errors.Is(err, fabric.ErrPeerDown) {
-				e.Cancel(other, err)
-			}
-			if r.Link == nil && r.Back == nil && !l.Over() {
-				l.Finish(r, first)
-			}
-		}
-		l.Orphan(e, recv, ended)
-		l.Orphan(e, send, ended)
-	})
+	if l.Enter() {
+		e.beginPair(r, cid, out, dest, sendtag, in, source, recvtag)
+		l.Leave()
+	} else {
+		e.queuePair(r, cid, out, dest, sendtag, in, source, recvtag)
+	}
 	return h
+}
+
+// queuePair is apart so that only a pair that is queued makes a closure.
+func (e *Engine) queuePair(r *progress.Request, cid uint32, out []byte, dest int, sendtag int32, in []byte, source int, recvtag int32) {
+	e.loop.Exclusive(func() { e.beginPair(r, cid, out, dest, sendtag, in, source, recvtag) })
+}
+
+// beginPair starts the halves of a pair.
+func (e *Engine) beginPair(r *progress.Request, cid uint32, out []byte, dest int, sendtag int32, in []byte, source int, recvtag int32) {
+	l := e.loop
+	if !l.Adopt(e, r) {
+		l.Refuse(r)
+		return
+	}
+	send := fill(l.New(), progress.Expiry{}, kindSend, dest, cid, sendtag, out)
+	recv := fill(l.New(), progress.Expiry{}, kindRecv, source, cid, recvtag, in)
+	r.Step, r.Link, r.Back = stepPair, recv, send
+	send.Pair, recv.Pair, send.Step = r, r, 0 // not started
+	l.Orphan(e, recv, e.halfEnded)
+	if errors.Is(e.pairErrs[r], fabric.ErrPeerDown) {
+		send.Pair, r.Back = nil, nil
+		l.Free(send)
+		e.endPair(r)
+		return
+	}
+	l.Orphan(e, send, e.halfEnded)
+}
+
+// endHalf takes the end of one half of a pair. The pair ends with the other, and
+// with the first error.
+func (e *Engine) endHalf(half *progress.Request, err error) {
+	r := half.Pair
+	half.Pair = nil
+	other := r.Link
+	if half == r.Link {
+		r.Result, r.Link, other = half.Result, nil, r.Back
+	} else {
+		r.Back = nil
+	}
+	if err != nil && e.pairErrs[r] == nil {
+		e.pairErrs[r] = err
+	}
+	if other != nil && errors.Is(err, fabric.ErrPeerDown) {
+		e.Cancel(other, err)
+	}
+	if r.Link == nil && r.Back == nil {
+		e.endPair(r)
+	}
+}
+
+func (e *Engine) endPair(r *progress.Request) {
+	first := e.pairErrs[r]
+	delete(e.pairErrs, r)
+	if !r.Done() && !e.loop.Over() {
+		e.loop.Finish(r, first)
+	}
 }

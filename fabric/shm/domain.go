@@ -42,8 +42,8 @@ type Domain struct {
 	bellConn  syscall.RawConn
 	armed     uint64 // the wake word of the last Arm, 0 after Disarm; the owner's
 	armings   uint64 // how many there were; the owner's
-	// rung says that a ring was taken since the last Arm. Its store in Wait pairs
-	// with the load in Arm.
+	// rung says that a ring was taken since the last Arm. Its store in Wait and
+	// Sleep pairs with the load in Arm.
 	rung     atomic.Bool
 	deadline bool // the bell has a read deadline
 

@@ -104,6 +104,29 @@ func (d *Domain) Wait(timeout time.Duration) error {
 	return err
 }
 
+// Sleep is Wait by a thread, which it blocks on the doorbell.
+func (d *Domain) Sleep(timeout time.Duration) error {
+	if d.closed.Load() {
+		return fabric.ErrClosed
+	}
+	var until *unix.Timespec
+	if timeout > 0 {
+		ts := unix.NsecToTimespec(int64(timeout))
+		until = &ts
+	}
+	n, err := unix.Ppoll([]unix.PollFd{{Fd: int32(d.bellFD), Events: unix.POLLIN}}, until, nil)
+	if n > 0 && drainBell(uintptr(d.bellFD)) {
+		d.rung.Store(true)
+	}
+	if d.closed.Load() {
+		return fabric.ErrClosed
+	}
+	if err == unix.EINTR {
+		return nil
+	}
+	return err
+}
+
 // drainBell reports whether the doorbell has rung and takes the ring.
 func drainBell(fd uintptr) bool {
 	var b [8]byte
