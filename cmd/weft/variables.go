@@ -45,6 +45,6 @@ func variables() string {
 	}
 	list("Environment variables, the same for all ranks:\n", settable)
 	list("Set for each rank:\n", given)
-	b.WriteString("GOMAXPROCS is set for bound ranks, unless it is set already.\n")
+	b.WriteString("A rank that computes in Go gets two processors (GOMAXPROCS) more, for its progress\nthread, unless GOMAXPROCS is set.\n")
 	return b.String()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/fabrictest"
@@ -14,7 +15,15 @@ import (
 // what the suite gives: atomics need the arena, Get and Put need CMA.
 type onHeap struct {
 	fabric.Domain
-	cma bool
+	cma    bool
+	sleeps bool // by a thread in Sleep, not in Wait
+}
+
+func (d onHeap) Wait(timeout time.Duration) error {
+	if d.sleeps {
+		return d.Sleep(timeout)
+	}
+	return d.Domain.Wait(timeout)
 }
 
 func (d onHeap) Caps() fabric.Caps {
@@ -35,7 +44,7 @@ func TestConformance(t *testing.T) {
 				Open: func(t testing.TB, n int) []fabric.Domain {
 					ds := openJob(t, n)
 					for i := range ds {
-						ds[i] = onHeap{ds[i], cma}
+						ds[i] = onHeap{Domain: ds[i], cma: cma}
 					}
 					return ds
 				},
@@ -43,6 +52,20 @@ func TestConformance(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The same for a rank whose thread sleeps in the kernel.
+func TestConformanceOfSleep(t *testing.T) {
+	fabrictest.Run(t, fabrictest.Harness{
+		Open: func(t testing.TB, n int) []fabric.Domain {
+			ds := openJob(t, n)
+			for i := range ds {
+				ds[i] = onHeap{Domain: ds[i], cma: true, sleeps: true}
+			}
+			return ds
+		},
+		Alloc: allocOrFail,
+	})
 }
 
 func TestAtomicsOnTheArenaLoseNoUpdate(t *testing.T) {
