@@ -230,6 +230,7 @@ func TestACooperativeCopyWithstandsScribbling(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPair(t)
+			needCMA(t, p.n[0])
 			const n = 1<<20 + 5
 			src := bytes.Repeat([]byte("0123456789abcde"), n/15+1)[:n]
 			memory := bytes.Repeat([]byte{0xee}, n+4096)
@@ -293,6 +294,7 @@ func TestNonsenseRequestsForHelpDoNoHarm(t *testing.T) {
 // gives its slot back.
 func TestAFailedCooperativeCopyWaitsForItsHelper(t *testing.T) {
 	p := newPair(t)
+	needCMA(t, p.n[0])
 	e := p.ep[0].(*endpoint)
 	nowhere := fabric.Remote{Addr: 4096, Len: 1 << 20} // never mapped
 	for op := fabric.Op(1); op <= 2*coopSlotCount; op++ {
