@@ -62,7 +62,7 @@ var sections = map[string]string{
 	"COMM_WORLD": "§7.2.4", "Comm_rank": "§7.4.1", "Comm_size": "§7.4.1", "Comm_dup": "§7.4.2", "Comm_free": "§7.4.3",
 	"Get_version": "§9.1.1", "Get_library_version": "§9.1.1", "Get_processor_name": "§9.1.2", "TAG_UB": "§9.1.2",
 	"Alloc_mem": "§9.2", "Free_mem": "§9.2", "Wtime": "§9.6", "Wtick": "§9.6",
-	"Init": "§11.2.1", "Finalize": "§11.2.2", "Initialized": "§11.2.3", "Finalized": "§11.2.3",
+	"Abort": "§11.4.2", "Init": "§11.2.1", "Finalize": "§11.2.2", "Initialized": "§11.2.3", "Finalized": "§11.2.3",
 	"Grequest_start": "§13.2", "Grequest_complete": "§13.2", "Status_set_elements": "§13.3",
 }
 

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/weft-mpi/weft/mpi"
 )
@@ -214,7 +217,7 @@ func TestAReadySendBeforeItsReceiveIsKeptAndReported(t *testing.T) {
 							}
 						}
 						join()
-						if bytes.Contains([]byte(log.String()), []byte("ready send")) {
+						if c.Rank() == dest && log.await("ready send") {
 							reported.Store(true)
 						}
 					}, mpi.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
@@ -237,6 +240,16 @@ func (l *logged) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(b)
+}
+
+// await waits for a record, which the logger's goroutine hands on.
+func (l *logged) await(word string) bool {
+	for end := time.Now().Add(patience); !strings.Contains(l.String(), word); runtime.Gosched() {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
 }
 
 func (l *logged) String() string {

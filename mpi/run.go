@@ -45,6 +45,9 @@ var errGoexit = errors.New("its function has ended the goroutine (runtime.Goexit
 // orderly end of a launched rank whose f has failed: weft run counts it as failed
 // even if its process exits with code 0.
 func Run(n int, f func(*World) error, opts ...Option) error {
+	if f == nil {
+		return badArg("Run", ErrArg, "the function is nil: give what each rank is to do")
+	}
 	o := makeOptions(opts)
 	launched, err := boot.Launched()
 	switch {

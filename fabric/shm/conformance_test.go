@@ -3,6 +3,7 @@ package shm
 import (
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -37,8 +38,10 @@ func (d onHeap) End(p fabric.Peer, err error) bool { return d.Domain.(fabric.End
 func TestConformance(t *testing.T) {
 	for _, cma := range []bool{true, false} {
 		t.Run(fmt.Sprintf("cma=%t", cma), func(t *testing.T) {
-			if !cma {
+			if d := openJob(t, 1)[0].(*Domain); !cma {
 				refuseCMA(t)
+			} else if probeCMA(os.Getpid(), d.probeAddr(), d.probe[0]) != nil {
+				refusesCMA(t)
 			}
 			fabrictest.Run(t, fabrictest.Harness{
 				Open: func(t testing.TB, n int) []fabric.Domain {

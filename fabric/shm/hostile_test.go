@@ -65,6 +65,8 @@ func file(t *testing.T, size int64, seals int) int {
 	return fd
 }
 
+const cutOffUnsaid = "qemu-user does not tell that descriptors were cut off (MSG_CTRUNC), and keeps them"
+
 func TestStrangersAtTheSocketLeaveTheRankUnharmed(t *testing.T) {
 	const sealed = unix.F_SEAL_SHRINK
 	type files struct{ control, bell, arena, ring int }
@@ -132,6 +134,9 @@ func TestStrangersAtTheSocketLeaveTheRankUnharmed(t *testing.T) {
 		{"whose ring is an eventfd", with(func(t *testing.T, f *files) { f.ring = f.bell }), "memfd"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if qemu != "" && strings.HasPrefix(c.name, "with too many") {
+				t.Skip(cutOffUnsaid)
+			}
 			ds := openJob(t, 2)
 			d := ds[0].(*Domain)
 			s := call(t, d)
@@ -169,6 +174,10 @@ func TestStrangersLeaveNoDescriptorsBehind(t *testing.T) {
 	f[1] = bell
 	bad := func() {
 		for _, fds := range [][]int{f[:], f[:1], {bell, bell, bell, bell}, {f[0], f[0], f[0], f[0]}, {f[0], f[1], f[2], f[3], f[0], f[1]}} {
+			if qemu != "" && len(fds) > maxFDs {
+				t.Log("six descriptors are not sent: " + cutOffUnsaid)
+				continue
+			}
 			s := call(t, d)
 			s.hello(nil, fds...)
 			if h, err := s.answer(); err == nil && h.refusal == "" {

@@ -231,6 +231,7 @@ func TestACooperativeCopyWithstandsScribbling(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPair(t)
+			needCMA(t, p.n[0])
 			const n = 1<<20 + 5
 			src := bytes.Repeat([]byte("0123456789abcde"), n/15+1)[:n]
 			memory := bytes.Repeat([]byte{0xee}, n+4096)

@@ -67,7 +67,11 @@ const otherQueue = 2 // connections that the kernel keeps for that process
 
 func startOther(t *testing.T, job string) *other {
 	t.Helper()
-	o := &other{t: t, cmd: exec.Command(os.Args[0], "-test.run=^TestOther$")}
+	args := []string{os.Args[0], "-test.run=^TestOther$"}
+	if qemu != "" {
+		args = append([]string{qemu}, args...)
+	}
+	o := &other{t: t, cmd: exec.Command(args[0], args[1:]...)}
 	o.cmd.Env = append(os.Environ(), otherEnv+"="+job)
 	o.cmd.Stderr = os.Stderr
 	var err error
@@ -175,7 +179,13 @@ func TestFirstContactWaitsForAProcessThatIsStopped(t *testing.T) {
 	if f.got[0] != "at last" {
 		t.Errorf("the answer is %q", f.got)
 	}
-	if n := strings.Count(f.log.String(), "WARN"); n != 1 || !strings.Contains(f.log.String(), "has answered") {
+	n := 0 // warnings of our own contact; its contact with us may be slow too
+	for line := range strings.Lines(f.log.String()) {
+		if strings.Contains(line, "WARN") && strings.Contains(line, "rank=1") {
+			n++
+		}
+	}
+	if n != 1 || !strings.Contains(f.log.String(), "has answered") {
 		t.Errorf("%d warnings, want one and that it has passed:\n%s", n, f.log.String())
 	}
 }
