@@ -33,7 +33,7 @@ var functions = map[string]any{
 	"GrequestStart": mpi.GrequestStart, "GrequestComplete": mpi.GrequestComplete,
 	"Count": mpi.Count[int32], "SetCount": mpi.SetCount[int32],
 	"Init": mpi.Init, "Run": mpi.Run, "Initialized": mpi.Initialized, "Finalized": mpi.Finalized,
-	"Fabrics": mpi.Fabrics, "FabricAvailable": mpi.FabricAvailable, "Devices": mpi.Devices,
+	"Fabrics": mpi.Fabrics, "FabricAvailable": mpi.FabricAvailable, "Devices": mpi.Devices, "SharedGetMin": mpi.SharedGetMin,
 	"Wtime": mpi.Wtime, "Wtick": mpi.Wtick, "ProcessorName": mpi.ProcessorName, "Version": mpi.Version,
 	"LibraryVersion": mpi.LibraryVersion,
 	"WithFabric":     mpi.WithFabric, "WithLogger": mpi.WithLogger, "WithLimits": mpi.WithLimits,
@@ -82,6 +82,9 @@ func TestNothingPanicsOnNil(t *testing.T) {
 		for _, v := range vs {
 			r := reflect.ValueOf(v)
 			for i := range r.NumMethod() {
+				if r.Type().Method(i).Name == "Abort" {
+					continue // which ends the process, whatever it is called on
+				}
 				callWithNothing(t, fmt.Sprintf("(%T).%s", v, r.Type().Method(i).Name), r.Method(i))
 			}
 		}

@@ -24,6 +24,7 @@ const roleVar = "WEFT_MPI_TEST_ROLE"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(teamVar); dir != "" {
+		os.Unsetenv(teamVar) // a process that a test starts is no member
 		if err := joinTeam(dir); err != nil {
 			fmt.Fprintf(os.Stderr, "join the test job: %v\n", err)
 			os.Exit(1)

@@ -53,6 +53,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestALaunchedRankThatFailsFailsTheOthers", "TestAPanicEndsALaunchedRank", "TestAFailedRunIsNoSuccessOfTheJob",
 		"TestRunBelowALauncherItCannotUseSaysSo", "TestRunUnderHydra",
 		"TestRanksInTwoNetworkNamespacesAreToldSo", "TestAJobThatSucceedsPrintsNothingOfItsOwn",
+		"TestADeathHangsNoSurvivor", "TestAbortEndsTheJob",
 	},
 	"it has no job, or one of a single rank, which has no transport to itself": {
 		"TestNilIsAnError", "TestNothingPanicsOnNil", "TestMethodsOfNilAnswerErrComm", "TestWtimeCountsSeconds", "TestTheEnvironmentIsTold",
@@ -71,7 +72,9 @@ var notBetweenProcesses = map[string][]string{
 		"TestAnActivePersistentRequestIsNotStarted", "TestPersistentRequestsOfNoProcess", "TestAProbeFindsMessagesToOneself",
 		"TestAReceivedMessageIsToldFromItsSuccessors", "TestAMatchedProbeOfNobodyGivesMessageNoProc",
 	},
-	"its ranks are goroutines anyway":               {"TestABarrierOfManyGoroutinesEndsSoon"},
+	"its ranks are goroutines anyway": {
+		"TestABarrierOfManyGoroutinesEndsSoon", "TestABufferIsTheUsersWhenAnEndedWorldGivesItBack", "TestStormsOfCancelsTakeLinearTime",
+	},
 	"it mixes two Worlds of one process":            {"TestRequestsOfTwoWorldsDoNotMix"},
 	"it waits for what the watchdogs of both say":   {"TestTheWatchdogSaysWhyRanksHang"},
 	"each process would take 8 GB of memory for it": {"TestAMessageOfMoreThan4GBComesWhole", "TestAHugeMessageIsTruncatedAndItsLengthTold"},
