@@ -95,11 +95,6 @@ func TestConformanceOnADevice(t *testing.T) {
 	runConformance(t, &job{open: openDevice})
 }
 
-func TestConformanceOnADeviceAsleep(t *testing.T) {
-	needDevice(t)
-	runConformance(t, &job{open: openDevice, sleeps: true})
-}
-
 func runConformance(t *testing.T, j *job) { fabrictest.Run(t, j.harness()) }
 
 // counter is a handler that counts messages.
