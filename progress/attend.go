@@ -101,11 +101,12 @@ func addProcs() bool {
 	return n > 1
 }
 
-// threadSlice is the time slice that the thread asks of the kernel, shorter than
-// those of the threads that compute (sched_setattr(2), Linux 6.12): one that
-// wakes up with a shorter slice preempts at once (PREEMPT_SHORT), where others
-// wait for the end of the running slice, some milliseconds.
-const threadSlice = 500 * time.Microsecond
+// threadSlice is the time slice that the thread asks of the kernel
+// (sched_setattr(2), Linux 6.12), the shortest there is. A thread that wakes up
+// preempts at once if its slice is shorter and would end before that of the
+// thread that runs (PREEMPT_SHORT): so the shorter it is, the seldomer it waits
+// for the end of the other's, some milliseconds.
+const threadSlice = 100 * time.Microsecond
 
 // shortenSlice sets it for the calling thread. Older kernels ignore it.
 func shortenSlice() {
