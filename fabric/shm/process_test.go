@@ -103,6 +103,9 @@ func startRole(t *testing.T, role string) *played {
 	p := &played{log: new(records)}
 	job := rand.Text()
 	p.n = newNode(t, openOne(t, fabric.Config{Rank: 0, Size: 2, Job: job, Log: slog.New(slog.NewTextHandler(p.log, nil))}))
+	if qemu != "" {
+		refusesCMA(t) // which is how the roles copy
+	}
 	p.cmd = exec.Command(os.Args[0])
 	p.cmd.Env = append(os.Environ(), roleVar+"="+role, jobVar+"="+job+" "+p.n.d.addr)
 	p.cmd.Stderr = os.Stderr
