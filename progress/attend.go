@@ -18,9 +18,8 @@ import (
 // rank is seen to compute, its progress thread becomes an OS thread that sleeps
 // in the kernel, and the process gets processors for it to come back to. The
 // kernel's scheduler then runs it as soon as the doorbell rings, on the same core
-// if need be. Until then, and in ranks that only communicate, there is one
-// processor more or none: goroutines that take turns on one of them hand over
-// the core without the kernel.
+// if need be. A rank that only communicates keeps the processors it has: goroutines
+// that take turns on one of them hand over the core without the kernel.
 
 const (
 	// computing is the processor time that a process uses while nobody calls the
@@ -82,6 +81,7 @@ func (a *attendant) attend() {
 	}
 }
 
+// procs is of the process, which may have several ranks.
 var procs struct {
 	sync.Mutex
 	added bool
