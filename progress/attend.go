@@ -32,10 +32,9 @@ const (
 
 // attendant is how the progress thread sleeps. It is the thread's own.
 type attendant struct {
-	l      *Loop
-	kernel bool          // locked to its thread, which sleeps in the kernel
-	never  bool          // the fabric has no such sleep, or the user wants no thread
-	used   time.Duration // by the process, at the last judgement
+	l     *Loop         // whose attended says that the thread sleeps in the kernel
+	never bool          // the fabric has no such sleep, or the user wants no thread
+	used  time.Duration // by the process, at the last judgement
 }
 
 // begin looks whether there is a choice.
@@ -47,16 +46,24 @@ func (a *attendant) begin() {
 // sleep waits for the doorbell, or for timeout unless that is 0.
 func (a *attendant) sleep(timeout time.Duration) error {
 	// With one processor a thread in the kernel would hold it for a while.
-	if a.kernel && runtime.GOMAXPROCS(0) > 1 {
+	if a.l.attended.Load() && runtime.GOMAXPROCS(0) > 1 {
 		return a.l.dom.Sleep(timeout)
 	}
 	return a.l.dom.Wait(timeout)
 }
 
+// pause lets others have their turn: in the kernel's sleep the kernel shares the
+// core out.
+func (a *attendant) pause() {
+	if !a.l.attended.Load() {
+		runtime.Gosched()
+	}
+}
+
 // judge decides, after each look at the loop, whether the application computes:
 // alone says that nobody has been there since the look before.
 func (a *attendant) judge(alone bool) {
-	if a.never || a.kernel {
+	if a.never || a.l.attended.Load() {
 		return
 	}
 	used := processTime()
@@ -72,8 +79,6 @@ func (a *attendant) attend() {
 		a.never = true
 		return
 	}
-	a.kernel = true
-	runtime.LockOSThread()
 	wakePromptly()
 	a.l.attended.Store(true)
 	for _, d := range a.l.more {
@@ -112,9 +117,10 @@ const (
 	threadNice  = -10
 )
 
-// wakePromptly asks for both, for the calling thread. It does without what the
-// kernel does not know or grant.
+// wakePromptly locks the goroutine to its thread and asks for both. It does
+// without what the kernel does not know or grant.
 func wakePromptly() {
+	runtime.LockOSThread()
 	unix.Setpriority(unix.PRIO_PROCESS, 0, threadNice)
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err == nil && attr.Policy == unix.SCHED_NORMAL {

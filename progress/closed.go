@@ -8,8 +8,8 @@ import (
 
 // closedDomain stands in for the domain of a loop that is being closed: whoever
 // is still inside the loop, or enters it, finds nothing to do and does not
-// touch what the domain's own Close releases. Who waits may sleep: its requests
-// end soon.
+// touch what the domain's own Close releases. A waiter may sleep there: its
+// requests end soon.
 type closedDomain struct{ fabric.Domain }
 
 func (closedDomain) Connect(fabric.Peer, []byte) (fabric.Endpoint, error) {

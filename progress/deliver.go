@@ -47,13 +47,6 @@ func (l *Loop) PeerDown(p fabric.Peer, err error) {
 	l.tellDown(c)
 }
 
-// ender is a domain whose peers write into memory here by themselves. End makes
-// it end a peer and call PeerDown once nothing of that peer's can land any
-// more; it answers false if that is so already.
-type ender interface {
-	End(p fabric.Peer, err error) bool
-}
-
 // EndPeer ends a peer for a reason that the fabric does not know: nothing is
 // taken from it any more. The sinks are told when their buffers are out of its
 // reach, since some memory stays registered when a request ends. For the owner.
@@ -64,7 +57,7 @@ func (l *Loop) EndPeer(p fabric.Peer, err error) {
 	}
 	c.down = err
 	c.drop()
-	if d, ok := c.dom.(ender); ok && d.End(p, err) {
+	if d, ok := c.dom.(fabric.Ender); ok && d.End(p, err) {
 		c.ending = true
 		l.Rouse()
 		return

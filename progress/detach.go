@@ -1,12 +1,10 @@
 package progress
 
-import "context"
-
 // detached is what is left of a request that nobody waits for: fn is called
 // with how it has ended.
 type detached struct {
 	fn      func(Status, error) // nil: nobody is told
-	unwatch func() bool         // of the request's context
+	unwatch func()              // of the request's context
 	st      Status
 	err     error
 	next    *detached
@@ -70,7 +68,7 @@ func (g expiryGuard) set(l *Loop) {
 		return
 	}
 	waits := func() bool { return g.h.r.gen == g.h.gen && g.h.r.waiter == g.w }
-	stop := context.AfterFunc(g.until.ctx, func() {
+	stop := g.until.then(func() {
 		l.Exclusive(func() {
 			if waits() {
 				g.h.r.sink.Cancel(g.h.r, g.until.err())

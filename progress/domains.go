@@ -2,7 +2,6 @@ package progress
 
 import (
 	"errors"
-	"runtime"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -37,7 +36,7 @@ func (l *Loop) passBellOn(d fabric.Domain) {
 	for !l.closed.Load() {
 		if !kernel && l.attended.Load() {
 			kernel = true
-			runtime.LockOSThread()
+			wakePromptly()
 			sleep = d.Sleep
 		}
 		err := sleep(0)

@@ -2,7 +2,6 @@ package progress
 
 import (
 	"errors"
-	"runtime"
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -32,10 +31,8 @@ func (l *Loop) thread() {
 		if next == afterTick {
 			timeout = l.tick
 		}
-		if next == again && at.kernel {
-			// The kernel shares the core out.
-		} else if next == again {
-			runtime.Gosched()
+		if next == again {
+			at.pause()
 		} else if err := at.sleep(timeout); err != nil {
 			if !errors.Is(err, fabric.ErrClosed) {
 				l.log.Error("the progress thread ends", "err", err)

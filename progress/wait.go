@@ -37,7 +37,7 @@ type Waiter struct {
 
 	detached *detached // nobody waits: what to call instead
 	hook     func(*Request, error)
-	unwatch  func() bool
+	unwatch  func()
 }
 
 // serveOp is what a waiter in the queue asks of the owner.

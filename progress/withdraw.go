@@ -34,6 +34,30 @@ func (e Expiry) over() bool {
 	}
 }
 
+// then calls f on a goroutine of its own once the context has ended, unless stop
+// is called before. Not for the owner. The context's methods may panic in it: by
+// now a request or a waiter counts on the caller, so its channel has to do.
+func (e Expiry) then(f func()) (stop func()) {
+	defer func() {
+		if recover() != nil {
+			over := make(chan struct{})
+			go func() {
+				select {
+				case <-e.done:
+					f()
+				case <-over:
+				}
+			}()
+			stop = sync.OnceFunc(func() { close(over) })
+		}
+	}()
+	unwatch := context.AfterFunc(e.ctx, f)
+	return func() {
+		defer func() { recover() }() // what is left of the watch ends with the context
+		unwatch()
+	}
+}
+
 // err is how a request ends whose context has.
 func (e Expiry) err() error { return &expired{e.ctx} }
 
@@ -155,7 +179,7 @@ func (r *Request) lapse() {
 // alarm tells a goroutine that sleeps which of many contexts have ended.
 type alarm struct {
 	ring  chan struct{}
-	stops []func() bool
+	stops []func()
 
 	mu    sync.Mutex
 	ended []int
@@ -172,7 +196,7 @@ func (w *Waiter) newAlarm() *alarm {
 		if w.watches[i].seen {
 			continue
 		}
-		a.stops = append(a.stops, context.AfterFunc(w.watches[i].until.ctx, func() {
+		a.stops = append(a.stops, w.watches[i].until.then(func() {
 			a.mu.Lock()
 			a.ended = append(a.ended, i)
 			a.mu.Unlock()

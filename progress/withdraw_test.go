@@ -111,6 +111,45 @@ func TestAContextThatPanicsLeavesTheLoopFree(t *testing.T) {
 	s.checkFree(t)
 }
 
+// The same where a wait has several contexts, and where nobody waits.
+func TestContextsThatPanicEndWaitsAndCallbacks(t *testing.T) {
+	s := loops(t, 1, Config{})[0]
+	begin := func(token uint64) (Handle, *hostile) {
+		ctx := &hostile{done: make(chan struct{})}
+		r := s.shared(forever, 0, token, ctx)
+		h := r.Handle()
+		s.l.Submit(s, r)
+		ctx.all.Store(true)
+		return h, ctx
+	}
+	first, a := begin(1)
+	second, b := begin(2)
+	go func() { close(a.done); close(b.done) }()
+	hs, out := []Handle{first, second}, make([]Status, 2)
+	if err := WaitAll(hs, out); err != nil || out[0].Err == nil || out[1].Err == nil {
+		t.Errorf("WaitAll = %v, and the requests ended with %v, %v", err, out[0].Err == nil, out[1].Err == nil)
+	}
+	third, c := begin(3)
+	ended := make(chan bool)
+	if err := OnEnd(&third, func(_ Status, err error) { ended <- err != nil }); err != nil {
+		t.Fatal(err)
+	}
+	close(c.done)
+	if !<-ended {
+		t.Error("the callback was told of no error")
+	}
+	fourth, d := begin(4)
+	if _, err := Release(&fourth); err != nil {
+		t.Fatal(err)
+	}
+	close(d.done)
+	s.own(func() {})
+	for waiting := 1; waiting > 0; {
+		s.own(func() { waiting = len(s.waiting) })
+	}
+	s.checkFree(t)
+}
+
 // busyDomain has always something to do.
 type busyDomain struct{ fabric.Domain }
 
