@@ -4,7 +4,8 @@ package mpi
 // (MPI_Barrier, MPI-4.0 §6.3). Every rank must call it, in the same order
 // among the communicator's collective calls. If it ends with an error, that of
 // its context for one, the ranks are no longer in step: the communicator's
-// collective calls can't be used further. Non-local.
+// collective calls can't be used further. A rank that has died, at any time before
+// or during the call, ends it with ErrProcFailed at all others. Non-local.
 //
 // It is the dissemination algorithm: in round k each rank hears from the one
 // 2ᵏ before it and tells the one 2ᵏ after it, ⌈log₂ n⌉ rounds in all.

@@ -43,33 +43,30 @@ func TestConformance(t *testing.T) {
 			} else if probeCMA(os.Getpid(), d.probeAddr(), d.probe[0]) != nil {
 				refusesCMA(t)
 			}
-			fabrictest.Run(t, fabrictest.Harness{
-				Open: func(t testing.TB, n int) []fabric.Domain {
-					ds := openJob(t, n)
-					for i := range ds {
-						ds[i] = onHeap{Domain: ds[i], cma: cma}
-					}
-					return ds
-				},
-				Alloc: allocOrFail,
-			})
+			conform(t, onHeap{cma: cma})
 		})
 	}
 }
 
-// The same for a rank whose thread sleeps in the kernel.
-func TestConformanceOfSleep(t *testing.T) {
-	refuseCMA(t) // the emulator of arm64 has none, and sleep does not ask for it
+// conform runs the suite over domains in the place of as.Domain.
+func conform(t *testing.T, as onHeap) {
 	fabrictest.Run(t, fabrictest.Harness{
 		Open: func(t testing.TB, n int) []fabric.Domain {
 			ds := openJob(t, n)
 			for i := range ds {
-				ds[i] = onHeap{Domain: ds[i], sleeps: true}
+				as.Domain = ds[i]
+				ds[i] = as
 			}
 			return ds
 		},
 		Alloc: allocOrFail,
 	})
+}
+
+// The same for a rank whose thread sleeps in the kernel.
+func TestConformanceOfSleep(t *testing.T) {
+	refuseCMA(t) // the emulator of arm64 has none, and sleep does not ask for it
+	conform(t, onHeap{sleeps: true})
 }
 
 func TestAtomicsOnTheArenaLoseNoUpdate(t *testing.T) {

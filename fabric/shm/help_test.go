@@ -201,3 +201,17 @@ func (r *records) String() string {
 	defer r.mu.Unlock()
 	return string(r.text)
 }
+
+// leavesNoFiles plays rounds and counts the descriptors that they leave open; the
+// first may open what the process keeps.
+func leavesNoFiles(t *testing.T, round func()) {
+	t.Helper()
+	round()
+	before := openFiles(t)
+	for range 10 {
+		round()
+	}
+	if after := openFiles(t); after > before {
+		t.Errorf("%d descriptors are open, %d were before", after, before)
+	}
+}

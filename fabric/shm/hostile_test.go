@@ -224,14 +224,7 @@ func TestOpenAndCloseLeaveNoDescriptorsBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	round()
-	before := openFiles(t)
-	for range 10 {
-		round()
-	}
-	if after := openFiles(t); after > before {
-		t.Errorf("%d descriptors are open, %d were before", after, before)
-	}
+	leavesNoFiles(t, round)
 }
 
 func TestAConnectionToNobodyFails(t *testing.T) {
