@@ -49,6 +49,7 @@ type simRank struct {
 	takes  []wire.Level               // what each rank has told this one
 
 	mourned []bool // the oracle has been told that this rank knows of the death
+	worded  []bool // it has another's word for it, and takes nothing more from the dead
 }
 
 // simClaim is a message that a matched probe has taken.
@@ -106,7 +107,7 @@ func newSimWorld(rng *rand.Rand, size int, nets simWires, lim Limits) *simWorld 
 		lim.Stall = 0 // there is no time here
 		e.Limit(lim)
 		l.Go()
-		r := &simRank{Engine: e, w: w, id: i, log: log, doms: ds, coming: make([]struct{ total, got int }, size), takes: make([]wire.Level, size), mourned: make([]bool, size)}
+		r := &simRank{Engine: e, w: w, id: i, log: log, doms: ds, coming: make([]struct{ total, got int }, size), takes: make([]wire.Level, size), mourned: make([]bool, size), worded: make([]bool, size)}
 		for range size {
 			r.names = append(r.names, map[uint64]int{})
 		}
@@ -213,6 +214,9 @@ func (w *simWorld) obeys(e mem.SimEvent) {
 // arrive tells the oracle which messages reach their rank.
 func (w *simWorld) arrive(e mem.SimEvent) {
 	r := w.ranks[e.Rank]
+	if r.worded[e.Peer] {
+		return
+	}
 	in := &r.coming[e.Peer]
 	named := uint64(0)
 	cid, tag := wire.Match(e.Imm)
@@ -236,6 +240,7 @@ func (w *simWorld) arrive(e mem.SimEvent) {
 		return
 	case wire.Dead:
 		if dead := int(e.Imm); !r.loop.Connected(fabric.Peer(dead)) {
+			r.worded[dead] = true
 			w.down(e.Rank, dead)
 		}
 		return
