@@ -37,6 +37,8 @@ func (f *feeder) Wait(time.Duration) error {
 	<-f.wake
 	return fabric.ErrClosed
 }
+func (f *feeder) Sleep(time.Duration) error { return fabric.ErrUnsupported }
+func (f *feeder) Close() error              { return nil }
 func (f *feeder) Wake() {
 	select {
 	case f.wake <- true:
