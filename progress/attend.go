@@ -25,16 +25,30 @@ const (
 	// computing is the processor time that a process uses while nobody calls the
 	// engine, from which on it is taken to compute.
 	computing = 3 * time.Millisecond
+	// Where calls take turns with computing, the looks, which come when the
+	// application is interrupted, may never see it stay away from one to the next.
+	// It computes, too, if so many looks in a row find it outside, each after that
+	// time and fewer passes than it takes to communicate for so long.
+	computingRow = 3
+	fewPasses    = 512
 	// spareProcs is how many processors are added: one for a thread that comes
 	// back, one that is free when the runtime's own work has the other.
 	spareProcs = 2
+	// turn is how often the attended thread goes through the runtime's scheduler.
+	// One that goes from system call to system call for ten milliseconds is taken
+	// to hold its processor for so long, and the runtime's monitor, which takes that
+	// away from it, looks again every 20 µs, also at the application's cost.
+	turn = 4 * time.Millisecond
 )
 
 // attendant is how the progress thread sleeps. It is the thread's own.
 type attendant struct {
 	l     *Loop         // whose attended says that the thread sleeps in the kernel
 	never bool          // the fabric has no such sleep, or the user wants no thread
-	used  time.Duration // by the process, at the last judgement
+	used  time.Duration // by the process, after the last look
+	row   int           // of looks at which the application may have computed
+
+	turned time.Time // when it last gave other goroutines a turn, once it sleeps in the kernel
 }
 
 // begin looks whether there is a choice.
@@ -46,10 +60,14 @@ func (a *attendant) begin() {
 // sleep waits for the doorbell, or for timeout unless that is 0.
 func (a *attendant) sleep(timeout time.Duration) error {
 	// With one processor a thread in the kernel would hold it for a while.
-	if a.l.attended.Load() && runtime.GOMAXPROCS(0) > 1 {
-		return a.l.dom.Sleep(timeout)
+	if !a.l.attended.Load() || runtime.GOMAXPROCS(0) <= 1 {
+		return a.l.dom.Wait(timeout)
 	}
-	return a.l.dom.Wait(timeout)
+	if now := time.Now(); now.Sub(a.turned) >= turn {
+		a.turned = now
+		runtime.Gosched()
+	}
+	return a.l.dom.Sleep(timeout)
 }
 
 // pause lets others have their turn: in the kernel's sleep the kernel shares the
@@ -60,17 +78,34 @@ func (a *attendant) pause() {
 	}
 }
 
-// judge decides, after each look at the loop, whether the application computes:
-// alone says that nobody has been there since the look before.
-func (a *attendant) judge(alone bool) {
-	if a.never || a.l.attended.Load() {
-		return
+// computes reports, at a look, whether the application computes. The caller is
+// the owner.
+func (a *attendant) computes() bool {
+	l := a.l
+	switch {
+	case a.never || l.attended.Load():
+		return false
+	case l.poller != nil:
+		a.row = 0
+		return false
+	case processTime()-a.used < computing:
+		return false
+	case l.passes-l.seen >= fewPasses:
+		a.row = 0
+		return false
+	case l.passes != l.seen:
+		a.row++
+		return a.row == computingRow
 	}
-	used := processTime()
-	if alone && used-a.used >= computing {
-		a.attend()
+	return true
+}
+
+// looked ends a look: what the thread itself has used in it is not the
+// application's.
+func (a *attendant) looked() {
+	if !a.never && !a.l.attended.Load() {
+		a.used = processTime()
 	}
-	a.used = used
 }
 
 // attend moves the sleep into the kernel.

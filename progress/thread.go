@@ -44,12 +44,15 @@ func (l *Loop) thread() {
 		}
 		next = afterTick
 		if l.Enter() {
-			alone := l.seen == l.passes && l.poller == nil
+			computes := at.computes()
 			next = l.tend()
 			calls := l.takeCalls()
 			l.Leave()
 			calls.make()
-			at.judge(alone)
+			if computes {
+				at.attend()
+			}
+			at.looked()
 		} else if l.called.Load() {
 			var calls *detached
 			l.Exclusive(func() { calls = l.takeCalls() })

@@ -21,35 +21,23 @@ func writePeer(thread int, src, dst uint64, n int) error {
 	return moveCMA(unix.SYS_PROCESS_VM_WRITEV, thread, src, dst, n)
 }
 
-// briefMove is the longest copy that the Go scheduler is not told of: 1.5 µs,
-// of which telling it would be a thirtieth.
-const briefMove = 32 << 10
-
 // moveCMA is process_vm_readv(2) or process_vm_writev(2) on one range, which
-// may move less than asked where a page is missing.
+// may move less than asked where a page is missing. The Go scheduler is not told
+// of the calls, which take tens of microseconds: it would wake a thread to stand
+// in for us, and its monitor, which asks every 20 µs then, interrupts the copies.
 func moveCMA(call uintptr, thread int, local, remote uint64, n int) error {
 	for n > 0 {
-		l := [2]uint64{local, uint64(n)}
-		r := [2]uint64{remote, uint64(n)}
-		var got int
-		var errno unix.Errno
-		if n <= briefMove {
-			if got = rawCMA(call, uintptr(thread), &l, &r); got < 0 {
-				errno = unix.Errno(-got)
-			}
-		} else {
-			var moved uintptr
-			moved, _, errno = unix.Syscall6(call, uintptr(thread),
-				uintptr(unsafe.Pointer(&l)), 1, uintptr(unsafe.Pointer(&r)), 1, 0)
-			got = int(moved)
-		}
-		switch {
+		l := [2]uint64{local, uint64(min(n, soloBlock))}
+		r := [2]uint64{remote, l[1]}
+		got := rawCMA(call, uintptr(thread), &l, &r)
+		switch errno := unix.Errno(-got); {
+		case got > 0:
 		case errno == unix.EINTR:
 			continue
-		case errno != 0:
-			return errno
 		case got == 0:
 			return unix.EFAULT
+		default:
+			return errno
 		}
 		local, remote, n = local+uint64(got), remote+uint64(got), n-got
 	}

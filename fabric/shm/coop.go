@@ -45,11 +45,41 @@ type coopSlots struct {
 	busy  uint32 // bit i: slot i awaits its helper's answer
 	gets  uint32 // bit i: slot i still serves a Get
 	pause int    // bytes to come that nobody is asked to help with
+	last  int    // the last pause, 0 once the peer has helped
 }
 
-// coopPause is for how many bytes two ranks that were about to help each other
-// do without.
-const coopPause = 32 << 20
+// For how many bytes two ranks that were about to help each other do without at
+// first, and in the end.
+const (
+	coopPause     = 32 << 20
+	mostCoopPause = 512 << 20
+)
+
+// paused counts a transfer of n bytes if it is to go without help.
+func (c *coopSlots) paused(n int) bool {
+	if c.pause <= 0 {
+		return false
+	}
+	c.pause -= n
+	return true
+}
+
+// declined begins a pause, with the first of several requests.
+func (c *coopSlots) declined() {
+	if c.pause <= 0 {
+		c.last = max(c.last, coopPause)
+		c.pause = c.last
+	}
+}
+
+// asked makes the request that follows a pause the only one, and the next pause
+// twice as long, until the peer helps.
+func (c *coopSlots) asked() {
+	c.last = min(2*c.last, mostCoopPause)
+	c.pause = c.last
+}
+
+func (c *coopSlots) helped() { c.pause, c.last = 0, 0 }
 
 func slotWord(mem []byte, slot, word int) *uint64 {
 	return word64(mem, offCoop+slot*coopStride+word)
@@ -96,6 +126,7 @@ func (e *endpoint) askHelp(j *getJob) {
 	le.PutUint32(b[28:], uint32(j.block))
 	if e.sendInternal(internalHelp, 0, b, 0) {
 		j.coop = slot
+		e.coop.asked()
 		return
 	}
 	e.coop.busy &^= 1 << slot
@@ -119,6 +150,9 @@ func (j *getJob) awaitHelp() (over bool, err error) {
 		copied := int(answer & coopCopied)
 		if copied < theirs && answer&coopAnswered == 0 {
 			return false, nil
+		}
+		if copied > 0 {
+			j.e.coop.helped()
 		}
 		for missing := theirs - copied; missing > 0 && err == nil; missing-- {
 			off := j.front * j.block
@@ -183,7 +217,7 @@ func (d *Domain) startHelp(r *inbound, hdr []byte) {
 	}
 	if len(d.jobs) > 0 {
 		j.answer(coopAnswered)
-		r.peer.coop.pause = coopPause
+		r.peer.coop.declined()
 		return
 	}
 	for _, other := range d.helps {

@@ -153,11 +153,7 @@ func (e *endpoint) helpPays(j *getJob) bool {
 		_, mapped := e.d.arena.offset(j.local)
 		return mapped && len(j.local) >= coopArena
 	}
-	if e.coop.pause > 0 {
-		e.coop.pause -= len(j.local)
-		return false
-	}
-	return true
+	return !e.coop.paused(len(j.local))
 }
 
 // begin makes a transfer a job.
@@ -237,7 +233,7 @@ func (e *endpoint) moveError(err error) error {
 
 // start cuts a transfer whose turn has come, and asks for help with it.
 func (j *getJob) start() {
-	if j.shared {
+	if j.shared && !j.e.coop.paused(len(j.local)) {
 		j.cut(blockSize(len(j.local)))
 		if j.e.askHelp(j); j.coop >= 0 {
 			return

@@ -111,7 +111,7 @@ func (j *getJob) atHelper() (over bool, err error) {
 		j.waiting = atomic.LoadUint64(slotWord(j.e.tx.mem, j.coop, coopClaims)) >= uint64(j.blocks)
 		if atomic.LoadUint64(slotWord(j.e.tx.mem, j.coop, coopAnswer)) == coopAnswered && !j.waiting {
 			j.share = j.blocks // the peer has declined
-			j.e.coop.pause = coopPause
+			j.e.coop.declined()
 		}
 	}
 	if j.waiting {

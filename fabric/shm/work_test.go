@@ -3,6 +3,7 @@ package shm
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -98,11 +99,24 @@ func TestRanksThatReadEachOtherDoWithoutHelp(t *testing.T) {
 	e := p.n[0].d.peers[1]
 	e.coop.pause = 1
 	clear(p.n[0].done)
-	src0, dst0 = stream(t, p, 0, 2, n)
-	if first, second := p.n[0].d.jobs[0].shared, p.n[0].d.jobs[1].shared; first || !second {
+	src0, dst0 = stream(t, p, 0, 3, n)
+	jobs := slices.Clone(p.n[0].d.jobs)
+	if first, second := jobs[0].shared, jobs[1].shared; first || !second {
 		t.Errorf("shared: %t at the end of the pause, %t after it", first, second)
 	}
+	for range 10 { // the first whole, half of the second, some of the third
+		p.n[0].d.Poll(p.n[0], 64)
+	}
+	if second, third := jobs[1], jobs[2]; second.coop < 0 || third.coop >= 0 {
+		t.Errorf("help is asked for with the slots %d and %d, want it once", second.coop, third.coop)
+	}
+	if e.coop.pause <= 0 || e.coop.last != 2*coopPause {
+		t.Errorf("after a second request the pause is %d bytes, want %d", e.coop.last, 2*coopPause)
+	}
 	ended(t, p, 0, src0, dst0, p.poll)
+	if e.coop.last != 0 {
+		t.Error("the peer has helped and is asked seldom all the same")
+	}
 }
 
 // reader asks for a Get in the middle of a message.

@@ -1,0 +1,56 @@
+package progress
+
+import "testing"
+
+// Who computes is seen at one look if nobody has been there since the one before,
+// and at several in a row if calls take turns with computing. Who communicates
+// never is.
+func TestAnApplicationThatComputesIsSeen(t *testing.T) {
+	busy := func(a *attendant) { a.used = processTime() - computing }
+	look := func(a *attendant, passes uint64) bool {
+		a.l.passes += passes
+		seen := a.computes()
+		a.l.seen = a.l.passes
+		a.looked()
+		return seen
+	}
+	l := &Loop{}
+	a := &attendant{l: l}
+	a.looked()
+	if look(a, 0) {
+		t.Error("an application that has used no time computes")
+	}
+	busy(a)
+	if !look(a, 0) {
+		t.Error("an application that stays away does not compute")
+	}
+	for i := range 2 * computingRow {
+		busy(a)
+		if got, want := look(a, 1), i == computingRow-1; got != want {
+			t.Errorf("look %d at an application that calls now and then: computes %t, want %t", i, got, want)
+		}
+	}
+	a.row = 0
+	for range 10 * computingRow {
+		busy(a)
+		if look(a, fewPasses) {
+			t.Error("an application whose calls poll for long computes")
+		}
+	}
+	for i := range 10 * computingRow {
+		busy(a)
+		if l.poller = nil; i%computingRow == 0 {
+			l.poller = &Waiter{}
+		}
+		if look(a, 1) {
+			t.Error("an application that waits at some looks computes")
+		}
+	}
+	l.poller = nil
+	a.row = 0
+	busy(a)
+	a.looked() // what the thread itself has used
+	if look(a, 0) {
+		t.Error("the thread takes its own work for the application's")
+	}
+}
