@@ -47,7 +47,7 @@ func (d *Domain) offerRing(e *endpoint) (p *peerInfo, mem []byte, fenced bool, e
 	stop := context.AfterFunc(d.ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 
-	ringFD, mem, err := newSegment("weft-ring", ringSize)
+	ringFD, mem, err := newSegment("weft-ring", d.ringSize())
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -136,7 +136,7 @@ func (d *Domain) welcome(conn *net.UnixConn) error {
 	}
 	var mem []byte
 	if err == nil {
-		mem, err = mapSegment(fds[fdRing], ringSize, unix.PROT_READ|unix.PROT_WRITE)
+		mem, err = mapSegment(fds[fdRing], d.ringSize(), unix.PROT_READ|unix.PROT_WRITE)
 	}
 	if err != nil {
 		if p != nil {

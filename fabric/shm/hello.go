@@ -99,10 +99,13 @@ func (h *hello) accepts(o *hello) error {
 	return nil
 }
 
+// ringSize is the length in bytes of the segment of a ring.
+func (d *Domain) ringSize() int { return offPayload + payloadFor(d.cfg.Size) }
+
 func (d *Domain) greeting() hello {
 	return hello{
 		version: helloVersion, rank: uint32(d.cfg.Rank), size: uint32(d.cfg.Size),
-		lines: ringLines, pay: ringPayload, membarrier: d.membarrier,
+		lines: ringLines, pay: uint32(payloadFor(d.cfg.Size)), membarrier: d.membarrier,
 		probeAddr: d.probeAddr(), probeValue: d.probe[0], parked: uint32(d.parked),
 		arch: runtime.GOARCH, job: d.cfg.Job,
 	}

@@ -11,7 +11,7 @@ import (
 
 func someHello() hello {
 	return hello{
-		version: helloVersion, rank: 1, size: 4, lines: ringLines, pay: ringPayload, membarrier: true,
+		version: helloVersion, rank: 1, size: 4, lines: ringLines, pay: mostPayload, membarrier: true,
 		probeAddr: 0xc000123456, probeValue: 77, parked: 4711, arch: "amd64", job: "a job",
 	}
 }
@@ -66,7 +66,7 @@ func TestAMismatchNamesBothValues(t *testing.T) {
 		{"version", func(h *hello) { h.version = 9 }, []string{"9", fmt.Sprint(helloVersion)}},
 		{"architecture", func(h *hello) { h.arch = "arm64" }, []string{"arm64", "amd64"}},
 		{"lines", func(h *hello) { h.lines = 1024 }, []string{"1024", "512"}},
-		{"payload", func(h *hello) { h.pay = 4096 }, []string{"4096", "65536"}},
+		{"payload", func(h *hello) { h.pay = 4096 }, []string{"4096", "524288"}},
 		{"job", func(h *hello) { h.job = "another" }, []string{"another", "a job"}},
 		{"size", func(h *hello) { h.size = 8 }, []string{"8", "4"}},
 		{"rank", func(h *hello) { h.rank = 4 }, []string{"4"}},

@@ -65,6 +65,9 @@ func file(t *testing.T, size int64, seals int) int {
 	return fd
 }
 
+// testRing is the length of a ring in a job of a few ranks.
+const testRing = offPayload + mostPayload
+
 const cutOffUnsaid = "qemu-user does not tell that descriptors were cut off (MSG_CTRUNC), and keeps them"
 
 func TestStrangersAtTheSocketLeaveTheRankUnharmed(t *testing.T) {
@@ -76,7 +79,7 @@ func TestStrangersAtTheSocketLeaveTheRankUnharmed(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { unix.Close(bell) })
-		return files{file(t, controlSize, sealed), bell, file(t, 0, sealed), file(t, ringSize, sealed)}
+		return files{file(t, controlSize, sealed), bell, file(t, 0, sealed), file(t, testRing, sealed)}
 	}
 	write := func(b ...byte) func(*testing.T, *stranger) {
 		return func(t *testing.T, s *stranger) {
@@ -129,8 +132,8 @@ func TestStrangersAtTheSocketLeaveTheRankUnharmed(t *testing.T) {
 		{"whose control is short", with(func(t *testing.T, f *files) { f.control = file(t, 1, sealed) }), "bytes"},
 		{"whose control is no memfd", with(func(t *testing.T, f *files) { f.control = f.bell }), "memfd"},
 		{"whose arena can shrink", with(func(t *testing.T, f *files) { f.arena = file(t, 1<<20, 0) }), "sealed"},
-		{"whose ring can shrink", with(func(t *testing.T, f *files) { f.ring = file(t, ringSize, 0) }), "sealed"},
-		{"whose ring is short", with(func(t *testing.T, f *files) { f.ring = file(t, ringSize-1, sealed) }), "bytes"},
+		{"whose ring can shrink", with(func(t *testing.T, f *files) { f.ring = file(t, testRing, 0) }), "sealed"},
+		{"whose ring is short", with(func(t *testing.T, f *files) { f.ring = file(t, testRing-1, sealed) }), "bytes"},
 		{"whose ring is an eventfd", with(func(t *testing.T, f *files) { f.ring = f.bell }), "memfd"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -115,7 +115,7 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 				return n + 1 // the next Poll tells of it
 			}
 			var off uint64
-			off, r.payHead = payloadAt(r.payHead, bl)
+			off, r.payHead = r.place(r.payHead, bl)
 			body = r.payload(off, bl)
 		}
 		// A header is decoded, so it is read once: the peer could change it.

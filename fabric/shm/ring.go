@@ -8,11 +8,10 @@ package shm
 //	3968    in flight a word of the producer's, see inflight.go
 //	4032    ends      a word of each side, the producer's first: it has left
 //	4096    lines     ringLines descriptors of 64 bytes
-//	+       payload   ringPayload bytes
+//	+       payload   as many bytes as payloadFor says
 const (
 	lineSize    = 64
 	ringLines   = 512
-	ringPayload = 64 << 10
 
 	offConsumed = 0
 	offCoop     = 64
@@ -20,12 +19,31 @@ const (
 	offEnds     = 4032
 	offLines    = 4096
 	offPayload  = offLines + ringLines*lineSize
-	ringSize    = offPayload + ringPayload
 
 	maxInline = 48 // header and body bytes inside a line
 	maxEager  = 8 << 10
 	maxDemote = 512 // longest body whose lines are pushed towards the consumer
 )
+
+// The payload area of a ring, a power of two: mostPayload, which is as much as
+// many a core's own cache holds. Behind it the lines that come round again have
+// left the consumer's cache for the one that both share, and are written sooner
+// than those of a small ring, whose every line is fetched from the consumer. In
+// large jobs the rings of all peers have inPayload bytes, or leastPayload each.
+const (
+	mostPayload  = 512 << 10
+	leastPayload = 64 << 10
+	inPayload    = 16 << 20
+)
+
+// payloadFor is the payload area of each ring in a job of so many ranks.
+func payloadFor(ranks int) int {
+	n := mostPayload
+	for n > leastPayload && n*ranks > inPayload {
+		n /= 2
+	}
+	return n
+}
 
 // A descriptor line is 8 bytes of control, 8 of imm and 48 of data. The
 // control word is the publish word: its low half is the line's position plus
@@ -52,15 +70,15 @@ func control(pos uint64, kind uint8, hdr, body int) uint64 {
 	return uint64(uint32(pos+1)) | uint64(kind)<<ctlKindShift | uint64(hdr)<<ctlHdrShift | uint64(body)<<ctlBodyShift
 }
 
-// payloadAt says where the payload area takes n bytes when pos bytes have gone
+// place says where the payload area takes n bytes when pos bytes have gone
 // before, and the position after it. A body is never split: what does not fit
 // before the end starts at the beginning. Both sides compute this for
 // themselves, so a peer can't point outside the area.
-func payloadAt(pos uint64, n int) (off, next uint64) {
+func (m *ringMem) place(pos uint64, n int) (off, next uint64) {
 	size := uint64(n+lineSize-1) &^ (lineSize - 1)
-	off = pos % ringPayload
-	if off+size > ringPayload {
-		pos += ringPayload - off
+	off = pos & (m.area - 1)
+	if off+size > m.area {
+		pos += m.area - off
 		off = 0
 	}
 	return off, pos + size
@@ -89,24 +107,24 @@ type consumer struct {
 func (p *producer) room(n int) bool {
 	next := p.payTail
 	if n > 0 {
-		_, next = payloadAt(p.payTail, n)
+		_, next = p.place(p.payTail, n)
 	}
-	if p.tail-p.seen < ringLines && next-p.paySeen <= ringPayload {
+	if p.tail-p.seen < ringLines && next-p.paySeen <= p.area {
 		return true
 	}
 	p.seen, p.paySeen = p.consumed()
-	return p.tail-p.seen < ringLines && next-p.paySeen <= ringPayload
+	return p.tail-p.seen < ringLines && next-p.paySeen <= p.area
 }
 
 // scribbled reports that the consumer claims what it can't have consumed.
 func (p *producer) scribbled() bool {
-	return p.tail-p.seen > ringLines || p.payTail-p.paySeen > ringPayload
+	return p.tail-p.seen > ringLines || p.payTail-p.paySeen > p.area
 }
 
 // halfFull asks the consumer's line, so it is for the slow path.
 func (p *producer) halfFull() bool {
 	p.seen, p.paySeen = p.consumed()
-	return p.tail-p.seen >= ringLines/2 || p.payTail-p.paySeen >= ringPayload/2
+	return p.tail-p.seen >= ringLines/2 || p.payTail-p.paySeen >= p.area/2
 }
 
 // put writes one message and publishes it, or answers false when the ring is
@@ -135,7 +153,7 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 	if !p.room(len(body)) {
 		return false
 	}
-	off, next := payloadAt(p.payTail, len(body))
+	off, next := p.place(p.payTail, len(body))
 	copy(p.payload(off, len(body)), body)
 	p.claimNext()
 	if p.answers && len(body) <= maxDemote {
@@ -156,7 +174,7 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 // tell publishes what has been consumed once a quarter of the ring has been,
 // so that the consumer's line moves between the cores seldom.
 func (c *consumer) tell() {
-	if c.head-c.told >= ringLines/4 || c.payHead-c.payTold >= ringPayload/4 {
+	if c.head-c.told >= ringLines/4 || c.payHead-c.payTold >= c.area/4 {
 		c.told, c.payTold = c.head, c.payHead
 		c.setConsumed(c.told, c.payTold)
 	}

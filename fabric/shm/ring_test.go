@@ -16,6 +16,7 @@ import (
 func TestBodiesNeverOverlapNorLeaveTheArea(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type body struct{ off, end, pos, next uint64 }
+		m := ringMem{area: rapid.SampledFrom([]uint64{leastPayload, mostPayload}).Draw(t, "area")}
 		var live []body // what a consumer that has read nothing still needs
 		pos := rapid.Uint64Range(0, 1<<40).Draw(t, "start") &^ (lineSize - 1)
 		freed := pos
@@ -26,14 +27,14 @@ func TestBodiesNeverOverlapNorLeaveTheArea(t *testing.T) {
 				continue
 			}
 			n := rapid.OneOf(rapid.IntRange(0, maxEager), rapid.SampledFrom([]int{0, 1, 63, 64, 65, maxEager - 1, maxEager})).Draw(t, "n")
-			off, next := payloadAt(pos, n)
-			if next-freed > ringPayload {
+			off, next := m.place(pos, n)
+			if next-freed > m.area {
 				continue // the producer finds no room
 			}
-			if off%lineSize != 0 || off+uint64(n) > ringPayload {
+			if off%lineSize != 0 || off+uint64(n) > m.area {
 				t.Fatalf("%d bytes at %d leave the area or the lines", n, off)
 			}
-			if next < pos+uint64(n) || next%lineSize != 0 || next-pos >= ringPayload {
+			if next < pos+uint64(n) || next%lineSize != 0 || next-pos >= m.area {
 				t.Fatalf("after %d bytes at position %d comes %d", n, pos, next)
 			}
 			for _, b := range live {
@@ -45,6 +46,16 @@ func TestBodiesNeverOverlapNorLeaveTheArea(t *testing.T) {
 			pos = next
 		}
 	})
+}
+
+// Rings shrink as a job grows, until they are as small as they may be.
+func TestRingsOfLargeJobsAreSmaller(t *testing.T) {
+	for _, c := range []struct{ ranks, want int }{{1, mostPayload}, {2, mostPayload}, {32, mostPayload}, {33, mostPayload / 2},
+		{64, mostPayload / 2}, {100, mostPayload / 4}, {129, leastPayload}, {100_000, leastPayload}} {
+		if got := payloadFor(c.ranks); got != c.want {
+			t.Errorf("with %d ranks a ring has %d bytes, want %d", c.ranks, got, c.want)
+		}
+	}
 }
 
 func TestAControlWordKeepsItsParts(t *testing.T) {
@@ -64,8 +75,8 @@ func TestAControlWordKeepsItsParts(t *testing.T) {
 }
 
 // newRing makes both ends of a ring in one piece of memory.
-func newRing() (*producer, *consumer) {
-	mem, err := unix.Mmap(-1, 0, ringSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+func newRing(payload int) (*producer, *consumer) {
+	mem, err := unix.Mmap(-1, 0, offPayload+payload, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		panic(err)
 	}
@@ -85,7 +96,7 @@ func (c *consumer) take() (hdr, body []byte, ok bool) {
 		b = line.data(hl, bl)
 	} else {
 		var off uint64
-		off, c.payHead = payloadAt(c.payHead, bl)
+		off, c.payHead = c.place(c.payHead, bl)
 		b = c.payload(off, bl)
 	}
 	hdr, body = bytes.Clone(line.data(0, hl)), bytes.Clone(b)
@@ -98,7 +109,7 @@ func (c *consumer) take() (hdr, body []byte, ok bool) {
 // past the wrap of the 32-bit position, whatever the sizes.
 func TestARingIsAQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, c := newRing()
+		p, c := newRing(rapid.SampledFrom([]int{leastPayload, mostPayload}).Draw(t, "payload"))
 		defer unix.Munmap(p.mem)
 		if rapid.Bool().Draw(t, "near the wrap") {
 			start := uint64(1<<32 - 300)
@@ -127,7 +138,7 @@ func TestARingIsAQueue(t *testing.T) {
 			hdr, body := bytes.Repeat([]byte{byte(len(model))}, h), bytes.Repeat([]byte{byte(n), byte(len(model) + 1)}, n)[:n]
 			if p.put(1, 0, hdr, body) {
 				model = append(model, string(hdr)+"|"+string(body))
-			} else if len(model) < ringPayload/8192/2 {
+			} else if len(model) < int(p.area)/8192/2 {
 				t.Fatalf("no room behind %d messages", len(model))
 			}
 			if p.scribbled() {

@@ -10,15 +10,18 @@ type ringMem struct {
 	lines unsafe.Pointer
 	pay   unsafe.Pointer
 	base  unsafe.Pointer
+	area  uint64 // bytes at pay, a power of two
 	mem   []byte
 }
 
+// newRingMem takes a mapping of ringSize bytes.
 func newRingMem(mem []byte) ringMem {
 	base := unsafe.Pointer(unsafe.SliceData(mem))
 	return ringMem{
 		base:  base,
 		lines: unsafe.Add(base, offLines),
 		pay:   unsafe.Add(base, offPayload),
+		area:  uint64(len(mem) - offPayload),
 		mem:   mem,
 	}
 }
@@ -60,7 +63,7 @@ func (l line) data(off, n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(l.p, 16+off)), n)
 }
 
-// payload is n bytes of the payload area; payloadAt keeps them inside.
+// payload is n bytes of the payload area; place keeps them inside.
 func (m *ringMem) payload(off uint64, n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(m.pay, off)), n)
 }
@@ -107,7 +110,10 @@ func (p *producer) demotePayload(off uint64, n int) { demote(unsafe.Add(p.pay, o
 
 // claimPayload makes as much payload ours as the last message had.
 func (p *producer) claimPayload(n int) {
-	off, _ := payloadAt(p.payTail, n)
+	off, next := p.place(p.payTail, n)
+	if next-p.paySeen > p.area {
+		return
+	}
 	prefetchWrite(unsafe.Add(p.pay, off), uintptr(n))
 }
 

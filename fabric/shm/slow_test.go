@@ -322,7 +322,7 @@ func TestAPeerThatIsSlowToGreetIsWaitedFor(t *testing.T) {
 	}
 	defer unix.Close(bell)
 	const sealed = unix.F_SEAL_SHRINK
-	s.hello(nil, file(t, controlSize, sealed), bell, file(t, 0, sealed), file(t, ringSize, sealed))
+	s.hello(nil, file(t, controlSize, sealed), bell, file(t, 0, sealed), file(t, testRing, sealed))
 	if h, err := s.answer(); err != nil || h.refusal != "" {
 		t.Errorf("after a while its greeting is answered %q, %v", h.refusal, err)
 	}
