@@ -45,7 +45,7 @@ type Config struct {
 }
 
 // Caps says what a domain offers and where its protocols break even. It does
-// not change after Open. Sizes are in bytes.
+// not change once the domain is in use. Sizes are in bytes.
 type Caps struct {
 	MaxShort int // body that costs no more than an empty message
 	MaxEager int // largest body that one Send takes

@@ -1,7 +1,9 @@
 package mpi
 
 import (
+	"log/slog"
 	"os"
+	"sync"
 
 	"github.com/weft-mpi/weft/fabric/shm"
 	"github.com/weft-mpi/weft/fabric/verbs"
@@ -34,11 +36,27 @@ func Devices() ([]Device, error) { return verbs.Devices() }
 
 // SharedGetMin is the length in bytes from which shared memory has the receiver
 // read a message from its sender's memory, where a Send waits for its receive:
-// WEFT_SHM_GET_MIN or the default, the same on every machine. Local.
+// WEFT_SHM_GET_MIN, or what a measurement of some milliseconds finds, which is a
+// default where the processors are too busy for it. A job measures it once on each
+// host. Local.
 func SharedGetMin() (int, error) {
 	n, err := shm.GetMin(os.Getenv)
+	if err == nil && n == 0 {
+		n, err = weigh()
+		if err != nil {
+			slog.Debug(unweighed, "err", err)
+			err = nil
+		}
+	}
 	return n, fail("SharedGetMin", err)
 }
+
+// weigh measures, once, from which length on messages of this machine should be
+// read, in bytes.
+var weigh = sync.OnceValues(shm.Weigh)
+
+// unweighed is what to say where that failed.
+const unweighed = "it was not measured from which length on messages are read; a default is taken"
 
 // FabricAvailable says why a fabric of Fabrics can't be used on this machine and
 // what to do about it, or nil. Local.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime"
 	"slices"
 
 	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/shm"
 	"github.com/weft-mpi/weft/wire"
 )
 
@@ -24,6 +26,10 @@ type card struct {
 	Fabric string   `json:"fabric"`
 	Node   string   `json:"node,omitempty"`
 	Addrs  [][]byte `json:"addrs"` // one for each transport
+
+	// GetMin is, of the first rank of a host, from how many bytes on messages of
+	// the host are read from their sender's memory.
+	GetMin int `json:"getmin,omitempty"`
 }
 
 // routes are how the ranks are reached.
@@ -35,10 +41,22 @@ type routes struct {
 // meet exchanges addresses over the bootstrap and makes sure that all ranks
 // speak the same protocol. WEFT_NODE divides the ranks of one machine as if they
 // were on several.
-func meet(ctx context.Context, job *boot.Job, name string, doms []fabric.Domain) (to routes, err error) {
+func meet(ctx context.Context, job *boot.Job, name string, doms []fabric.Domain, log *slog.Logger) (to routes, err error) {
 	mine := card{Wire: wire.Version, Arch: runtime.GOARCH, Fabric: name, Node: os.Getenv("WEFT_NODE")}
 	for _, d := range doms {
 		mine.Addrs = append(mine.Addrs, d.Addr())
+	}
+	near, shared := doms[0].(*shm.Domain)
+	if first := job.LocalRanks[0]; shared && first == job.Rank && len(job.LocalRanks) > 1 {
+		if mine.GetMin, err = shm.GetMin(os.Getenv); err == nil && mine.GetMin == 0 {
+			if mine.GetMin, err = weigh(); err != nil {
+				log.Debug(unweighed, "err", err)
+				err = nil
+			}
+		}
+		if err != nil {
+			return to, err
+		}
 	}
 	b, err := json.Marshal(mine)
 	if err != nil {
@@ -59,6 +77,9 @@ func meet(ctx context.Context, job *boot.Job, name string, doms []fabric.Domain)
 		}
 		if err := mine.fits(i, c); err != nil {
 			return to, err
+		}
+		if shared && i == job.LocalRanks[0] && c.GetMin > 0 {
+			near.SetGetMin(c.GetMin)
 		}
 		k := 0
 		if to.via != nil && !(slices.Contains(job.LocalRanks, i) && c.Node == mine.Node) {

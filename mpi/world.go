@@ -69,7 +69,7 @@ func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	routes, err := meet(ctx, job, name, doms)
+	routes, err := meet(ctx, job, name, doms, o.log)
 	if err != nil {
 		return nil, errors.Join(err, closeAll(doms))
 	}

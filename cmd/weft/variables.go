@@ -13,7 +13,7 @@ var settable = []variable{
 	{"WEFT_FABRIC", "NAME", "the transport where the program does not choose one: shm, verbs or shm+verbs"},
 	{"WEFT_BOOT", "none", "be a world of one, whatever launcher there is; weft run does not pass it on"},
 	{"WEFT_NODE", "NAME", "ranks of one machine with other names take each other for remote (shm+verbs)"},
-	{"WEFT_SHM_GET_MIN", "BYTES", "messages from this length on are read from their sender's memory (16384)"},
+	{"WEFT_SHM_GET_MIN", "BYTES", "messages from this length on are read from their sender's memory (measured)"},
 	{"WEFT_VERBS_DEV", "DEVICE[:PORT],...", "the RDMA devices and ports to use, four at most"},
 	{"WEFT_VERBS_GID", "INDEX,...", "the GID that packets carry, one for all ports or one for each"},
 	{"WEFT_VERBS_RAILS", "N", "queue pairs to a peer on each port, 16 in all at most"},

@@ -21,6 +21,7 @@ import (
 type Domain struct {
 	cfg        fabric.Config
 	caps       fabric.Caps
+	getMinSaid bool // by the environment
 	addr       string
 	ctx        context.Context
 	cancel     context.CancelFunc
@@ -114,6 +115,9 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 		return nil, err
 	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
+	if d.getMinSaid = getMin > 0; !d.getMinSaid {
+		getMin = DefaultGetMin
+	}
 	defer func() {
 		if err != nil {
 			d.release()
@@ -144,7 +148,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 		return nil, fmt.Errorf("listen for local ranks: %w", err)
 	}
 	d.caps = fabric.Caps{
-		MaxShort: maxInline, MaxEager: maxEager, Chunk: 2 << 10,
+		MaxShort: maxInline, MaxEager: maxEager, Chunk: pieceSize,
 		GetMin: getMin, GetMinMapped: 4 << 10,
 		Get: true, Put: true, Atomics: true, LocalUnregistered: true,
 	}

@@ -9,11 +9,12 @@ import (
 
 // From some size on a message is read from its sender's memory, in a system
 // call, and no longer sent in pieces through the ring, which copies it twice.
-// The size is the same on all machines, ranks and runs: whether a Send of a
-// given length waits for its receive does not depend on what a measurement has
-// found.
+// The size is the same on all ranks of a host. It is what the user says, or what
+// one rank finds (Weigh), which is one of a few sizes far apart, so that every run
+// finds the same: whether a Send of a given length waits for its receive depends
+// on it.
 const (
-	// DefaultGetMin is that size in bytes.
+	// DefaultGetMin is that size in bytes where it is not measured.
 	DefaultGetMin = 16 << 10
 	// leastGetMin and mostGetMin bound what a user may set: below, a message is in
 	// one packet anyway; above, the pieces of a message would fill the ring.
@@ -25,17 +26,26 @@ const (
 const GetMinVar = "WEFT_SHM_GET_MIN"
 
 // GetMin is the size from which messages between processes of a machine are read
-// from their sender's memory, as the environment has it or DefaultGetMin, in
-// bytes. All ranks of a job should have the same.
+// from their sender's memory, as the environment has it, in bytes, or 0 if that
+// says nothing.
 func GetMin(getenv func(string) string) (int, error) {
 	v := getenv(GetMinVar)
 	if v == "" {
-		return DefaultGetMin, nil
+		return 0, nil
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < leastGetMin || n > mostGetMin {
 		return 0, &fabric.Error{Op: "read " + GetMinVar, Err: fmt.Errorf("%q is not a number of bytes from %d to %d", v, leastGetMin, mostGetMin),
-			Remedy: "unset it for the default, " + strconv.Itoa(DefaultGetMin)}
+			Remedy: "unset it, so that it is measured"}
 	}
 	return n, nil
+}
+
+// SetGetMin makes Caps say from which size messages are read, in bytes, if the
+// environment does not. It is for the time before the first message; the ranks of
+// a host should have the same.
+func (d *Domain) SetGetMin(n int) {
+	if !d.getMinSaid {
+		d.caps.GetMin = min(max(n, leastGetMin), mostGetMin)
+	}
 }

@@ -10,8 +10,8 @@ package shm
 //	4096    lines     ringLines descriptors of 64 bytes
 //	+       payload   as many bytes as payloadFor says
 const (
-	lineSize    = 64
-	ringLines   = 512
+	lineSize  = 64
+	ringLines = 512
 
 	offConsumed = 0
 	offCoop     = 64
@@ -22,7 +22,8 @@ const (
 
 	maxInline = 48 // header and body bytes inside a line
 	maxEager  = 8 << 10
-	maxDemote = 512 // longest body whose lines are pushed towards the consumer
+	pieceSize = 2 << 10 // of a body that is longer than maxEager
+	maxDemote = 512     // longest body whose lines are pushed towards the consumer
 )
 
 // The payload area of a ring, a power of two: mostPayload, which is as much as

@@ -1,0 +1,239 @@
+package shm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a system call costs differs by four times between machines (least on bare
+// metal, most in a virtual machine within another), and with it the size from
+// which it is worth making instead of copying twice. So one rank of a host
+// measures both ways at its start, with two threads on two processors and the
+// ring and the call that messages take, and tells the others.
+
+const (
+	// weighRounds is how often each size goes each way; the least time counts.
+	weighRounds = 24
+	// weighTime bounds the measurement where the processors are busy.
+	weighTime = 50 * time.Millisecond
+	// beyond is the answer where the ring wins at every size weighed.
+	beyond = 64 << 10
+)
+
+// weighed are the sizes at which both ways are measured, in bytes, by twos.
+var weighed = [...]int{DefaultGetMin, 2 * DefaultGetMin}
+
+// errWeigh is why a size could not be measured.
+var errWeigh = errors.New("the processors are too busy")
+
+// Weigh measures from which size on messages of this machine should be read from
+// their sender's memory, in bytes: it takes some milliseconds of two processors.
+// Where that can't be done it answers DefaultGetMin and why.
+func Weigh() (int, error) {
+	if runtime.NumCPU() < 2 && cpus() < 2 {
+		return DefaultGetMin, errors.New("there is one processor")
+	}
+	// The two threads need a processor of the runtime's each.
+	if runtime.GOMAXPROCS(0) < 2 {
+		runtime.GOMAXPROCS(2)
+		defer func() {
+			if os.Getenv("GOMAXPROCS") == "" && runtime.NumCPU() == 1 {
+				runtime.SetDefaultGOMAXPROCS()
+			} else {
+				runtime.GOMAXPROCS(1)
+			}
+		}()
+	}
+	s, err := newScales()
+	if err != nil {
+		return DefaultGetMin, err
+	}
+	defer s.close()
+	for _, n := range weighed {
+		ring, read, err := s.weigh(n)
+		if err != nil {
+			return DefaultGetMin, err
+		}
+		if read <= ring+ring/4 { // a read leaves the sender's processor alone
+			return n, nil
+		}
+	}
+	return beyond, nil
+}
+
+// scales are two threads: the sender's is the caller's, the receiver's its own.
+type scales struct {
+	tx       *producer
+	rx       *consumer
+	src, dst []byte
+	until    time.Time
+	receiver sync.WaitGroup
+
+	size int // of the message under way
+	read bool
+	err  error // of the receiver
+
+	_       [64]byte
+	sent    atomic.Uint32 // messages
+	_       [64]byte
+	arrived atomic.Uint32
+	over    atomic.Bool
+}
+
+func newScales() (*scales, error) {
+	mem, err := unix.Mmap(-1, 0, offPayload+mostPayload, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_POPULATE)
+	if err != nil {
+		return nil, fmt.Errorf("map a ring: %w", err)
+	}
+	largest := weighed[len(weighed)-1]
+	s := &scales{
+		tx: &producer{ringMem: newRingMem(mem)}, rx: &consumer{ringMem: newRingMem(mem)},
+		src: make([]byte, largest), dst: make([]byte, largest), until: time.Now().Add(weighTime),
+	}
+	s.receiver.Add(1)
+	go s.receive()
+	return s, nil
+}
+
+func (s *scales) close() {
+	s.over.Store(true)
+	s.receiver.Wait()
+	unix.Munmap(s.tx.mem)
+}
+
+// weigh is how long a message of n bytes takes through the ring and by a call.
+func (s *scales) weigh(n int) (ring, read time.Duration, err error) {
+	ring, read = time.Hour, time.Hour
+	for range weighRounds {
+		t, err := s.send(n, false)
+		if err != nil {
+			return 0, 0, err
+		}
+		ring = min(ring, t)
+		if t, err = s.send(n, true); err != nil {
+			return 0, 0, err
+		}
+		read = min(read, t)
+	}
+	return ring, read, nil
+}
+
+// send is how long a message of n bytes takes until its sender hears that it is
+// there.
+func (s *scales) send(n int, read bool) (time.Duration, error) {
+	for i := 0; i < n; i += lineSize {
+		s.src[i]++ // as who has just made the message
+	}
+	s.size, s.read = n, read
+	number := s.sent.Load() + 1
+	start := time.Now()
+	s.sent.Store(number)
+	for piece := 0; !read && piece < n; piece += pieceSize {
+		for !s.tx.put(0, 0, nil, s.src[piece:piece+pieceSize]) {
+			if time.Now().After(s.until) {
+				return 0, errWeigh
+			}
+		}
+	}
+	for i := 0; s.arrived.Load() != number; i++ {
+		if i%1024 == 1023 && time.Now().After(s.until) {
+			return 0, errWeigh
+		}
+	}
+	return time.Since(start), s.err
+}
+
+// receive takes messages until it is over, on another processor than the sender:
+// a rank that is bound to one looks for another. Its thread ends with it.
+func (s *scales) receive() {
+	defer s.receiver.Done()
+	runtime.LockOSThread()
+	s.err = leaveCore()
+	for number := uint32(1); ; number++ {
+		for s.sent.Load() != number {
+			if s.over.Load() {
+				return
+			}
+		}
+		if s.read {
+			if err := readPeer(os.Getpid(), s.dst[:s.size], addressOf(s.src)); err != nil {
+				s.err = err
+			}
+		}
+		for got := 0; !s.read && got < s.size && !s.over.Load(); {
+			got += s.rx.next(s.dst[got:])
+		}
+		s.arrived.Store(number)
+	}
+}
+
+// next takes a message into dst, if there is one, and answers its length.
+func (c *consumer) next(dst []byte) int {
+	ctl := c.line(c.head).control()
+	if uint32(ctl) != uint32(c.head+1) {
+		return 0
+	}
+	n := int(ctl >> ctlBodyShift & ctlBodyMask)
+	off, after := c.place(c.payHead, n)
+	copy(dst, c.payload(off, n))
+	c.payHead = after
+	c.head++
+	c.tell()
+	return n
+}
+
+// cpus is how many processors the calling thread may be moved to.
+func cpus() int {
+	set, err := widest()
+	if err != nil {
+		return 1
+	}
+	return set.Count()
+}
+
+// widest are the processors that the kernel would let a thread of this process
+// run on, whatever it is bound to. It leaves the calling thread as it was.
+func widest() (set unix.CPUSet, err error) {
+	var all, bound unix.CPUSet
+	if err = unix.SchedGetaffinity(0, &bound); err != nil {
+		return set, err
+	}
+	for i := range len(all) * 64 {
+		all.Set(i)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err = unix.SchedSetaffinity(0, &all); err == nil {
+		err = unix.SchedGetaffinity(0, &set)
+	}
+	return set, errors.Join(err, unix.SchedSetaffinity(0, &bound))
+}
+
+// leaveCore lets the calling thread, which is locked, run on all processors but
+// the one that the rest of the process is bound to, if it is bound to one.
+func leaveCore() error {
+	var bound unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &bound); err != nil || bound.Count() > 1 {
+		return err
+	}
+	set, err := widest()
+	if err != nil {
+		return err
+	}
+	for i := range len(set) * 64 {
+		if bound.IsSet(i) {
+			set.Clear(i)
+		}
+	}
+	if set.Count() == 0 {
+		return errors.New("there is one processor")
+	}
+	return unix.SchedSetaffinity(0, &set)
+}
