@@ -21,7 +21,7 @@ const (
 	// out evenly, large ones spare system calls.
 	minBlock  = 32 << 10
 	maxBlock  = 128 << 10
-	soloBlock = 256 << 10 // without help
+	soloBlock = 512 << 10 // without help, and what a system call moves at most
 )
 
 // blockSize is the length of the blocks of a transfer of n bytes: half,
