@@ -1,6 +1,7 @@
 package shm
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"slices"
@@ -46,11 +47,15 @@ func TestWhatIsWeighedArrives(t *testing.T) {
 	}
 	defer s.close()
 	s.until = s.until.Add(patience)
-	for _, read := range []bool{false, true, false} {
+	for _, read := range []bool{false, false, true, true} {
 		for i := range s.src {
 			s.src[i]++
 		}
-		if d, err := s.send(len(s.src), read); err != nil || d <= 0 {
+		d, err := s.send(len(s.src), read)
+		if errors.Is(err, unix.ENOSYS) {
+			t.Skip("there is no process_vm_readv(2), as under qemu-user")
+		}
+		if err != nil || d <= 0 {
 			t.Fatalf("read %t: %v, %v", read, d, err)
 		}
 		if !slices.Equal(s.src, s.dst) {
