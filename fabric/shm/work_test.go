@@ -104,7 +104,7 @@ func TestRanksThatReadEachOtherDoWithoutHelp(t *testing.T) {
 	if first, second := jobs[0].shared, jobs[1].shared; first || !second {
 		t.Errorf("shared: %t at the end of the pause, %t after it", first, second)
 	}
-	for range 10 { // the first whole, half of the second, some of the third
+	for range n/soloBlock + n/2/blockSize(n) + 1 { // the first whole, half of the second, some of the third
 		p.n[0].d.Poll(p.n[0], 64)
 	}
 	if second, third := jobs[1], jobs[2]; second.coop < 0 || third.coop >= 0 {
