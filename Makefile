@@ -4,7 +4,7 @@ GO ?= go
 # are. No test takes a tenth of it, under the race detector either.
 LIMIT ?= 30m
 
-.PHONY: all test setup roce lint race stress bugs soak bench peers compare clean
+.PHONY: all test setup roce lint race stress bugs soak fuzz bench peers compare clean
 
 all:
 	CGO_ENABLED=0 $(GO) build ./...
@@ -13,7 +13,7 @@ all:
 test: setup
 	CGO_ENABLED=0 $(GO) build ./...
 	$(GO) test -timeout $(LIMIT) ./...
-	@echo 'left out: RDMA (make roce), the race detector (make race), make stress, make bugs, make soak; .ci/run runs all of it'
+	@echo 'left out: RDMA (make roce), the race detector (make race), make stress, make bugs, make soak, make fuzz; .ci/run runs all of it'
 
 setup:
 	scripts/setup
@@ -53,6 +53,11 @@ bugs:
 SOAK ?= 10m
 soak:
 	$(GO) test -timeout 0 ./pt2pt -run 'TestSim$$' -soak $(SOAK) -from $$(date +%s)00000 -v
+
+# Every fuzz target, one after another, for as long each as FUZZ says.
+FUZZ ?= 30s
+fuzz:
+	scripts/fuzz $(FUZZ)
 
 # Every Go benchmark once: they compile and run.
 bench:

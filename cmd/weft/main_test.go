@@ -214,17 +214,17 @@ func TestRanksHaveTheSignalsOfAShell(t *testing.T) {
 	}
 }
 
-func TestHelpAndReadmeNameEveryVariable(t *testing.T) {
+func TestHelpAndDocsNameEveryVariable(t *testing.T) {
 	root := filepath.Join("..", "..")
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs", "running.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	listed := map[string]bool{}
 	for _, v := range append(slices.Clone(settable), given...) {
 		listed[v.name] = false
-		if !strings.Contains(string(readme), "`"+v.name) {
-			t.Errorf("README.md does not name %s", v.name)
+		if !strings.Contains(string(page), "`"+v.name) {
+			t.Errorf("docs/running.md does not name %s", v.name)
 		}
 	}
 	word := regexp.MustCompile(`"(WEFT_[A-Z_]+)"`)
