@@ -85,6 +85,7 @@ type Loop struct {
 	more           []fabric.Domain
 	conns          []Conn
 	requests       requests
+	watching       watching
 	spin           spinner
 
 	first    fabric.Domain // dom, for other goroutines
@@ -131,6 +132,7 @@ func New(cfg Config) *Loop {
 		}
 	}
 	l.ended.loop, l.ended.gen, l.ended.done = l, instant, true
+	l.watching.l = l
 	l.parked.init()
 	l.spin.init(cfg.Oversubscribed)
 	l.oneProc = runtime.GOMAXPROCS(0) == 1
@@ -320,8 +322,11 @@ func (l *Loop) pass(max int) int {
 	if len(l.fallen) > 0 {
 		l.mourn()
 	}
+	if l.watching.first != nil {
+		sent = l.watching.look()
+	}
 	if len(l.backlogged) > 0 {
-		sent = l.flush()
+		sent += l.flush()
 	}
 	if len(l.more) > 0 {
 		sent += l.pollMore(max)
@@ -410,6 +415,7 @@ func (l *Loop) Close() (err error) {
 	}
 	l.Exclusive(func() {
 		l.calling = true
+		l.watching.first, l.watching.last = nil, nil
 		l.requests.each(l.Refuse)
 	})
 	l.callAll()

@@ -42,6 +42,7 @@ type Request struct {
 	queued  *packet  // its entry in its peer's backlog, or nil
 	saved   *Saved   // what a persistent request starts with again
 	general *General // of a generalized request that goes on
+	watched Watched  // of a request that waits for a condition
 	node    node
 	Other   uint64 // the peer's request
 	Remote  fabric.Remote
