@@ -61,19 +61,14 @@ const unweighed = "it was not measured from which length on messages are read; a
 // FabricAvailable says why a fabric of Fabrics can't be used on this machine and
 // what to do about it, or nil. Local.
 func FabricAvailable(name string) error {
-	if err := checkFabric("FabricAvailable", name); err != nil {
+	ts, err := parse("FabricAvailable", name)
+	if err != nil {
 		return err
 	}
-	switch name {
-	case both:
-		if err := (shm.Provider{}).Available(); err != nil {
+	for _, t := range ts {
+		if err := t.open(1).Available(); err != nil {
 			return err
 		}
-		return verbs.Provider{}.Available()
-	case "shm":
-		return shm.Provider{}.Available()
-	case "verbs":
-		return verbs.Provider{}.Available()
 	}
 	return nil
 }

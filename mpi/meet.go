@@ -35,13 +35,13 @@ type card struct {
 // routes are how the ranks are reached.
 type routes struct {
 	addrs [][]byte
-	via   []int // which of the transports; nil if there is one
+	via   []int // which of the transports
 }
 
 // meet exchanges addresses over the bootstrap and makes sure that all ranks
 // speak the same protocol. WEFT_NODE divides the ranks of one machine as if they
 // were on several.
-func meet(ctx context.Context, job *boot.Job, name string, doms []fabric.Domain, log *slog.Logger) (to routes, err error) {
+func meet(ctx context.Context, job *boot.Job, name string, ts []transport, doms []fabric.Domain, log *slog.Logger) (to routes, err error) {
 	mine := card{Wire: wire.Version, Arch: runtime.GOARCH, Fabric: name, Node: os.Getenv("WEFT_NODE")}
 	for _, d := range doms {
 		mine.Addrs = append(mine.Addrs, d.Addr())
@@ -67,9 +67,7 @@ func meet(ctx context.Context, job *boot.Job, name string, doms []fabric.Domain,
 		return to, err
 	}
 	to.addrs = make([][]byte, len(all))
-	if len(doms) > 1 {
-		to.via = make([]int, len(all))
-	}
+	to.via = make([]int, len(all))
 	for i, b := range all {
 		var c card
 		if err := json.Unmarshal(b, &c); err != nil {
@@ -81,12 +79,11 @@ func meet(ctx context.Context, job *boot.Job, name string, doms []fabric.Domain,
 		if shared && i == job.LocalRanks[0] && c.GetMin > 0 {
 			near.SetGetMin(c.GetMin)
 		}
-		k := 0
-		if to.via != nil && !(slices.Contains(job.LocalRanks, i) && c.Node == mine.Node) {
-			k = 1
-			to.via[i] = k
+		k := slices.IndexFunc(ts, func(t transport) bool { return t.reaches(job, i, mine.Node, c.Node) })
+		if k < 0 {
+			return to, fmt.Errorf("rank %d is on node %q and this rank on %q, which %s does not join: choose another fabric", i, c.Node, mine.Node, name)
 		}
-		to.addrs[i] = c.Addrs[k]
+		to.via[i], to.addrs[i] = k, c.Addrs[k]
 	}
 	return to, nil
 }

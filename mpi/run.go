@@ -9,9 +9,6 @@ import (
 
 	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/fabric/mem"
-	"github.com/weft-mpi/weft/fabric/shm"
-	"github.com/weft-mpi/weft/fabric/verbs"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -108,20 +105,11 @@ func worldsOf(n int, o options) ([]*World, error) {
 	if n < 1 || n > maxRun {
 		return nil, badArg("Run", ErrArg, "%d ranks: a process runs 1 to %d, or 0 for as many as it has processors", n, maxRun)
 	}
-	if err := checkFabric("Run", o.fabric); err != nil {
+	t, err := forRun(o.fabric)
+	if err != nil {
 		return nil, err
 	}
-	var provider fabric.Provider
-	switch o.fabric {
-	case both:
-		return nil, badArg("Run", ErrUnsupported, "fabric %s is for processes: goroutines are all on one machine", both)
-	case "shm":
-		provider = shm.Provider{}
-	case "verbs":
-		provider = verbs.Provider{Arena: arena{}}
-	default:
-		provider = mem.NewNetwork(n).Provider()
-	}
+	provider := t.open(n)
 	var doms []fabric.Domain
 	var addrs [][]byte
 	job := rand.Text()

@@ -23,7 +23,7 @@ func runLaunched(n int, f func(*World) error, o options) error {
 
 // takePart is Init for a Run of n ranks.
 func takePart(n int, o options) (*World, error) {
-	if err := checkFabric("Run", o.fabric); err != nil {
+	if _, err := parse("Run", o.fabric); err != nil {
 		return nil, err
 	}
 	ctx := context.Background()

@@ -56,7 +56,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestADeathHangsNoSurvivor", "TestAbortEndsTheJob",
 	},
 	"it has no job, or one of a single rank, which has no transport to itself": {
-		"TestNilIsAnError", "TestNothingPanicsOnNil", "TestMethodsOfNilAnswerErrComm", "TestWtimeCountsSeconds", "TestTheEnvironmentIsTold",
+		"TestNilIsAnError", "TestNothingPanicsOnNil", "TestMethodsOfNilAnswerErrComm", "TestWtimeCountsSeconds", "TestTheEnvironmentIsTold", "TestFabricsReachWhatTheirTransportsReach", "TestTheNamesOfFabrics",
 		"TestGoDocShowsWhatAUserHolds", "TestDocsCiteTheSectionOfEachFunction", "TestSpecialNumbersHaveMPI5sValues", "TestErrorClassesHaveMPI5sValues",
 		"TestNoProcessIsAPartnerForNothing", "TestACompletedRequestIsToldFromItsSuccessors", "TestNullRequestsAreComplete",
 		"TestAllocRefusesSizesThatCannotBe", "TestTypesThatHoldPointersDoNotCompile",

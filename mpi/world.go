@@ -46,7 +46,7 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 }
 
 func initWorld(ctx context.Context, o options) (*World, error) {
-	if err := checkFabric("Init", o.fabric); err != nil {
+	if _, err := parse("Init", o.fabric); err != nil {
 		return nil, err
 	}
 	job, err := boot.Discover(ctx)
@@ -61,15 +61,15 @@ func initWorld(ctx context.Context, o options) (*World, error) {
 }
 
 func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
-	name, providers, err := choose(o.fabric, job)
+	name, ts, err := choose(o.fabric, job)
 	if err != nil {
 		return nil, err
 	}
-	doms, err := open(providers, fabric.Config{Rank: fabric.Peer(job.Rank), Size: job.Size, Job: job.ID, Log: o.log, Unattended: o.noThread})
+	doms, err := open(ts, fabric.Config{Rank: fabric.Peer(job.Rank), Size: job.Size, Job: job.ID, Log: o.log, Unattended: o.noThread})
 	if err != nil {
 		return nil, err
 	}
-	routes, err := meet(ctx, job, name, doms, o.log)
+	routes, err := meet(ctx, job, name, ts, doms, o.log)
 	if err != nil {
 		return nil, errors.Join(err, closeAll(doms))
 	}

@@ -30,6 +30,7 @@ type packet struct {
 	kind uint8
 	n    uint8
 	hdr  [fabric.MaxHeader]byte
+	body []byte // a copy; its memory is kept with the packet
 }
 
 // Conn returns the way to a peer, connecting on first use.
@@ -75,15 +76,20 @@ func (c *Conn) Send(kind uint8, imm uint64, hdr, body []byte) error {
 
 // Post sends a control packet, now or when its turn comes. Towards a peer that
 // is down it is dropped.
-func (c *Conn) Post(kind uint8, imm uint64, hdr []byte) {
+func (c *Conn) Post(kind uint8, imm uint64, hdr []byte) { c.PostBody(kind, imm, hdr, nil) }
+
+// PostBody is Post with a body of at most Caps.MaxEager bytes, which is copied
+// where it has to wait: the caller's again on return.
+func (c *Conn) PostBody(kind uint8, imm uint64, hdr, body []byte) {
 	if c.down != nil {
 		return
 	}
-	if c.Send(kind, imm, hdr, nil) != fabric.ErrAgain {
+	if c.Send(kind, imm, hdr, body) != fabric.ErrAgain {
 		return // any other failure ends in PeerDown
 	}
 	p := c.loop.packet()
 	p.kind, p.imm, p.n = kind, imm, uint8(copy(p.hdr[:], hdr))
+	p.body = append(p.body[:0], body...)
 	c.enqueue(p)
 }
 
@@ -153,7 +159,7 @@ func (c *Conn) flush() (moved int) {
 				}
 			}
 		case p.kind != 0:
-			err = c.ep.Send(p.kind, p.imm, p.hdr[:p.n], nil)
+			err = c.ep.Send(p.kind, p.imm, p.hdr[:p.n], p.body)
 		}
 		if err == fabric.ErrAgain {
 			return moved
@@ -190,6 +196,6 @@ func (l *Loop) packet() *packet {
 }
 
 func (l *Loop) recycle(p *packet) {
-	p.r, p.kind, p.n = nil, 0, 0
+	p.r, p.kind, p.n, p.body = nil, 0, 0, p.body[:0]
 	p.next, l.packets = l.packets, p
 }

@@ -22,10 +22,22 @@ func (l *Loop) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byt
 }
 
 func (l *Loop) Notify(from fabric.Peer, note uint32) {
-	l.log.Error("a peer sent a note that nobody expects; it is ignored", "rank", from, "note", note)
+	if l.conns[from].down != nil {
+		return
+	}
+	if take := l.notes[note>>noteBits]; take != nil {
+		take(from, note&MaxNote)
+		return
+	}
+	l.EndPeer(from, &fabric.Error{Op: "receive", Peer: from, HasPeer: true,
+		Err: fmt.Errorf("%w: it sent a note of the unknown class %d", fabric.ErrPeerDown, note>>noteBits)})
 }
 
 func (l *Loop) Complete(op fabric.Op, err error) {
+	if op&opNamed != 0 {
+		l.ops[op>>opBits&(maxOps-1)](uint64(op&(1<<opBits-1)), err)
+		return
+	}
 	if r := l.requests.lookup(uint64(op)); r != nil {
 		r.sink.Complete(r, err)
 	}

@@ -118,3 +118,34 @@ func (l *Loop) enlist(w *Waiter, hs []Handle, some bool) error {
 	}
 	return err
 }
+
+// A Word is a handle as one number, for callers that have no room for more: the
+// slot in the lower half, the generation above, and wordInstant for an operation
+// that ended in the call that started it, whose number is then the lower half.
+// It is no less than 1<<32, and less than 1<<63.
+const wordInstant = 1 << 62
+
+// Word packs the handle; it is 0 for the null handle, and for a request of no
+// loop's slab, which ended without one.
+func (h Handle) Word() uint64 {
+	switch {
+	case h.r == nil || h.r.loop.lone():
+		return 0
+	case h.r.gen == instant && h.r == &h.r.loop.ended:
+		return wordInstant | uint64(h.gen)
+	}
+	return uint64(h.gen)<<32 | uint64(h.r.id)
+}
+
+// FromWord unpacks a handle of this loop. A number that is no request's gives one
+// that every call refuses as stale, or the null handle.
+func (l *Loop) FromWord(w uint64) Handle {
+	id, gen := uint32(w), uint32(w>>32)
+	switch chunks := l.requests.chunks.Load(); {
+	case w&^uint64(1<<32-1) == wordInstant:
+		return Handle{&l.ended, id}
+	case gen == instant || gen > lastGen || chunks == nil || int(id/chunkSize) >= len(*chunks):
+		return Handle{}
+	}
+	return Handle{l.requests.at(id), gen}
+}

@@ -85,6 +85,7 @@ type Loop struct {
 	more           []fabric.Domain
 	conns          []Conn
 	requests       requests
+	watching       watching
 	spin           spinner
 
 	first    fabric.Domain // dom, for other goroutines
@@ -110,6 +111,8 @@ type Loop struct {
 	stopped         chan struct{}
 
 	sinks [256]Sink
+	ops   []func(tag uint64, err error)
+	notes [1 << (32 - noteBits)]func(from fabric.Peer, note uint32)
 }
 
 // New makes the loop of a rank. Its sinks are registered next, and then Go is
@@ -129,6 +132,7 @@ func New(cfg Config) *Loop {
 		}
 	}
 	l.ended.loop, l.ended.gen, l.ended.done = l, instant, true
+	l.watching.l = l
 	l.parked.init()
 	l.spin.init(cfg.Oversubscribed)
 	l.oneProc = runtime.GOMAXPROCS(0) == 1
@@ -165,7 +169,8 @@ func (l *Loop) Go() {
 	}
 }
 
-// Handle registers the sink of some kinds of packets. It is called before Go.
+// Handle registers a sink and the kinds of packets that are its. It is called
+// before Go. A packet for an object that is not there yet is the sink's to hold.
 func (l *Loop) Handle(s Sink, kinds ...uint8) {
 	for _, k := range kinds {
 		l.sinks[k] = s
@@ -317,8 +322,11 @@ func (l *Loop) pass(max int) int {
 	if len(l.fallen) > 0 {
 		l.mourn()
 	}
+	if l.watching.first != nil {
+		sent = l.watching.look()
+	}
 	if len(l.backlogged) > 0 {
-		sent = l.flush()
+		sent += l.flush()
 	}
 	if len(l.more) > 0 {
 		sent += l.pollMore(max)
@@ -348,11 +356,27 @@ func (l *Loop) Free(r *Request) { l.requests.free(r) }
 // flight.
 func (l *Loop) Request(id uint32) *Request { return l.requests.at(id) }
 
-// Lookup finds the request that a peer named, or nil if there is none.
-func (l *Loop) Lookup(op uint64) *Request { return l.requests.lookup(op) }
+// Named finds the sink's request that a peer named, or nil if there is none: a
+// peer's word may name anything.
+func (l *Loop) Named(s Sink, op uint64) *Request {
+	if r := l.requests.lookup(op); r != nil && r.Of(s) {
+		return r
+	}
+	return nil
+}
 
-// EachRequest visits the requests in flight.
-func (l *Loop) EachRequest(f func(*Request)) { l.requests.each(f) }
+// Each visits the requests of a sink that are in flight.
+func (l *Loop) Each(s Sink, f func(*Request)) {
+	l.requests.each(func(r *Request) {
+		if r.Of(s) {
+			f(r)
+		}
+	})
+}
+
+// EachOfAll visits the requests in flight of all sinks, for what all have: Peer,
+// Buf, Began, Place and who waits.
+func (l *Loop) EachOfAll(f func(*Request)) { l.requests.each(f) }
 
 // Finish ends a request.
 func (l *Loop) Finish(r *Request, err error) {
@@ -391,6 +415,7 @@ func (l *Loop) Close() (err error) {
 	}
 	l.Exclusive(func() {
 		l.calling = true
+		l.watching.first, l.watching.last = nil, nil
 		l.requests.each(l.Refuse)
 	})
 	l.callAll()

@@ -15,8 +15,8 @@ type Request struct {
 	Buf    []byte // the user's buffer, reachable from here until the request ends
 	Imm    uint64 // context and tag
 	Peer   int32  // destination, or source, or AnySource
-	Kind   uint8  // the protocol's: what kind of operation
-	Step   uint8  // the protocol's: how far it is
+	Kind   uint8  // the sink's: what kind of operation
+	Step   uint8  // the sink's: how far it is
 	done   bool
 	id     uint32
 	gen    uint32
@@ -42,6 +42,7 @@ type Request struct {
 	queued  *packet  // its entry in its peer's backlog, or nil
 	saved   *Saved   // what a persistent request starts with again
 	general *General // of a generalized request that goes on
+	watched Watched  // of a request that waits for a condition
 	node    node
 	Other   uint64 // the peer's request
 	Remote  fabric.Remote
@@ -111,10 +112,17 @@ func (r *Request) Op() fabric.Op { return fabric.Op(uint64(r.turn())<<32 | uint6
 // turn tells the uses of a slot apart.
 func (r *Request) turn() uint32 {
 	if r.Persistent() {
-		return r.gen + r.saved.starts
+		return (r.gen + r.saved.starts) & lastGen
 	}
 	return r.gen
 }
+
+// lastGen is the last generation of a slot: an Op and a Word have bits left.
+const lastGen = 1<<30 - 1
+
+// Of reports whether the request is a sink's. No sink looks at the Kind, the Step
+// or what else is the sink's in a request of another.
+func (r *Request) Of(s Sink) bool { return r.sink == s }
 
 // Persistent reports whether the request is started again and again.
 func (r *Request) Persistent() bool { return r.special && r.saved != nil }
@@ -196,9 +204,7 @@ func (s *requests) takeShared(l *Loop) *Request {
 
 // free is for the owner.
 func (s *requests) free(r *Request) {
-	if r.gen++; r.gen == instant {
-		r.gen++
-	}
+	uses := uint32(1)
 	r.sink, r.Buf, r.err = nil, nil, nil
 	if r.Until.ctx != nil {
 		r.Until = Expiry{}
@@ -206,9 +212,12 @@ func (s *requests) free(r *Request) {
 	r.done = false
 	if r.special {
 		if r.saved != nil {
-			r.gen += r.saved.starts
+			uses += r.saved.starts
 		}
 		r.saved, r.general, r.special, r.resting = nil, nil, false, false
+	}
+	if r.gen = (r.gen + uses) & lastGen; r.gen == instant {
+		r.gen++
 	}
 	if s.nOwn < maxOwn {
 		r.Link, s.own = s.own, r

@@ -93,7 +93,7 @@ func (l *Loop) tend() nextLook {
 		busy = !l.follow()
 	}
 	level := fabric.WakeUrgent
-	if l.parked.first() != nil || l.detachments > 0 {
+	if l.parked.first() != nil || l.detachments > 0 || l.watching.first != nil {
 		level = fabric.WakeAll
 	}
 	l.seen = l.passes

@@ -82,7 +82,7 @@ func (s *toy) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte
 	case question:
 		s.l.Conn(from).Post(answer, imm, nil)
 	case answer:
-		if r := s.l.Lookup(imm); r != nil {
+		if r := s.l.Named(s, imm); r != nil {
 			s.finish(r)
 		} else {
 			panic("an answer names no request in flight")

@@ -151,7 +151,7 @@ func (e *Engine) onCancelled(from fabric.Peer, op uint64, yes bool) bool {
 	if !yes {
 		return true
 	}
-	r := e.loop.Lookup(op)
+	r := e.loop.Named(e, op)
 	if r == nil || r.Kind != kindSend || r.Step != stepAwait {
 		return false
 	}

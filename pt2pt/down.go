@@ -37,7 +37,7 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 	if last {
 		e.alone = err
 	}
-	e.loop.EachRequest(func(r *progress.Request) {
+	e.loop.Each(e, func(r *progress.Request) {
 		if r.Peer != int32(p) && !(last && r.Peer == match.AnySource) {
 			return
 		}
@@ -78,7 +78,7 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 // a death, as far as it can still be taken back: what cannot is being fetched by
 // a rank that lives.
 func (e *Engine) endCollective() {
-	e.loop.EachRequest(func(r *progress.Request) {
+	e.loop.Each(e, func(r *progress.Request) {
 		cid, _ := wire.Match(r.Imm)
 		if (r.Kind == kindSend || r.Kind == kindRecv) && wire.Library(cid) && !r.Done() {
 			e.Cancel(r, e.dead)

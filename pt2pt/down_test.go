@@ -75,7 +75,7 @@ func TestADeathEndsWhatNeedsThePeerAtEveryStep(t *testing.T) {
 			h := c.start(g, e, peer)
 			e.until("step", func() bool {
 				found := false
-				e.loop.EachRequest(func(r *progress.Request) { found = found || r.Step == c.step && r.Peer == 1 })
+				e.loop.EachOfAll(func(r *progress.Request) { found = found || r.Step == c.step && r.Peer == 1 })
 				return found
 			})
 			fine := e.Irecv(g.ctx, 2, world, tag, make([]byte, 8))

@@ -200,7 +200,7 @@ func (e *Engine) failStalled() {
 		}
 	}
 	err := &LimitError{Held: e.held.messages, Limit: e.limits.Messages, After: e.limits.Stall}
-	e.loop.EachRequest(func(r *progress.Request) {
+	e.loop.Each(e, func(r *progress.Request) {
 		if r.Step != stepPosted && r.Step != stepProbing || int(r.Peer) == e.rank {
 			return
 		}

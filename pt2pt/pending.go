@@ -65,7 +65,7 @@ var kinds = [...]What{kindSend: Send, kindRecv: Receive, kindMrecv: Receive, kin
 // Pending lists what waits at this rank, the oldest first. It is local.
 func (e *Engine) Pending() (all []Pending) {
 	e.loop.Exclusive(func() {
-		e.loop.EachRequest(func(r *progress.Request) { all = append(all, e.pending(r)) })
+		e.loop.EachOfAll(func(r *progress.Request) { all = append(all, e.pending(r)) })
 		for id := range e.arrivals.used {
 			a := e.arrivals.at(id)
 			if a.kind == 0 {
@@ -91,7 +91,7 @@ func (e *Engine) Pending() (all []Pending) {
 // by Pending.Op.
 func (e *Engine) Blocked(f func(op uint64)) {
 	e.loop.Exclusive(func() {
-		e.loop.EachRequest(func(r *progress.Request) {
+		e.loop.EachOfAll(func(r *progress.Request) {
 			if r.Waited() {
 				f(uint64(r.Op()))
 			}
@@ -100,14 +100,11 @@ func (e *Engine) Blocked(f func(op uint64)) {
 }
 
 func (e *Engine) pending(r *progress.Request) Pending {
-	cid, tag := wire.Match(r.Imm)
-	p := Pending{What: Operation, Peer: int(r.Peer), Tag: tag, Context: cid, Bytes: uint64(len(r.Buf)),
+	p := Pending{What: Operation, Peer: int(r.Peer), Bytes: uint64(len(r.Buf)),
 		Age: progress.Since(r.Began), Blocked: r.Waited(), Op: uint64(r.Op()), Callers: r.Place}
-	if int(r.Kind) < len(kinds) && kinds[r.Kind] != 0 {
-		p.What = kinds[r.Kind]
-	}
-	if p.What != Operation && int(r.Step) < len(steps) {
-		p.State = steps[r.Step]
+	if r.Of(e) {
+		p.Context, p.Tag = wire.Match(r.Imm)
+		p.What, p.State = kinds[r.Kind], steps[r.Step]
 	}
 	return p
 }

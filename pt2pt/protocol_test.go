@@ -256,7 +256,7 @@ func FuzzAHostilePeerHarmsOnlyItself(f *testing.F) {
 			progress.Wait(&hs[i])
 		}
 		e.own(func() {
-			e.loop.EachRequest(func(r *progress.Request) { t.Errorf("request %+v has not ended", r) })
+			e.loop.EachOfAll(func(r *progress.Request) { t.Errorf("request %+v has not ended", r) })
 			if e.peers[1].in.total != 0 {
 				t.Error("a message of the dead is on its way")
 			}

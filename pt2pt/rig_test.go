@@ -128,7 +128,7 @@ func (e *engine) clean() {
 				e.g.t.Errorf("rank %d holds %d bytes of rank %d's and has %d of its %d bytes coming", e.rank, p.unexpected, i, p.in.got, p.in.total)
 			}
 		}
-		e.loop.EachRequest(func(r *progress.Request) {
+		e.loop.EachOfAll(func(r *progress.Request) {
 			e.g.t.Errorf("rank %d: a request of kind %d with %d is in flight still, step %d", e.rank, r.Kind, r.Peer, r.Step)
 		})
 	})

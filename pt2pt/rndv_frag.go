@@ -18,7 +18,7 @@ func (e *Engine) askFrags(r *progress.Request, n uint64) {
 // of, for its request to, or nil. late says that the send was ready and its
 // receive was not.
 func (e *Engine) wanted(from fabric.Peer, op, to, limit uint64, late bool) *progress.Request {
-	r := e.loop.Lookup(op)
+	r := e.loop.Named(e, op)
 	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) || limit > uint64(len(r.Buf)) {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (e *Engine) sendFrags(ep fabric.Endpoint, r *progress.Request) error {
 }
 
 func (e *Engine) onData(from fabric.Peer, op, offset uint64, body []byte) bool {
-	r := e.loop.Lookup(op)
+	r := e.loop.Named(e, op)
 	if r == nil || r.Kind != kindRecv || r.Step != stepData && r.Step != stepGranted || r.Peer != int32(from) {
 		return false
 	}

@@ -80,7 +80,7 @@ func (e *Engine) onPut(r *progress.Request, err error) {
 
 // onWritten ends a receive whose sender has written the message, or could not.
 func (e *Engine) onWritten(from fabric.Peer, op uint64, o wire.Outcome) bool {
-	r := e.loop.Lookup(op)
+	r := e.loop.Named(e, op)
 	if r == nil || r.Kind != kindRecv || r.Step != stepGranted || r.Peer != int32(from) || o > wire.Lost {
 		return false
 	}

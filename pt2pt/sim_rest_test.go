@@ -143,7 +143,7 @@ func (r *simRank) leftovers() {
 	left("unexpected messages", r.match.Unexpected())
 	left("regions", r.w.nets.regions(r.id))
 	requests := 0
-	r.loop.EachRequest(func(*progress.Request) { requests++ })
+	r.loop.EachOfAll(func(*progress.Request) { requests++ })
 	left("requests", requests)
 	arrivals := int(r.arrivals.used)
 	for id := r.arrivals.free; id != 0; id = r.arrivals.at(id - 1).body {

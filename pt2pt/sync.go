@@ -27,7 +27,7 @@ func (e *Engine) acknowledge(to fabric.Peer, req uint64, o wire.Outcome) {
 
 // onFIN ends a send that waits for its receiver.
 func (e *Engine) onFIN(from fabric.Peer, op uint64, o wire.Outcome) bool {
-	r := e.loop.Lookup(op)
+	r := e.loop.Named(e, op)
 	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) {
 		return false
 	}

@@ -123,7 +123,7 @@ func (e *Engine) takeArrival(r *progress.Request, id uint32) {
 		}
 		e.receiveRTS(r, from, tag, outcome, !a.unreadable)
 	case a.kind == kindOwn:
-		own := e.loop.Lookup(a.req)
+		own := e.loop.Named(e, a.req)
 		copy(r.Buf, own.Buf)
 		var err error
 		if a.ready {

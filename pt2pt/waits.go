@@ -56,7 +56,7 @@ func (e *Engine) waits(asker int) (t Told) {
 		}
 		g.open++
 		switch {
-		case int(r.Kind) >= len(kinds) || kinds[r.Kind] == 0:
+		case !r.Of(e):
 			t.Untold = true
 		case r.Step == stepPair:
 			for _, part := range []*progress.Request{r.Link, r.Back} {
@@ -78,7 +78,7 @@ func (e *Engine) waits(asker int) (t Told) {
 	if asker < 0 {
 		return t
 	}
-	e.loop.EachRequest(func(r *progress.Request) {
+	e.loop.Each(e, func(r *progress.Request) {
 		if int(r.Peer) != asker {
 			return
 		}

@@ -1,0 +1,53 @@
+package progress
+
+import (
+	"fmt"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// A fabric tells of operations by their Op and of writes by a note. An Op is
+// that of a request (Request.Op), or one that a sink has named itself:
+//
+//	bit  63     it is named by a sink
+//	     58-62  which: an Ops
+//	     0-57   its tag
+//
+// A note has its class, which is a sink's, in its upper four bits. Class 0 is
+// nobody's, since the note 0 is none.
+const (
+	opNamed  = 1 << 63
+	opBits   = 58
+	maxOps   = 1 << 5
+	noteBits = 28
+
+	// MaxTag and MaxNote are the largest tag of an operation and the largest note.
+	MaxTag  = 1<<opBits - 1
+	MaxNote = 1<<noteBits - 1
+)
+
+// Ops names fabric operations that are no request's.
+type Ops struct{ base fabric.Op }
+
+// NameOps makes names for operations whose ends done is told, as the owner. It is
+// called before Go, and 32 times at most: then it answers an error.
+func (l *Loop) NameOps(done func(tag uint64, err error)) (Ops, error) {
+	if len(l.ops) == maxOps {
+		return Ops{}, fmt.Errorf("there are names of operations for %d protocols already", maxOps)
+	}
+	l.ops = append(l.ops, done)
+	return Ops{opNamed | fabric.Op(len(l.ops)-1)<<opBits}, nil
+}
+
+// Op is the name of the operation with a tag of at most MaxTag.
+func (o Ops) Op(tag uint64) fabric.Op { return o.base | fabric.Op(tag&MaxTag) }
+
+// HandleNotes has take, as the owner, take the notes of a class from 1 to 15. It
+// is called before Go. A peer that sends one of a class that nobody takes has
+// broken the protocol and is ended.
+func (l *Loop) HandleNotes(class uint8, take func(from fabric.Peer, note uint32)) {
+	l.notes[class] = take
+}
+
+// Note is the note of a class as a Put sends it; note is at most MaxNote.
+func Note(class uint8, note uint32) uint32 { return uint32(class)<<noteBits | note&MaxNote }

@@ -1,0 +1,203 @@
+package progress
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// A sink sees its own requests only, whatever a peer or a fabric names.
+func TestSinksAreApart(t *testing.T) {
+	a := loops(t, 2, Config{NoThread: true})[0]
+	b := &toy{l: a.l, waiting: map[*Request]bool{}}
+	a.own(func() {
+		mine, its := a.beginForever(), b.beginForever()
+		for _, s := range []struct {
+			*toy
+			own, other *Request
+		}{{a, mine, its}, {b, its, mine}} {
+			seen := 0
+			a.l.Each(s.toy, func(r *Request) {
+				seen++
+				if r != s.own || !r.Of(s.toy) {
+					t.Error("a sink is shown another's request")
+				}
+			})
+			if seen != 1 {
+				t.Errorf("a sink is shown %d requests, want 1", seen)
+			}
+			if a.l.Named(s.toy, uint64(s.own.Op())) != s.own {
+				t.Error("a sink does not find its request")
+			}
+			if a.l.Named(s.toy, uint64(s.other.Op())) != nil || s.other.Of(s.toy) {
+				t.Error("a sink finds another's request")
+			}
+		}
+		all := 0
+		if a.l.EachOfAll(func(*Request) { all++ }); all != 2 {
+			t.Errorf("%d requests are in flight, want 2", all)
+		}
+		a.tell()
+		b.tell()
+		a.l.Free(mine)
+		a.l.Free(its)
+	})
+}
+
+// The end of an operation goes to the sink that has named it, with its tag, and
+// never to a request.
+func TestOperationsThatSinksHaveNamed(t *testing.T) {
+	l := lone(t, func(d fabric.Domain, _ *toy) fabric.Domain { return d })
+	type end struct {
+		sink int
+		tag  uint64
+		err  error
+	}
+	var got []end
+	var names []Ops
+	for i := range maxOps {
+		o, err := l.NameOps(func(tag uint64, err error) { got = append(got, end{i, tag, err}) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, o)
+	}
+	if _, err := l.NameOps(nil); err == nil {
+		t.Errorf("there are more than %d names", maxOps)
+	}
+	failed := errors.New("failed")
+	var want []end
+	seen := map[fabric.Op]bool{}
+	for i, o := range names {
+		for _, tag := range []uint64{0, 1, MaxTag} {
+			op := o.Op(tag)
+			if seen[op] || op&opNamed == 0 {
+				t.Errorf("tag %d of %d has the name %#x", tag, i, uint64(op))
+			}
+			seen[op] = true
+			l.Complete(op, failed)
+			want = append(want, end{i, tag, failed})
+		}
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the ends went to\n%v, want\n%v", got, want)
+	}
+}
+
+// A note goes to who takes its class; one of a class that nobody takes ends the
+// peer, as a packet of an unknown kind does.
+func TestNotesHaveClasses(t *testing.T) {
+	s := loops(t, 2, Config{NoThread: true})[0]
+	var got []string
+	s.own(func() {
+		for _, class := range []uint8{1, 15} {
+			s.l.HandleNotes(class, func(from fabric.Peer, note uint32) {
+				got = append(got, fmt.Sprint(class, from, note))
+			})
+		}
+		s.l.Notify(1, Note(1, 0))
+		s.l.Notify(1, Note(15, MaxNote))
+		if s.l.conns[1].down != nil {
+			t.Error("a note of a class that is taken ends its sender")
+		}
+		s.l.Notify(1, Note(2, 7))
+		if !errors.Is(s.l.conns[1].down, fabric.ErrPeerDown) {
+			t.Errorf("after a note of a class that nobody takes the peer is %v", s.l.conns[1].down)
+		}
+		s.l.Notify(1, Note(1, 1)) // comes too late
+	})
+	if want := []string{"1 1 0", fmt.Sprint(15, 1, MaxNote)}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("taken were %q, want %q", got, want)
+	}
+}
+
+// stuffed takes no message until it has room, and then notes what comes.
+type stuffed struct {
+	fabric.Endpoint
+	room bool
+	came []string
+}
+
+func (s *stuffed) Send(kind uint8, imm uint64, hdr, body []byte) error {
+	if !s.room {
+		return fabric.ErrAgain
+	}
+	s.came = append(s.came, fmt.Sprintf("%d %d %q %q", kind, imm, hdr, body))
+	return nil
+}
+
+// A packet that waits has its own copy of its body, and packets that are used
+// again have none of the one before.
+func TestAPacketThatWaitsKeepsItsBody(t *testing.T) {
+	ep := &stuffed{}
+	l := &Loop{conns: make([]Conn, 1)}
+	c := &l.conns[0]
+	c.loop, c.ep = l, ep
+	for range 2 {
+		hdr, body := []byte("header"), []byte("body")
+		c.PostBody(1, 2, hdr, body)
+		c.Post(3, 4, hdr)
+		c.PostBody(5, 6, nil, body[:1])
+		clear(hdr)
+		clear(body)
+		ep.room = true
+		l.flush()
+		ep.room = false
+	}
+	want := []string{`1 2 "header" "body"`, `3 4 "header" ""`, `5 6 "" "b"`}
+	if want = append(want, want...); fmt.Sprint(ep.came) != fmt.Sprint(want) {
+		t.Errorf("%q came, want %q", ep.came, want)
+	}
+}
+
+// A handle survives as a word, also over many uses of its slot, and a word of
+// anything gives a handle that is refused.
+func TestHandlesAreWords(t *testing.T) {
+	s := loops(t, 1, Config{NoThread: true})[0]
+	for _, gen := range []uint32{1, 77, lastGen} {
+		var h Handle
+		s.own(func() {
+			r := s.l.New()
+			r.Kind, r.gen = forever, gen
+			h = r.Handle()
+			s.l.Begin(s, r)
+		})
+		w := h.Word()
+		if w < 1<<32 || w >= 1<<63 {
+			t.Errorf("the word of a handle is %#x", w)
+		}
+		back := s.l.FromWord(w)
+		if back != h {
+			t.Errorf("the handle %v comes back as %v", h, back)
+		}
+		s.own(s.tell)
+		if _, err := Wait(&back); err != nil {
+			t.Error(err)
+		}
+		if again := s.l.FromWord(w); !again.Null() && again.valid() {
+			t.Error("the word of a handle that was waited for is good for another request")
+		}
+	}
+	if w := (Handle{}).Word(); w != 0 || !s.l.FromWord(0).Null() {
+		t.Errorf("the word of the null handle is %#x", w)
+	}
+	if w := Lone(Result{}).Word(); w != 0 {
+		t.Errorf("the word of a handle without a slab is %#x", w)
+	}
+	s.own(func() {
+		h := s.l.Instant()
+		if back := s.l.FromWord(h.Word()); back != h {
+			t.Errorf("the handle %v of what has ended at once comes back as %v", h, back)
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		w := rapid.Uint64().Draw(t, "word")
+		if h := s.l.FromWord(w); !h.Null() && h.r != &s.l.ended && h.Word() != w {
+			t.Fatalf("%#x gives the handle of %#x", w, h.Word())
+		}
+	})
+}

@@ -1,0 +1,137 @@
+package progress
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// atLeast is the condition that a word has reached a number.
+type atLeast struct {
+	word *atomic.Int64
+	want int64
+	err  error // once it has
+}
+
+func (c atLeast) Ready() (bool, error) {
+	ok := c.word.Load() >= c.want
+	if ok {
+		return true, c.err
+	}
+	return false, nil
+}
+
+// No wake-up is lost where a wait begins to sleep as the word is stored to.
+func TestAWaitForAWordMissesNoStore(t *testing.T) {
+	for _, alone := range []bool{false, true} {
+		s := loops(t, 1, Config{NoThread: alone})[0]
+		s.l.spin.whole = 1 // sleep at once
+		const rounds = 5000
+		var there, back atomic.Int64
+		together(t, 3, func(i int) {
+			for n := int64(1); n <= rounds; n++ {
+				if i == 2 {
+					for back.Load() < 2*(n-1) { // spins: it has no loop
+						s.l.dom.Wake()
+					}
+					there.Store(n)
+					s.l.dom.Wake()
+					continue
+				}
+				if err := s.l.WaitFor(Expiry{}, atLeast{word: &there, want: n}); err != nil {
+					t.Error(err)
+					return
+				}
+				back.Add(1)
+			}
+		})
+	}
+}
+
+// A condition ends as its Ready says, at once where it holds already, and can be
+// taken back; what is left ends with the loop.
+func TestAWaitForAConditionEnds(t *testing.T) {
+	s := loops(t, 1, Config{NoThread: true})[0]
+	var word atomic.Int64
+	never := errors.New("it never will")
+	if err := s.l.WaitFor(Expiry{}, atLeast{word: &word}); err != nil {
+		t.Error(err)
+	}
+	if err := s.l.WaitFor(Expiry{}, atLeast{&word, 0, never}); !errors.Is(err, never) {
+		t.Errorf("%v, want %v", err, never)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := s.l.WaitFor(Expires(ctx), atLeast{word: &word, want: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that the context has ended", err)
+	}
+	var hs []Handle
+	for i := range 5 {
+		hs = append(hs, s.l.Watch(Expiry{}, atLeast{word: &word, want: int64(1 + i%2)}))
+	}
+	for _, i := range []int{2, 0, 4} { // in the middle, the first, the last
+		if _, _, err := Cancel(hs[i]); err != nil {
+			t.Error(err)
+		}
+		if _, err := Wait(&hs[i]); !errors.Is(err, ErrCancelled) {
+			t.Errorf("%v, want %v", err, ErrCancelled)
+		}
+	}
+	word.Store(1)
+	if done, _, _ := Test(&hs[1]); done {
+		t.Error("a condition that does not hold has ended a request")
+	}
+	word.Store(2)
+	for _, i := range []int{1, 3} {
+		if done, _, err := Test(&hs[i]); !done || err != nil {
+			t.Errorf("%t, %v for a condition that holds", done, err)
+		}
+	}
+	left := s.l.Watch(Expiry{}, atLeast{word: &word, want: 3})
+	s.l.Close()
+	if _, err := Wait(&left); !errors.Is(err, fabric.ErrClosed) {
+		t.Errorf("%v, want %v", err, fabric.ErrClosed)
+	}
+}
+
+// A thread that sleeps for the urgent only is armed for any ring as soon as
+// something waits for a word.
+func TestAConditionArmsForAnyRing(t *testing.T) {
+	s := loops(t, 1, Config{})[0]
+	var word atomic.Int64
+	h := s.l.Watch(Expiry{}, atLeast{word: &word, want: 1})
+	armed := func() (w fabric.Wake) {
+		s.l.Exclusive(func() {
+			if s.l.asleep {
+				w = s.l.armed
+			}
+		})
+		return w
+	}
+	waitUntil(t, func() bool { return armed() != 0 })
+	if w := armed(); w != fabric.WakeAll {
+		t.Errorf("the doorbell is armed for %v", w)
+	}
+	word.Store(1)
+	s.l.dom.Wake()
+	waitUntil(t, func() bool {
+		done, _, _ := Peek(h)
+		return done
+	})
+	Wait(&h)
+}
+
+// waitUntil lets others run until the condition holds.
+func waitUntil(t *testing.T, f func() bool) {
+	t.Helper()
+	for start := time.Now(); !f(); runtime.Gosched() {
+		if time.Since(start) > patience {
+			t.Fatal("it does not come")
+		}
+	}
+}

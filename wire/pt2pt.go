@@ -1,0 +1,313 @@
+package wire
+
+// Kinds of point-to-point packets.
+const (
+	Eager      uint8 = kindPt2pt               // imm: context and tag; body: the message
+	EagerFirst uint8 = kindPt2pt + 1           // imm: context and tag; header First; body: the beginning
+	EagerMore  uint8 = kindPt2pt + 2           // body: the next piece of the sender's last EagerFirst
+	EagerSync  uint8 = kindPt2pt + 3 | Urgent  // imm: context and tag; header SyncHeader; body: the message, FIN once it is received
+	EagerReady uint8 = kindPt2pt + 4           // as Eager, of a ready send
+	RTS        uint8 = kindPt2pt + 5 | Urgent  // imm: context and tag; header RTSHeader
+	CTS        uint8 = kindPt2pt + 6 | Urgent  // imm: the sender's request; header CTSHeader
+	Data       uint8 = kindPt2pt + 7           // imm: the receiver's request; header DataHeader; body: a fragment
+	FIN        uint8 = kindPt2pt + 8           // imm: the sender's request; header FINHeader
+	Cancel     uint8 = kindPt2pt + 9 | Urgent  // imm: the sender's request, which it wants back
+	Cancelled  uint8 = kindPt2pt + 10 | Urgent // imm: the sender's request; header CancelledHeader
+	Flow       uint8 = kindPt2pt + 11 | Urgent // imm: what the receiver still takes, a Level
+	Ask        uint8 = kindPt2pt + 12 | Urgent // what does your rank wait for? imm: to be told with the answer; header AskHeader
+	Tell       uint8 = kindPt2pt + 13 | Urgent // the answer; imm: as asked; header TellHeader
+	Grant      uint8 = kindPt2pt + 14 | Urgent // imm: the sender's request; header GrantHeader
+	Written    uint8 = kindPt2pt + 15          // imm: the receiver's request; header FINHeader: Received or Lost
+	Dead       uint8 = kindPt2pt + 16 | Urgent // imm: a rank that the sender has seen die
+)
+
+// Level is what a rank takes of a peer's messages that no receive has asked for.
+type Level uint8
+
+const (
+	Open     Level = iota // any
+	Announce              // an RTS for each
+	Hold                  // none
+	Levels
+)
+
+// First is the header of an EagerFirst packet.
+type First []byte
+
+const (
+	firstLen   = 0
+	firstReady = 8
+	FirstSize  = 16
+)
+
+// MakeFirst fills b, which has at least FirstSize bytes.
+func MakeFirst(b []byte, length uint64, ready bool) First {
+	le.PutUint64(b[firstLen:], length)
+	putBool(b[firstReady:], ready)
+	return First(b[:FirstSize])
+}
+
+func (h First) Valid() bool    { return len(h) == FirstSize }
+func (h First) Length() uint64 { return le.Uint64(h[firstLen:]) } // of the whole message, bytes
+func (h First) Ready() bool    { return h[firstReady] != 0 }      // of a ready send
+
+// SyncHeader is the header of an EagerSync packet.
+type SyncHeader []byte
+
+const (
+	syncReq  = 0
+	SyncSize = 8
+)
+
+// MakeSync fills b, which has at least SyncSize bytes.
+func MakeSync(b []byte, req uint64) SyncHeader {
+	le.PutUint64(b[syncReq:], req)
+	return SyncHeader(b[:SyncSize])
+}
+
+func (h SyncHeader) Valid() bool     { return len(h) == SyncSize }
+func (h SyncHeader) Request() uint64 { return le.Uint64(h[syncReq:]) } // the sender's, for FIN
+
+// RTSHeader is a request to send: where the message lies and how long it is.
+type RTSHeader []byte
+
+const (
+	rtsAddr = 0
+	rtsLen  = 8
+	rtsKey  = 16
+	rtsReq  = 24
+	rtsWhat = 32
+	RTSSize = 40
+)
+
+// MakeRTS fills b, which has at least RTSSize bytes.
+func MakeRTS(b []byte, addr, length, key, req uint64, what Announced) RTSHeader {
+	le.PutUint64(b[rtsAddr:], addr)
+	le.PutUint64(b[rtsLen:], length)
+	le.PutUint64(b[rtsKey:], key)
+	le.PutUint64(b[rtsReq:], req)
+	le.PutUint64(b[rtsWhat:], uint64(what))
+	return RTSHeader(b[:RTSSize])
+}
+
+// Announced says more of an announced message.
+type Announced uint8
+
+const (
+	Ready      Announced = 1 << iota // of a ready send
+	Unreadable                       // the fabric can't read it: ask for fragments
+	announcedAll
+)
+
+// MaxLength bounds the length of a message, so that it fits any count.
+const MaxLength = 1 << 62
+
+func (h RTSHeader) Valid() bool {
+	return len(h) == RTSSize && h.Length() <= MaxLength && h.What() < announcedAll
+}
+func (h RTSHeader) Addr() uint64    { return le.Uint64(h[rtsAddr:]) }
+func (h RTSHeader) Length() uint64  { return le.Uint64(h[rtsLen:]) } // bytes
+func (h RTSHeader) Key() uint64     { return le.Uint64(h[rtsKey:]) }
+func (h RTSHeader) Request() uint64 { return le.Uint64(h[rtsReq:]) } // the sender's, for CTS and FIN
+func (h RTSHeader) What() Announced { return Announced(h[rtsWhat]) }
+
+// CTSHeader asks for fragments: the receiver's request and how many bytes of
+// the message it has room for.
+type CTSHeader []byte
+
+const (
+	ctsReq   = 0
+	ctsLimit = 8
+	ctsLate  = 16
+	CTSSize  = 24
+)
+
+// MakeCTS fills b, which has at least CTSSize bytes.
+func MakeCTS(b []byte, req, limit uint64, late bool) CTSHeader {
+	le.PutUint64(b[ctsReq:], req)
+	le.PutUint64(b[ctsLimit:], limit)
+	putBool(b[ctsLate:], late)
+	return CTSHeader(b[:CTSSize])
+}
+
+func (h CTSHeader) Valid() bool     { return len(h) == CTSSize }
+func (h CTSHeader) Request() uint64 { return le.Uint64(h[ctsReq:]) }
+func (h CTSHeader) Limit() uint64   { return le.Uint64(h[ctsLimit:]) }
+func (h CTSHeader) Late() bool      { return h[ctsLate] != 0 } // the send was ready and its receive was not
+
+// GrantHeader lets the sender write: where, how many bytes of the message there
+// is room for, and the receiver's request.
+type GrantHeader []byte
+
+const (
+	grantAddr  = 0
+	grantLimit = 8
+	grantKey   = 16
+	grantReq   = 24
+	grantLate  = 32
+	GrantSize  = 40
+)
+
+// MakeGrant fills b, which has at least GrantSize bytes.
+func MakeGrant(b []byte, addr, limit, key, req uint64, late bool) GrantHeader {
+	le.PutUint64(b[grantAddr:], addr)
+	le.PutUint64(b[grantLimit:], limit)
+	le.PutUint64(b[grantKey:], key)
+	le.PutUint64(b[grantReq:], req)
+	putBool(b[grantLate:], late)
+	return GrantHeader(b[:GrantSize])
+}
+
+func (h GrantHeader) Valid() bool     { return len(h) == GrantSize }
+func (h GrantHeader) Addr() uint64    { return le.Uint64(h[grantAddr:]) }
+func (h GrantHeader) Limit() uint64   { return le.Uint64(h[grantLimit:]) }
+func (h GrantHeader) Key() uint64     { return le.Uint64(h[grantKey:]) }
+func (h GrantHeader) Request() uint64 { return le.Uint64(h[grantReq:]) }
+func (h GrantHeader) Late() bool      { return h[grantLate] != 0 } // the send was ready and its receive was not
+
+// DataHeader says where in the message a fragment belongs.
+type DataHeader []byte
+
+const (
+	dataOff  = 0
+	DataSize = 8
+)
+
+// MakeData fills b, which has at least DataSize bytes.
+func MakeData(b []byte, offset uint64) DataHeader {
+	le.PutUint64(b[dataOff:], offset)
+	return DataHeader(b[:DataSize])
+}
+
+func (h DataHeader) Valid() bool    { return len(h) == DataSize }
+func (h DataHeader) Offset() uint64 { return le.Uint64(h[dataOff:]) }
+
+// FINHeader ends a rendezvous or a synchronous send: the sender may use its
+// buffer again. In a Written packet it ends a receive.
+type FINHeader []byte
+
+// Outcome is what FIN says of the message.
+type Outcome uint8
+
+const (
+	Received Outcome = iota
+	Lost             // the receiver could not fetch the message
+	Late             // received, but the send was ready and its receive was not
+	Outcomes
+)
+
+const (
+	finOutcome = 0
+	FINSize    = 8
+)
+
+// MakeFIN fills b, which has at least FINSize bytes.
+func MakeFIN(b []byte, o Outcome) FINHeader {
+	le.PutUint64(b[finOutcome:], uint64(o))
+	return FINHeader(b[:FINSize])
+}
+
+func (h FINHeader) Valid() bool      { return len(h) == FINSize && h[finOutcome] < byte(Outcomes) }
+func (h FINHeader) Outcome() Outcome { return Outcome(h[finOutcome]) }
+
+// CancelledHeader answers a Cancel.
+type CancelledHeader []byte
+
+const (
+	cancelledYes  = 0
+	CancelledSize = 8
+)
+
+// MakeCancelled fills b, which has at least CancelledSize bytes.
+func MakeCancelled(b []byte, yes bool) CancelledHeader {
+	putBool(b[cancelledYes:], yes)
+	return CancelledHeader(b[:CancelledSize])
+}
+
+func (h CancelledHeader) Valid() bool { return len(h) == CancelledSize }
+func (h CancelledHeader) Yes() bool   { return h[cancelledYes] != 0 } // or a receive has taken the message
+
+// AskHeader asks what a rank waits for.
+type AskHeader []byte
+
+const (
+	askSure = 0
+	AskSize = 8
+)
+
+// MakeAsk fills b, which has at least AskSize bytes.
+func MakeAsk(b []byte, sure bool) AskHeader {
+	putBool(b[askSure:], sure)
+	return AskHeader(b[:AskSize])
+}
+
+func (h AskHeader) Valid() bool { return len(h) == AskSize }
+
+// Sure asks the rank to ask those it waits for first, so that what they had sent
+// has come when it answers.
+func (h AskHeader) Sure() bool { return h[askSure] != 0 }
+
+// TellHeader says what a rank waits for. An answer is several of them if several
+// operations are waited for.
+type TellHeader []byte
+
+// Waiting is an operation that a goroutine of the rank is blocked in.
+type Waiting struct {
+	Kind    uint8 // the protocol's number of what it is; 0: nothing is blocked
+	Flags   Flags
+	Who     uint8 // the goroutine: the same number for the operations of one
+	Peer    int32
+	Tag     int32
+	Context uint32
+	Age     uint32 // seconds
+	Bytes   uint64
+	Op      uint64 // tells it from the rank's others
+}
+
+// Flags of a Waiting.
+type Flags uint8
+
+const (
+	More      Flags = 1 << iota // of the answer is to come
+	Untold                      // the rank may go on by something that is not told
+	Stuck                       // it can't end before Peer makes another call
+	Either                      // the goroutine goes on as well when another of its operations ends
+	Sending                     // a send to the rank that has asked is under way
+	Receiving                   // a message of the rank that has asked is being received
+	flagsAll
+)
+
+// MaxTells is of how many packets an answer may be.
+const MaxTells = 8
+
+const (
+	tellKind  = 0
+	tellFlags = 1
+	tellWho   = 2
+	tellPeer  = 4
+	tellTag   = 8
+	tellCtx   = 12
+	tellAge   = 16
+	tellBytes = 24
+	tellOp    = 32
+	TellSize  = 40
+)
+
+// MakeTell fills b, which has at least TellSize bytes.
+func MakeTell(b []byte, w Waiting) TellHeader {
+	le.PutUint32(b[tellKind:], uint32(w.Kind)|uint32(w.Flags)<<8|uint32(w.Who)<<16)
+	le.PutUint32(b[tellPeer:], uint32(w.Peer))
+	le.PutUint32(b[tellTag:], uint32(w.Tag))
+	le.PutUint32(b[tellCtx:], w.Context)
+	le.PutUint64(b[tellAge:], uint64(w.Age))
+	le.PutUint64(b[tellBytes:], w.Bytes)
+	le.PutUint64(b[tellOp:], w.Op)
+	return TellHeader(b[:TellSize])
+}
+
+func (h TellHeader) Valid() bool { return len(h) == TellSize && Flags(h[tellFlags]) < flagsAll }
+func (h TellHeader) Waiting() Waiting {
+	return Waiting{Kind: h[tellKind], Flags: Flags(h[tellFlags]), Who: h[tellWho], Peer: int32(le.Uint32(h[tellPeer:])),
+		Tag: int32(le.Uint32(h[tellTag:])), Context: le.Uint32(h[tellCtx:]), Age: le.Uint32(h[tellAge:]),
+		Bytes: le.Uint64(h[tellBytes:]), Op: le.Uint64(h[tellOp:])}
+}
