@@ -13,7 +13,7 @@ all:
 test: setup
 	CGO_ENABLED=0 $(GO) build ./...
 	$(GO) test -timeout $(LIMIT) ./...
-	@echo 'left out: RDMA (make roce), the race detector (make race), make stress, make bugs, make soak, make fuzz; .ci/run runs all of it'
+	@echo 'left out: RDMA (make roce), the race detector (make race), make stress, make bugs, make soak; .ci/run runs all of it'
 
 setup:
 	scripts/setup
