@@ -39,7 +39,7 @@ var transports = []transport{
 
 // A fabric is transports joined by "+", the nearer first: each rank is reached
 // over the first of them that reaches it. auto is mem for a rank alone, shm on one
-// machine, and both of spreadFabric on several.
+// machine, and spreadFabric on several.
 const (
 	auto         = "auto"
 	spreadFabric = "shm+verbs"

@@ -2,9 +2,9 @@ package progress
 
 import "testing"
 
-// Who computes is seen at one look if nobody has been there since the one before,
-// and at several in a row if calls take turns with computing. Who communicates
-// never is.
+// An application that computes is seen at one look if nobody has been there since
+// the one before, and at several in a row if calls take turns with computing. One
+// that communicates never is.
 func TestAnApplicationThatComputesIsSeen(t *testing.T) {
 	busy := func(a *attendant) { a.used = processTime() - computing }
 	look := func(a *attendant, passes uint64) bool {

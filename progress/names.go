@@ -30,7 +30,7 @@ const (
 type Ops struct{ base fabric.Op }
 
 // NameOps makes names for operations whose ends done is told, as the owner. It is
-// called before Go, and 32 times at most: then it answers an error.
+// called before Go. The 33rd call answers an error.
 func (l *Loop) NameOps(done func(tag uint64, err error)) (Ops, error) {
 	if len(l.ops) == maxOps {
 		return Ops{}, fmt.Errorf("there are names of operations for %d protocols already", maxOps)

@@ -48,8 +48,8 @@ type coopSlots struct {
 	last  int    // the last pause, 0 once the peer has helped
 }
 
-// For how many bytes two ranks that were about to help each other do without at
-// first, and in the end.
+// Two ranks that were about to help each other do without for coopPause bytes, then
+// for twice as many each time that they try in vain, up to mostCoopPause.
 const (
 	coopPause     = 32 << 20
 	mostCoopPause = 512 << 20

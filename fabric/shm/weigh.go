@@ -129,7 +129,7 @@ func (s *scales) weigh(n int) (ring, read time.Duration, err error) {
 // there.
 func (s *scales) send(n int, read bool) (time.Duration, error) {
 	for i := 0; i < n; i += lineSize {
-		s.src[i]++ // as who has just made the message
+		s.src[i]++ // as a sender that has just made the message does
 	}
 	s.size, s.read = n, read
 	number := s.sent.Load() + 1
