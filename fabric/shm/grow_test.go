@@ -336,3 +336,26 @@ func TestAPeerTakesThreeDescriptors(t *testing.T) {
 	// Both ends are here, without the descriptor of a process: two for each.
 	waitFor(t, "the descriptors of the greetings to be closed", func() bool { return openFiles(t) <= before+2*2*peers })
 }
+
+// The news that a ring grows lies on no message that is still unread.
+func TestAFullFirstRingKeepsALineForItsGrowth(t *testing.T) {
+	p, c := newRing(leastPayload)
+	defer unix.Munmap(p.mem)
+	var sent []byte
+	for p.put(1, 0, nil, []byte{byte(len(sent))}) {
+		sent = append(sent, byte(len(sent)))
+	}
+	if err := p.grow(); err != nil {
+		t.Fatal(err)
+	}
+	if !p.put(1, 0, nil, []byte("last")) {
+		t.Fatal("no room in the full ring")
+	}
+	var got []byte
+	for _, body, ok := c.take(); ok; _, body, ok = c.take() {
+		got = append(got, body...)
+	}
+	if want := string(sent) + "last"; string(got) != want {
+		t.Errorf("%d bytes came, want %d: %q", len(got), len(want), got)
+	}
+}

@@ -30,8 +30,10 @@ func newSegment(name string, size, backed int) (fd int, mem []byte, err error) {
 	if !populates() {
 		backed = size
 	}
-	if err = unix.Ftruncate(fd, int64(size)); err == nil {
-		err = reserve(fd, 0, int64(backed))
+	if backed == size {
+		err = reserve(fd, 0, int64(size))
+	} else { // mapBacked reserves
+		err = unix.Ftruncate(fd, int64(size))
 	}
 	if err == nil {
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
