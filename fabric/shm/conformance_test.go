@@ -63,6 +63,13 @@ func conform(t *testing.T, as onHeap) {
 	})
 }
 
+// The same with rings that grow when they are full.
+func TestConformanceOfRingsThatGrow(t *testing.T) {
+	refuseCMA(t)
+	instead(t, &forHaste, 0)
+	conform(t, onHeap{})
+}
+
 // The same for a rank whose thread sleeps in the kernel.
 func TestConformanceOfSleep(t *testing.T) {
 	refuseCMA(t) // the emulator of arm64 has none, and sleep does not ask for it

@@ -42,8 +42,10 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 		e.tx.answers = e.rx.head != e.heard
 		e.heard = e.rx.head
 	}
-	if !e.tx.put(kind, imm, hdr, body) {
-		return e.full()
+	for !e.tx.put(kind, imm, hdr, body) {
+		if !e.enlarge() {
+			return e.full()
+		}
 	}
 	// Pairs with Arm: the peer stores its wake word and then sees to it, by
 	// membarrier or because we publish with a fence, that either this load
