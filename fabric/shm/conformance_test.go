@@ -33,8 +33,6 @@ func (d onHeap) Caps() fabric.Caps {
 	return c
 }
 
-func (d onHeap) End(p fabric.Peer, err error) bool { return d.Domain.(fabric.Ender).End(p, err) }
-
 func TestConformance(t *testing.T) {
 	for _, cma := range []bool{true, false} {
 		t.Run(fmt.Sprintf("cma=%t", cma), func(t *testing.T) {

@@ -152,7 +152,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 		return nil, fmt.Errorf("listen for local ranks: %w", err)
 	}
 	d.caps = fabric.Caps{
-		MaxShort: maxInline, MaxEager: maxEager, Chunk: pieceSize,
+		MaxEager: maxEager, Chunk: pieceSize,
 		GetMin: getMin, GetMinMapped: 4 << 10,
 		Get: true, Put: true, Atomics: true, LocalUnregistered: true,
 	}
@@ -164,6 +164,9 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 // Caps says what shared memory offers. Get and Put towards a peer whose memory
 // can't be reached, and Atomic outside the arena, answer ErrUnsupported.
 func (d *Domain) Caps() fabric.Caps { return d.caps }
+
+// Linger has no switch: a Poll that finds nothing is a few loads.
+func (d *Domain) Linger() *bool { return nil }
 
 // Addr is the name of the rank's rendezvous socket and of its network namespace.
 func (d *Domain) Addr() []byte { return []byte(d.addr + " " + netNamespace()) }

@@ -28,6 +28,12 @@ type endpoint struct {
 	noting *getJob // the oldest Put whose note has found no room
 
 	stopped []*getJob // its transfers, once it was ended or we close
+
+	// See flush.go.
+	begun   uint64 // jobs so far
+	running int    // of these
+	flushes []flush
+	unsaid  error // first failure of a NoOp that no Flush has told of
 }
 
 // Send copies a message into the peer's ring.
@@ -80,9 +86,4 @@ func (e *endpoint) full() error {
 		e.ring(fabric.Urgent)
 	}
 	return fabric.ErrAgain
-}
-
-// SendZ is not offered: Send copies once, Get copies nothing in between.
-func (e *endpoint) SendZ(uint8, uint64, []byte, fabric.Segment, fabric.Op) error {
-	return fabric.ErrUnsupported
 }
