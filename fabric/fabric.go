@@ -12,6 +12,14 @@ type Peer uint32
 // transport hands it back in Handler.Complete and never looks inside.
 type Op uint64
 
+// NoOp names an operation whose end nobody wants to be told: Complete is never
+// called with it. Whoever starts it keeps the local memory reachable and as it
+// is until a Flush behind it has completed. A failure of it is told by the next
+// Flush on its endpoint. A Flush has a name of its own.
+//
+// It is no name that an engine gives: its index is beyond any slab.
+const NoOp = ^Op(0)
+
 // Urgent is set in the kind of a message that must not wait until the receiver
 // next enters the engine (a rendezvous request, say). It wakes a receiver
 // that is armed with WakeUrgent.
@@ -47,7 +55,6 @@ type Config struct {
 // Caps says what a domain offers and where its protocols break even. It does
 // not change once the domain is in use. Sizes are in bytes.
 type Caps struct {
-	MaxShort int // body that costs no more than an empty message
 	MaxEager int // largest body that one Send takes
 
 	// Chunk is the piece to cut a body of more than MaxEager into, so that the
@@ -58,7 +65,6 @@ type Caps struct {
 	GetMin, GetMinMapped int
 
 	Get, Put, Atomics bool // offered towards peers that permit it
-	SendZ             bool
 
 	// LocalUnregistered says that the local memory of a Get or Put may be any:
 	// Segment.Region is not looked at.
@@ -174,6 +180,27 @@ type Domain interface {
 	// Wake makes a present or the next Wait or Sleep return.
 	Wake()
 
+	// Linger is a switch of the owner's, which makes a Poll that finds nothing
+	// look several times before it answers 0: for a rank that only waits, over a
+	// transport whose Poll is longer to begin than to repeat. It is the same in
+	// each call, and nil where there is nothing to gain.
+	Linger() *bool
+
+	// End ends a single peer for a reason of the engine's: the peer has broken
+	// the protocol, say, or a rank of this process has failed. The peer may be
+	// alive. End is local, and the owner's call. Nothing of the peer's is
+	// delivered any more, its endpoint answers err, which wraps ErrPeerDown, and
+	// to the peer this rank is down: what it reads here from now on fails there.
+	//
+	// It reports whether something of the peer's may still land in memory here:
+	// then PeerDown follows from a later Poll, when that is over. A peer in the
+	// middle of a copy delays it until the copy, or the peer's process, has
+	// ended; either rings the doorbell. Else the peer is down by now, and no
+	// PeerDown follows. Operations with the peer complete, before that PeerDown,
+	// or from the next Poll. For a peer that is down already it does nothing and
+	// answers false.
+	End(p Peer, err error) bool
+
 	// Close ends this rank towards all peers and releases what the domain
 	// holds. To peers that are connected this rank is down, behind what it has
 	// sent to them. Operations that have not completed never will.
@@ -192,51 +219,55 @@ type Domain interface {
 	Close() error
 }
 
-// Ender is a Domain that can end a single peer for a reason of the engine's:
-// the peer has broken the protocol, say, or a rank of this process has failed.
-// The peer may be alive.
-type Ender interface {
-	// End is local, and the owner's call. Nothing of the peer's is delivered any
-	// more, its endpoint answers err, which wraps ErrPeerDown, and to the peer
-	// this rank is down: what it reads here from now on fails there.
-	//
-	// It reports whether something of the peer's may still land in memory here:
-	// then PeerDown follows from a later Poll, when that is over. A peer in the
-	// middle of a copy delays it until the copy, or the peer's process, has
-	// ended; either rings the doorbell. Else the peer is down by now, and no
-	// PeerDown follows. Operations with the peer complete, before that PeerDown,
-	// or from the next Poll.
-	End(p Peer, err error) bool
-}
-
 // Endpoint is the way to one peer. Messages of one endpoint arrive in the
-// order they were accepted.
+// order they were accepted. Nothing else has an order: Put, Get, Atomic and
+// Send take effect in any order among each other unless the end of one is
+// waited for, and a note may come before or after messages that were sent
+// before or after its Put.
 //
 // Every call is local and accepts the operation whole or not at all. ErrAgain
 // means that nothing was accepted: the caller queues the operation behind the
-// peer's earlier ones and tries again after a Poll.
+// peer's earlier ones and tries again after a Poll. An operation that was
+// accepted completes exactly once, by Handler.Complete from a Poll, unless it
+// is a NoOp. One that is in flight when the peer ends completes before
+// PeerDown, with ErrPeerDown if it has not been carried out.
 type Endpoint interface {
 	// Send takes a copy of hdr (at most MaxHeader) and body (at most
 	// MaxEager): both may be reused on return. A Send has no completion.
 	Send(kind uint8, imm uint64, hdr, body []byte) error
-	// SendZ sends body without taking a copy; it is the transport's until
-	// Complete(op).
-	SendZ(kind uint8, imm uint64, hdr []byte, body Segment, op Op) error
 	// Put writes src to the peer's memory; a note other than 0 is given to the
 	// peer's Handler.Notify once the bytes are there. src is the transport's
-	// until Complete(op). ErrUnsupported is as for Get, and the note is not
-	// given.
+	// until Complete(op). Then src is the caller's again, and a message that
+	// this endpoint sends afterwards arrives behind the bytes. Whoever hears of
+	// the completion in another way may look too early: see Flush.
+	//
+	// ErrUnsupported is as for Get, and the note is not given.
 	Put(src Segment, dst Remote, note uint32, op Op) error
 	// Get reads len(dst.Bytes) bytes of the peer's memory; dst is the
-	// transport's until Complete(op).
+	// transport's until Complete(op). Then the bytes are in it, and the peer's
+	// memory may change.
 	//
 	// ErrUnsupported, from the call or from Complete, means that this transport
 	// can't reach that memory of the peer's, and that the data has to be sent
 	// instead. The peer is not down. By the time of such a Complete part of the
 	// destination may have been written.
 	Get(dst Segment, src Remote, op Op) error
-	// Atomic acts on 8 bytes of the peer's memory.
+	// Atomic acts on 8 bytes of the peer's memory. At Complete(op) a.Result is
+	// the old value, and a message that this endpoint sends afterwards arrives
+	// behind the new one; for others Flush is needed as for Put.
 	Atomic(a Atomic, dst Remote, op Op) error
+	// Flush completes once every Put and Atomic that was accepted before it on
+	// this endpoint has taken effect in the peer's memory, so that whoever
+	// learns of the completion by a later message, from any rank and over any
+	// fabric, finds the bytes, and once every Get accepted before it has ended.
+	// It needs the peer's calls only where Put does. It does not wait for
+	// messages, and the operations that it covers may complete after it.
+	//
+	// Its error is the first failure of a NoOp accepted before it that no
+	// earlier Flush has told of; the failures of other operations are in their
+	// own completions. When the peer has ended before all has taken effect it is
+	// ErrPeerDown.
+	Flush(op Op) error
 }
 
 // Handler receives what Poll finds. Its methods may call Endpoint methods;

@@ -69,7 +69,7 @@ func (l *Loop) EndPeer(p fabric.Peer, err error) {
 	}
 	c.down = err
 	c.drop()
-	if d, ok := c.dom.(fabric.Ender); ok && d.End(p, err) {
+	if c.dom.End(p, err) {
 		c.ending = true
 		l.Rouse()
 		return

@@ -10,13 +10,8 @@ import (
 // process still sleeps in one place, the first domain's Wait: a goroutine for
 // each other domain waits there and passes its doorbell on.
 
-// lingerer is a domain whose Poll is longer to begin than to repeat. While a
-// goroutine waits, and there is no other domain to poll, it may look several
-// times before it answers that there is nothing. Linger is the switch for that,
-// the owner's.
-type lingerer interface{ Linger() *bool }
-
-// lingering makes the domain linger, or stops that. For a waiter that polls.
+// lingering makes the domain linger, where it can, or stops that. For a waiter
+// that polls, while there is no other domain to poll.
 func (l *Loop) lingering(on bool) {
 	if l.linger != nil {
 		*l.linger = on

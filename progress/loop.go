@@ -148,13 +148,13 @@ func New(cfg Config) *Loop {
 	clock.use()
 	l.turns = math.MaxUint64
 	for _, d := range append([]fabric.Domain{l.dom}, l.more...) {
-		if _, ok := d.(lingerer); ok {
+		if d.Linger() != nil {
 			l.turns = yieldPasses
 		}
 	}
 	if len(l.more) == 0 {
-		if d, ok := l.dom.(lingerer); ok {
-			l.linger, l.looks = d.Linger(), lookLinger
+		if l.linger = l.dom.Linger(); l.linger != nil {
+			l.looks = lookLinger
 		}
 	}
 	l.relayBells()

@@ -66,9 +66,9 @@ func (n *realNets) via(a, b int) int {
 func (n *realNets) limit(net int, want fabric.Caps) (c fabric.Caps) {
 	for _, d := range n.domains[net] {
 		c = d.Domain.Caps()
-		c.MaxShort, c.MaxEager = min(c.MaxShort, want.MaxShort), min(c.MaxEager, want.MaxEager)
+		c.MaxEager = min(c.MaxEager, want.MaxEager)
 		c.Chunk, c.GetMin, c.GetMinMapped = min(want.Chunk, c.MaxEager), want.GetMin, want.GetMinMapped
-		c.Get, c.Put, c.Atomics, c.SendZ = c.Get && want.Get, c.Put && want.Put, false, false
+		c.Get, c.Put, c.Atomics = c.Get && want.Get, c.Put && want.Put, false
 		d.caps = c
 	}
 	return c

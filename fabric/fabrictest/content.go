@@ -60,9 +60,9 @@ func (p parcel) equal(kind uint8, imm uint64, hdr, body []byte) bool {
 }
 
 // bodyLengths are the lengths at which a transport may change its way.
-func bodyLengths(maxShort, maxEager int) []int {
+func bodyLengths(maxEager int) []int {
 	l := []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 39, 40, 41, 47, 48, 49, 55, 56, 57,
-		maxShort - 1, maxShort, maxShort + 1, maxEager/2 - 1, maxEager / 2, maxEager/2 + 1, maxEager - 1, maxEager}
+		maxEager/2 - 1, maxEager / 2, maxEager/2 + 1, maxEager - 1, maxEager}
 	for _, edge := range []int{64, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 65536} {
 		l = append(l, edge-1, edge, edge+1)
 	}

@@ -59,7 +59,7 @@ func afterClose(t *testing.T, h Harness) {
 		{"Wait", true, func() error { return a.d.Wait(0) }},
 		{"Wait with a timeout", true, func() error { return a.d.Wait(time.Hour) }},
 		{"Send", true, func() error { return a.eps[1].Send(1, 0, nil, nil) }},
-		{"SendZ", caps.SendZ, func() error { return a.eps[1].SendZ(1, 0, nil, seg, 1) }},
+		{"Flush", true, func() error { return a.eps[1].Flush(1) }},
 		{"Put", caps.Put, func() error { return a.eps[1].Put(seg, remote, 0, 1) }},
 		{"Get", caps.Get, func() error { return a.eps[1].Get(seg, remote, 1) }},
 		{"Atomic", caps.Atomics, func() error {
@@ -107,13 +107,14 @@ func closeInFlight(t *testing.T, h Harness) {
 		seg := r.nodes[0].region(lent, 0)
 		remote := r.nodes[0].region(read, fabric.RemoteRead).Region.Remote
 		mine := r.nodes[1].region(make([]byte, len(read)), fabric.LocalWrite)
+		theirs := r.nodes[1].region(make([]byte, len(lent)), fabric.LocalWrite|fabric.RemoteWrite).Region.Remote
 		closed := newSignal()
 		r.together(func(n *node) {
 			n.count()
 			n.onDown = func(fabric.Peer, error) {}
 			if n.rank == 0 {
-				for k := 0; k < 20 && caps.SendZ; k++ {
-					n.start(func(op fabric.Op) error { return n.eps[1].SendZ(1, 0, nil, seg, op) })
+				for k := 0; k < 20 && caps.Put; k++ {
+					n.start(func(op fabric.Op) error { return n.eps[1].Put(seg, theirs, 0, op) })
 				}
 				if err := n.d.Close(); err != nil {
 					n.fail("Close: %v", err)
@@ -271,12 +272,12 @@ func endOne(t *testing.T, h Harness, end func(*node)) {
 				offered bool
 				call    func(op fabric.Op) error
 			}{
-				{caps.SendZ, func(op fabric.Op) error { return e.SendZ(1, 0, nil, seg, op) }},
 				{caps.Get, func(op fabric.Op) error { return e.Get(seg, short, op) }},
 				{caps.Put, func(op fabric.Op) error { return e.Put(seg, short, 1, op) }},
 				{caps.Atomics, func(op fabric.Op) error {
 					return e.Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 1, Result: result}, target, op)
 				}},
+				{true, e.Flush},
 			} {
 				if c.offered {
 					full(n, func() bool { _, err := n.tryOnce(c.call); return err == nil })
@@ -316,7 +317,7 @@ func endOne(t *testing.T, h Harness, end func(*node)) {
 			"Send":   e.Send(1, 0, nil, nil),
 			"Get":    given(caps.Get, func() error { return e.Get(segs[i], target, 1) }),
 			"Put":    given(caps.Put, func() error { return e.Put(segs[i], target, 0, 1) }),
-			"SendZ":  given(caps.SendZ, func() error { return e.SendZ(1, 0, nil, segs[i], 1) }),
+			"Flush":  e.Flush(1),
 			"Atomic": given(caps.Atomics, func() error { return e.Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Result: &result}, target, 1) }),
 		} {
 			if !errors.Is(err, fabric.ErrPeerDown) {

@@ -14,7 +14,6 @@ import (
 func closedMemory(t *testing.T, h Harness) { leaveInFlight(t, h, onHeap, (*node).close) }
 
 func endedMemory(t *testing.T, h Harness) {
-	needEnd(t, h)
 	leaveInFlight(t, h, onHeap, endBoth)
 }
 
@@ -24,7 +23,6 @@ func closedMapped(t *testing.T, h Harness) {
 }
 
 func endedMapped(t *testing.T, h Harness) {
-	needEnd(t, h)
 	needAlloc(t, h)
 	leaveInFlight(t, h, h.Alloc, endBoth)
 }
@@ -34,12 +32,6 @@ func onHeap(_ testing.TB, n int) []byte { return make([]byte, n) }
 func needAlloc(t *testing.T, h Harness) {
 	if h.Alloc == nil {
 		t.Skip("there is no memory that peers map")
-	}
-}
-
-func needEnd(t *testing.T, h Harness) {
-	if _, ok := openOnly(t, h, 1).nodes[0].d.(fabric.Ender); !ok {
-		t.Skip("the transport can't end a single peer")
 	}
 }
 
@@ -58,15 +50,14 @@ func endBoth(n *node) {
 			n.complain("PeerDown while %d operations are in flight", len(n.pending))
 		}
 	}
-	d := n.d.(fabric.Ender)
 	for p := fabric.Peer(1); p < 3; p++ {
-		if d.End(p, errBroken) {
+		if n.d.End(p, errBroken) {
 			left[p] = true
 		}
 	}
 	n.wait("the end of the peers", func() bool { return len(left) == 0 && len(n.pending) == 0 })
 	for p := fabric.Peer(1); p < 3; p++ {
-		if d.End(p, errBroken) {
+		if n.d.End(p, errBroken) {
 			n.complain("End(%d) ends a peer that is down", p)
 		}
 		if err := n.eps[p].Send(1, 0, nil, nil); !errors.Is(err, fabric.ErrPeerDown) {

@@ -109,33 +109,3 @@ func wakesForRoom(t *testing.T, h Harness) {
 		}
 	})
 }
-
-func wakesForSendZ(t *testing.T, h Harness) {
-	if !h.RingsForRoom {
-		t.Skip("the harness does not promise it")
-	}
-	r := open(t, h, 2)
-	if !r.nodes[0].d.Caps().SendZ {
-		t.Skip("not offered; see the case for what Caps does not offer")
-	}
-	seg := r.nodes[0].region(make([]byte, 64), 0)
-	armed := newSignal()
-	const rounds = 300
-	r.together(func(n *node) {
-		got := n.count()
-		for i := range rounds {
-			if n.rank == 1 {
-				n.hearOnly(armed) // so that it is not taken before
-				n.wait("a SendZ", func() bool { return *got > i })
-				continue
-			}
-			op := n.start(func(op fabric.Op) error { return n.eps[1].SendZ(1, 0, nil, seg, op) })
-			if err := n.d.Arm(fabric.WakeUrgent); err != nil {
-				n.fail("Arm: %v", err)
-			}
-			n.pollDry()
-			n.say(armed)
-			n.sleepUntil(fabric.WakeUrgent, "a SendZ to complete", func() bool { return !n.pending[op] })
-		}
-	})
-}

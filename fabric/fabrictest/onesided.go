@@ -3,7 +3,6 @@ package fabrictest
 import (
 	"bytes"
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -40,65 +39,6 @@ func part(r fabric.Region, off, n int) fabric.Remote {
 	return fabric.Remote{Addr: r.Addr + uint64(off), Len: uint64(n), Key: r.Key}
 }
 
-func sendZ(t *testing.T, h Harness) {
-	r := open(t, h, 2)
-	a, b := r.nodes[0], r.nodes[1]
-	caps := a.d.Caps()
-	if !caps.SendZ {
-		t.Skip("not offered; see the case for what Caps does not offer")
-	}
-	const count = 1000
-	var got uint64
-	b.onDeliver = func(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
-		if p := mixed(got, caps.MaxEager); from != 0 || !p.equal(kind, imm, hdr, body) {
-			t.Errorf("message %d is changed or out of order", got)
-		}
-		got++
-	}
-	type loan struct {
-		op  fabric.Op
-		seg fabric.Segment
-		p   parcel
-	}
-	var out []loan
-	var free []fabric.Segment
-	for range 32 {
-		free = append(free, a.region(make([]byte, caps.MaxEager), 0))
-	}
-	back := func() bool {
-		out = slices.DeleteFunc(out, func(l loan) bool {
-			if a.pending[l.op] {
-				return false
-			}
-			if !bytes.Equal(l.seg.Bytes[:len(l.p.body)], l.p.body) {
-				t.Error("SendZ changed the buffer it was lent")
-			}
-			clear(l.seg.Bytes) // ours again: what is under way must not change
-			free = append(free, l.seg)
-			return true
-		})
-		return len(free) > 0
-	}
-	for id := range uint64(count) {
-		p := mixed(id, caps.MaxEager)
-		if id%3 == 0 {
-			a.send(1, p.kind, p.imm, p.hdr, p.body)
-			continue
-		}
-		r.wait("a SendZ to complete", back)
-		seg := free[len(free)-1]
-		free = free[:len(free)-1]
-		copy(seg.Bytes, p.body)
-		lent := fabric.Segment{Bytes: seg.Bytes[:len(p.body)], Region: seg.Region}
-		op := a.start(func(op fabric.Op) error { return a.eps[1].SendZ(p.kind, p.imm, p.hdr, lent, op) })
-		out = append(out, loan{op, seg, p})
-	}
-	a.finish()
-	back()
-	r.wait("all messages", func() bool { return got == count })
-	r.settle()
-}
-
 func unsupported(t *testing.T, h Harness) {
 	r := open(t, h, 2)
 	a, b := r.nodes[0], r.nodes[1]
@@ -117,7 +57,6 @@ func unsupported(t *testing.T, h Harness) {
 		{"Atomic", caps.Atomics, func(op fabric.Op) error {
 			return a.eps[1].Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Result: &result}, remote, op)
 		}},
-		{"SendZ", caps.SendZ, func(op fabric.Op) error { return a.eps[1].SendZ(1, 0, nil, local, op) }},
 	} {
 		b.onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) {}
 		_, err := a.try(c.call)
@@ -177,37 +116,42 @@ func putExact(t *testing.T, h Harness) {
 	src := a.region(bytes.Clone(noise), 0)
 	var noted uint32
 	b.onNotify = func(from fabric.Peer, note uint32) { noted = note }
+	told := 0
+	b.onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) { told++ }
 	for i, n := range lengths {
 		all, inner := framed(n)
 		whole := b.region(all, fabric.LocalWrite|fabric.RemoteWrite)
 		off := (i * 4099) % (len(noise) - n)
 		from := fabric.Segment{Bytes: src.Bytes[off : off+n], Region: src.Region}
-		// The first Put has no note; that it is complete does not say that the
-		// peer may look. The second, after it, does.
+		note := uint32(i) + 1
+		look := func(how string) {
+			t.Helper()
+			if !bytes.Equal(inner, noise[off:off+n]) {
+				t.Errorf("Put of %d bytes %s: wrong bytes", n, how)
+			}
+			if !marginsIntact(all) {
+				t.Errorf("Put of %d bytes %s wrote beside its target", n, how)
+			}
+			clear(inner)
+		}
 		a.start(func(op fabric.Op) error { return a.eps[1].Put(from, part(whole.Region, margin, n), 0, op) })
 		a.finish()
-		note := uint32(i) + 1
+		a.send(1, 1, 0, nil, nil)
+		r.wait("the message behind a Put", func() bool { return told == i+1 })
+		look("that a message tells of")
 		a.start(func(op fabric.Op) error { return a.eps[1].Put(from, part(whole.Region, margin, n), note, op) })
 		a.finish()
 		r.wait("the note of a Put", func() bool { return noted == note })
-		if !bytes.Equal(inner, noise[off:off+n]) {
-			t.Errorf("Put of %d bytes: wrong bytes", n)
-		}
-		if !marginsIntact(all) {
-			t.Errorf("Put of %d bytes wrote beside its target", n)
-		}
+		look("that a note tells of")
 		if !a.d.Caps().LocalUnregistered {
 			continue
 		}
-		clear(inner)
 		from.Region = fabric.Region{}
 		a.start(func(op fabric.Op) error { return a.eps[1].Put(from, part(whole.Region, margin, n), note, op) })
 		noted = 0
 		a.finish()
 		r.wait("the note of a Put", func() bool { return noted == note })
-		if !bytes.Equal(inner, noise[off:off+n]) {
-			t.Errorf("Put of %d bytes from memory that is not registered: wrong bytes", n)
-		}
+		look("from memory that is not registered")
 	}
 	if !bytes.Equal(src.Bytes, noise) {
 		t.Error("Put changed its source")
@@ -265,9 +209,6 @@ func noteAfterBytes(t *testing.T, h Harness) {
 func completesOnce(t *testing.T, h Harness) {
 	r := open(t, h, 3)
 	caps := r.nodes[0].d.Caps()
-	if !caps.Get && !caps.Put && !caps.Atomics && !caps.SendZ {
-		t.Skip("not offered; see the case for what Caps does not offer")
-	}
 	const count, piece = 500, 64
 	for _, n := range r.nodes {
 		n.count()
@@ -294,10 +235,8 @@ func completesOnce(t *testing.T, h Harness) {
 					return e.Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 1, Result: &results[k]}, part(remote, k*piece, 8), op)
 				})
 			}
-			if caps.SendZ {
-				at := at(k)
-				at.Bytes = at.Bytes[:min(piece, caps.MaxEager)]
-				n.start(func(op fabric.Op) error { return e.SendZ(1, 0, nil, at, op) })
+			if k%5 == 0 {
+				n.start(e.Flush)
 			}
 		}
 	}

@@ -12,8 +12,8 @@ func capsMakeSense(t *testing.T, h Harness) {
 	r := openOnly(t, h, 2)
 	d := r.nodes[0].d
 	c := d.Caps()
-	if c.MaxShort < 0 || c.MaxShort > c.MaxEager || c.MaxEager < 1 || c.Chunk < 1 || c.Chunk > c.MaxEager {
-		t.Errorf("Caps: want 0 <= MaxShort <= MaxEager, 0 < Chunk <= MaxEager: %+v", c)
+	if c.MaxEager < 1 || c.Chunk < 1 || c.Chunk > c.MaxEager {
+		t.Errorf("Caps: want 0 < MaxEager, 0 < Chunk <= MaxEager: %+v", c)
 	}
 	if c.Get && (c.GetMin < 1 || c.GetMinMapped < 1) {
 		t.Errorf("Caps: Get without a size to begin at: %+v", c)
@@ -44,7 +44,7 @@ func exactContent(t *testing.T, h Harness) {
 	}
 	sent := 0
 	for hdrLen := 0; hdrLen <= fabric.MaxHeader; hdrLen++ {
-		for _, n := range bodyLengths(caps.MaxShort, caps.MaxEager) {
+		for _, n := range bodyLengths(caps.MaxEager) {
 			want = newParcel(uint64(sent), hdrLen, n)
 			a.send(1, want.kind, want.imm, want.hdr, want.body)
 			sent++
@@ -91,7 +91,7 @@ func buffersReusable(t *testing.T, h Harness) {
 	a, b := r.nodes[0], r.nodes[1]
 	caps := a.d.Caps()
 	got, ids := uint64(0), uint64(100)
-	sizes := bodyLengths(caps.MaxShort, caps.MaxEager)
+	sizes := bodyLengths(caps.MaxEager)
 	hdr, body := make([]byte, fabric.MaxHeader), make([]byte, caps.MaxEager)
 	b.onDeliver = func(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
 		p := newParcel(imm, fabric.MaxHeader, len(body))
@@ -135,13 +135,6 @@ func tooLong(t *testing.T, h Harness) {
 	refused("header of 300", answer(make([]byte, 300), nil))
 	refused("body of MaxEager+1", answer(nil, longBody))
 	refused("both", answer(longHdr, longBody))
-	if caps.SendZ {
-		seg := a.region(longBody, 0)
-		_, err := a.try(func(op fabric.Op) error { return a.eps[1].SendZ(1, 0, longHdr, fabric.Segment{}, op) })
-		refused("SendZ with a header of MaxHeader+1", err)
-		_, err = a.try(func(op fabric.Op) error { return a.eps[1].SendZ(1, 0, nil, seg, op) })
-		refused("SendZ of MaxEager+1", err)
-	}
 	r.settle() // an event would be unexpected
 
 	got := 0

@@ -27,12 +27,14 @@ type Harness struct {
 	// the suite gives only good ones.
 	ChecksRemote bool
 
+	// PutNeedsPeer says that a Put is carried out by calls of the peer.
+	PutNeedsPeer bool
+
 	// NoSelf says that a rank has no endpoint to itself.
 	NoSelf bool
 
-	// RingsForRoom says that the doorbell also rings, at either level, when an
-	// operation can be completed and when a peer that answered ErrAgain has
-	// room again.
+	// RingsForRoom says that the doorbell also rings, at either level, when a
+	// peer that answered ErrAgain has room again.
 	RingsForRoom bool
 
 	// Brief makes the cases about races a fifth as long: for a second
@@ -70,7 +72,6 @@ func Run(t *testing.T, h Harness) {
 		{"A handler may send from within Deliver", sendFromDeliver},
 		{"A rank sends to itself", sendToSelf},
 
-		{"SendZ arrives in order with Send and completes once", sendZ},
 		{"What Caps does not offer answers ErrUnsupported", unsupported},
 		{"Get reads exact bytes and touches nothing else", getExact},
 		{"Put writes exact bytes and touches nothing else", putExact},
@@ -78,6 +79,12 @@ func Run(t *testing.T, h Harness) {
 		{"Each operation completes once and only from Poll", completesOnce},
 		{"FetchAdd and CompareSwap return the old value", atomicValues},
 		{"Atomics of several ranks lose no update", atomicsConcurrent},
+		{"A message behind the end of a Put and an Atomic finds what they did", putThenSend},
+		{"A Put that was flushed is seen by a rank that a third one tells", flushedForThird},
+		{"NoOps are over with a Flush and complete nothing", quietOps},
+		{"The failure of a NoOp Put is told by its Flush, once", quietFailure},
+		{"A Put and a Flush need no call of the peer", aloneFlush},
+		{"Linger is one switch and changes no answer", lingerSwitch},
 		{"A bad Remote answers ErrBadRemote and harms nothing", badRemotes},
 
 		{"A message sent before Arm is found or rings", sentBeforeArm},
@@ -91,7 +98,6 @@ func Run(t *testing.T, h Harness) {
 		{"No wake-up is lost when Arm meets Send/WakeAll", armMeetsSendAll},
 		{"No wake-up is lost when Arm meets Send/WakeUrgent", armMeetsSendUrgent},
 		{"A sleeper wakes when a full peer has room", wakesForRoom},
-		{"A sleeper wakes when SendZ can be completed", wakesForSendZ},
 		{"Wake makes the present or the next Wait return", wake},
 		{"Wait ends with its timeout", waitTimeout},
 
@@ -106,6 +112,7 @@ func Run(t *testing.T, h Harness) {
 		{"Memory of a rank that closes is its own/mapped", closedMapped},
 		{"Memory of a rank that ends its peers is its own/heap", endedMemory},
 		{"Memory of a rank that ends its peers is its own/mapped", endedMapped},
+		{"A rank that ends a peer has the end of each operation once", endInFlight},
 		{"A closed peer wakes a sleeper", closedWakes},
 		{"A dead peer is reported once, after its operations", peerDown},
 		{"A dead peer wakes a sleeper", peerDownWakes},

@@ -5,7 +5,8 @@
 //   - operations answer ErrAgain without need;
 //   - Poll hands over fewer events than it could, and holds completions back
 //     until a later Poll;
-//   - notes come later than the messages after them;
+//   - notes come later than the messages after them, and the ends of Flushes as
+//     late as other completions;
 //   - Wait returns although nothing has come;
 //   - Get is refused with ErrUnsupported, where the caller has asked for that.
 //

@@ -32,13 +32,6 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	return e.Endpoint.Send(kind, imm, hdr, body)
 }
 
-func (e *endpoint) SendZ(kind uint8, imm uint64, hdr []byte, body fabric.Segment, op fabric.Op) error {
-	if e.refuse(e.d.caps.SendZ && e.fits(hdr, body.Bytes)) {
-		return fabric.ErrAgain
-	}
-	return e.Endpoint.SendZ(kind, imm, hdr, body, op)
-}
-
 func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
 	if e.refuse(e.d.caps.Put) {
 		return fabric.ErrAgain
@@ -61,4 +54,11 @@ func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) erro
 		return fabric.ErrAgain
 	}
 	return e.Endpoint.Atomic(a, dst, op)
+}
+
+func (e *endpoint) Flush(op fabric.Op) error {
+	if e.refuse(true) {
+		return fabric.ErrAgain
+	}
+	return e.Endpoint.Flush(op)
 }

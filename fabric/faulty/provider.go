@@ -2,6 +2,7 @@ package faulty
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -85,6 +86,17 @@ func (d *domain) Connect(p fabric.Peer, addr []byte) (fabric.Endpoint, error) {
 		d.eps[p] = &endpoint{Endpoint: ep, d: d}
 	}
 	return d.eps[p], nil
+}
+
+// End also drops the peer's notes that were held back.
+func (d *domain) End(p fabric.Peer, err error) bool {
+	if !d.closed.Load() {
+		d.held = slices.DeleteFunc(d.held, func(e event) bool { return e.note != 0 && e.from == p })
+	}
+	if int(p) < len(d.eps) && d.eps[p] != nil {
+		d.eps[p].down = true
+	}
+	return d.Domain.End(p, err)
 }
 
 func (d *domain) Close() error {

@@ -11,9 +11,8 @@ import (
 // that comes between the sleeper's last look and its Wait is not lost.
 type bell struct {
 	// level is the Wake that the owner has armed, 0 for none. Arm stores level
-	// and the Poll after it loads ready.shared, and queue.tail (queue.head for a
-	// SendZ) of who is in it; the peer stores that, marks itself and then loads
-	// level. Go's atomics are sequentially consistent, so one of the two sees the
+	// and the Poll after it loads ready.shared, and queue.tail of who is in it;
+	// the peer stores that, marks itself and then loads level. Go's atomics are sequentially consistent, so one of the two sees the
 	// other's store: either Poll finds the event or the peer rings. Nobody but the
 	// owner clears level, so a peer that stops anywhere keeps no other from
 	// ringing.
@@ -33,13 +32,6 @@ func (b *bell) ring() {
 	select {
 	case b.rung <- struct{}{}:
 	default: // a ring is waiting already
-	}
-}
-
-// ringArmed rings if the owner has armed any level.
-func (b *bell) ringArmed() {
-	if b.level.Load() != 0 {
-		b.ring()
 	}
 }
 

@@ -16,15 +16,15 @@
 //
 // What the contract leaves open, mem does as follows.
 //
-//   - The doorbell rings at either level for the completion of a SendZ, and
-//     when a peer that answered ErrAgain has room again.
+//   - The doorbell rings at either level when a peer that answered ErrAgain
+//     has room again.
 //   - Poll returns 0 only when nothing was there.
 //   - A rank that closes its domain is reported to the others with PeerDown,
-//     as a killed one is. What it sent before is delivered first.
+//     as a killed one is, and so is one that ends a peer to that peer. What it
+//     sent before is delivered first.
 //   - Between a peer's end and its PeerDown, its endpoint answers ErrAgain.
 //   - A registered region is held alive until Deregister or Close.
-//   - Completions of one domain come in the order of acceptance, save those of
-//     SendZ, which come when the peer has taken the message.
+//   - Completions of one domain come in the order of acceptance.
 //
 // A Sim is another such network, for simulations: one goroutine drives all its
 // ranks, and nothing moves but by that goroutine's choice.

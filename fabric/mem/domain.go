@@ -9,7 +9,6 @@ import (
 )
 
 const (
-	maxShort = 48
 	maxEager = 8192
 
 	// maxDone is how many one-sided operations a domain carries out between
@@ -18,7 +17,6 @@ const (
 )
 
 var caps = fabric.Caps{
-	MaxShort:     maxShort,
 	MaxEager:     maxEager,
 	Chunk:        2048,
 	GetMin:       16384,
@@ -26,7 +24,6 @@ var caps = fabric.Caps{
 	Get:          true,
 	Put:          true,
 	Atomics:      true,
-	SendZ:        true,
 }
 
 // domain is one rank's side of a Network. It exists from NewNetwork on, so
@@ -40,11 +37,17 @@ type domain struct {
 	ready   ready // all but shared is the owner's
 	regions regions
 	// guard is shut when the rank leaves. Inside are this rank's copies to and
-	// from peers' memory and peers' copies from its SendZ buffers.
+	// from peers' memory.
 	guard guard
+	// doors has a guard for each peer, which is shut when this rank ends the
+	// peer. Inside are the peer's copies to and from memory here.
+	doors []guard
 	// gone is why the rank left, nil while it has not. Its store in leave
 	// pairs with the loads in noticeDeaths and endpoint.admit.
-	gone   atomic.Pointer[fabric.Error]
+	gone atomic.Pointer[fabric.Error]
+	// ended says of each peer that this rank has ended it, to which it is gone.
+	// Its store in End pairs with the loads in leftWhy.
+	ended  []atomic.Bool
 	opened atomic.Bool // the first CompareAndSwap in Open wins against later ones
 	left   atomic.Bool // the first CompareAndSwap in leave wins against later ones
 
@@ -62,11 +65,10 @@ type domain struct {
 
 // peerState is what a domain knows of one peer.
 type peerState struct {
-	inflight int  // operations accepted and not completed
-	vain     int  // looks at it since it last had something
-	mute     bool // its queue ends here: a message in it was lost with the peer
+	inflight int // operations accepted and not completed
+	vain     int // looks at it since it last had something
 	dying    bool
-	down     bool // PeerDown has been called
+	down     error // why it is: PeerDown has been called, or End
 }
 
 func newDomain(w *Network, rank fabric.Peer) *domain {
@@ -79,6 +81,8 @@ func newDomain(w *Network, rank fabric.Peer) *domain {
 		in:    make([]*queue, size),
 		eps:   make([]*endpoint, size),
 		peers: make([]peerState, size),
+		doors: make([]guard, size),
+		ended: make([]atomic.Bool, size),
 		dying: make([]fabric.Peer, 0, size),
 		done:  doneQueue{slots: make([]finished, maxDone)},
 	}
@@ -86,6 +90,9 @@ func newDomain(w *Network, rank fabric.Peer) *domain {
 		d.chaos = newChaos(w.seed, uint64(rank), size)
 	}
 	d.guard.open(0)
+	for p := range d.doors {
+		d.doors[p].open(0)
+	}
 	return d
 }
 
@@ -146,6 +153,38 @@ func (d *domain) Sleep(time.Duration) error { return fabric.ErrUnsupported }
 
 func (d *domain) Wake() { d.bell.ring() }
 
+// Linger has no switch: a Poll is a few loads.
+func (d *domain) Linger() *bool { return nil }
+
+// End waits for a copy of the peer's that is under way, and no PeerDown follows.
+func (d *domain) End(p fabric.Peer, err error) bool {
+	if !d.guard.live(0) || int64(p) >= int64(len(d.peers)) || d.peers[p].down != nil {
+		return false
+	}
+	d.peers[p].down = err
+	// The door goes first: what the peer has read before it learns of this was
+	// there.
+	d.doors[p].shut(0)
+	d.ended[p].Store(true)
+	d.net.deaths.Add(1)
+	d.net.domains[p].bell.ring()
+	return false
+}
+
+// errEnded is why a rank is down that lives.
+var errEnded = fmt.Errorf("%w: it has given this rank up", fabric.ErrPeerDown)
+
+// leftWhy is why the rank is gone to peer p, nil if it is not.
+func (d *domain) leftWhy(p fabric.Peer) error {
+	if gone := d.gone.Load(); gone != nil {
+		return gone
+	}
+	if d.ended[p].Load() {
+		return &fabric.Error{Op: "talk between goroutines", Peer: d.rank, HasPeer: true, Err: errEnded}
+	}
+	return nil
+}
+
 func (d *domain) Close() error {
 	if !d.leave("talk between goroutines", fabric.ErrPeerLeft) {
 		return fabric.ErrClosed
@@ -154,13 +193,13 @@ func (d *domain) Close() error {
 }
 
 // leave ends the rank's part in the network, once. When it returns, nobody
-// touches memory that the rank has registered or lent.
+// touches memory that the rank has registered.
 func (d *domain) leave(op string, why error) bool {
 	if !d.left.CompareAndSwap(false, true) {
 		return false
 	}
-	// The guard goes first: whoever sees gone may take back what it lent to
-	// this rank. The regions go last: whoever finds one missing sees gone.
+	// The guard goes first: whoever sees gone is written to no more. The regions
+	// go last: whoever finds one missing sees gone.
 	d.guard.shut(0)
 	d.gone.Store(&fabric.Error{Op: op, Peer: d.rank, HasPeer: true, Err: why})
 	d.net.deaths.Add(1)

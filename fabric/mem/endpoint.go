@@ -13,7 +13,6 @@ type endpoint struct {
 	to   fabric.Peer
 	peer *domain
 	q    *queue
-	z    loanQueue
 }
 
 // admit says whether an operation may begin.
@@ -22,10 +21,10 @@ func (e *endpoint) admit() error {
 	if !d.guard.live(0) {
 		return fabric.ErrClosed
 	}
-	if e.peer.gone.Load() != nil {
-		if d.peers[e.to].down {
-			return e.peer.gone.Load()
-		}
+	if s := &d.peers[e.to]; s.down != nil {
+		return s.down
+	}
+	if e.peer.leftWhy(d.rank) != nil {
 		return fabric.ErrAgain // until Poll has said so
 	}
 	if d.chaos != nil && d.chaos.refuse() {
@@ -50,31 +49,6 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	s.hdrLen = uint8(copy(s.hdr[:], hdr))
 	s.body = s.room(len(body))
 	copy(s.body, body)
-	e.q.publish()
-	e.knock(kind&fabric.Urgent != 0)
-	return nil
-}
-
-func (e *endpoint) SendZ(kind uint8, imm uint64, hdr []byte, body fabric.Segment, op fabric.Op) error {
-	if len(hdr) > fabric.MaxHeader || len(body.Bytes) > maxEager {
-		return fabric.ErrTooLong
-	}
-	if err := e.admit(); err != nil {
-		return err
-	}
-	if e.z.slots == nil {
-		e.z.slots = make([]loan, e.d.net.depth)
-	}
-	s := e.q.reserve()
-	if s == nil || e.z.full() {
-		return fabric.ErrAgain
-	}
-	s.form, s.kind, s.imm = borrowed, kind, imm
-	s.hdrLen = uint8(copy(s.hdr[:], hdr))
-	s.body = body.Bytes
-	s.room(len(body.Bytes)) // Poll may not allocate
-	e.d.peers[e.to].inflight++
-	e.z.push(loan{number: e.q.sent, op: op})
 	e.q.publish()
 	e.knock(kind&fabric.Urgent != 0)
 	return nil
@@ -175,24 +149,39 @@ func (e *endpoint) admitRemote() error {
 	return nil
 }
 
+// Flush has nothing to wait for: what was accepted before has been carried out.
+func (e *endpoint) Flush(op fabric.Op) error {
+	if err := e.admitRemote(); err != nil {
+		return err
+	}
+	e.finish(op)
+	return nil
+}
+
 // inside is a peer's memory while a copy is under way.
 type inside struct {
 	region *region
 	bytes  []byte
 }
 
-// enter checks m and keeps both the peer's region and this rank from ending
-// until leave.
+// enter checks m and keeps the peer's region, the peer's part with this rank and
+// this rank from ending until leave.
 func (e *endpoint) enter(op string, m fabric.Remote, n int, a fabric.Access) (inside, error) {
 	if !e.d.guard.enter(0) {
 		return inside{}, fabric.ErrClosed
+	}
+	door := &e.peer.doors[e.d.rank]
+	if !door.enter(0) {
+		e.d.guard.leave()
+		return inside{}, fabric.ErrAgain // until Poll says that the peer has ended this rank
 	}
 	r, b := e.peer.regions.enter(m, n, a)
 	if r != nil {
 		return inside{r, b}, nil
 	}
+	door.leave()
 	e.d.guard.leave()
-	if e.peer.gone.Load() != nil {
+	if e.peer.leftWhy(e.d.rank) != nil {
 		return inside{}, fabric.ErrAgain // the region went with the peer
 	}
 	return inside{}, badRemote(op, e.to, m, n)
@@ -200,11 +189,15 @@ func (e *endpoint) enter(op string, m fabric.Remote, n int, a fabric.Access) (in
 
 func (e *endpoint) leave(b inside) {
 	b.region.guard.leave()
+	e.peer.doors[e.d.rank].leave()
 	e.d.guard.leave()
 }
 
 // finish leaves the completion of op to the next Poll.
 func (e *endpoint) finish(op fabric.Op) {
+	if op == fabric.NoOp {
+		return // it has not failed, so there is nothing to tell
+	}
 	e.d.peers[e.to].inflight++
 	e.d.done.push(finished{op: op, peer: e.to})
 }

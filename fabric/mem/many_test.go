@@ -86,8 +86,8 @@ type from struct {
 func (f *from) Deliver(p fabric.Peer, _ uint8, _ uint64, _, _ []byte) { f.n[p]++; f.last = p }
 
 // Ranks that talk with more others than they watch, and sleep whenever Poll says
-// that there is nothing: no message and no end of a SendZ is forgotten, and
-// whoever brings one rings.
+// that there is nothing: no message and no note is forgotten, and whoever brings
+// one rings.
 func TestManyThatSleepForgetNobody(t *testing.T) {
 	const size = 24
 	rounds := 300
@@ -95,6 +95,14 @@ func TestManyThatSleepForgetNobody(t *testing.T) {
 		rounds = 50
 	}
 	ds := openAll(t, mem.NewNetwork(size, mem.WithDepth(20)), size)
+	var remotes [size]fabric.Remote
+	for r, d := range ds {
+		reg, err := d.Register(make([]byte, 8*size), fabric.RemoteWrite)
+		if err != nil {
+			t.Fatal(err)
+		}
+		remotes[r] = reg.Remote
+	}
 	var all sync.WaitGroup
 	for r, d := range ds {
 		all.Go(func() {
@@ -115,7 +123,8 @@ func TestManyThatSleepForgetNobody(t *testing.T) {
 					send := func() error { return eps[to].Send(1, 0, nil, nil) }
 					if k == 0 {
 						op++
-						send = func() error { return eps[to].SendZ(1, 0, nil, fabric.Segment{Bytes: make([]byte, 8)}, op) }
+						at := fabric.Remote{Addr: remotes[to].Addr + uint64(8*r), Len: 8, Key: remotes[to].Key} // the sender's own
+						send = func() error { return eps[to].Put(fabric.Segment{Bytes: make([]byte, 8)}, at, 1, op) }
 						s.pending[op] = true
 					}
 					for {
@@ -147,7 +156,7 @@ func TestManyThatSleepForgetNobody(t *testing.T) {
 					d.Wait(patience)
 					if time.Since(start) >= patience {
 						n := d.Poll(s, 1<<20)
-						t.Errorf("rank %d slept for %v in round %d with %d messages and %d SendZ outstanding; a Poll finds %d",
+						t.Errorf("rank %d slept for %v in round %d with %d messages and %d Puts outstanding; a Poll finds %d",
 							r, patience, round, s.got, len(s.pending), n)
 						return
 					}
@@ -170,6 +179,6 @@ type sleeper struct {
 }
 
 func (s *sleeper) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) { s.got++ }
-func (s *sleeper) Notify(fabric.Peer, uint32)                         {}
+func (s *sleeper) Notify(fabric.Peer, uint32)                         { s.got++ }
 func (s *sleeper) Complete(op fabric.Op, _ error)                     { delete(s.pending, op) }
 func (s *sleeper) PeerDown(fabric.Peer, error)                        {}

@@ -63,7 +63,7 @@ func (w *Network) Provider() fabric.Provider { return provider{w} }
 
 // Kill ends a rank as a crash would: its own calls answer ErrClosed, and every
 // other rank's Poll reports PeerDown once, after it has completed the rank's
-// operations, with an error those that had not been carried out. Kill does
+// operations, which had been carried out when they were accepted. Kill does
 // nothing to a rank that has ended already or does not exist.
 func (w *Network) Kill(rank fabric.Peer) {
 	if int(rank) < len(w.domains) {

@@ -84,9 +84,6 @@ func (d *domain) backlog() bool {
 		if q := d.inbound(fabric.Peer(p)); q != nil && q.peek() != nil {
 			return true
 		}
-		if e := d.eps[p]; e != nil && e.z.len > 0 && e.q.taken(e.z.first().number) {
-			return true
-		}
 	}
 	return false
 }
@@ -103,7 +100,7 @@ func (d *domain) pollDone(h fabric.Handler, max int) int {
 
 // inbound returns the queue from p, nil if there is nothing to take from it.
 func (d *domain) inbound(p fabric.Peer) *queue {
-	if s := &d.peers[p]; s.mute || s.down {
+	if d.peers[p].down != nil {
 		return nil
 	}
 	q := d.in[p]
@@ -114,31 +111,17 @@ func (d *domain) inbound(p fabric.Peer) *queue {
 	return q
 }
 
-// pollPeer hands over what has come from p: first the SendZ that p has taken,
-// then its messages and notes.
+// pollPeer hands over the messages and notes that have come from p. It stops
+// where a handler has ended p.
 func (d *domain) pollPeer(h fabric.Handler, p fabric.Peer, max int) int {
-	n := 0
-	if e := d.eps[p]; e != nil {
-		for n < max && e.z.len > 0 && e.q.taken(e.z.first().number) {
-			op := e.z.pop().op
-			d.peers[p].inflight--
-			h.Complete(op, nil)
-			n++
-		}
-	}
 	q := d.inbound(p)
 	if q == nil {
-		return n
+		return 0
 	}
-	from := d.net.domains[p]
-	for ; n < max; n++ {
+	n := 0
+	for n < max && d.peers[p].down == nil {
 		s := q.peek()
 		if s == nil {
-			break
-		}
-		lent := s.form == borrowed
-		if lent && !d.fetch(from, s) {
-			d.peers[p].mute = true
 			break
 		}
 		if s.form == note {
@@ -146,34 +129,12 @@ func (d *domain) pollPeer(h fabric.Handler, p fabric.Peer, max int) int {
 		} else {
 			h.Deliver(p, s.kind, s.imm, s.hdr[:s.hdrLen], s.body)
 		}
-		starved := q.release()
-		if starved {
-			from.bell.ring()
-		}
-		if lent {
-			from.ready.mark(d.rank)
-			from.bell.ringArmed()
+		n++
+		if q.release() {
+			d.net.domains[p].bell.ring()
 		}
 	}
 	return n
-}
-
-// fetch copies the body of a SendZ into the slot, where SendZ has made room.
-// It fails if either side has left: the sender's buffer is then no longer
-// ours to read, and nothing after this message may be delivered.
-func (d *domain) fetch(from *domain, s *slot) bool {
-	if !d.guard.enter(0) {
-		return false
-	}
-	defer d.guard.leave()
-	if !from.guard.enter(0) {
-		return false
-	}
-	defer from.guard.leave()
-	body := s.room(len(s.body))
-	copy(body, s.body)
-	s.form, s.body = message, body
-	return true
 }
 
 // noticeDeaths puts ranks that have left on the list of the dying and says
@@ -182,7 +143,7 @@ func (d *domain) noticeDeaths() bool {
 	if n := d.net.deaths.Load(); n != d.deathsSeen {
 		d.deathsSeen = n
 		for p, o := range d.net.domains {
-			if s := &d.peers[p]; o != d && !s.dying && o.gone.Load() != nil {
+			if s := &d.peers[p]; o != d && !s.dying && s.down == nil && o.leftWhy(d.rank) != nil {
 				s.dying = true
 				d.dying = append(d.dying, fabric.Peer(p))
 			}
@@ -201,26 +162,20 @@ func (d *domain) pollDeaths(h fabric.Handler, max int) int {
 	for i := 0; i < len(d.dying) && n < max; {
 		p := d.dying[i]
 		s := &d.peers[p]
-		gone := d.net.domains[p].gone.Load()
 		n += d.pollPeer(h, p, max-n)
-		if e := d.eps[p]; e != nil {
-			// The dead take nothing more: see leave.
-			for ; n < max && e.z.len > 0; n++ {
-				op := e.z.pop().op
-				s.inflight--
-				h.Complete(op, gone)
-			}
-		}
 		if n == max {
 			break // there may be messages left
 		}
-		if s.inflight > 0 {
+		if s.down == nil && s.inflight > 0 {
 			i++ // completions are still in done
 			continue
 		}
 		d.dying = append(d.dying[:i], d.dying[i+1:]...)
-		s.down = true
-		h.PeerDown(p, gone)
+		if s.down != nil {
+			continue // this rank has ended it meanwhile
+		}
+		s.down = d.net.domains[p].leftWhy(d.rank)
+		h.PeerDown(p, s.down)
 		n++
 	}
 	return n

@@ -11,9 +11,8 @@ import (
 type form uint8
 
 const (
-	message  form = iota // Send: body is in the slot
-	borrowed             // SendZ: body is still in the sender's memory
-	note                 // the note of a Put
+	message form = iota // of a Send
+	note                // of a Put
 )
 
 // slot is one message under way. The sender owns it from reserve to publish,
@@ -68,8 +67,7 @@ type queue struct {
 	_        [64]byte
 
 	// The receiver's line. head is the number of messages released: its store
-	// in release pairs with the load in reserve, which then may reuse the slot,
-	// and with the load in taken.
+	// in release pairs with the load in reserve, which then may reuse the slot.
 	head     atomic.Uint64
 	got      uint64 // head, without the atomic
 	tailSeen uint64
@@ -129,14 +127,6 @@ func (q *queue) publish() {
 		q.put = 0
 	}
 	q.tail.Store(q.sent)
-}
-
-// taken says whether the receiver has released message number n.
-func (q *queue) taken(n uint64) bool {
-	if n >= q.headSeen {
-		q.see()
-	}
-	return n < q.headSeen
 }
 
 // filling says whether the queue is half full. The sender calls it.

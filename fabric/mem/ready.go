@@ -9,7 +9,7 @@ import (
 
 // ready is the set of peers that a domain's Poll looks at, so that an idle one
 // costs two loads however many peers there are. A peer is in it once it has sent
-// something, or has taken a SendZ, and stays there for a while: to find out that
+// something, and stays there for a while: to find out that
 // a queue is empty costs less than to leave the set and come back. The zero value
 // has no peers.
 type ready struct {

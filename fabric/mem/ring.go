@@ -8,19 +8,10 @@ type finished struct {
 	peer fabric.Peer
 }
 
-// loan is a SendZ whose message the peer has not been seen to take.
-type loan struct {
-	number uint64 // of the message in the queue
-	op     fabric.Op
-}
-
-type (
-	doneQueue = ring[finished]
-	loanQueue = ring[loan]
-)
+type doneQueue = ring[finished]
 
 // ring is a first-in first-out list of fixed capacity. push wants room, pop
-// and first an element.
+// an element.
 type ring[T any] struct {
 	slots []T
 	at    int
@@ -33,8 +24,6 @@ func (r *ring[T]) push(v T) {
 	r.slots[(r.at+r.len)%len(r.slots)] = v
 	r.len++
 }
-
-func (r *ring[T]) first() T { return r.slots[r.at] }
 
 func (r *ring[T]) pop() T {
 	v := r.slots[r.at]

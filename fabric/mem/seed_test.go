@@ -75,7 +75,7 @@ func trace(t *testing.T, seed uint64) []string {
 		e, l := eps[i][j], logs[i]
 		switch rng.IntN(8) {
 		case 0:
-			l.note("sendz %d: %v", op, e.SendZ(2, uint64(op), nil, mine[i], op))
+			l.note("flush %d: %v", op, e.Flush(op))
 		case 1:
 			l.note("put %d: %v", op, e.Put(mine[i], theirs[j].Region.Remote, uint32(op%2), op))
 		case 2:

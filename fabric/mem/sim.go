@@ -13,7 +13,7 @@ import (
 type SimConfig struct {
 	Size  int
 	Depth int         // messages that an ordered pair holds before Send answers ErrAgain
-	Caps  fabric.Caps // of every domain; Atomics and SendZ are not offered
+	Caps  fabric.Caps // of every domain; Atomics are not offered
 
 	Again  int // Sends and Gets that answer ErrAgain without need
 	Split  int // Polls that hand over fewer events than they could
@@ -46,7 +46,6 @@ func DrawSim(rng *rand.Rand, size int) SimConfig {
 	}
 	eager := 8 + rng.IntN(57)
 	c.Caps = fabric.Caps{
-		MaxShort:     rng.IntN(eager + 1),
 		MaxEager:     eager,
 		Chunk:        1 + rng.IntN(eager),
 		GetMin:       1 + rng.IntN(4*eager),
@@ -69,11 +68,11 @@ type SimWhat uint8
 const (
 	SimSent     SimWhat = iota + 1 // Rank's Send towards Peer was accepted
 	SimAgain                       // ... or answered ErrAgain
-	SimGet                         // Rank's Get or Put was accepted: Op
+	SimGet                         // Rank's Get, Put or Flush was accepted: Op
 	SimNoGet                       // ... or answered an error other than ErrAgain: Err
 	SimArrive                      // a message of Peer is there for Rank's Poll
 	SimDeliver                     // Rank's Poll hands it over
-	SimTransfer                    // a Get or Put of Rank's is carried out, or has failed: Err
+	SimTransfer                    // a Get, Put or Flush of Rank's is carried out, or has failed: Err
 	SimComplete                    // Rank's Poll ends it
 	SimDeath                       // Rank is dead
 	SimDown                        // Rank's Poll reports the death of Peer
@@ -93,7 +92,7 @@ type SimEvent struct {
 	Imm        uint64
 	Hdr, Body  []byte
 	Op         fabric.Op
-	Put        bool // of a transfer: not a Get
+	Put        bool // of a transfer: a Put
 	Err        error
 }
 
@@ -145,7 +144,7 @@ const (
 // NewSim makes a network. All its chance comes from rng.
 func NewSim(rng *rand.Rand, c SimConfig) *Sim {
 	c.Depth = max(c.Depth, 1)
-	c.Caps.Atomics, c.Caps.SendZ = false, false
+	c.Caps.Atomics = false
 	s := &Sim{SimConfig: c, rng: rng, links: make([]simLink, c.Size*c.Size)}
 	for i := range s.links {
 		if c.Again+c.Split > 0 && rng.IntN(3) == 0 {

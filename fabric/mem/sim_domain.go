@@ -16,7 +16,9 @@ type simDomain struct {
 	inbox   []simItem // what the next Polls hand over
 	ops     []simOp   // accepted, not carried out
 	told    []bool    // whose death is in the inbox, or was
-	down    []bool    // whose death was reported
+	down    []error   // why whose endpoint is down: its death was reported, or End
+	ended   []bool    // whom this rank has ended
+	unsaid  []error   // first failure of a NoOp that no Flush has told of
 	regions map[uint64]simRegion
 	lastKey uint64
 	next    uint64 // address
@@ -39,10 +41,12 @@ type simOp struct {
 	put    bool
 	note   uint32
 	fails  error
+	flush  bool
 }
 
 func newSimDomain(s *Sim, rank int) *simDomain {
-	return &simDomain{sim: s, rank: rank, eps: make([]*simEndpoint, s.Size), told: make([]bool, s.Size), down: make([]bool, s.Size),
+	return &simDomain{sim: s, rank: rank, eps: make([]*simEndpoint, s.Size), told: make([]bool, s.Size), down: make([]error, s.Size),
+		ended: make([]bool, s.Size), unsaid: make([]error, s.Size),
 		regions: map[uint64]simRegion{}, next: firstAddr, closed: make(chan struct{})}
 }
 
@@ -109,12 +113,13 @@ func (d *simDomain) Poll(h fabric.Handler, max int) int {
 	if d.sim.chance(d.sim.Split) {
 		n = 1 + d.sim.rng.IntN(n)
 	}
-	for range n {
+	handed := 0
+	for ; handed < n && len(d.inbox) > 0; handed++ { // a handler may end a peer
 		i := d.inbox[0]
 		d.inbox = d.inbox[1:]
 		d.hand(h, i)
 	}
-	return n
+	return handed
 }
 
 func (d *simDomain) hand(h fabric.Handler, i simItem) {
@@ -135,7 +140,7 @@ func (d *simDomain) hand(h fabric.Handler, i simItem) {
 		d.sim.tell(e)
 		h.Complete(i.op, i.err)
 	case callDown:
-		d.down[i.peer] = true
+		d.down[i.peer] = i.err
 		e.What = SimDown
 		d.sim.tell(e)
 		h.PeerDown(p, i.err)
@@ -152,6 +157,39 @@ func (d *simDomain) Wait(time.Duration) error {
 	<-d.closed
 	return fabric.ErrClosed
 }
+
+// Linger has no switch: nothing comes while Poll looks.
+func (d *simDomain) Linger() *bool { return nil }
+
+// End takes what is on the way from the peer, which learns of it by a move.
+func (d *simDomain) End(p fabric.Peer, err error) bool {
+	if d.dead || int(p) >= d.sim.Size || d.down[p] != nil {
+		return false
+	}
+	d.down[p], d.told[p], d.ended[p] = err, true, true
+	d.sim.link(int(p), d.rank).cut(0)
+	inbox, ops := d.inbox, d.ops
+	d.inbox, d.ops = nil, nil
+	for _, i := range inbox {
+		switch {
+		case i.peer != int(p) || i.what == callComplete:
+			d.inbox = append(d.inbox, i)
+		case i.what == callDeliver:
+			d.sim.link(i.peer, d.rank).count--
+		}
+	}
+	for _, o := range ops {
+		if o.peer == int(p) {
+			d.sim.over(d, o, err)
+		} else {
+			d.ops = append(d.ops, o)
+		}
+	}
+	return false
+}
+
+// goneTo reports whether the rank is down to a peer.
+func (d *simDomain) goneTo(p int) bool { return d.dead || d.ended[p] }
 
 // Close ends the rank as a death does.
 func (d *simDomain) Close() error {
@@ -184,8 +222,8 @@ func (e *simEndpoint) admit() error {
 	switch s := e.d.sim; {
 	case e.d.dead:
 		return fabric.ErrClosed
-	case e.d.down[e.to]:
-		return &fabric.Error{Op: "send", Peer: fabric.Peer(e.to), HasPeer: true, Err: fabric.ErrPeerDown}
+	case e.d.down[e.to] != nil:
+		return &fabric.Error{Op: "send", Peer: fabric.Peer(e.to), HasPeer: true, Err: e.d.down[e.to]}
 	case e.d.told[e.to], s.chance(s.Again): // the next Poll will say so
 		return fabric.ErrAgain
 	}
@@ -198,7 +236,7 @@ func (e *simEndpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 		return fabric.ErrTooLong
 	}
 	err := e.admit()
-	lost := s.domains[e.to].dead
+	lost := s.domains[e.to].goneTo(e.d.rank)
 	if err == nil && (e.link.count >= s.Depth || lost && s.rng.IntN(2) == 0) {
 		err = fabric.ErrAgain
 	}
@@ -224,7 +262,7 @@ func (e *simEndpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) e
 	case err != nil:
 	case !s.Caps.Get || src.Key == 0 || s.chance(s.NoGet):
 		err = fabric.ErrUnsupported // memory without a key could not be registered
-	case s.domains[e.to].dead: // it will fail
+	case s.domains[e.to].goneTo(e.d.rank): // it will fail
 	default:
 		_, err = s.domains[e.to].reach(src, len(dst.Bytes), fabric.RemoteRead)
 		if err == nil && s.chance(s.BadGet) {
@@ -242,7 +280,7 @@ func (e *simEndpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op
 	case err != nil:
 	case !s.Caps.Put || dst.Key == 0 || s.chance(s.NoGet):
 		err = fabric.ErrUnsupported
-	case s.domains[e.to].dead: // it will fail
+	case s.domains[e.to].goneTo(e.d.rank): // it will fail
 	default:
 		_, err = s.domains[e.to].reach(dst, len(src.Bytes), fabric.RemoteWrite)
 		if err == nil && s.chance(s.BadGet) {
@@ -266,8 +304,9 @@ func (e *simEndpoint) begin(o simOp, err error) error {
 	return err
 }
 
-func (e *simEndpoint) SendZ(uint8, uint64, []byte, fabric.Segment, fabric.Op) error {
-	return fabric.ErrUnsupported
+// Flush is carried out by a move, behind the operations before it.
+func (e *simEndpoint) Flush(op fabric.Op) error {
+	return e.begin(simOp{op: op, peer: e.to, flush: true}, e.admit())
 }
 
 func (e *simEndpoint) Atomic(fabric.Atomic, fabric.Remote, fabric.Op) error {

@@ -12,7 +12,7 @@ type SimMoveKind uint8
 
 const (
 	MoveArrive   SimMoveKind = iota + 1 // the oldest message from Peer comes to Rank
-	MoveTransfer                        // a Get or Put of Rank's towards Peer is carried out
+	MoveTransfer                        // a Get, Put or Flush of Rank's towards Peer is carried out
 	MoveDown                            // Rank learns that Peer is dead
 )
 
@@ -45,23 +45,34 @@ func (s *Sim) Moves() []SimMove {
 				s.moves = append(s.moves, SimMove{Kind: MoveDown, Rank: r, Peer: p})
 			}
 		}
-		for _, o := range d.ops {
+		for i, o := range d.ops {
+			if o.flush && d.busyWith(o.peer, i) {
+				continue
+			}
 			s.moves = append(s.moves, SimMove{Kind: MoveTransfer, Rank: r, Peer: o.peer, Op: o.op})
 		}
 	}
 	return s.moves
 }
 
+// busyWith reports whether one of the first n operations is with the peer.
+func (d *simDomain) busyWith(p, n int) bool {
+	for _, o := range d.ops[:n] {
+		if o.peer == p {
+			return true
+		}
+	}
+	return false
+}
+
 // mayMourn reports whether a rank may learn of a death: everything else from
 // the dead comes before.
 func (s *Sim) mayMourn(d *simDomain, p int) bool {
-	if !s.domains[p].dead || d.told[p] || s.Meet != nil && !s.Meet(d.rank, p) || s.link(p, d.rank).count > 0 {
+	if !s.domains[p].goneTo(d.rank) || d.told[p] || s.Meet != nil && !s.Meet(d.rank, p) || s.link(p, d.rank).count > 0 {
 		return false
 	}
-	for _, o := range d.ops {
-		if o.peer == p {
-			return false
-		}
+	if d.busyWith(p, len(d.ops)) {
+		return false
 	}
 	for i := range d.inbox {
 		if d.inbox[i].peer == p {
@@ -108,14 +119,18 @@ func (s *Sim) Do(m SimMove) {
 		}
 	case MoveDown:
 		d.told[m.Peer] = true
+		what, why := "rank was killed", fabric.ErrPeerDown
+		if !s.domains[m.Peer].dead {
+			what, why = "talk between goroutines", errEnded
+		}
 		d.inbox = append(d.inbox, simItem{what: callDown, peer: m.Peer,
-			err: &fabric.Error{Op: "rank was killed", Peer: fabric.Peer(m.Peer), HasPeer: true, Err: fabric.ErrPeerDown}})
+			err: &fabric.Error{Op: what, Peer: fabric.Peer(m.Peer), HasPeer: true, Err: why}})
 	}
 }
 
 var errReleased = errors.New("local memory was deregistered amid a transfer")
 
-// transfer carries out a Get or Put as late as can be.
+// transfer carries out a Get, a Put or a Flush as late as can be.
 func (s *Sim) transfer(d *simDomain, o simOp) {
 	if _, ok := d.regions[o.region]; o.region != 0 && !ok {
 		s.tell(SimEvent{What: SimMisuse, Rank: d.rank, Peer: o.peer, Op: o.op, Err: errReleased})
@@ -123,9 +138,11 @@ func (s *Sim) transfer(d *simDomain, o simOp) {
 	err := o.fails
 	peer := s.domains[o.peer]
 	switch {
-	case peer.dead:
+	case peer.goneTo(d.rank):
 		err = &fabric.Error{Op: "get", Peer: fabric.Peer(o.peer), HasPeer: true, Err: fabric.ErrPeerDown}
 	case err != nil:
+	case o.flush:
+		err, d.unsaid[o.peer] = d.unsaid[o.peer], nil
 	case o.put:
 		var b []byte
 		if b, err = peer.reach(o.remote, len(o.local), fabric.RemoteWrite); err == nil {
@@ -140,7 +157,18 @@ func (s *Sim) transfer(d *simDomain, o simOp) {
 			copy(o.local, b)
 		}
 	}
+	s.over(d, o, err)
+}
+
+// over ends an operation, of which the next Poll tells.
+func (s *Sim) over(d *simDomain, o simOp, err error) {
 	s.tell(SimEvent{What: SimTransfer, Rank: d.rank, Peer: o.peer, Op: o.op, Put: o.put, Err: err})
+	if o.op == fabric.NoOp {
+		if d.unsaid[o.peer] == nil {
+			d.unsaid[o.peer] = err
+		}
+		return
+	}
 	d.inbox = append(d.inbox, simItem{what: callComplete, peer: o.peer, op: o.op, err: err})
 }
 
@@ -159,8 +187,13 @@ func (s *Sim) Kill(rank int) {
 		if n := len(out.flight); n > 0 {
 			keep = s.rng.IntN(n + 1)
 		}
-		out.count -= len(out.flight) - keep
-		out.flight = out.flight[:keep]
+		out.cut(keep)
 		in.flight, in.count = nil, 0
 	}
+}
+
+// cut loses what is on its way but for so many messages.
+func (l *simLink) cut(keep int) {
+	l.count -= len(l.flight) - keep
+	l.flight = l.flight[:keep]
 }

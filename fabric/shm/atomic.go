@@ -28,7 +28,7 @@ func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) erro
 		err = apply(a, word64(b, 0))
 		e.wrote()
 	}
-	e.d.done = append(e.d.done, completion{op: op, err: err})
+	e.over(op, err)
 	return nil
 }
 

@@ -33,8 +33,6 @@ func (d onHeap) Caps() fabric.Caps {
 	return c
 }
 
-func (d onHeap) End(p fabric.Peer, err error) bool { return d.Domain.(fabric.Ender).End(p, err) }
-
 func TestConformance(t *testing.T) {
 	for _, cma := range []bool{true, false} {
 		t.Run(fmt.Sprintf("cma=%t", cma), func(t *testing.T) {
@@ -61,6 +59,13 @@ func conform(t *testing.T, as onHeap) {
 		},
 		Alloc: allocOrFail,
 	})
+}
+
+// The same with rings that grow when they are full.
+func TestConformanceOfRingsThatGrow(t *testing.T) {
+	refuseCMA(t)
+	instead(t, &forHaste, 0)
+	conform(t, onHeap{})
 }
 
 // The same for a rank whose thread sleeps in the kernel.

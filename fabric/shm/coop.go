@@ -38,6 +38,7 @@ const (
 const (
 	internalNote = iota + 1
 	internalHelp
+	internalGrown
 )
 
 // coopSlots is the reader's side of the slots of its ring.
@@ -273,8 +274,10 @@ func (j *helpJob) copy(own *Arena, off, n uint64) error {
 // sendInternal sends a message for the peer's transport; hdr is at most 48
 // bytes. It answers false when the ring is full.
 func (e *endpoint) sendInternal(kind uint8, imm uint64, hdr []byte, urgent uint8) bool {
-	if !e.tx.write(control(e.tx.tail, kind, len(hdr), 0)|ctlInternal, imm, hdr, nil) {
-		return false
+	for !e.tx.write(control(e.tx.tail, kind, len(hdr), 0)|ctlInternal, imm, hdr, nil) {
+		if !e.enlarge() {
+			return false
+		}
 	}
 	if loadWake(e.wake) != 0 {
 		e.ring(urgent)
@@ -290,6 +293,8 @@ func (d *Domain) internal(h fabric.Handler, r *inbound, kind uint8, imm uint64, 
 		h.Notify(r.peer.peer, uint32(imm))
 	case internalHelp:
 		d.startHelp(r, hdr)
+	case internalGrown:
+		d.grown(r)
 	default:
 		d.corrupt(r, uint64(kind)<<ctlKindShift|ctlInternal)
 	}

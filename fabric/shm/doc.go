@@ -4,8 +4,9 @@
 // handed over a Unix socket at first use: 64-byte descriptor lines, whose
 // sequence number is the valid flag, and a payload area beside them. A message
 // of at most 48 bytes lives in its line; a longer one has its body in the
-// payload area. Nothing of it has a name in a file system (the rendezvous
-// sockets are abstract), so nothing is left behind when a rank is killed.
+// payload area. In jobs of more than a few ranks a ring begins small and grows
+// when it is full (grow.go). Nothing of it has a name in a file system (the
+// rendezvous sockets are abstract), so nothing is left behind when a rank is killed.
 //
 // Get and Put move large bodies with one copy: through Cross Memory Attach
 // (process_vm_readv), or by a plain copy from the arena, memory of mpi.Alloc

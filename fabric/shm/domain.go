@@ -33,6 +33,7 @@ type Domain struct {
 	probe      []uint64      // peers read probe[0] to see whether CMA works
 	parked     int           // the thread that peers name to CMA
 	slow       time.Duration // handshakeTime
+	full       bool          // rings are full from the beginning, see grow.go
 
 	// The doorbell: the control segment holds the wake word that peers read,
 	// the eventfd is what they ring.
@@ -73,7 +74,9 @@ type Domain struct {
 	helps      []*helpJob             // large Gets of peers that we help with
 	hdr        [fabric.MaxHeader]byte // of the message being delivered
 	out        [fabric.MaxHeader]byte // of the transport's own message being sent
+	haste      int                    // bytes for rings to grow before they must, see grow.go
 	cmaOnce    sync.Once
+	growOnce   sync.Once
 }
 
 // inbound is the ring of a peer that we poll.
@@ -111,6 +114,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 		return nil, err
 	}
 	d := &Domain{cfg: cfg, controlFD: -1, bellFD: -1, peers: make([]*endpoint, cfg.Size), slow: handshakeTime}
+	d.haste, d.full = hasteFor(cfg.Size)
 	if err = tryPidfd(); err != nil {
 		return nil, err
 	}
@@ -131,7 +135,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	if d.arena, err = processArena(); err != nil {
 		return nil, err
 	}
-	if d.controlFD, d.control, err = newSegment("weft-control", controlSize); err != nil {
+	if d.controlFD, d.control, err = newSegment("weft-control", controlSize, controlSize); err != nil {
 		return nil, err
 	}
 	d.left = word(d.control, offLeft)
@@ -148,7 +152,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 		return nil, fmt.Errorf("listen for local ranks: %w", err)
 	}
 	d.caps = fabric.Caps{
-		MaxShort: maxInline, MaxEager: maxEager, Chunk: pieceSize,
+		MaxEager: maxEager, Chunk: pieceSize,
 		GetMin: getMin, GetMinMapped: 4 << 10,
 		Get: true, Put: true, Atomics: true, LocalUnregistered: true,
 	}
@@ -160,6 +164,9 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 // Caps says what shared memory offers. Get and Put towards a peer whose memory
 // can't be reached, and Atomic outside the arena, answer ErrUnsupported.
 func (d *Domain) Caps() fabric.Caps { return d.caps }
+
+// Linger has no switch: a Poll that finds nothing is a few loads.
+func (d *Domain) Linger() *bool { return nil }
 
 // Addr is the name of the rank's rendezvous socket and of its network namespace.
 func (d *Domain) Addr() []byte { return []byte(d.addr + " " + netNamespace()) }

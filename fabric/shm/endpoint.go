@@ -28,6 +28,12 @@ type endpoint struct {
 	noting *getJob // the oldest Put whose note has found no room
 
 	stopped []*getJob // its transfers, once it was ended or we close
+
+	// See flush.go.
+	begun   uint64 // jobs so far
+	running int    // of these
+	flushes []flush
+	unsaid  error // first failure of a NoOp that no Flush has told of
 }
 
 // Send copies a message into the peer's ring.
@@ -42,8 +48,10 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 		e.tx.answers = e.rx.head != e.heard
 		e.heard = e.rx.head
 	}
-	if !e.tx.put(kind, imm, hdr, body) {
-		return e.full()
+	for !e.tx.put(kind, imm, hdr, body) {
+		if !e.enlarge() {
+			return e.full()
+		}
 	}
 	// Pairs with Arm: the peer stores its wake word and then sees to it, by
 	// membarrier or because we publish with a fence, that either this load
@@ -78,9 +86,4 @@ func (e *endpoint) full() error {
 		e.ring(fabric.Urgent)
 	}
 	return fabric.ErrAgain
-}
-
-// SendZ is not offered: Send copies once, Get copies nothing in between.
-func (e *endpoint) SendZ(uint8, uint64, []byte, fabric.Segment, fabric.Op) error {
-	return fabric.ErrUnsupported
 }

@@ -34,6 +34,7 @@ func blockSize(n int) int {
 type getJob struct {
 	e       *endpoint
 	op      fabric.Op
+	number  uint64 // among the endpoint's jobs, from 1 on
 	local   []byte
 	remote  fabric.Remote
 	write   bool // a Put
@@ -57,7 +58,7 @@ type getJob struct {
 // block, while the peer's Poll writes blocks from the back.
 func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
 	if n := len(dst.Bytes); e.d.delivering && n < coopMin && src.Key == keyVirtual && uint64(n) <= src.Len &&
-		e.up && e.info.cma && !e.d.closed.Load() {
+		e.up && e.info.cma && !e.d.closed.Load() && op != fabric.NoOp {
 		e.d.readLater(e, dst.Bytes, src.Addr, op)
 		return nil
 	}
@@ -82,6 +83,9 @@ type briefRead struct {
 	addr  uint64
 }
 
+// flushAddr is the address of a briefRead that is a Flush behind others.
+const flushAddr = ^uint64(0)
+
 // readLater notes a brief read, field by field: a whole that is copied right
 // after has to wait for its parts to be stored.
 func (d *Domain) readLater(e *endpoint, local []byte, addr uint64, op fabric.Op) {
@@ -100,6 +104,10 @@ func (d *Domain) readBrief(h fabric.Handler) int {
 	n := 0
 	for ; n < len(d.reads); n++ {
 		r := &d.reads[n]
+		if r.local == nil && r.addr == flushAddr {
+			r.e.beginFlush(r.op)
+			continue
+		}
 		err := readPeer(r.e.info.thread, r.local, r.addr)
 		if r.e.up {
 			r.e.tx.claimTwo()
@@ -134,7 +142,7 @@ func (e *endpoint) transfer(j getJob) error {
 	}
 	j.shared = e.helpPays(&j)
 	if !j.write && len(j.local) <= wholeGet && !j.shared {
-		e.d.done = append(e.d.done, completion{op: j.op, err: e.move(&j, 0, len(j.local))})
+		e.over(j.op, e.move(&j, 0, len(j.local)))
 		return nil
 	}
 	// A Put is a job whatever its length: its note follows the bytes.
@@ -158,6 +166,9 @@ func (e *endpoint) helpPays(j *getJob) bool {
 
 // begin makes a transfer a job.
 func (e *endpoint) begin(j getJob) {
+	e.begun++
+	e.running++
+	j.number = e.begun
 	e.d.jobs = append(e.d.jobs, &j)
 }
 
@@ -296,7 +307,7 @@ func (d *Domain) finish(i int, err error) {
 	copy(d.jobs[i:], d.jobs[i+1:])
 	d.jobs[last] = nil
 	d.jobs = d.jobs[:last]
-	d.done = append(d.done, completion{op: j.op, err: err})
+	j.e.ended(j, err)
 }
 
 // noCMA says once why large messages are copied twice.

@@ -47,7 +47,7 @@ func (d *Domain) offerRing(e *endpoint) (p *peerInfo, mem []byte, fenced bool, e
 	stop := context.AfterFunc(d.ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 
-	ringFD, mem, err := newSegment("weft-ring", d.ringSize())
+	ringFD, mem, err := newSegment("weft-ring", d.ringSize(), d.ringStart())
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -136,7 +136,7 @@ func (d *Domain) welcome(conn *net.UnixConn) error {
 	}
 	var mem []byte
 	if err == nil {
-		mem, err = mapSegment(fds[fdRing], d.ringSize(), unix.PROT_READ|unix.PROT_WRITE)
+		mem, err = mapSegment(fds[fdRing], d.ringSize(), d.ringStart(), unix.PROT_READ|unix.PROT_WRITE)
 	}
 	if err != nil {
 		if p != nil {
@@ -172,7 +172,7 @@ func (d *Domain) meet(conn *net.UnixConn, you *hello, fds []int) (*peerInfo, err
 		return nil, err
 	}
 	p := &peerInfo{pid: int(cred.Pid), thread: int(cred.Pid), bell: -1}
-	if p.control, err = mapSegment(fds[fdControl], controlSize, unix.PROT_READ|unix.PROT_WRITE); err != nil {
+	if p.control, err = mapSegment(fds[fdControl], controlSize, controlSize, unix.PROT_READ|unix.PROT_WRITE); err != nil {
 		return nil, err
 	}
 	defer func() {

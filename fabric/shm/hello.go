@@ -12,7 +12,7 @@ import (
 // answer that refuses, the reason.
 const (
 	helloMagic   = 0x3174666577 // "weft1"
-	helloVersion = 3
+	helloVersion = 4
 	maxHello     = 1024
 	helloFixed   = 8 + 4 + 4 + 4 + 4 + 4 + 4 + 8 + 8 + 4 + 3*2
 )
@@ -20,7 +20,7 @@ const (
 type hello struct {
 	version    uint32
 	rank, size uint32
-	lines, pay uint32 // the shape of a ring
+	lines, pay uint32 // the shape of a full ring
 	membarrier bool   // the sender can issue an expedited membarrier
 	probeAddr  uint64 // where probeValue stands in the sender's memory
 	probeValue uint64
@@ -100,7 +100,7 @@ func (h *hello) accepts(o *hello) error {
 }
 
 // ringSize is the length in bytes of the segment of a ring.
-func (d *Domain) ringSize() int { return offPayload + payloadFor(d.cfg.Size) }
+func (d *Domain) ringSize() int { return segmentFor(d.cfg.Size) }
 
 func (d *Domain) greeting() hello {
 	return hello{

@@ -109,7 +109,7 @@ func (d *Domain) findLeft() {
 	}
 }
 
-// End ends a peer for a reason of the engine's. See fabric.Ender.
+// End ends a peer for a reason of the engine's. See fabric.Domain.
 func (d *Domain) End(p fabric.Peer, err error) bool {
 	if d.closed.Load() || int(p) >= len(d.peers) {
 		return false
@@ -157,7 +157,7 @@ func (d *Domain) cut(e *endpoint, err error) {
 // endStopped ends the operations of a peer that is quiet.
 func (d *Domain) endStopped(e *endpoint) {
 	for _, j := range e.stopped {
-		d.done = append(d.done, completion{op: j.op, err: e.down})
+		e.ended(j, e.down)
 	}
 	e.stopped = nil
 }

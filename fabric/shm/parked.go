@@ -1,8 +1,6 @@
 package shm
 
 import (
-	"fmt"
-	"os"
 	"runtime"
 	"sync"
 
@@ -54,6 +52,6 @@ func isThread(pid, tid int) bool {
 	if tid <= 0 {
 		return false
 	}
-	_, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", pid, tid))
-	return err == nil
+	err := unix.Tgkill(pid, tid, 0)
+	return err == nil || err == unix.EPERM
 }

@@ -217,10 +217,10 @@ func (d *Domain) take(ev *event) {
 	}
 	switch {
 	case ev.tx != nil:
-		e.tx = producer{ringMem: newRingMem(ev.tx), fenced: ev.fenced}
+		e.tx = producer{ringMem: d.newRing(ev.tx), haste: haste{hasty: !d.full}, fenced: ev.fenced}
 		e.up = true
 	case ev.rx != nil && e.rx == nil:
-		e.rx = &inbound{consumer: consumer{ringMem: newRingMem(ev.rx)}, peer: e}
+		e.rx = &inbound{consumer: consumer{ringMem: d.newRing(ev.rx)}, peer: e}
 		d.rx = append(d.rx, e.rx)
 	default:
 		unix.Munmap(ev.rx)

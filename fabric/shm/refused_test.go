@@ -119,19 +119,36 @@ func TestAFullMachineRefusesAllocAndLaterServesIt(t *testing.T) {
 
 // A connection that finds the machine full fails; the peer lives.
 func TestAConnectionOnAFullMachineFails(t *testing.T) {
-	ds := openJob(t, 2)
-	n := newNode(t, ds[0])
-	instead(t, &fallocate, func(int, uint32, int64, int64) error { return unix.ENOSPC })
-	ep, err := ds[0].Connect(1, ds[1].Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	waitFor(t, "PeerDown", func() bool { ds[0].Poll(n, 64); return n.down[1] != nil })
-	if err := n.down[1]; !errors.Is(err, fabric.ErrPeerDown) || !errors.Is(err, unix.ENOSPC) {
-		t.Errorf("PeerDown(%v)", err)
-	}
-	if err := ep.Send(1, 0, nil, nil); !errors.Is(err, fabric.ErrPeerDown) {
-		t.Errorf("Send = %v", err)
+	for name, refuse := range map[string]func(t *testing.T){
+		"a full ring": func(t *testing.T) {
+			instead(t, &fallocate, func(int, uint32, int64, int64) error { return unix.ENOSPC })
+		},
+		"a first ring": func(t *testing.T) {
+			if qemu != "" {
+				t.Skip("qemu-user has no MADV_POPULATE_WRITE")
+			}
+			instead(t, &madvise, func([]byte, int) error { return unix.EFAULT })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "a first ring" {
+				instead(t, &forHaste, 0)
+			}
+			ds := openJob(t, 2)
+			n := newNode(t, ds[0])
+			refuse(t)
+			ep, err := ds[0].Connect(1, ds[1].Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			waitFor(t, "PeerDown", func() bool { ds[0].Poll(n, 64); return n.down[1] != nil })
+			if err := n.down[1]; !errors.Is(err, fabric.ErrPeerDown) || !errors.Is(err, unix.ENOSPC) {
+				t.Errorf("PeerDown(%v)", err)
+			}
+			if err := ep.Send(1, 0, nil, nil); !errors.Is(err, fabric.ErrPeerDown) {
+				t.Errorf("Send = %v", err)
+			}
+		})
 	}
 }
 

@@ -1,33 +1,46 @@
 package shm
 
-// The layout of a ring segment, in bytes. The producer makes it; both sides
-// check it against the handshake.
+// A ring segment holds two rings: the first, with which a ring begins, and the
+// full one, whose pages are taken when the ring grows (grow.go). In small jobs it
+// begins with the full one. The
+// layout, in bytes; the producer makes the segment, and both sides check it
+// against the handshake.
 //
-//	0       consumed  one line, written by the consumer: descriptors, payload position
-//	64      coop      coopSlots lines, see coop.go
-//	3968    in flight a word of the producer's, see inflight.go
-//	4032    ends      a word of each side, the producer's first: it has left
-//	4096    lines     ringLines descriptors of 64 bytes
-//	+       payload   as many bytes as payloadFor says
+//	0       consumed  a line for each ring, the first's before the full one's,
+//	                  written by the consumer: descriptors, payload position
+//	128     coop      coopSlots lines, see coop.go
+//	1152    in flight a word of the producer's, see inflight.go
+//	1216    ends      a word of each side, the producer's first: it has left
+//	2048    lines     firstLines descriptors of 64 bytes
+//	4096    payload   firstPayload bytes
+//	12288   lines     ringLines descriptors of the full ring
+//	45056   payload   of the full ring, as many bytes as payloadFor says
 const (
-	lineSize  = 64
-	ringLines = 512
+	lineSize   = 64
+	firstLines = 32
+	ringLines  = 512
 
-	offConsumed = 0
-	offCoop     = 64
-	offInFlight = 3968
-	offEnds     = 4032
-	offLines    = 4096
-	offPayload  = offLines + ringLines*lineSize
+	offConsumed     = 0
+	offFullConsumed = 64
+	offCoop         = 128
+	offInFlight     = 1152
+	offEnds         = 1216
+	offFirstLines   = 2048
+	offFirstPayload = offFirstLines + firstLines*lineSize
+	offLines        = offFirstPayload + firstPayload // and the end of the first ring
+	offPayload      = offLines + ringLines*lineSize
 
 	maxInline = 48 // header and body bytes inside a line
 	maxEager  = 8 << 10
 	pieceSize = 2 << 10 // of a body that is longer than maxEager
 	maxDemote = 512     // longest body whose lines are pushed towards the consumer
+
+	// The first ring takes every message: one that can't grow serves all the same.
+	firstPayload = maxEager
 )
 
-// The payload area of a ring, a power of two: mostPayload, which is as much as
-// many a core's own cache holds. Behind it the lines that come round again have
+// The payload area of a full ring, a power of two: mostPayload, which is as much
+// as many a core's own cache holds. Behind it the lines that come round again have
 // left the consumer's cache for the one that both share, and are written sooner
 // than those of a small ring, whose every line is fetched from the consumer. In
 // large jobs the rings of all peers have inPayload bytes, or leastPayload each.
@@ -37,7 +50,7 @@ const (
 	inPayload    = 16 << 20
 )
 
-// payloadFor is the payload area of each ring in a job of so many ranks.
+// payloadFor is the payload area of each full ring in a job of so many ranks.
 func payloadFor(ranks int) int {
 	n := mostPayload
 	for n > leastPayload && n*ranks > inPayload {
@@ -45,6 +58,9 @@ func payloadFor(ranks int) int {
 	}
 	return n
 }
+
+// segmentFor is the length of the segment of each ring in such a job.
+func segmentFor(ranks int) int { return offPayload + payloadFor(ranks) }
 
 // A descriptor line is 8 bytes of control, 8 of imm and 48 of data. The
 // control word is the publish word: its low half is the line's position plus
@@ -87,56 +103,67 @@ func (m *ringMem) place(pos uint64, n int) (off, next uint64) {
 
 // producer is the sender's end of a ring.
 type producer struct {
-	ringMem
 	tail, payTail uint64
 	// What the consumer was last seen to have consumed.
 	seen, paySeen uint64
-	fenced        bool // the peer can't issue membarrier: publish with a full fence
-	answers       bool // the peer has sent since the last message to it
-	inline        bool // the last message was inside its line
+	ringMem
+	haste
+	fenced  bool // the peer can't issue membarrier: publish with a full fence
+	answers bool // the peer has sent since the last message to it
+	inline  bool // the last message was inside its line
 }
 
 // consumer is the receiver's end of a ring.
 type consumer struct {
-	ringMem
 	head, payHead uint64
+	ringMem
 	told, payTold uint64 // what the producer has been told
 }
 
 // room reports whether a line and, if n > 0, n bytes of payload are free. It
-// reads the consumer's line only when what it saw last does not suffice.
+// reads the consumer's line only when what it saw last does not suffice, and not
+// in a ring that is to grow before that.
 func (p *producer) room(n int) bool {
 	next := p.payTail
 	if n > 0 {
 		_, next = p.place(p.payTail, n)
 	}
-	if p.tail-p.seen < ringLines && next-p.paySeen <= p.area {
+	if p.tail-p.seen < p.limit && next-p.paySeen <= p.area {
 		return true
 	}
+	if p.hasty {
+		return false
+	}
 	p.seen, p.paySeen = p.consumed()
-	return p.tail-p.seen < ringLines && next-p.paySeen <= p.area
+	// An empty area takes every body, also where it starts anew.
+	return p.tail-p.seen < p.limit && (next-p.paySeen <= p.area || p.paySeen == p.payTail)
 }
 
-// scribbled reports that the consumer claims what it can't have consumed.
+// scribbled reports that the consumer claims what it can't have consumed. A body
+// that starts anew counts with what it has left free.
 func (p *producer) scribbled() bool {
-	return p.tail-p.seen > ringLines || p.payTail-p.paySeen > p.area
+	return p.tail-p.seen > p.limit || p.payTail-p.paySeen > p.area+maxEager
 }
 
-// halfFull asks the consumer's line, so it is for the slow path.
+// halfFull asks the consumer's line, so it is for the slow path. A ring that can
+// grow is not full for long.
 func (p *producer) halfFull() bool {
+	if p.mayGrow() {
+		return false
+	}
 	p.seen, p.paySeen = p.consumed()
-	return p.tail-p.seen >= ringLines/2 || p.payTail-p.paySeen >= p.area/2
+	return p.tail-p.seen >= p.limit/2 || p.payTail-p.paySeen >= p.area/2
 }
 
 // put writes one message and publishes it, or answers false when the ring is
-// full. hdr and body are within their limits.
+// full: enlarge says whether it is worth another try. hdr and body are within their limits.
 func (p *producer) put(kind uint8, imm uint64, hdr, body []byte) bool {
 	return p.write(control(p.tail, kind, len(hdr), len(body)), imm, hdr, body)
 }
 
 func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 	if len(hdr)+len(body) <= maxInline {
-		if p.tail-p.seen >= ringLines && !p.room(0) {
+		if p.tail-p.seen >= p.limit && !p.room(0) {
 			return false
 		}
 		line := p.line(p.tail)
@@ -173,9 +200,10 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 }
 
 // tell publishes what has been consumed once a quarter of the ring has been,
-// so that the consumer's line moves between the cores seldom.
+// so that the consumer's line moves between the cores seldom. Of the first ring's
+// area, which one body may need as a whole, it tells at once.
 func (c *consumer) tell() {
-	if c.head-c.told >= ringLines/4 || c.payHead-c.payTold >= c.area/4 {
+	if c.head-c.told > c.mask/4 || c.payHead-c.payTold >= c.quarter {
 		c.told, c.payTold = c.head, c.payHead
 		c.setConsumed(c.told, c.payTold)
 	}

@@ -5,24 +5,40 @@ import (
 	"unsafe"
 )
 
-// ringMem is the mapped memory of a ring segment.
+// ringMem is the mapped memory of a ring segment, and which of its rings is in
+// use.
 type ringMem struct {
 	lines unsafe.Pointer
+	mask  uint64 // lines less one, of a power of two
+	limit uint64 // lines that may be unread
 	pay   unsafe.Pointer
-	base  unsafe.Pointer
-	area  uint64 // bytes at pay, a power of two
-	mem   []byte
+	area  uint64         // bytes at pay, a power of two
+	told  unsafe.Pointer // what is consumed
+	first bool
+	mem   []byte // the segment
+
+	quarter uint64 // bytes of payload to consume before that is told
 }
 
-// newRingMem takes a mapping of ringSize bytes.
-func newRingMem(mem []byte) ringMem {
+// firstRing is the ring that a segment begins with. Its last free line is kept
+// for the news that it grows.
+func firstRing(mem []byte) ringMem {
 	base := unsafe.Pointer(unsafe.SliceData(mem))
 	return ringMem{
-		base:  base,
-		lines: unsafe.Add(base, offLines),
-		pay:   unsafe.Add(base, offPayload),
-		area:  uint64(len(mem) - offPayload),
-		mem:   mem,
+		lines: unsafe.Add(base, offFirstLines), mask: firstLines - 1, limit: firstLines - 1,
+		pay: unsafe.Add(base, offFirstPayload), area: firstPayload,
+		told: unsafe.Add(base, offConsumed), first: true, mem: mem, quarter: 1,
+	}
+}
+
+// fullRing is the ring that a segment grows to.
+func fullRing(mem []byte) ringMem {
+	base := unsafe.Pointer(unsafe.SliceData(mem))
+	area := uint64(len(mem) - offPayload)
+	return ringMem{
+		lines: unsafe.Add(base, offLines), mask: ringLines - 1, limit: ringLines,
+		pay: unsafe.Add(base, offPayload), area: area,
+		told: unsafe.Add(base, offFullConsumed), mem: mem, quarter: area / 4,
 	}
 }
 
@@ -40,7 +56,7 @@ func (c *consumer) sever() {
 type line struct{ p unsafe.Pointer }
 
 func (m *ringMem) line(pos uint64) line {
-	return line{unsafe.Add(m.lines, (pos%ringLines)*lineSize)}
+	return line{unsafe.Add(m.lines, (pos&m.mask)*lineSize)}
 }
 
 // control is the load that sees publish.
@@ -120,14 +136,14 @@ func (p *producer) claimPayload(n int) {
 // consumed pairs with setConsumed: the producer that sees a position may
 // overwrite what lies before it.
 func (m *ringMem) consumed() (lines, payload uint64) {
-	payload = atomic.LoadUint64((*uint64)(unsafe.Add(m.base, offConsumed+8)))
-	lines = atomic.LoadUint64((*uint64)(unsafe.Add(m.base, offConsumed)))
+	payload = atomic.LoadUint64((*uint64)(unsafe.Add(m.told, 8)))
+	lines = atomic.LoadUint64((*uint64)(m.told))
 	return lines, payload
 }
 
 func (m *ringMem) setConsumed(lines, payload uint64) {
-	storeRelease((*uint64)(unsafe.Add(m.base, offConsumed+8)), payload)
-	storeRelease((*uint64)(unsafe.Add(m.base, offConsumed)), lines)
+	storeRelease((*uint64)(unsafe.Add(m.told, 8)), payload)
+	storeRelease((*uint64)(m.told), lines)
 }
 
 // word is an aligned 32-bit word of a mapping.

@@ -94,7 +94,7 @@ func newScales() (*scales, error) {
 	}
 	largest := weighed[len(weighed)-1]
 	s := &scales{
-		tx: &producer{ringMem: newRingMem(mem)}, rx: &consumer{ringMem: newRingMem(mem)},
+		tx: &producer{ringMem: fullRing(mem)}, rx: &consumer{ringMem: fullRing(mem)},
 		src: make([]byte, largest), dst: make([]byte, largest), until: time.Now().Add(weighTime),
 	}
 	s.receiver.Add(1)

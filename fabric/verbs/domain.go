@@ -18,6 +18,7 @@ const (
 	headerSize = 16
 	slotSize   = headerSize + fabric.MaxHeader + maxEager
 	sendSlots  = 256
+	fenceSize  = 8 // behind the send slots: what fences read
 	wantInline = 256
 )
 
@@ -255,9 +256,9 @@ func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host 
 		d.wg.Go(func() { d.watchDevice(i, n, f, raw) })
 	}
 	d.caps = fabric.Caps{
-		MaxShort: max(d.inline-headerSize-fabric.MaxHeader, 0), MaxEager: maxEager, Chunk: 4096,
+		MaxEager: maxEager, Chunk: 4096,
 		GetMin: 16 << 10, GetMinMapped: 16 << 10,
-		Get: true, Put: true, Atomics: p.atomics, SendZ: true,
+		Get: true, Put: true, Atomics: p.atomics,
 	}
 	return d, nil
 }
@@ -277,8 +278,8 @@ func (d *Domain) prepare(slots int) (err error) {
 		mr     *mr
 	}{
 		{"receive slots", slots * slotSize, accessLocalWrite, &d.recvMem, &d.recvMR},
-		{"send slots", sendSlots * slotSize, accessLocalWrite, &d.sendMem, &d.sendMR},
-		{"credit words and mail", creditMemory(d.cfg.Size), accessLocalWrite | accessRemoteWrite, &d.creditMem, &d.creditMR},
+		{"send slots", sendSlots*slotSize + fenceSize, accessLocalWrite, &d.sendMem, &d.sendMR},
+		{"credit words and mail", creditMemory(d.cfg.Size), accessLocalWrite | accessRemoteRead | accessRemoteWrite, &d.creditMem, &d.creditMR},
 		{"keys", keys, accessRemoteRead, &d.keysMem, &d.keysMR},
 	} {
 		if m.n == 0 {

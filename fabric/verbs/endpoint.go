@@ -26,6 +26,7 @@ type endpoint struct {
 
 	up       bool
 	qp       qp    // id 0 while there is none
+	cut      bool  // the engine has ended it: nothing of its is handed over
 	down     error // why it is
 	dying    error // why it will be, once its messages are taken
 	failing  error // why it will be, once its operations have ended
@@ -40,8 +41,15 @@ type endpoint struct {
 	held       int   // slots among these
 	lost       error // of a piece of an operation that goes on
 
+	// Flushes, see flush.go.
+	number   uint64   // of transfers in stripes so far
+	moving   int      // of these
+	flushes  []uint32 // that wait for some of these
+	unsaid   error    // first failure of a NoOp that no Flush has told of
+	unsaidOf uint64   // its number
+
 	// Operations that the peer's device has refused, see refused.go.
-	refused  []fabric.Op
+	refused  []refusal
 	answers  int       // that came for these
 	answerBy time.Time // when the next is due
 	ended    bool      // the peer has ended the connection, and lived then
@@ -87,9 +95,18 @@ func (w *entry) bare() bool { return w.form == formPlain && w.slot < 0 }
 
 type form uint8
 
+// formOf is that of a work request with which op ends.
+func formOf(op fabric.Op) form {
+	if op == fabric.NoOp {
+		return formQuiet
+	}
+	return formOp
+}
+
 const (
 	formPlain  form = iota // nobody is told
 	formOp                 // op completes with it
+	formQuiet              // the same of a NoOp: it takes no completion of its own
 	formPiece              // of the operation that ends with the next formOp
 	formStripe             // of the transfer that op numbers
 	formKeys               // for the transfer that op numbers

@@ -19,14 +19,18 @@ func (e *endpoint) die(err error) {
 	}
 }
 
-// End ends a peer for a reason of the engine's. It answers whether there is
-// anything to end: then PeerDown follows, once the peer can write to no memory
-// here. Its keys alone would not do, since those of an arena stay.
+// End ends a peer for a reason of the engine's. Unless the peer is down already
+// PeerDown follows, once it can write to no memory here. Its keys alone would not
+// do, since those of an arena stay.
 func (d *Domain) End(p fabric.Peer, err error) bool {
-	e := d.peers[p]
-	if e == nil || e.down != nil || d.closed.Load() {
+	if d.closed.Load() || int(p) >= len(d.peers) {
 		return false
 	}
+	e := d.endpoint(p)
+	if e.down != nil {
+		return false
+	}
+	e.cut = true
 	e.fail(e.downError("talk over verbs", err))
 	return true
 }

@@ -27,8 +27,8 @@ func TestCardsAndGreetingsSurviveTheWire(t *testing.T) {
 		t.Errorf("greeting %+v came back as %+v, %v", g, got, err)
 	}
 	newer := g.encode()
-	newer[8] = 9
-	if _, err := decodeGreeting(newer); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("version 9 meets version %d", protocolVersion)) {
+	newer[8] = protocolVersion + 1
+	if _, err := decodeGreeting(newer); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("version %d meets version %d", protocolVersion+1, protocolVersion)) {
 		t.Errorf("another version: %v", err)
 	}
 	a := address{Version: protocolVersion, Rank: 3, Listen: "10.0.0.1:99", Token: [16]byte{1}}

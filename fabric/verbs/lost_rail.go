@@ -201,8 +201,10 @@ func (e *endpoint) goOn(h fabric.Handler) (n int) {
 	if e.failing != nil || e.down != nil {
 		return 0 // mourn ends them
 	}
-	keep := e.strays[:0]
-	for _, s := range e.strays {
+	strays := e.strays
+	keep := strays[:0]
+	e.strays = nil // what the end of a transfer adds goes behind
+	for _, s := range strays {
 		r, t := e.rails[s.rail-1], &e.d.transfers[s.id]
 		if r.qp.id != 0 || t.verb != opRead && !r.gone || !e.room(1) {
 			keep = append(keep, s)
@@ -215,6 +217,6 @@ func (e *endpoint) goOn(h fabric.Handler) (n int) {
 		s.rail, s.lkey = 0, s.back
 		e.postPart(s.id, s.part, t.rkey)
 	}
-	e.strays = keep
+	e.strays = append(keep, e.strays...)
 	return n
 }

@@ -74,9 +74,13 @@ func TestATransferGoesOnWhereItsRailIsLost(t *testing.T) {
 			ds, eps := connected(t, railJob(w, c.ports, c.queues))
 			v := newMoving(t, ds, eps[0], 1<<16)
 			v.stall(w, c.put)
+			flush := v.flush()
 			lose(w, ds[0], ds[1])
 			v.wait()
 			from, to := v.ends(c.put)
+			if err := v.m.ends[flush]; err != nil || !bytes.Equal(from, to) {
+				t.Errorf("%s, %+v: the Flush ended with %v, the bytes are there: %t", name, c, err, bytes.Equal(from, to))
+			}
 			if v.message(); v.m.ends[0] != nil || !bytes.Equal(from, to) {
 				err := v.m.ends[0]
 				t.Errorf("%s, %+v: the transfer ended with %v, its bytes are right: %t", name, c, err, bytes.Equal(from, to))

@@ -174,7 +174,7 @@ func (e *endpoint) open(h fabric.Handler) bool {
 	box := letterAt(d.creditMem, e.place)
 	head, imm := box.load(0), box.load(1)
 	nh, nb := int(uint8(head>>8)), int(uint16(head>>32)&^(quiet>>32))
-	if e.down != nil || nh > fabric.MaxHeader || nh+nb > mailMax {
+	if e.down != nil || e.cut || nh > fabric.MaxHeader || nh+nb > mailMax {
 		return false
 	}
 	l := &d.letter

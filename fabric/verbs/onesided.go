@@ -11,54 +11,11 @@ const (
 	maxPieces = 64
 	// pieceLimit cuts transfers also where the device would take more.
 	pieceLimit = 1 << 30
-	// gather is the body from which SendZ lets the device fetch it.
-	gather = 1024
 	// repeatMax is how long a repeated transfer may be: less than what a device
 	// takes at once, or than two stripes.
 	repeatMax = 4096
 	_         = uint(2*stripeMin - repeatMax - 1)
 )
-
-// SendZ lets the device fetch the body where it lies. A short one, or one in
-// memory that is not registered, is copied as Send does.
-func (e *endpoint) SendZ(kind uint8, imm uint64, hdr []byte, body fabric.Segment, op fabric.Op) error {
-	if len(hdr) > fabric.MaxHeader || len(body.Bytes) > maxEager {
-		return fabric.ErrTooLong
-	}
-	if !e.up {
-		return e.notUp()
-	}
-	if !e.credit() || !e.room(1) {
-		return fabric.ErrAgain
-	}
-	d := e.d
-	slot, ok := d.takeSlot()
-	if !ok {
-		return fabric.ErrAgain
-	}
-	m := d.slot(slot)
-	n := putHeader(m, kind, imm, e.grant(), hdr, len(body.Bytes))
-	s := d.next()
-	s.op, s.segments = opSend, 1
-	s.seg[0].addr, s.seg[0].lkey = addressOf(m), d.sendMR.lkey
-	if lkey, ok := d.local(body); ok && len(body.Bytes) >= gather {
-		s.segments = 2
-		s.seg[1] = segment{addressOf(body.Bytes), uint32(len(body.Bytes)), lkey}
-	} else {
-		n += copy(m[n:], body.Bytes)
-		if n <= d.inline {
-			s.flags |= flagInline
-		}
-	}
-	s.seg[0].length = uint32(n)
-	if e.urgent(kind) {
-		s.flags |= flagSolicited
-	}
-	e.sent++
-	e.wrote = false
-	e.submit(s, entry{op: op, form: formOp, slot: int32(slot)})
-	return nil
-}
 
 // Put is an RDMA WRITE, with immediate data if there is a note.
 func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
@@ -104,7 +61,7 @@ func (e *endpoint) repeat(verb opcode, seg *fabric.Segment, m *fabric.Remote, a 
 		!c.knows(seg.Region.Handle, &d.regions) || !c.holds(start, n) || !e.room(1) {
 		return false
 	}
-	e.piece(verb, seg.Bytes, c.lkey, m.Addr, uint32(m.Key), 0, entry{op: op, form: formOp, slot: -1})
+	e.piece(verb, seg.Bytes, c.lkey, m.Addr, uint32(m.Key), 0, entry{op: op, form: formOf(op), slot: -1})
 	return true
 }
 
@@ -142,7 +99,7 @@ func (e *endpoint) transfer(what string, verb opcode, seg fabric.Segment, m fabr
 	for ; n-off > piece; off += piece {
 		e.piece(verb, seg.Bytes[off:off+piece], lkey, m.Addr+uint64(off), uint32(m.Key), 0, entry{form: formPiece, slot: -1})
 	}
-	e.piece(verb, seg.Bytes[off:], lkey, m.Addr+uint64(off), uint32(m.Key), note, entry{op: op, form: formOp, slot: -1})
+	e.piece(verb, seg.Bytes[off:], lkey, m.Addr+uint64(off), uint32(m.Key), note, entry{op: op, form: formOf(op), slot: -1})
 	return nil
 }
 
@@ -195,7 +152,7 @@ func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) erro
 	}
 	s.setAtomic(word, uint32(dst.Key))
 	e.wrote = true
-	e.submit(s, entry{op: op, form: formOp, slot: int32(slot), result: a.Result})
+	e.submit(s, entry{op: op, form: formOf(op), slot: int32(slot), result: a.Result})
 	return nil
 }
 

@@ -76,6 +76,10 @@ type parcel struct {
 func (d *Domain) unpack(h fabric.Handler) int {
 	p := &d.parcel
 	e := p.e
+	if e.cut {
+		d.unpacked()
+		return 0
+	}
 	kind, imm, credit, hdr, body, n := parse(p.rest)
 	if n == 0 {
 		length := len(p.rest)

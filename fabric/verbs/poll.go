@@ -104,7 +104,7 @@ func (d *Domain) take(h fabric.Handler) int {
 		e = d.byNumber.find(c.qpn)
 	}
 	switch {
-	case e == nil || e.qp.number != c.qpn || e.down != nil:
+	case e == nil || e.qp.number != c.qpn || e.down != nil || e.cut:
 		d.repost(slot)
 		return 0
 	case c.status != 0:

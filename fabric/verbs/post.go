@@ -219,11 +219,11 @@ func (e *endpoint) end(h fabric.Handler, err error) int {
 		if e.lost == nil {
 			e.lost = err
 		}
-	case formOp:
+	case formOp, formQuiet:
 		if e.lost != nil {
 			err, e.lost = e.lost, nil
 		}
-		return e.complete(h, op, err)
+		return e.complete(h, refusal{op: op}, err)
 	case formStripe:
 		return d.ended(h, uint32(op), err)
 	case formKeys:

@@ -26,6 +26,7 @@ type rail struct {
 	lost         error
 	lostBy       time.Time // when it is destroyed though not all is flushed
 	gone         bool      // the peer has destroyed its end: nothing lands there any more
+	wrote        bool      // since its last fence
 	head, tail   uint32
 	reserved     int      // places in the ring for parts that wait for keys
 	ring         []stripe // that are outstanding

@@ -3,6 +3,7 @@ package verbs
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -19,16 +20,28 @@ const answerTime = 5 * time.Second
 // die has no goroutine that could answer.
 var errRefused = errors.New("refused")
 
+// refusal is an operation that has been refused, or would be if its end said so.
+type refusal struct {
+	op     fabric.Op
+	number uint64 // of a transfer in stripes, or a Flush
+	flush  bool   // that covers a NoOp which has been refused
+}
+
 // complete ends an operation. It returns how many events that makes.
-func (e *endpoint) complete(h fabric.Handler, op fabric.Op, err error) int {
-	if err != errRefused {
-		h.Complete(op, err)
+func (e *endpoint) complete(h fabric.Handler, o refusal, err error) int {
+	switch {
+	case err == errRefused:
+	case o.op == fabric.NoOp:
+		e.keep(o.number, err)
+		return 0
+	default:
+		h.Complete(o.op, err)
 		return 1
 	}
 	if e.answers == len(e.refused) {
 		e.answerBy = time.Now().Add(answerTime)
 	}
-	e.refused = append(e.refused, op)
+	e.refused = append(e.refused, o)
 	e.ask()
 	e.limp()
 	return 0
@@ -67,7 +80,7 @@ func (e *endpoint) orphaned(err error) {
 // settle ends refused operations, so many at most, of which it is known
 // why they were.
 func (e *endpoint) settle(h fabric.Handler, most int) (n int) {
-	for ; len(e.refused) > 0 && n < most; n++ {
+	for len(e.refused) > 0 && n < most {
 		err := e.failing
 		switch {
 		case e.answers > 0 || e.ended:
@@ -79,10 +92,16 @@ func (e *endpoint) settle(h fabric.Handler, most int) (n int) {
 			e.die(e.downError("talk over verbs", fmt.Errorf("its device has refused access, and it has not answered for %v", answerTime)))
 			return n
 		}
-		h.Complete(e.refused[0], err)
+		o := e.refused[0]
 		e.refused = e.refused[1:]
 		if e.answers > 0 {
 			e.answers--
+		}
+		if o.op != fabric.NoOp {
+			h.Complete(o.op, err)
+			n++
+		} else if !slices.ContainsFunc(e.refused, func(o refusal) bool { return o.flush }) {
+			e.keep(o.number, err)
 		}
 	}
 	return n

@@ -16,17 +16,20 @@ const (
 	peerMask  = 1<<(railShift-32) - 1
 )
 
-// transfer is a Get or Put that is under way in stripes.
+// transfer is a Get or Put that is under way in stripes, or a Flush.
 type transfer struct {
 	e       *endpoint // nil while the entry is free
 	op      fabric.Op
 	verb    opcode
 	left    int // work requests, and parts that wait, of which it consists
 	err     error
-	waiting []part // for the peer's keys; the memory is used again
+	waiting []part // for the peer's keys, or transfers; the memory is used again
 	local   uint64
 	remote  uint64
 	rkey    uint32 // on the peer's first port
+	number  uint64 // among the endpoint's; of a Flush that of the last before it
+	flush   bool
+	before  int // transfers that a Flush waits for
 }
 
 // part is a stripe, or a piece of one where the device takes no more at once.
@@ -119,6 +122,9 @@ func (e *endpoint) stripe(verb opcode, seg fabric.Segment, lkey uint32, m fabric
 	t := &d.transfers[id]
 	t.e, t.op, t.verb, t.left, t.err = e, op, verb, 0, nil
 	t.local, t.remote, t.rkey = addressOf(seg.Bytes), m.Addr, uint32(m.Key)
+	e.number++
+	e.moving++
+	t.number, t.flush = e.number, false
 	if foreign {
 		t.left++
 		e.readKeys(id, slot)
@@ -198,8 +204,7 @@ func (e *endpoint) postPart(id uint32, p part, rkey uint32) {
 	s.seg[0] = segment{t.local + p.off, p.n, p.lkey}
 	s.flags |= flagSignaled
 	if p.n == 0 {
-		s.op, s.remote, s.rkey = opRead, e.keysAddr, r.keysKey
-		s.seg[0] = segment{addressOf(d.keysMem) + keyEntries*keyEntrySize, 8, d.ports[r.port-1].keysMR.lkey}
+		e.makeFence(s, r)
 	}
 	if r == nil {
 		e.submit(s, entry{op: fabric.Op(id), form: formStripe, slot: -1})
@@ -208,6 +213,7 @@ func (e *endpoint) postPart(id uint32, p part, rkey uint32) {
 	s.qp, s.id = r.qp.id, uint64(p.rail)<<railShift|uint64(e.peer)<<32|uint64(r.tail)
 	r.ring[r.tail%queueDepth] = stripe{id, p}
 	r.tail++
+	r.wrote = p.n > 0 && (r.wrote || t.verb == opWrite)
 	if r.port == 0 {
 		d.outstanding++
 		if d.sends++; d.sends >= batch {
@@ -279,8 +285,12 @@ func (d *Domain) ended(h fabric.Handler, id uint32, err error) int {
 	if t.left--; t.left > 0 {
 		return 0
 	}
-	e, op, err := t.e, t.op, t.err
+	e, op, number, err := t.e, t.op, t.number, t.err
 	t.e, t.err = nil, nil
 	d.freeTransfers = append(d.freeTransfers, id)
-	return e.complete(h, op, err)
+	if t.flush {
+		return e.flushed(h, op, number, err)
+	}
+	e.moved(number)
+	return e.complete(h, refusal{op: op, number: number}, err)
 }

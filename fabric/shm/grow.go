@@ -1,0 +1,124 @@
+package shm
+
+import (
+	"fmt"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// A ring grows from the first ring of its segment to the full one when its
+// producer finds no room: the pages of the full ring are taken, a message of the
+// transport's own is the last of the first ring, and the producer goes on at the
+// beginning of the full one. The consumer goes there when it takes that message.
+// Neither waits for the other, and nothing is copied. A ring grows once.
+//
+// What both sides count begins at 0 again, with a line of its own for what the
+// consumer tells, so no position or control word of one ring is taken for one of
+// the other.
+
+// forHaste is the memory, in bytes and of all ranks of a job together, of rings
+// that are full before they must be. To take the pages costs time when a stream
+// begins, and in a full ring the two ranks tell each other seldom what they have
+// consumed. If it suffices for the rings of all, they are full from the beginning;
+// else each rank has its share, for peers it talks to often, if only in turns.
+// It is a variable so that tests can do without, and is read by Open.
+var forHaste = 144 << 20
+
+// hasteFor is the share of a rank in a job of so many, and whether that is enough
+// for all its rings.
+func hasteFor(ranks int) (bytes int, all bool) {
+	bytes = forHaste / ranks
+	return bytes, (ranks-1)*segmentFor(ranks) <= bytes
+}
+
+// newRing is how a ring begins.
+func (d *Domain) newRing(mem []byte) ringMem {
+	if d.full {
+		return fullRing(mem)
+	}
+	return firstRing(mem)
+}
+
+// ringStart is how many bytes of a ring's segment are used from the beginning.
+func (d *Domain) ringStart() int {
+	if d.full {
+		return d.ringSize()
+	}
+	return offLines
+}
+
+// haste is when a producer's ring grows, if it has not yet.
+type haste struct {
+	hasty bool   // as soon as the consumer's line had to be read
+	again uint64 // not before this position, since growing has failed
+}
+
+// untilRetry is how many messages go through a ring that could not grow before
+// it is tried again.
+const untilRetry = 4096
+
+// mayGrow reports whether the ring would grow if it were full.
+func (p *producer) mayGrow() bool { return p.first && p.tail >= p.again }
+
+// grow takes the pages of the full ring and goes there, or leaves all as it is.
+// The first ring always has a line left for it: limit sees to that.
+func (p *producer) grow() error {
+	p.hasty = false
+	if err := populate(p.mem); err != nil {
+		p.again = p.tail + untilRetry
+		return err
+	}
+	p.line(p.tail).publish(control(p.tail, internalGrown, 0, 0)|ctlInternal, p.fenced)
+	p.ringMem = fullRing(p.mem)
+	p.tail, p.payTail, p.seen, p.paySeen = 0, 0, 0, 0
+	return nil
+}
+
+// grow follows the producer. Pages that the producer has not taken are taken
+// here, since to read one that is not there and can't be had would be the end of
+// this process.
+func (c *consumer) grow() error {
+	if err := populate(c.mem); err != nil {
+		return err
+	}
+	c.ringMem = fullRing(c.mem)
+	c.head, c.payHead, c.told, c.payTold = 0, 0, 0, 0
+	return nil
+}
+
+// enlarge is called when the ring has not taken a message, and reports whether to
+// try again.
+func (e *endpoint) enlarge() bool {
+	p := &e.tx
+	if !p.mayGrow() || p.scribbled() {
+		return false
+	}
+	hasty := p.hasty
+	if hasty && e.d.haste < len(p.mem) {
+		p.hasty = false
+		return true // the consumer's line has not been read yet
+	}
+	if err := p.grow(); err != nil {
+		e.d.growOnce.Do(func() {
+			e.d.cfg.Log.Warn("shm: a ring can't grow, messages to the rank go through a small one, more slowly",
+				"rank", e.peer, "err", err)
+		})
+		return hasty // as above
+	}
+	if hasty {
+		e.d.haste -= len(p.mem)
+	}
+	return true
+}
+
+// grown takes the news that a ring has grown.
+func (d *Domain) grown(r *inbound) {
+	if !r.first {
+		d.corrupt(r, internalGrown<<ctlKindShift|ctlInternal)
+		return
+	}
+	if err := r.grow(); err != nil {
+		d.fail(r.peer, &fabric.Error{Op: "receive over shared memory", Peer: r.peer.peer, HasPeer: true,
+			Err: fmt.Errorf("%w: its ring has grown without memory: %w", fabric.ErrPeerDown, err)})
+	}
+}

@@ -1,0 +1,139 @@
+package verbs
+
+import (
+	"slices"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// An acknowledgement says that the peer's device has the bytes of a WRITE; on
+// their way to the memory a message over another device, or another fabric, can
+// overtake them. The answer to a READ that is behind the WRITE on its queue pair
+// comes when they are there (IBTA specification, volume 1, 9.5, the ordering of
+// transactions), as long as memory is registered without relaxed ordering.
+
+// Flush is a fence, such a READ, on the first queue pair and on each of the
+// others that has written since its last one. Transfers in stripes may still be
+// about to post: it waits for those that have begun before.
+func (e *endpoint) Flush(op fabric.Op) error {
+	d := e.d
+	if !e.up {
+		return e.notUp()
+	}
+	if !e.room(1 + len(e.rails)) {
+		return fabric.ErrAgain
+	}
+	for _, r := range e.rails {
+		if !r.room(d, 1) {
+			return fabric.ErrAgain
+		}
+	}
+	id := d.takeTransfer()
+	t := &d.transfers[id]
+	t.e, t.op, t.verb, t.left, t.err = e, op, opWrite, 1+len(e.rails), nil
+	t.number, t.flush, t.before = e.number, true, e.moving
+	t.waiting = append(t.waiting[:0], part{})
+	e.reserveFirst(1)
+	for k, r := range e.rails {
+		t.waiting = append(t.waiting, part{rail: k + 1})
+		e.reserve(r, 1)
+	}
+	if t.before > 0 {
+		e.flushes = append(e.flushes, id)
+	} else {
+		e.postFences(id)
+	}
+	return nil
+}
+
+// postFences posts the parts of a Flush that waits for nothing any more. Of a
+// peer that fails mourn ends them.
+func (e *endpoint) postFences(id uint32) {
+	d, t := e.d, &e.d.transfers[id]
+	waiting := t.waiting
+	t.waiting = t.waiting[:0]
+	e.reserveFirst(-1)
+	for _, r := range e.rails {
+		e.reserve(r, -1)
+	}
+	for _, p := range waiting {
+		switch {
+		case e.failing != nil:
+			e.strays = append(e.strays, stripe{id, p})
+		case p.rail == 0:
+			e.postPart(id, p, 0)
+		default:
+			switch r := e.rails[p.rail-1]; {
+			case !r.wrote || r.qp.id == 0 && r.gone:
+				t.left-- // the first queue pair's is outstanding
+			case r.lost != nil: // what was written there has landed once both ends are destroyed
+				e.strays = append(e.strays, stripe{id, p})
+				e.limp()
+			default:
+				e.postPart(id, p, 0)
+			}
+		}
+	}
+	if !d.inPoll && d.sends > 0 {
+		d.flush()
+	}
+	d.flushPorts()
+}
+
+// reserveFirst keeps places on the first queue pair.
+func (e *endpoint) reserveFirst(n int) {
+	e.reserved += n
+	e.d.outstanding += n
+}
+
+// makeFence makes a READ of 8 bytes over a rail, or the first queue pair (nil):
+// of what the peer's port there lets us read, to where nobody looks.
+func (e *endpoint) makeFence(s *sendDesc, r *rail) {
+	d := e.d
+	s.op, s.remote, s.rkey = opRead, e.creditAddr, e.creditKey
+	if r != nil && r.theirs != 0 {
+		s.remote, s.rkey = e.keysAddr, r.keysKey
+	}
+	s.seg[0] = segment{addressOf(d.sendMem) + sendSlots*slotSize, 8, d.sendMR.lkey}
+	if r != nil && r.port != 0 {
+		s.seg[0] = segment{addressOf(d.keysMem) + keyEntries*keyEntrySize, 8, d.ports[r.port-1].keysMR.lkey}
+	}
+}
+
+// moved notes the end of a transfer in stripes, and lets the Flushes go that
+// have waited for it only.
+func (e *endpoint) moved(number uint64) {
+	d := e.d
+	e.moving--
+	for _, id := range e.flushes {
+		if t := &d.transfers[id]; t.number >= number {
+			t.before--
+		}
+	}
+	for len(e.flushes) > 0 && d.transfers[e.flushes[0]].before == 0 { // a later one waits for at least as many
+		id := e.flushes[0]
+		e.flushes = e.flushes[:copy(e.flushes, e.flushes[1:])]
+		e.postFences(id)
+	}
+}
+
+// keep notes the failure of a NoOp for the next Flush.
+func (e *endpoint) keep(number uint64, err error) {
+	if e.unsaid == nil && err != nil {
+		e.unsaid, e.unsaidOf = err, number
+	}
+}
+
+// flushed ends a Flush. One of a NoOp that was refused ends as that does.
+func (e *endpoint) flushed(h fabric.Handler, op fabric.Op, number uint64, err error) int {
+	if slices.ContainsFunc(e.refused, func(o refusal) bool { return o.op == fabric.NoOp && o.number <= number }) {
+		return e.complete(h, refusal{op, number, true}, errRefused)
+	}
+	if e.unsaid != nil && e.unsaidOf <= number {
+		if err == nil {
+			err = e.unsaid
+		}
+		e.unsaid = nil
+	}
+	return e.complete(h, refusal{op: op}, err)
+}
