@@ -121,7 +121,9 @@ func TestAPeersEndWaitsForItsParcel(t *testing.T) {
 		b.Poll(m, 1)
 		return m.heard > 0
 	})
-	b.End(0, errors.New("enough"))
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
 	m.untilDown(t, b)
 	if m.heard != 3 || b.parcel.e != nil {
 		t.Errorf("%d messages, then the end, and the parcel %+v", m.heard, b.parcel)
