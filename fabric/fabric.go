@@ -66,6 +66,10 @@ type Caps struct {
 
 	Get, Put, Atomics bool // offered towards peers that permit it
 
+	// Reach says that loads and stores reach memory of peers: Domain.Share and
+	// Endpoint.Reach.
+	Reach bool
+
 	// LocalUnregistered says that the local memory of a Get or Put may be any:
 	// Segment.Region is not looked at.
 	LocalUnregistered bool
@@ -151,6 +155,12 @@ type Domain interface {
 	// nor, in a transport that needs no pinning, allocates.
 	Register(b []byte, a Access) (Region, error)
 	Deregister(Region) error
+	// Share returns n zeroed bytes that peers Reach, and that their Region names
+	// in one-sided operations. They begin at a multiple of 64, have their cache
+	// lines to themselves, and are the caller's until Close. It is meant for flags,
+	// locks and counters: there are some hundred kilobytes in all. It is local.
+	// ErrUnsupported answers where Caps.Reach is not set.
+	Share(n int) (Segment, error)
 	// Mapped reports whether peers on this machine reach b with plain loads and
 	// stores. It is cheap and needs no registration.
 	Mapped(b []byte) bool
@@ -268,6 +278,23 @@ type Endpoint interface {
 	// own completions. When the peer has ended before all has taken effect it is
 	// ErrPeerDown.
 	Flush(op Op) error
+
+	// Reach returns the peer's memory that r names, for loads and stores of this
+	// process: memory of Share, or memory that the peer has Mapped. It stays there,
+	// at the same address, until this domain is closed, also when the peer maps
+	// more, deregisters it or ends; what it is used for is for the two ranks to
+	// agree on, and neither Deregister nor End nor Close of the peer waits for a
+	// store that is under way. ErrAgain means that the connection does not stand
+	// yet, ErrUnsupported that only copies reach that memory: Get and Put. It is
+	// the owner's call, and local.
+	Reach(r Remote) ([]byte, error)
+	// Knock wakes the peer for what was stored before, by sync/atomic, into memory
+	// of Reach. The peer arms, and looks at the memory, before it sleeps: either
+	// that look finds the store or Knock rings. urgent is as for messages: one that
+	// is armed with WakeUrgent sleeps through other Knocks. Where nobody sleeps it
+	// costs a load. It is for any goroutine, after Reach has answered memory and
+	// before the domain is closed, and does nothing where Caps.Reach is not set.
+	Knock(urgent bool)
 }
 
 // Handler receives what Poll finds. Its methods may call Endpoint methods;

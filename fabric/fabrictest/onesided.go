@@ -68,6 +68,15 @@ func unsupported(t *testing.T, h Harness) {
 		}
 		a.finish()
 	}
+	if !caps.Reach {
+		if _, err := b.d.Share(64); !errors.Is(err, fabric.ErrUnsupported) {
+			t.Errorf("Share is not offered and answers %v, want ErrUnsupported", err)
+		}
+		if _, err := a.eps[1].Reach(remote); !errors.Is(err, fabric.ErrUnsupported) {
+			t.Errorf("Reach is not offered and answers %v, want ErrUnsupported", err)
+		}
+		a.eps[1].Knock(true)
+	}
 }
 
 func getExact(t *testing.T, h Harness) {

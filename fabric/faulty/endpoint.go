@@ -56,6 +56,13 @@ func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) erro
 	return e.Endpoint.Atomic(a, dst, op)
 }
 
+func (e *endpoint) Reach(r fabric.Remote) ([]byte, error) {
+	if e.refuse(e.d.caps.Reach) {
+		return nil, fabric.ErrAgain
+	}
+	return e.Endpoint.Reach(r)
+}
+
 func (e *endpoint) Flush(op fabric.Op) error {
 	if e.refuse(true) {
 		return fabric.ErrAgain

@@ -24,7 +24,11 @@ var caps = fabric.Caps{
 	Get:          true,
 	Put:          true,
 	Atomics:      true,
+	Reach:        true,
 }
+
+// maxShare is what Share hands out of a domain in all, in bytes.
+const maxShare = 256 << 10
 
 // domain is one rank's side of a Network. It exists from NewNetwork on, so
 // that peers can send to a rank that has not opened yet.
@@ -56,6 +60,7 @@ type domain struct {
 	eps   []*endpoint
 	peers []peerState
 	done  doneQueue
+	share int // bytes that Share has handed out
 	next  int // peer that the next Poll begins with; size for the first
 	chaos *chaos
 
@@ -123,6 +128,22 @@ func (d *domain) Connect(p fabric.Peer, a []byte) (fabric.Endpoint, error) {
 
 func (d *domain) Register(b []byte, a fabric.Access) (fabric.Region, error) {
 	return d.regions.register(b, a)
+}
+
+// Share returns memory of the process, which all ranks reach.
+func (d *domain) Share(n int) (fabric.Segment, error) {
+	size := max((n+63)&^63, 64)
+	if n < 0 || size > maxShare-d.share {
+		return fabric.Segment{}, &fabric.Error{Op: "share memory", Err: fmt.Errorf("%d of %d bytes are in use", d.share, maxShare)}
+	}
+	all := make([]byte, size+64)
+	b := all[(64-address(all)%64)%64:][:n:n]
+	r, err := d.regions.register(b, fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic)
+	if err != nil {
+		return fabric.Segment{}, err
+	}
+	d.share += size
+	return fabric.Segment{Bytes: b, Region: r}, nil
 }
 
 // Mapped is false: peers are in the same process, and reach all of it alike.

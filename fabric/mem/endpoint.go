@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"math"
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -156,6 +157,29 @@ func (e *endpoint) Flush(op fabric.Op) error {
 	}
 	e.finish(op)
 	return nil
+}
+
+// Reach returns registered memory of the peer: it is this process's own, so that
+// it stays reachable whatever becomes of its registration.
+func (e *endpoint) Reach(r fabric.Remote) ([]byte, error) {
+	if err := e.admit(); err != nil {
+		return nil, err
+	}
+	in, err := e.enter("reach", r, int(min(r.Len, math.MaxInt)), fabric.RemoteRead|fabric.RemoteWrite)
+	if err != nil {
+		return nil, err
+	}
+	e.leave(in)
+	return in.bytes, nil
+}
+
+// Knock pairs with Arm, as knock does: the store before it is sequentially
+// consistent.
+func (e *endpoint) Knock(urgent bool) {
+	b := &e.peer.bell
+	if l := fabric.Wake(b.level.Load()); l > fabric.WakeUrgent || l != 0 && urgent {
+		b.ring()
+	}
 }
 
 // inside is a peer's memory while a copy is under way.

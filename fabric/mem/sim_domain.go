@@ -80,6 +80,10 @@ func (d *simDomain) Register(b []byte, a fabric.Access) (fabric.Region, error) {
 	return reg, nil
 }
 
+func (d *simDomain) Share(int) (fabric.Segment, error) {
+	return fabric.Segment{}, fabric.ErrUnsupported
+}
+
 func (d *simDomain) Mapped([]byte) bool { return d.sim.chance(d.sim.Mapped) }
 
 func (d *simDomain) Deregister(r fabric.Region) error {
@@ -312,3 +316,6 @@ func (e *simEndpoint) Flush(op fabric.Op) error {
 func (e *simEndpoint) Atomic(fabric.Atomic, fabric.Remote, fabric.Op) error {
 	return fabric.ErrUnsupported
 }
+
+func (e *simEndpoint) Reach(fabric.Remote) ([]byte, error) { return nil, fabric.ErrUnsupported }
+func (e *simEndpoint) Knock(bool)                          {}

@@ -7,6 +7,6 @@ import "unsafe"
 func word(b []byte) *uint64 { return (*uint64)(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // misalignment returns how far the start of b is past a multiple of 8.
-func misalignment(b []byte) uint64 {
-	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b))) % 8)
-}
+func misalignment(b []byte) uint64 { return uint64(address(b) % 8) }
+
+func address(b []byte) int { return int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }

@@ -151,33 +151,35 @@ func (a *Arena) release(b []byte) error {
 	return nil
 }
 
-// arenaView is a peer's arena as far as it is mapped here. The owner's.
+// arenaView is a peer's arena. It is mapped once, with all the space that the file
+// may grow into, so that what lies there keeps its address. The owner's.
 type arenaView struct {
-	fd  int
-	mem []byte
+	fd   int
+	mem  []byte
+	size uint64 // of the file, when last looked
 }
 
 // at is the n bytes of the peer's arena at off. The file can't shrink, so what
-// was seen once stays valid.
+// was seen once stays valid. Where there is no address space for the view, copies
+// reach the arena as they reach any memory of the peer's: by messages.
 func (v *arenaView) at(off, n uint64) ([]byte, error) {
 	end := off + n
 	if end < off || end > arenaSpace {
 		return nil, fabric.ErrBadRemote
 	}
-	if end > uint64(len(v.mem)) {
+	if end > v.size {
 		var st unix.Stat_t
 		if err := unix.Fstat(v.fd, &st); err != nil {
 			return nil, fmt.Errorf("stat peer arena: %w", err)
 		}
-		if uint64(st.Size) < end {
+		if v.size = uint64(st.Size); v.size < end {
 			return nil, fabric.ErrBadRemote
 		}
-		mem, err := unix.Mmap(v.fd, 0, int(min(st.Size, arenaSpace)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	}
+	if v.mem == nil {
+		mem, err := unix.Mmap(v.fd, 0, arenaSpace, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
 		if err != nil {
-			return nil, fmt.Errorf("map peer arena: %w", err)
-		}
-		if v.mem != nil {
-			unix.Munmap(v.mem)
+			return nil, fmt.Errorf("%w: map peer arena: %w", fabric.ErrUnsupported, err)
 		}
 		v.mem = mem
 	}

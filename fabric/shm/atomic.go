@@ -7,19 +7,19 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Atomic acts on memory of the peer's arena, which both ends reach with the
-// processor's own atomics.
+// Atomic acts on memory of the peer's that both ends reach with the processor's
+// own atomics: its arena's and what it shares.
 func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) error {
 	if !e.up || e.d.closed.Load() {
 		return e.notUp()
 	}
-	if dst.Key != keyArena {
+	if dst.Key == keyVirtual {
 		return fabric.ErrUnsupported
 	}
 	if dst.Len < 8 || dst.Addr%8 != 0 {
 		return fabric.ErrBadRemote
 	}
-	b, err := e.info.arena.at(dst.Addr, 8)
+	b, err := e.mapped(dst.Key, dst.Addr, 8)
 	switch {
 	case err != nil:
 	case !e.mayWrite():

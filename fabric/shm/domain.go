@@ -39,6 +39,7 @@ type Domain struct {
 	// the eventfd is what they ring.
 	control   []byte
 	controlFD int
+	shared    int // bytes of control in use, of the domain's own words and Share; the owner's
 	bellFD    int
 	bell      *os.File
 	bellConn  syscall.RawConn
@@ -103,8 +104,6 @@ type event struct {
 	died   bool      // its process has ended
 }
 
-const controlSize = 4096
-
 func open(cfg fabric.Config) (_ *Domain, err error) {
 	if cfg.Size < 1 || int(cfg.Rank) >= cfg.Size {
 		return nil, fmt.Errorf("rank %d in a job of %d ranks", cfg.Rank, cfg.Size)
@@ -135,10 +134,10 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	if d.arena, err = processArena(); err != nil {
 		return nil, err
 	}
-	if d.controlFD, d.control, err = newSegment("weft-control", controlSize, controlSize); err != nil {
+	if d.controlFD, d.control, err = newSegment("weft-control", controlSize, offShare); err != nil {
 		return nil, err
 	}
-	d.left = word(d.control, offLeft)
+	d.left, d.shared = word(d.control, offLeft), offShare
 	if d.bellFD, err = newEventFD(); err != nil {
 		return nil, err
 	}
@@ -154,7 +153,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	d.caps = fabric.Caps{
 		MaxEager: maxEager, Chunk: pieceSize,
 		GetMin: getMin, GetMinMapped: 4 << 10,
-		Get: true, Put: true, Atomics: true, LocalUnregistered: true,
+		Get: true, Put: true, Atomics: true, Reach: true, LocalUnregistered: true,
 	}
 	d.wg.Add(1)
 	go d.accept()
@@ -162,7 +161,8 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 }
 
 // Caps says what shared memory offers. Get and Put towards a peer whose memory
-// can't be reached, and Atomic outside the arena, answer ErrUnsupported.
+// can't be reached, and Atomic and Reach outside the arena and what Share has handed
+// out, answer ErrUnsupported.
 func (d *Domain) Caps() fabric.Caps { return d.caps }
 
 // Linger has no switch: a Poll that finds nothing is a few loads.
@@ -262,4 +262,5 @@ func (d *Domain) Mapped(b []byte) bool {
 const (
 	keyVirtual = 0 // an address in the peer's address space
 	keyArena   = 1 // an offset in the peer's arena
+	keyShare   = 2 // an offset in the peer's control segment
 )

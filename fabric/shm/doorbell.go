@@ -148,6 +148,11 @@ func (e *endpoint) ring(kind uint8) {
 	if w == 0 || fabric.Wake(w&wakeLevel) == fabric.WakeUrgent && kind&fabric.Urgent == 0 && !e.tx.halfFull() {
 		return
 	}
+	e.wakeUp(w)
+}
+
+// wakeUp rings for the arming w.
+func (e *endpoint) wakeUp(w uint64) {
 	ringBell(uintptr(e.info.bell))
 	// The peer arms again before it sleeps again.
 	atomic.CompareAndSwapUint64(e.wake, w, 0)

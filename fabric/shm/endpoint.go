@@ -20,6 +20,8 @@ type endpoint struct {
 	died   bool  // its process has ended
 	tx     producer
 	wake   *uint64 // the peer's wake word
+	fenced bool    // there is no membarrier: Knock fences
+	knocks uint32  // what it exchanges
 	info   *peerInfo
 	addr   string
 	rx     *inbound

@@ -135,7 +135,7 @@ func (e *endpoint) transfer(j getJob) error {
 		return fabric.ErrBadRemote
 	}
 	switch {
-	case j.remote.Key > keyArena:
+	case j.remote.Key > keyShare:
 		return fabric.ErrBadRemote
 	case j.remote.Key == keyVirtual && !e.info.cma:
 		return fabric.ErrUnsupported
@@ -152,7 +152,7 @@ func (e *endpoint) transfer(j getJob) error {
 
 // helpPays reports whether the peer should help with a transfer.
 func (e *endpoint) helpPays(j *getJob) bool {
-	if j.write || len(j.local) < coopMin {
+	if j.write || len(j.local) < coopMin || j.remote.Key == keyShare {
 		return false
 	}
 	if j.remote.Key == keyArena {
@@ -177,9 +177,9 @@ func (e *endpoint) move(j *getJob, off, n int) error {
 	local := j.local[off : off+n]
 	addr := j.remote.Addr + uint64(off)
 	var mapped []byte
-	if j.remote.Key == keyArena {
+	if j.remote.Key != keyVirtual {
 		var err error
-		if mapped, err = e.info.arena.at(addr, uint64(n)); err != nil {
+		if mapped, err = e.mapped(j.remote.Key, addr, uint64(n)); err != nil {
 			return e.moveError(err)
 		}
 	}

@@ -172,7 +172,7 @@ func (d *Domain) meet(conn *net.UnixConn, you *hello, fds []int) (*peerInfo, err
 		return nil, err
 	}
 	p := &peerInfo{pid: int(cred.Pid), thread: int(cred.Pid), bell: -1}
-	if p.control, err = mapSegment(fds[fdControl], controlSize, controlSize, unix.PROT_READ|unix.PROT_WRITE); err != nil {
+	if p.control, err = mapSegment(fds[fdControl], controlSize, offShare, unix.PROT_READ|unix.PROT_WRITE); err != nil {
 		return nil, err
 	}
 	defer func() {

@@ -218,7 +218,7 @@ func (d *Domain) take(ev *event) {
 	switch {
 	case ev.tx != nil:
 		e.tx = producer{ringMem: d.newRing(ev.tx), haste: haste{hasty: !d.full}, fenced: ev.fenced}
-		e.up = true
+		e.up, e.fenced = true, ev.fenced
 	case ev.rx != nil && e.rx == nil:
 		e.rx = &inbound{consumer: consumer{ringMem: d.newRing(ev.rx)}, peer: e}
 		d.rx = append(d.rx, e.rx)
