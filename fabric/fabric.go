@@ -288,12 +288,13 @@ type Endpoint interface {
 	// yet, ErrUnsupported that only copies reach that memory: Get and Put. It is
 	// the owner's call, and local.
 	Reach(r Remote) ([]byte, error)
-	// Knock wakes the peer for what was stored before, by sync/atomic, into memory
-	// of Reach. The peer arms, and looks at the memory, before it sleeps: either
-	// that look finds the store or Knock rings. urgent is as for messages: one that
+	// Knock wakes the peer for what was stored before, by a store that is a release
+	// at least, into memory of Reach or Share. The peer arms, and looks at the
+	// memory by sync/atomic, before it sleeps: either that look finds the store or
+	// Knock rings. urgent is as for messages: one that
 	// is armed with WakeUrgent sleeps through other Knocks. Where nobody sleeps it
-	// costs a load. It is for any goroutine, after Reach has answered memory and
-	// before the domain is closed, and does nothing where Caps.Reach is not set.
+	// costs a load. It is for any goroutine, after an operation with the peer was
+	// accepted and before the domain is closed, and does nothing where Caps.Reach is not set.
 	Knock(urgent bool)
 }
 

@@ -7,18 +7,12 @@ package mpi
 // collective calls can't be used further. A rank that has died, at any time before
 // or during the call, ends it with ErrProcFailed at all others. Non-local.
 //
-// It is the dissemination algorithm: in round k each rank hears from the one
-// 2ᵏ before it and tells the one 2ᵏ after it, ⌈log₂ n⌉ rounds in all.
+// Ranks of one machine, or of one process, meet by flags in memory that they share,
+// from the third barrier of a communicator on; others, and before that, by messages.
 func (c *Comm) Barrier() error {
 	const call = "Barrier"
 	if c.gone() {
 		return c.explain(call, 0, 0, false)
 	}
-	for step := 1; step < c.size; step *= 2 {
-		to, from := (c.rank+step)%c.size, (c.rank-step%c.size+c.size)%c.size
-		if _, err := c.sendrecv(call, c.cid+1, nil, to, step, nil, from, step); err != nil {
-			return err
-		}
-	}
-	return nil
+	return fail(call, c.barrier.wait(c.ctx))
 }

@@ -40,13 +40,14 @@ const (
 // Comm is a communicator: a group of ranks whose messages match only among
 // themselves. It is safe for concurrent use.
 type Comm struct {
-	w    *World
-	p2p  *pt2pt.Engine
-	ctx  context.Context
-	cid  uint32 // context id of point-to-point messages; cid+1 is the library's own
-	rank int
-	size int
-	over *atomic.Bool // freed, or its World finalized; see ending
+	w       *World
+	p2p     *pt2pt.Engine
+	ctx     context.Context
+	cid     uint32 // context id of point-to-point messages; cid+1 is the library's own
+	rank    int
+	size    int
+	barrier *barrier
+	over    *atomic.Bool // freed, or its World finalized; see ending
 }
 
 // Rank is the caller's rank in the communicator (MPI_Comm_rank, MPI-4.0 §7.4.1),

@@ -50,7 +50,7 @@ func round(ring pt2pt.Ring) string {
 	sends, receives := true, true
 	var each, names []string
 	for i, w := range ring.Waits {
-		sends, receives = sends && w.What == pt2pt.Send, receives && w.What != pt2pt.Send
+		sends, receives = sends && w.What == pt2pt.Send, receives && w.What != pt2pt.Send && w.What != pt2pt.Collective
 		names = append(names, fmt.Sprint(ring.Ranks[i]))
 		each = append(each, fmt.Sprintf("rank %d: %s", ring.Ranks[i], phrase(asPending(w))))
 	}

@@ -30,6 +30,7 @@ func (c *Comm) Dup() (*Comm, error) {
 	}
 	d := *c
 	d.cid, d.over = cid, c.w.finalized.comm()
+	d.barrier = newBarrier(c.p2p, c.w.loop, &c.w.flags, cid+1, c.rank, c.size)
 	return &d, nil
 }
 
@@ -51,6 +52,7 @@ func (c *Comm) Free() error {
 	if c.w.finalized.free(c.over) {
 		return c.explain(call, 0, 0, false)
 	}
+	c.barrier.free()
 	return nil
 }
 

@@ -137,6 +137,8 @@ func phrase(p pt2pt.Pending) string {
 		size = fmt.Sprintf("%d bytes", p.Bytes)
 	case pt2pt.Probing:
 		return fmt.Sprintf("%s of %s, %s, %s", p.What, peerName(p.Peer), tag, contextName(p.Context))
+	case pt2pt.Collective:
+		return fmt.Sprintf("%s that needs %s", contextName(p.Context), peerName(p.Peer))
 	case pt2pt.Flushing, pt2pt.SendReceive, pt2pt.Operation:
 		return p.What.String()
 	}

@@ -27,6 +27,7 @@ type World struct {
 	logs      *records
 	dog       watchdog
 	contexts  atomic.Uint32 // made by this rank
+	flags     flagPool
 }
 
 // Init finds the job this process was started in and connects to it
@@ -93,6 +94,7 @@ func newWorld(name string, doms []fabric.Domain, to routes, rank int, cfg progre
 	p2p.Limit(pt2pt.Limits(o.limits))
 	w.loop.Go()
 	w.comm = &Comm{w: w, p2p: p2p, rank: rank, size: len(to.addrs), over: w.finalized.comm()}
+	w.comm.barrier = newBarrier(p2p, w.loop, &w.flags, w.comm.cid+1, rank, len(to.addrs))
 	w.finalized.begin()
 	w.startWatchdog(o.watch, o.watchTo)
 	return w
@@ -138,7 +140,7 @@ func (w *World) Finalize() error {
 	if err := w.check(call); err != nil {
 		return err
 	}
-	err := w.comm.Barrier()
+	_, err := w.comm.barrier.messages(w.comm.ctx, finalizeTag, true)
 	if w.finalized.Swap(true) {
 		return w.comm.explain(call, 0, 0, false)
 	}

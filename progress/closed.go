@@ -34,6 +34,7 @@ func (closedDomain) Close() error                   { return nil }
 func (l *Loop) seal() []fabric.Domain {
 	doms := append([]fabric.Domain{l.dom}, l.more...)
 	l.over, l.armed, l.dom, l.more = true, 0, closedDomain{l.dom}, nil
+	l.watching.seal()
 	for i := range l.conns {
 		c := &l.conns[i]
 		c.drop()

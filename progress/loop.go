@@ -415,7 +415,6 @@ func (l *Loop) Close() (err error) {
 	}
 	l.Exclusive(func() {
 		l.calling = true
-		l.watching.first, l.watching.last = nil, nil
 		l.requests.each(l.Refuse)
 	})
 	l.callAll()

@@ -14,6 +14,24 @@ type Watched interface {
 	Ready() (bool, error)
 }
 
+// Needing is a Watched that knows which rank's call it waits for, for reports.
+type Needing interface {
+	Watched
+	// Needs returns a rank whose call the condition needs, and the context of the
+	// collective call that it is about. It looks anew, and answers false if there
+	// is none. It is called by the owner.
+	Needs() (p fabric.Peer, context uint32, ok bool)
+}
+
+// Needs is that of the condition that a request of Watch or WaitFor waits for.
+// For the owner.
+func (l *Loop) Needs(r *Request) (p fabric.Peer, context uint32, ok bool) {
+	if n, is := r.watched.(Needing); is && r.Of(&l.watching) && !r.done {
+		return n.Needs()
+	}
+	return 0, 0, false
+}
+
 // watching is the sink of the requests that wait for a condition, in the order
 // they began.
 type watching struct {
@@ -67,6 +85,15 @@ func (s *watching) look() (ended int) {
 		r = next
 	}
 	return ended
+}
+
+// seal ends the requests: a condition may lie in memory that goes with the domains.
+func (s *watching) seal() {
+	for s.first != nil {
+		r := s.first
+		s.remove(r)
+		s.end(r, fabric.ErrClosed)
+	}
 }
 
 func (s *watching) Cancel(r *Request, err error) bool {

@@ -86,6 +86,10 @@ func (e *Engine) endCollective() {
 	})
 }
 
+// Dead is why no collective call can end in order any more: the first death of
+// another rank, nil while there is none. For the owner.
+func (e *Engine) Dead() error { return e.dead }
+
 // spread tells of a death to the ranks that this one talks with, where the
 // launcher has no news: a rank that was not connected to the dead one waits
 // perhaps for another that did not survive it.

@@ -21,11 +21,12 @@ const (
 	Unexpected   // a message that no receive has asked for
 	Matched      // a message that a matched probe has taken and nobody has received
 	Operation    // of another protocol
+	Collective   // a collective call that needs another rank's
 	whatsAtWires // sorts of Tell
 )
 
 var whats = [...]string{Receive: "receive", Send: "send", Probing: "probe", Flushing: "flush of attached memory",
-	SendReceive: "send and receive", Unexpected: "unexpected message", Matched: "matched message", Operation: "operation"}
+	SendReceive: "send and receive", Unexpected: "unexpected message", Matched: "matched message", Operation: "operation", Collective: "collective call"}
 
 func (w What) String() string {
 	if int(w) < len(whats) && whats[w] != "" {
@@ -105,6 +106,8 @@ func (e *Engine) pending(r *progress.Request) Pending {
 	if r.Of(e) {
 		p.Context, p.Tag = wire.Match(r.Imm)
 		p.What, p.State = kinds[r.Kind], steps[r.Step]
+	} else if peer, cid, ok := e.loop.Needs(r); ok {
+		p.What, p.Peer, p.Context, p.State = Collective, int(peer), cid, "waits for that rank's call"
 	}
 	return p
 }

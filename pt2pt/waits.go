@@ -57,7 +57,14 @@ func (e *Engine) waits(asker int) (t Told) {
 		g.open++
 		switch {
 		case !r.Of(e):
-			t.Untold = true
+			peer, cid, ok := e.loop.Needs(r)
+			if !ok {
+				t.Untold = true
+				return
+			}
+			t.Waits = append(t.Waits, Wait{What: Collective, Peer: int(peer), Context: cid,
+				Age: progress.Since(r.Began), Op: uint64(r.Op()) ^ uint64(peer+1)<<62>>8, Who: g.who, Stuck: true})
+			by = append(by, g)
 		case r.Step == stepPair:
 			for _, part := range []*progress.Request{r.Link, r.Back} {
 				if part != nil {
@@ -132,7 +139,8 @@ func (t Told) needs() (ranks []int) {
 
 // confirm leaves only that stuck which is so by what the ranks it needs have told
 // meanwhile: a receive whose source is not sending to this rank, a send whose
-// destination is not receiving from it.
+// destination is not receiving from it, a collective call that still needs the
+// rank behind its word.
 func (t *Told) confirm(told []Told) {
 	for i := range t.Waits {
 		w := &t.Waits[i]
@@ -140,6 +148,6 @@ func (t *Told) confirm(told []Told) {
 			continue
 		}
 		k := slices.IndexFunc(told, func(o Told) bool { return o.From == w.Peer })
-		w.Stuck = k >= 0 && (w.What == Send && !told[k].receiving || w.What != Send && !told[k].sending)
+		w.Stuck = k >= 0 && (w.What == Collective || w.What == Send && !told[k].receiving || w.What != Send && !told[k].sending)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/membar"
 )
 
 // The cases here are about memory of peers that loads and stores reach, and about
@@ -240,7 +241,7 @@ func knockMeetsArm(t *testing.T, h Harness, w fabric.Wake, urgent bool) {
 				}
 			}
 			delay(&turn, i%256)
-			atomic.StoreUint64(there, uint64(i)+1)
+			membar.StoreRelease(there, uint64(i)+1)
 			e.Knock(urgent)
 		}
 	}()

@@ -14,6 +14,8 @@ type endpoint struct {
 	to   fabric.Peer
 	peer *domain
 	q    *queue
+
+	knocks uint32 // what Knock exchanges
 }
 
 // admit says whether an operation may begin.
@@ -173,9 +175,10 @@ func (e *endpoint) Reach(r fabric.Remote) ([]byte, error) {
 	return in.bytes, nil
 }
 
-// Knock pairs with Arm, as knock does: the store before it is sequentially
-// consistent.
+// Knock pairs with Arm, as knock does: the exchange keeps the load behind the
+// caller's store.
 func (e *endpoint) Knock(urgent bool) {
+	atomic.SwapUint32(&e.knocks, 1)
 	b := &e.peer.bell
 	if l := fabric.Wake(b.level.Load()); l > fabric.WakeUrgent || l != 0 && urgent {
 		b.ring()

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/membar"
 )
 
 const (
@@ -216,7 +217,7 @@ func (e *endpoint) write(mapped, local []byte, addr uint64) (err error) {
 // checked is how a read of the peer's memory has ended that answered err: it
 // does not count if the peer may have used the memory for something else.
 func (e *endpoint) checked(err error) error {
-	loadFence() // the bytes were read before hasLeft looks
+	membar.LoadFence() // the bytes were read before hasLeft looks
 	if err == nil {
 		err = e.leftError()
 	}

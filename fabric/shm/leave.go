@@ -62,7 +62,7 @@ func (e *endpoint) rxMem() []byte {
 }
 
 // hasLeft reports whether the peer has begun to leave us. What was read from its
-// memory before a loadFence and a call that answers false was read in time.
+// memory before a LoadFence and a call that answers false was read in time.
 //
 // Where there is a ring to send in, its receiver's word counts: a peer has that
 // ring from before we may use its memory.

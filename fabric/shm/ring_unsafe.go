@@ -3,6 +3,8 @@ package shm
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/weft-mpi/weft/internal/membar"
 )
 
 // ringMem is the mapped memory of a ring segment, and which of its rings is in
@@ -67,7 +69,7 @@ func (l line) publish(ctl uint64, fenced bool) {
 		atomic.StoreUint64((*uint64)(l.p), ctl)
 		return
 	}
-	storeRelease((*uint64)(l.p), ctl)
+	membar.StoreRelease((*uint64)(l.p), ctl)
 }
 
 func (l line) imm() uint64     { return *(*uint64)(unsafe.Add(l.p, 8)) }
@@ -142,8 +144,8 @@ func (m *ringMem) consumed() (lines, payload uint64) {
 }
 
 func (m *ringMem) setConsumed(lines, payload uint64) {
-	storeRelease((*uint64)(unsafe.Add(m.told, 8)), payload)
-	storeRelease((*uint64)(m.told), lines)
+	membar.StoreRelease((*uint64)(unsafe.Add(m.told, 8)), payload)
+	membar.StoreRelease((*uint64)(m.told), lines)
 }
 
 // word is an aligned 32-bit word of a mapping.

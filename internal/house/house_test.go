@@ -23,13 +23,13 @@ const module = "github.com/weft-mpi/weft"
 // apart. A package that is not here may not exist.
 var table = map[string][]string{
 	"fabric":        nil,
-	"fabric/shm":    {"fabric"},
+	"fabric/shm":    {"fabric", "internal/membar"},
 	"fabric/tcp":    {"fabric"},
 	"fabric/verbs":  {"fabric", "internal/ccall"},
 	"fabric/mem":    {"fabric"},
 	"fabric/faulty": {"fabric"},
 
-	"fabric/fabrictest": {"fabric"},
+	"fabric/fabrictest": {"fabric", "internal/membar"},
 
 	"wire":        nil,
 	"match":       nil,
@@ -40,7 +40,7 @@ var table = map[string][]string{
 	"rma":         {"fabric", "progress", "match", "wire"},
 	"coll":        {"pt2pt", "progress"},
 	"mpi": {"fabric", "fabric/shm", "fabric/tcp", "fabric/verbs", "fabric/mem", "wire", "match", "progress",
-		"pt2pt", "partitioned", "rma", "coll", "boot"},
+		"pt2pt", "partitioned", "rma", "coll", "boot", "internal/membar"},
 	"metrics": {"progress", "fabric"},
 
 	"bench":           {"mpi", "fabric", "bench/..."},

@@ -1,14 +1,14 @@
 //go:build !amd64 && !arm64
 
-package shm
+package membar
 
 import "sync/atomic"
 
-// loadFence keeps the loads before it, of the kernel in our name too, ahead of
+// LoadFence keeps the loads before it, of the kernel in our name too, ahead of
 // those behind it. Go has no fence; an atomic addition is a release and an
 // acquire, so on these machines what is before it stays before it, and what is
 // behind it behind.
-func loadFence() {
+func LoadFence() {
 	var w uint32
 	atomic.AddUint32(&w, 0)
 }
