@@ -135,9 +135,8 @@ func worldsOf(n int, o options) ([]*World, error) {
 // abandon releases the World without the others.
 func (w *World) abandon() {
 	if !w.finalized.Swap(true) {
-		w.noReportOnQuit()
-		w.stopWatchdog()
+		w.noReports()
 		w.loop.Close()
-		w.logs.flush()
+		w.logs.Flush()
 	}
 }

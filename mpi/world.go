@@ -13,6 +13,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
+	"github.com/weft-mpi/weft/report"
 )
 
 // World is a rank's membership in its job (MPI-4.0 §11.2): from Init or Run to
@@ -24,8 +25,9 @@ type World struct {
 	comm      *Comm
 	finalized ending
 	log       *slog.Logger
-	logs      *records
-	dog       watchdog
+	logs      *report.Aside
+	dog       *report.Watchdog
+	noQuit    func()        // ends the report at a SIGQUIT, nil without one
 	contexts  atomic.Uint32 // made by this rank
 }
 
@@ -142,13 +144,12 @@ func (w *World) Finalize() error {
 	if w.finalized.Swap(true) {
 		return w.comm.explain(call, 0, 0, false)
 	}
-	w.noReportOnQuit()
-	w.stopWatchdog()
+	w.noReports()
 	err = errors.Join(err, w.loop.Close())
 	if w.job != nil {
 		err = errors.Join(err, w.job.Close())
 	}
-	w.logs.flush()
+	w.logs.Flush()
 	return fail(call, err)
 }
 

@@ -39,7 +39,8 @@ var table = map[string][]string{
 	"partitioned": {"fabric", "progress", "match", "wire"},
 	"rma":         {"fabric", "progress", "match", "wire"},
 	"coll":        {"pt2pt", "progress"},
-	"mpi": {"fabric", "fabric/shm", "fabric/tcp", "fabric/verbs", "fabric/mem", "wire", "match", "progress",
+	"report":      {"pt2pt"},
+	"mpi": {"report", "fabric", "fabric/shm", "fabric/tcp", "fabric/verbs", "fabric/mem", "wire", "match", "progress",
 		"pt2pt", "partitioned", "rma", "coll", "boot"},
 	"metrics": {"progress", "fabric"},
 
@@ -61,6 +62,7 @@ var foreign = map[string][]string{
 	"progress":     {"golang.org/x/sys/unix"},
 	"boot":         {"golang.org/x/sys/unix"},
 	"mpi":          {"golang.org/x/sys/unix"},
+	"report":       {"golang.org/x/sys/unix"},
 	"metrics":      {"github.com/prometheus/client_golang/..."},
 	"bench":        {"..."},
 	"bench/...":    {"..."},
