@@ -14,11 +14,5 @@ func (c *Comm) Barrier() error {
 	if c.gone() {
 		return c.explain(call, 0, 0, false)
 	}
-	for step := 1; step < c.size; step *= 2 {
-		to, from := (c.rank+step)%c.size, (c.rank-step%c.size+c.size)%c.size
-		if _, err := c.sendrecv(call, c.cid+1, nil, to, step, nil, from, step); err != nil {
-			return err
-		}
-	}
-	return nil
+	return fail(call, c.core.Barrier(c.ctx))
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/comm"
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -78,7 +79,7 @@ func runGoroutines(n int, f func(*World) error, o options) error {
 			}()
 			err := f(w)
 			returned = true
-			if err == nil && !w.finalized.Load() {
+			if err == nil && !w.engine.Ended() {
 				err = w.Finalize()
 			}
 			if err != nil {
@@ -95,7 +96,7 @@ func runGoroutines(n int, f func(*World) error, o options) error {
 func bury(worlds []*World, rank int) {
 	for k, w := range worlds {
 		if k != rank {
-			w.loop.Fail(fabric.Peer(rank), fmt.Errorf("%w: rank %d has failed", fabric.ErrPeerDown, rank))
+			w.engine.Fail(rank)
 		}
 	}
 	worlds[rank].abandon()
@@ -125,18 +126,20 @@ func worldsOf(n int, o options) ([]*World, error) {
 	}
 	worlds := make([]*World, n)
 	for i := range worlds {
-		cfg := progress.Config{Oversubscribed: n > runtime.GOMAXPROCS(0), Ranks: n}
-		worlds[i] = newWorld(provider.Name(), doms[i:i+1], routes{addrs: addrs}, i, cfg, o)
-		worlds[i].comm.p2p.Informed() // by bury
+		worlds[i] = newWorld(provider.Name(), doms[i:i+1], routes{addrs: addrs}, comm.Config{
+			Rank:     i,
+			Progress: progress.Config{Oversubscribed: n > runtime.GOMAXPROCS(0), Ranks: n},
+			Informed: true, // by bury
+		}, o)
 	}
 	return worlds, nil
 }
 
 // abandon releases the World without the others.
 func (w *World) abandon() {
-	if !w.finalized.Swap(true) {
+	if w.end() {
 		w.noReports()
-		w.loop.Close()
+		w.engine.Close()
 		w.logs.Flush()
 	}
 }

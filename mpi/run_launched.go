@@ -53,7 +53,7 @@ func (w *World) perform(f func(*World) error) (err error) {
 	var wg sync.WaitGroup
 	wg.Go(func() { err = f(w) })
 	wg.Wait()
-	if err == nil && !w.finalized.Load() {
+	if err == nil && !w.engine.Ended() {
 		err = w.Finalize()
 	}
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/comm"
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
@@ -19,16 +19,14 @@ import (
 // World is a rank's membership in its job (MPI-4.0 §11.2): from Init or Run to
 // Finalize. It is safe for concurrent use.
 type World struct {
-	job       *boot.Job // nil for ranks that are goroutines
-	fabric    string
-	loop      *progress.Loop
-	comm      *Comm
-	finalized ending
-	log       *slog.Logger
-	logs      *report.Aside
-	dog       *report.Watchdog
-	noQuit    func()        // ends the report at a SIGQUIT, nil without one
-	contexts  atomic.Uint32 // made by this rank
+	job    *boot.Job // nil for ranks that are goroutines
+	fabric string
+	engine *comm.Instance
+	comm   *Comm
+	log    *slog.Logger
+	logs   *report.Aside
+	dog    *report.Watchdog
+	noQuit func() // ends the report at a SIGQUIT, nil without one
 }
 
 // Init finds the job this process was started in and connects to it
@@ -75,11 +73,12 @@ func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
 	if err != nil {
 		return nil, errors.Join(err, closeAll(doms))
 	}
-	w := newWorld(name, doms, routes, job.Rank, progress.Config{Oversubscribed: job.Oversubscribed()}, o)
+	w := newWorld(name, doms, routes, comm.Config{
+		Rank:     job.Rank,
+		Progress: progress.Config{Oversubscribed: job.Oversubscribed()},
+		Informed: job.Launcher == boot.LauncherWeft,
+	}, o)
 	w.job = job
-	if job.Launcher == boot.LauncherWeft {
-		w.comm.p2p.Informed()
-	}
 	go w.mourn(job.Events())
 	if !o.noSignal {
 		w.reportOnQuit()
@@ -87,15 +86,14 @@ func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
 	return w, nil
 }
 
-func newWorld(name string, doms []fabric.Domain, to routes, rank int, cfg progress.Config, o options) *World {
-	cfg.Domain, cfg.More, cfg.Via, cfg.Addrs = doms[0], doms[1:], to.via, to.addrs
-	cfg.Log, cfg.NoThread = o.log, o.noThread
-	w := &World{fabric: name, loop: progress.New(cfg), log: o.log, logs: o.logs}
-	p2p := pt2pt.New(w.loop, rank, len(to.addrs))
-	p2p.Limit(pt2pt.Limits(o.limits))
-	w.loop.Go()
-	w.comm = &Comm{w: w, p2p: p2p, rank: rank, size: len(to.addrs), over: w.finalized.comm()}
-	w.finalized.begin()
+func newWorld(name string, doms []fabric.Domain, to routes, cfg comm.Config, o options) *World {
+	p := &cfg.Progress
+	p.Domain, p.More, p.Via, p.Addrs = doms[0], doms[1:], to.via, to.addrs
+	p.Log, p.NoThread = o.log, o.noThread
+	cfg.Limits = pt2pt.Limits(o.limits)
+	w := &World{fabric: name, engine: comm.New(cfg), log: o.log, logs: o.logs}
+	w.comm = newComm(w, w.engine.World, nil)
+	begin()
 	w.startWatchdog(o.watch, o.watchTo)
 	return w
 }
@@ -122,7 +120,7 @@ func (w *World) check(call string) error {
 	if w == nil || w.comm == nil {
 		return badArg(call, ErrComm, "the World is nil: take what Init has returned, or what Run has given")
 	}
-	if w.finalized.Load() {
+	if w.engine.Ended() {
 		return badArg(call, ErrComm, "the World has been finalized")
 	}
 	return nil
@@ -141,11 +139,11 @@ func (w *World) Finalize() error {
 		return err
 	}
 	err := w.comm.Barrier()
-	if w.finalized.Swap(true) {
+	if !w.end() {
 		return w.comm.explain(call, 0, 0, false)
 	}
 	w.noReports()
-	err = errors.Join(err, w.loop.Close())
+	err = errors.Join(err, w.engine.Close())
 	if w.job != nil {
 		err = errors.Join(err, w.job.Close())
 	}
@@ -157,9 +155,7 @@ func (w *World) Finalize() error {
 // is closed.
 func (w *World) mourn(news <-chan boot.Event) {
 	for e := range news {
-		w.loop.Exclusive(func() {
-			w.loop.Lost(fabric.Peer(e.Rank), fmt.Errorf("%w: %w", fabric.ErrPeerDown, e.Err))
-		})
+		w.engine.Lost(e.Rank, e.Err)
 	}
 }
 

@@ -40,7 +40,8 @@ var table = map[string][]string{
 	"rma":         {"fabric", "progress", "match", "wire"},
 	"coll":        {"pt2pt", "progress"},
 	"report":      {"pt2pt"},
-	"mpi": {"report", "fabric", "fabric/shm", "fabric/tcp", "fabric/verbs", "fabric/mem", "wire", "match", "progress",
+	"comm":        {"fabric", "progress", "pt2pt"},
+	"mpi": {"report", "comm", "fabric", "fabric/shm", "fabric/tcp", "fabric/verbs", "fabric/mem", "wire", "match", "progress",
 		"pt2pt", "partitioned", "rma", "coll", "boot"},
 	"metrics": {"progress", "fabric"},
 
