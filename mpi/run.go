@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"runtime"
@@ -9,7 +8,7 @@ import (
 
 	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/comm"
-	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/job"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -106,27 +105,13 @@ func worldsOf(n int, o options) ([]*World, error) {
 	if n < 1 || n > maxRun {
 		return nil, badArg("Run", ErrArg, "%d ranks: a process runs 1 to %d, or 0 for as many as it has processors", n, maxRun)
 	}
-	t, err := forRun(o.fabric)
+	routes, err := job.Goroutines(n, o.fabric, job.Settings{Log: o.log, Unattended: o.noThread})
 	if err != nil {
 		return nil, err
 	}
-	provider := t.open(n)
-	var doms []fabric.Domain
-	var addrs [][]byte
-	job := rand.Text()
-	if err := available("Run", provider); err != nil {
-		return nil, err
-	}
-	for i := range n {
-		dom, err := provider.Open(fabric.Config{Rank: fabric.Peer(i), Size: n, Job: job, Log: o.log, Unattended: o.noThread})
-		if err != nil {
-			return nil, errors.Join(err, closeAll(doms))
-		}
-		doms, addrs = append(doms, dom), append(addrs, dom.Addr())
-	}
 	worlds := make([]*World, n)
-	for i := range worlds {
-		worlds[i] = newWorld(provider.Name(), doms[i:i+1], routes{addrs: addrs}, comm.Config{
+	for i, r := range routes {
+		worlds[i] = newWorld(r, comm.Config{
 			Rank:     i,
 			Progress: progress.Config{Oversubscribed: n > runtime.GOMAXPROCS(0), Ranks: n},
 			Informed: true, // by bury

@@ -10,7 +10,7 @@ import (
 
 	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/comm"
-	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/job"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
 	"github.com/weft-mpi/weft/report"
@@ -46,52 +46,47 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 }
 
 func initWorld(ctx context.Context, o options) (*World, error) {
-	if _, err := parse("Init", o.fabric); err != nil {
+	if err := job.Check(o.fabric); err != nil {
 		return nil, err
 	}
-	job, err := boot.Discover(ctx)
+	j, err := boot.Discover(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w, err := join(ctx, job, o)
+	w, err := join(ctx, j, o)
 	if err != nil {
-		return nil, errors.Join(err, job.Close())
+		return nil, errors.Join(err, j.Close())
 	}
 	return w, nil
 }
 
-func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
-	name, ts, err := choose(o.fabric, job)
+// join makes the World of a launched rank. The job is the World's, unless there is
+// an error.
+func join(ctx context.Context, j *boot.Job, o options) (*World, error) {
+	routes, err := job.Join(ctx, j, o.fabric, job.Settings{Log: o.log, Unattended: o.noThread})
 	if err != nil {
 		return nil, err
 	}
-	doms, err := open(ts, fabric.Config{Rank: fabric.Peer(job.Rank), Size: job.Size, Job: job.ID, Log: o.log, Unattended: o.noThread})
-	if err != nil {
-		return nil, err
-	}
-	routes, err := meet(ctx, job, name, ts, doms, o.log)
-	if err != nil {
-		return nil, errors.Join(err, closeAll(doms))
-	}
-	w := newWorld(name, doms, routes, comm.Config{
-		Rank:     job.Rank,
-		Progress: progress.Config{Oversubscribed: job.Oversubscribed()},
-		Informed: job.Launcher == boot.LauncherWeft,
+	w := newWorld(routes, comm.Config{
+		Rank:     j.Rank,
+		Progress: progress.Config{Oversubscribed: j.Oversubscribed()},
+		Informed: j.Launcher == boot.LauncherWeft,
 	}, o)
-	w.job = job
-	go w.mourn(job.Events())
+	w.job = j
+	go w.mourn(j.Events())
 	if !o.noSignal {
 		w.reportOnQuit()
 	}
 	return w, nil
 }
 
-func newWorld(name string, doms []fabric.Domain, to routes, cfg comm.Config, o options) *World {
+// newWorld starts the engine. The domains of routes are the World's.
+func newWorld(routes *job.Routes, cfg comm.Config, o options) *World {
 	p := &cfg.Progress
-	p.Domain, p.More, p.Via, p.Addrs = doms[0], doms[1:], to.via, to.addrs
+	p.Domain, p.More, p.Via, p.Addrs = routes.Domains[0], routes.Domains[1:], routes.Via, routes.Addrs
 	p.Log, p.NoThread = o.log, o.noThread
 	cfg.Limits = pt2pt.Limits(o.limits)
-	w := &World{fabric: name, engine: comm.New(cfg), log: o.log, logs: o.logs}
+	w := &World{fabric: routes.Fabric, engine: comm.New(cfg), log: o.log, logs: o.logs}
 	w.comm = newComm(w, w.engine.World, nil)
 	begin()
 	w.startWatchdog(o.watch, o.watchTo)
@@ -151,8 +146,8 @@ func (w *World) Finalize() error {
 	return fail(call, err)
 }
 
-// mourn tells the engine of the deaths that the launcher tells of, until the job
-// is closed.
+// mourn passes the launcher's news of deaths on to the engine, until the job is
+// closed.
 func (w *World) mourn(news <-chan boot.Event) {
 	for e := range news {
 		w.engine.Lost(e.Rank, e.Err)

@@ -23,7 +23,7 @@ const module = "github.com/weft-mpi/weft"
 // apart. A package that is not here may not exist.
 var table = map[string][]string{
 	"fabric":        nil,
-	"fabric/shm":    {"fabric"},
+	"fabric/shm":    {"fabric", "internal/procs"},
 	"fabric/tcp":    {"fabric"},
 	"fabric/verbs":  {"fabric", "internal/ccall"},
 	"fabric/mem":    {"fabric"},
@@ -34,15 +34,15 @@ var table = map[string][]string{
 	"wire":        nil,
 	"match":       nil,
 	"boot":        nil,
-	"progress":    {"fabric", "wire"},
+	"progress":    {"fabric", "wire", "internal/procs"},
 	"pt2pt":       {"fabric", "progress", "match", "wire"},
 	"partitioned": {"fabric", "progress", "match", "wire"},
 	"rma":         {"fabric", "progress", "match", "wire"},
 	"coll":        {"pt2pt", "progress"},
 	"report":      {"pt2pt"},
 	"comm":        {"fabric", "progress", "pt2pt"},
-	"mpi": {"report", "comm", "fabric", "fabric/shm", "fabric/tcp", "fabric/verbs", "fabric/mem", "wire", "match", "progress",
-		"pt2pt", "partitioned", "rma", "coll", "boot"},
+	"job": {"boot", "fabric", "fabric/shm", "fabric/tcp", "fabric/verbs", "fabric/mem", "wire"},
+	"mpi": {"boot", "comm", "fabric", "job", "progress", "pt2pt", "report", "wire"},
 	"metrics": {"progress", "fabric"},
 
 	"bench":           {"mpi", "fabric", "bench/..."},
