@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -70,8 +71,9 @@ func TestSharedMemoryAndVerbsTogether(t *testing.T) {
 // memory alone, and are told what to do.
 func TestSharedMemoryDoesNotJoinNodes(t *testing.T) {
 	t.Setenv("WEFT_FABRIC", "shm")
-	t.Setenv("WEFT_TEST_NODES", "2")
-	out, err := launch(t, 4, "mixed")
+	out, err := program(t, "run: ring", 4, 4, func(l *boot.Launch) {
+		l.Path, l.Args = "sh", []string{"-c", `WEFT_NODE=node$((WEFT_RANK / 2)) exec "$0"`, os.Args[0]}
+	})
 	if err == nil {
 		t.Fatalf("the ranks have met:\n%s", out)
 	}
