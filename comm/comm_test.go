@@ -184,6 +184,9 @@ func TestContextIdsRunOutOnce(t *testing.T) {
 			t.Errorf("behind the last draw comes %d", id)
 		}
 	}
+	if n := all[0].drawn.Load(); n != last {
+		t.Errorf("the count goes on to %d, and will come around", n)
+	}
 	for rank, err := range each(all, func(ctx context.Context, in *Instance) error {
 		_, err := in.World.Dup(ctx)
 		return err

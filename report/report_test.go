@@ -41,6 +41,7 @@ func TestADiagnosisNamesTheCause(t *testing.T) {
 		"another communicator":     {[]pt2pt.Pending{receive, arrived(1, 5, 6)}, nil, pt2pt.Ring{}, "the same tag on another communicator (context 6)"},
 		"a collective's message":   {[]pt2pt.Pending{receive, arrived(1, 5, 7)}, nil, pt2pt.Ring{}, "(a collective call on context 6)"},
 		"any tag of another rank":  {[]pt2pt.Pending{anyTag, arrived(2, 7, 4)}, nil, pt2pt.Ring{}, "with the same tag"},
+		"it has come meanwhile":    {[]pt2pt.Pending{receive, arrived(1, 5, 4)}, nil, pt2pt.Ring{}, ""},
 		"two differences":          {[]pt2pt.Pending{receive, arrived(2, 7, 4)}, nil, pt2pt.Ring{}, ""},
 		"the peer computes":        {[]pt2pt.Pending{receive}, []pt2pt.Told{{From: 1}}, pt2pt.Ring{}, "rank 1 is not blocked in any operation"},
 		"the peer waits for us":    {[]pt2pt.Pending{receive}, []pt2pt.Told{{From: 1, Waits: []pt2pt.Wait{{What: pt2pt.Send, Peer: 2}, {What: pt2pt.Receive, Peer: 0}}}}, pt2pt.Ring{}, "rank 1 waits for this rank: receive from rank 0"},
