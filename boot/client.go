@@ -57,6 +57,7 @@ func joinLauncher(ctx context.Context, conn net.Conn, rank, size int) (*Job, err
 		Rank: rank, Size: size,
 		ID: hex.EncodeToString(w.id[:]), Key: w.key,
 		LocalRanks: local,
+		Hosts:      make([]uint32, size),
 		Cores:      int(w.cores),
 		Launcher:   LauncherWeft,
 		boot:       c,

@@ -36,9 +36,10 @@ type Job struct {
 	Rank, Size int
 	ID         string // 128 random bits in hex: the same on all ranks of the job and on no other's
 	Key        Key
-	LocalRanks []int  // ranks on this host, this one included, in ascending order
-	Cores      int    // cores that the local ranks may run on, all together
-	Launcher   string // LauncherWeft, LauncherPMI1 or LauncherNone
+	LocalRanks []int    // ranks on this host, this one included, in ascending order
+	Hosts      []uint32 // host of each rank, numbered from 0 in the order of their lowest ranks
+	Cores      int      // cores that the local ranks may run on, all together
+	Launcher   string   // LauncherWeft, LauncherPMI1 or LauncherNone
 
 	boot   bootstrap
 	events chan Event // closed by Close
@@ -174,6 +175,7 @@ func worldOfOne() (*Job, error) {
 		Rank: 0, Size: 1,
 		ID: hex.EncodeToString(id[:]), Key: key,
 		LocalRanks: []int{0},
+		Hosts:      []uint32{0},
 		Cores:      len(cores),
 		Launcher:   LauncherNone,
 		boot:       alone{},

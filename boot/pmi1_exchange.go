@@ -61,7 +61,12 @@ func jobFromCards(rank int, all [][]byte) (*Job, error) {
 	}
 	j.ID, j.Key = hex.EncodeToString(cards[0].id[:]), cards[0].key
 	var union [maxCPUs / 8]byte
+	hosts := map[hostID]uint32{}
 	for i, c := range cards {
+		if _, known := hosts[c.host]; !known {
+			hosts[c.host] = uint32(len(hosts))
+		}
+		j.Hosts = append(j.Hosts, hosts[c.host])
 		if c.host != cards[rank].host {
 			continue
 		}

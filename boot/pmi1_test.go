@@ -154,7 +154,7 @@ func TestPMIRanksExchangeWithinTheServersLimits(t *testing.T) {
 						}
 					}
 				}
-				if len(j.LocalRanks) != 3 || j.Launcher != LauncherPMI1 {
+				if len(j.LocalRanks) != 3 || fmt.Sprint(j.Hosts) != "[0 0 0]" || j.Launcher != LauncherPMI1 {
 					return fmt.Errorf("%+v", j)
 				}
 				return errors.Join(j.Close(), j.Close())
@@ -254,7 +254,7 @@ func TestHostsAreToldApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fmt.Sprint(j.LocalRanks) != want.local || j.Cores != want.cores || !strings.HasPrefix(j.ID, "07") {
+		if fmt.Sprint(j.Hosts) != "[0 1 0 1]" || fmt.Sprint(j.LocalRanks) != want.local || j.Cores != want.cores || !strings.HasPrefix(j.ID, "07") {
 			t.Errorf("rank %d: %+v", rank, j)
 		}
 	}

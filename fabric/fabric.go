@@ -1,9 +1,6 @@
 package fabric
 
-import (
-	"log/slog"
-	"time"
-)
+import "time"
 
 // Peer is the rank of a process in the job, 0 to size-1.
 type Peer uint32
@@ -33,23 +30,15 @@ const MaxHeader = 48
 type Provider interface {
 	// Name is the word a user selects the transport by: "shm", "mem".
 	Name() string
+	// Options lists the names of the Config.Options that Open takes.
+	Options() []string
 	// Available says why the transport can't be used on this machine, with the
 	// remedy, or nil.
 	Available() error
-	// Open makes this rank reachable. It does not block on peers.
+	// Open makes this rank reachable. It does not block on peers. To an option
+	// with a value that it can't use it answers an *Error that names the option,
+	// and the remedy.
 	Open(Config) (Domain, error)
-}
-
-// Config is what a transport needs to know of the job.
-type Config struct {
-	Rank Peer
-	Size int
-	Job  string       // the same on all ranks of the job, and no other's
-	Log  *slog.Logger // never nil
-
-	// Unattended says that nobody polls while the application computes: what
-	// was accepted leaves without a further call.
-	Unattended bool
 }
 
 // Caps says what a domain offers and where its protocols break even. It does

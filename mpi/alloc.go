@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/weft-mpi/weft/fabric/shm"
+	"github.com/weft-mpi/weft/job"
 )
 
 // Alloc returns n zeroed elements that local ranks reach without a system call
@@ -16,7 +16,7 @@ func Alloc[T Scalar](n int) ([]T, error) {
 	if n < 0 || n > math.MaxInt/sizeOf[T]() {
 		return nil, badArg("Alloc", ErrCount, "%d elements of %d bytes", n, sizeOf[T]())
 	}
-	b, err := shm.Alloc(n * sizeOf[T]())
+	b, err := job.Alloc(n * sizeOf[T]())
 	if err != nil {
 		class := classOf(err)
 		if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.ENOMEM) || class == ErrOther {
@@ -30,4 +30,4 @@ func Alloc[T Scalar](n int) ([]T, error) {
 // Free gives back memory of Alloc: buf is the slice that Alloc returned, or one
 // that starts where it does (MPI_Free_mem, MPI-4.0 §9.2). No operation may still use it.
 // Local.
-func Free[T Scalar](buf []T) error { return fail("Free", shm.Free(bytesOf(buf))) }
+func Free[T Scalar](buf []T) error { return fail("Free", job.Free(bytesOf(buf))) }

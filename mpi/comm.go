@@ -3,8 +3,8 @@ package mpi
 import (
 	"context"
 	"math"
-	"sync/atomic"
 
+	"github.com/weft-mpi/weft/comm"
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
@@ -40,14 +40,19 @@ const (
 // Comm is a communicator: a group of ranks whose messages match only among
 // themselves. It is safe for concurrent use.
 type Comm struct {
-	w       *World
-	p2p     *pt2pt.Engine
-	ctx     context.Context
-	cid     uint32 // context id of point-to-point messages; cid+1 is the library's own
-	rank    int
-	size    int
-	barrier *barrier
-	over    *atomic.Bool // freed, or its World finalized; see ending
+	w    *World
+	core *comm.Comm
+	ctx  context.Context // of WithContext, or nil
+
+	// Those of core, where a call reads them without another load.
+	p2p        *pt2pt.Engine
+	cid        uint32
+	rank, size int
+}
+
+// newComm is core for users, whose operations have the context ctx.
+func newComm(w *World, core *comm.Comm, ctx context.Context) *Comm {
+	return &Comm{w: w, core: core, ctx: ctx, p2p: core.P2P, cid: core.ID, rank: core.Rank, size: core.Size}
 }
 
 // Rank is the caller's rank in the communicator (MPI_Comm_rank, MPI-4.0 §7.4.1),
@@ -92,7 +97,7 @@ func (c *Comm) Context() context.Context {
 }
 
 // gone reports that there is no communicator any more: explain says why.
-func (c *Comm) gone() bool { return c == nil || c.over == nil || c.over.Load() }
+func (c *Comm) gone() bool { return c == nil || c.core == nil || c.core.Over() }
 
 // checkSend checks the arguments of a send.
 func (c *Comm) checkSend(call string, dest, tag int) error {
@@ -110,20 +115,20 @@ func (c *Comm) checkRecv(call string, source, tag int) error {
 	return c.explain(call, source, tag, true)
 }
 
-// plain says that there is nothing to explain about a call: its peer is a rank,
-// its tag no wildcard.
+// plain reports whether a call needs no explain: its communicator is usable, its
+// peer a rank, and its tag no wildcard.
 func (c *Comm) plain(peer, tag int) bool {
-	return c != nil && uint(peer) < uint(c.size) && uint(tag) <= TagUB && !c.over.Load()
+	return c != nil && uint(peer) < uint(c.size) && uint(tag) <= TagUB && !c.core.Over()
 }
 
 // explain says what is wrong with the arguments, if anything is.
 func (c *Comm) explain(call string, peer, tag int, wild bool) error {
 	switch {
-	case c == nil, c.over == nil:
+	case c == nil, c.core == nil:
 		return badArg(call, ErrComm, "the communicator is nil: take World.Comm, or what Dup has returned")
-	case c.w.finalized.Load():
+	case c.w.engine.Ended():
 		return badArg(call, ErrComm, "the World has been finalized")
-	case c.over.Load():
+	case c.core.Over():
 		return badArg(call, ErrComm, "the communicator has been freed")
 	case (peer < 0 || peer >= c.size) && peer != ProcNull && !(wild && peer == AnySource):
 		return badArg(call, ErrRank, "rank %d is not in the communicator of %d ranks (0 to %d)", peer, c.size, c.size-1)

@@ -1,38 +1,23 @@
 package mpi
 
-import (
-	"log/slog"
-	"os"
-	"sync"
-
-	"github.com/weft-mpi/weft/fabric/shm"
-	"github.com/weft-mpi/weft/fabric/verbs"
-)
+import "github.com/weft-mpi/weft/job"
 
 // Device is an RDMA device of this machine, with its ports, addresses, and what
 // keeps the fabric verbs from using it.
-type Device = verbs.Device
+type Device = job.Device
 
 // DevicePort is a port of a Device, and DeviceGID an address of a port.
 type (
-	DevicePort = verbs.Port
-	DeviceGID  = verbs.GID
+	DevicePort = job.DevicePort
+	DeviceGID  = job.DeviceGID
 )
 
 // DeviceRendezvous says how a DevicePort moves large messages, and why.
-type DeviceRendezvous = verbs.Rendezvous
-
-// arena is the memory of Alloc, for the fabric that registers it.
-type arena struct{}
-
-func (arena) Allocation(addr uintptr) (start, size uintptr, serial uint64, ok bool) {
-	return shm.Allocation(addr)
-}
-func (arena) OnFree(f func(start uintptr)) (cancel func()) { return shm.OnFree(f) }
+type DeviceRendezvous = job.DeviceRendezvous
 
 // Devices lists the RDMA devices of this machine, usable or not. The error says
 // why there are none or why they can't be asked. Local.
-func Devices() ([]Device, error) { return verbs.Devices() }
+func Devices() ([]Device, error) { return job.Devices() }
 
 // SharedGetMin is the length in bytes from which shared memory has the receiver
 // read a message from its sender's memory, where a Send waits for its receive:
@@ -40,35 +25,18 @@ func Devices() ([]Device, error) { return verbs.Devices() }
 // default where the processors are too busy for it. A job measures it once on each
 // host. Local.
 func SharedGetMin() (int, error) {
-	n, err := shm.GetMin(os.Getenv)
-	if err == nil && n == 0 {
-		n, err = weigh()
-		if err != nil {
-			slog.Debug(unweighed, "err", err)
-			err = nil
-		}
-	}
+	n, err := job.SharedGetMin()
 	return n, fail("SharedGetMin", err)
 }
 
-// weigh measures, once, from which length on messages of this machine should be
-// read, in bytes.
-var weigh = sync.OnceValues(shm.Weigh)
-
-// unweighed is what to say where that failed.
-const unweighed = "it was not measured from which length on messages are read; a default is taken"
+// Fabrics lists the names that WithFabric takes.
+func Fabrics() []string { return job.Fabrics() }
 
 // FabricAvailable says why a fabric of Fabrics can't be used on this machine and
 // what to do about it, or nil. Local.
 func FabricAvailable(name string) error {
-	ts, err := parse("FabricAvailable", name)
-	if err != nil {
-		return err
+	if err := job.Check(name); err != nil {
+		return fail("FabricAvailable", err)
 	}
-	for _, t := range ts {
-		if err := t.open(1).Available(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return job.Available(name)
 }

@@ -1,12 +1,5 @@
 package mpi
 
-import (
-	"encoding/binary"
-	"math"
-
-	"github.com/weft-mpi/weft/progress"
-)
-
 // Dup returns a communicator of the same ranks whose messages match none of
 // this one's: a library that is given a communicator talks on a duplicate
 // (MPI_Comm_dup, MPI-4.0 §7.4.2). Every rank must call it, in the same order
@@ -17,21 +10,11 @@ func (c *Comm) Dup() (*Comm, error) {
 	if c.gone() {
 		return nil, c.explain(call, 0, 0, false)
 	}
-	id := make([]byte, 4)
-	if c.rank == 0 {
-		binary.LittleEndian.PutUint32(id, c.w.newContext())
+	core, err := c.core.Dup(c.ctx)
+	if err != nil {
+		return nil, fail(call, err)
 	}
-	if err := c.broadcast(call, id); err != nil {
-		return nil, err
-	}
-	cid := binary.LittleEndian.Uint32(id)
-	if cid == 0 {
-		return nil, badArg(call, ErrOther, "rank 0 has made so many communicators that no context id is left")
-	}
-	d := *c
-	d.cid, d.over = cid, c.w.finalized.comm()
-	d.barrier = newBarrier(c.p2p, c.w.loop, &c.w.flags, cid+1, c.rank, c.size)
-	return &d, nil
+	return newComm(c.w, core, c.ctx), nil
 }
 
 // Free gives up the communicator (MPI_Comm_free, MPI-4.0 §7.4.3). Every rank calls
@@ -46,44 +29,11 @@ func (c *Comm) Free() error {
 	if c.gone() {
 		return c.explain(call, 0, 0, false)
 	}
-	if c.cid == c.w.comm.cid {
+	if c.core == c.w.comm.core {
 		return badArg(call, ErrComm, "the communicator of all ranks can't be freed: it ends with its World, by Finalize")
 	}
-	if c.w.finalized.free(c.over) {
+	if !c.core.Free() {
 		return c.explain(call, 0, 0, false)
 	}
-	c.barrier.free()
 	return nil
-}
-
-// newContext returns a context id that no communicator has: which rank made it
-// and its number there, times two, for the library's own messages have the next.
-// It returns 0 if there is none left.
-func (w *World) newContext() uint32 {
-	id := (uint64(w.contexts.Add(1))*uint64(w.comm.size) + uint64(w.comm.rank)) * 2
-	if id >= math.MaxUint32-1 {
-		return 0
-	}
-	return uint32(id)
-}
-
-// broadcast sends b of rank 0 to all ranks, along a binomial tree. It takes
-// place among the collective calls of the communicator.
-func (c *Comm) broadcast(call string, b []byte) error {
-	const tag = 0 // Barrier's are powers of two
-	bit := 1
-	for ; bit < c.size && c.rank&bit == 0; bit <<= 1 {
-	}
-	if c.rank != 0 {
-		if _, err := c.p2p.Recv(c.ctx, c.rank-bit, c.cid+1, tag, b); err != nil {
-			return fail(call, err)
-		}
-	}
-	var sends []progress.Handle
-	for bit >>= 1; bit > 0; bit >>= 1 {
-		if to := c.rank + bit; to < c.size {
-			sends = append(sends, c.p2p.Isend(c.ctx, to, c.cid+1, tag, b))
-		}
-	}
-	return fail(call, progress.WaitAll(sends, nil))
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/wire"
 )
 
 // began is what Wtime counts from.
@@ -40,6 +42,10 @@ func ProcessorName() (string, error) {
 // package follows, as far as it goes: 4, 0 (MPI_Get_version, MPI-4.0 §9.1.1). It
 // may be called before Init and after Finalize. Local.
 func Version() (version, subversion int) { return 4, 0 }
+
+// WireVersion is the version of the packets that ranks exchange. Init fails where
+// ranks of a job have different ones.
+const WireVersion = wire.Version
 
 const module = "github.com/weft-mpi/weft"
 

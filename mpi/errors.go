@@ -7,7 +7,7 @@ import (
 
 	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/fabric/shm"
+	"github.com/weft-mpi/weft/job"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
 )
@@ -98,9 +98,12 @@ func classOf(err error) Class {
 	var noRoom *pt2pt.NoBufferError
 	var mine *Error
 	var lost *boot.LostError
+	var name *job.NameError
 	switch {
 	case errors.As(err, &mine):
 		return mine.Class
+	case errors.As(err, &name):
+		return ErrArg
 	case errors.As(err, &truncated):
 		return ErrTruncate
 	case errors.As(err, &noRoom), errors.Is(err, pt2pt.ErrAttached):
@@ -114,7 +117,7 @@ func classOf(err error) Class {
 		return ErrRequest
 	case errors.Is(err, fabric.ErrClosed):
 		return ErrComm
-	case errors.Is(err, shm.ErrNotArena):
+	case errors.Is(err, job.ErrNotAlloc):
 		return ErrBase
 	case errors.Is(err, fabric.ErrUnsupported):
 		return ErrUnsupported

@@ -21,7 +21,7 @@ func Join(ctx context.Context, job *boot.Job, opts ...Option) (*World, error) {
 
 // End finalizes the World as Run does: one whose rank has failed dies.
 func End(w *World, err error) error {
-	if err == nil && !w.finalized.Load() {
+	if err == nil && !w.engine.Ended() {
 		err = w.Finalize()
 	}
 	if err != nil {
@@ -31,7 +31,7 @@ func End(w *World, err error) error {
 }
 
 // GetMinOf is from how many bytes on messages are read from their sender's memory.
-func GetMinOf(w *World) int { return w.loop.Via(0).Caps().GetMin }
+func GetMinOf(w *World) int { return w.engine.Loop.Via(0).Caps().GetMin }
 
 // Classes lists all classes of errors.
 func Classes() []Class { return slices.Sorted(maps.Keys(classNames)) }

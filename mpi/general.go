@@ -26,7 +26,7 @@ func GrequestStart(w *World, query func() (Status, error), free func() error, ca
 			return progress.Status(st), err
 		}
 	}
-	return Request{w.loop.Generalize(g)}, nil
+	return Request{w.engine.Loop.Generalize(g)}, nil
 }
 
 // GrequestComplete ends the operation of a generalized request

@@ -3,8 +3,10 @@ package mpi_test
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
+	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -62,6 +64,23 @@ func TestSharedMemoryAndVerbsTogether(t *testing.T) {
 	t.Setenv("WEFT_TEST_NODES", "2")
 	if out, err := launch(t, 4, "mixed"); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Ranks of one machine whose nodes have other names are not joined by shared
+// memory alone, and are told what to do.
+func TestSharedMemoryDoesNotJoinNodes(t *testing.T) {
+	t.Setenv("WEFT_FABRIC", "shm")
+	out, err := program(t, "run: ring", 4, 4, func(l *boot.Launch) {
+		l.Path, l.Args = "sh", []string{"-c", `WEFT_NODE=node$((WEFT_RANK / 2)) exec "$0"`, os.Args[0]}
+	})
+	if err == nil {
+		t.Fatalf("the ranks have met:\n%s", out)
+	}
+	for _, want := range []string{"(WEFT_NODE) and this rank on \"node", "of shm none joins nodes; choose a fabric that reaches the network, such as shm+verbs, or leave WEFT_NODE alone"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("nothing says %q:\n%s", want, out)
+		}
 	}
 }
 

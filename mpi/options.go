@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/pt2pt"
+	"github.com/weft-mpi/weft/report"
 )
 
 // Option changes how a World is made.
@@ -14,7 +15,7 @@ type Option func(*options)
 type options struct {
 	fabric   string
 	log      *slog.Logger
-	logs     *records // what log has not handed on yet
+	logs     *report.Aside // the log's handler
 	noThread bool
 	limits   Limits
 	watch    time.Duration
@@ -29,8 +30,8 @@ func makeOptions(opts []Option) options {
 			f(&o)
 		}
 	}
-	user := newAside(o.log.Handler())
-	o.log, o.logs = slog.New(user), user.q
+	o.logs = report.NewAside(o.log.Handler())
+	o.log = slog.New(o.logs)
 	return o
 }
 

@@ -1,14 +1,14 @@
 package mpi
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"runtime"
 	"sync"
 
 	"github.com/weft-mpi/weft/boot"
-	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/comm"
+	"github.com/weft-mpi/weft/job"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -78,7 +78,7 @@ func runGoroutines(n int, f func(*World) error, o options) error {
 			}()
 			err := f(w)
 			returned = true
-			if err == nil && !w.finalized.Load() {
+			if err == nil && !w.engine.Ended() {
 				err = w.Finalize()
 			}
 			if err != nil {
@@ -95,7 +95,7 @@ func runGoroutines(n int, f func(*World) error, o options) error {
 func bury(worlds []*World, rank int) {
 	for k, w := range worlds {
 		if k != rank {
-			w.loop.Fail(fabric.Peer(rank), fmt.Errorf("%w: rank %d has failed", fabric.ErrPeerDown, rank))
+			w.engine.Fail(rank)
 		}
 	}
 	worlds[rank].abandon()
@@ -105,39 +105,26 @@ func worldsOf(n int, o options) ([]*World, error) {
 	if n < 1 || n > maxRun {
 		return nil, badArg("Run", ErrArg, "%d ranks: a process runs 1 to %d, or 0 for as many as it has processors", n, maxRun)
 	}
-	t, err := forRun(o.fabric)
+	routes, err := job.Goroutines(n, o.fabric, job.Settings{Log: o.log, Unattended: o.noThread})
 	if err != nil {
 		return nil, err
 	}
-	provider := t.open(n)
-	var doms []fabric.Domain
-	var addrs [][]byte
-	job := rand.Text()
-	if err := available("Run", provider); err != nil {
-		return nil, err
-	}
-	for i := range n {
-		dom, err := provider.Open(fabric.Config{Rank: fabric.Peer(i), Size: n, Job: job, Log: o.log, Unattended: o.noThread})
-		if err != nil {
-			return nil, errors.Join(err, closeAll(doms))
-		}
-		doms, addrs = append(doms, dom), append(addrs, dom.Addr())
-	}
 	worlds := make([]*World, n)
-	for i := range worlds {
-		cfg := progress.Config{Oversubscribed: n > runtime.GOMAXPROCS(0), Ranks: n}
-		worlds[i] = newWorld(provider.Name(), doms[i:i+1], routes{addrs: addrs}, i, cfg, o)
-		worlds[i].comm.p2p.Informed() // by bury
+	for i, r := range routes {
+		worlds[i] = newWorld(r, comm.Config{
+			Rank:     i,
+			Progress: progress.Config{Oversubscribed: n > runtime.GOMAXPROCS(0), Ranks: n},
+			Informed: true, // by bury
+		}, o)
 	}
 	return worlds, nil
 }
 
 // abandon releases the World without the others.
 func (w *World) abandon() {
-	if !w.finalized.Swap(true) {
-		w.noReportOnQuit()
-		w.stopWatchdog()
-		w.loop.Close()
-		w.logs.flush()
+	if w.end() {
+		w.noReports()
+		w.engine.Close()
+		w.logs.Flush()
 	}
 }

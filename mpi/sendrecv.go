@@ -1,10 +1,6 @@
 package mpi
 
-import (
-	"slices"
-
-	"github.com/weft-mpi/weft/progress"
-)
+import "slices"
 
 // Sendrecv sends one message and receives another without the deadlock that a
 // Send and a Recv in the wrong order are (MPI_Sendrecv, MPI-4.0 §3.2.7). The
@@ -16,21 +12,7 @@ func Sendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R,
 	if err := c.checkSendrecv(call, dest, sendtag, source, recvtag); err != nil {
 		return nullStatus, err
 	}
-	return c.sendrecv(call, c.cid, bytesOf(sendbuf), dest, sendtag, bytesOf(recvbuf), source, recvtag)
-}
-
-// sendrecv receives behind a send that goes at once, as most do, and otherwise
-// waits for both as one operation.
-func (c *Comm) sendrecv(call string, cid uint32, out []byte, dest, sendtag int, in []byte, source, recvtag int) (Status, error) {
-	if dest == ProcNull || c.p2p.TrySend(dest, cid, int32(sendtag), out) {
-		if source == ProcNull {
-			return nullStatus, nil
-		}
-		res, err := c.p2p.Recv(c.ctx, source, cid, int32(recvtag), in)
-		return statusOf(res), fail(call, err)
-	}
-	both := c.p2p.Isendrecv(c.ctx, cid, out, dest, int32(sendtag), in, source, int32(recvtag))
-	res, err := progress.WaitResult(&both)
+	res, err := c.core.Sendrecv(c.ctx, bytesOf(sendbuf), dest, int32(sendtag), bytesOf(recvbuf), source, int32(recvtag))
 	return statusOf(res), fail(call, err)
 }
 
@@ -42,7 +24,9 @@ func SendrecvReplace[T Scalar](c *Comm, buf []T, dest, sendtag, source, recvtag 
 	if err := c.checkSendrecv(call, dest, sendtag, source, recvtag); err != nil {
 		return nullStatus, err
 	}
-	return c.sendrecv(call, c.cid, slices.Clone(bytesOf(buf)), dest, sendtag, bytesOf(buf), source, recvtag)
+	b := bytesOf(buf)
+	res, err := c.core.Sendrecv(c.ctx, slices.Clone(b), dest, int32(sendtag), b, source, int32(recvtag))
+	return statusOf(res), fail(call, err)
 }
 
 // Isendrecv starts a send and a receive as one operation, which completes when

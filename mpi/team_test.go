@@ -53,10 +53,10 @@ var notBetweenProcesses = map[string][]string{
 		"TestALaunchedRankThatFailsFailsTheOthers", "TestAPanicEndsALaunchedRank", "TestAFailedRunIsNoSuccessOfTheJob",
 		"TestRunBelowALauncherItCannotUseSaysSo", "TestRunUnderHydra",
 		"TestRanksInTwoNetworkNamespacesAreToldSo", "TestAJobThatSucceedsPrintsNothingOfItsOwn",
-		"TestADeathHangsNoSurvivor", "TestAbortEndsTheJob",
+		"TestADeathHangsNoSurvivor", "TestAbortEndsTheJob", "TestSharedMemoryDoesNotJoinNodes",
 	},
 	"it has no job, or one of a single rank, which has no transport to itself": {
-		"TestNilIsAnError", "TestNothingPanicsOnNil", "TestMethodsOfNilAnswerErrComm", "TestWtimeCountsSeconds", "TestTheEnvironmentIsTold", "TestFabricsReachWhatTheirTransportsReach", "TestTheNamesOfFabrics",
+		"TestNilIsAnError", "TestNothingPanicsOnNil", "TestMethodsOfNilAnswerErrComm", "TestWtimeCountsSeconds", "TestTheEnvironmentIsTold",
 		"TestGoDocShowsWhatAUserHolds", "TestDocsCiteTheSectionOfEachFunction", "TestSpecialNumbersHaveMPI5sValues", "TestErrorClassesHaveMPI5sValues",
 		"TestNoProcessIsAPartnerForNothing", "TestACompletedRequestIsToldFromItsSuccessors", "TestNullRequestsAreComplete",
 		"TestAllocRefusesSizesThatCannotBe", "TestTypesThatHoldPointersDoNotCompile",

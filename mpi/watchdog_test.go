@@ -217,6 +217,58 @@ func TestPendingTellsWhatWaits(t *testing.T) {
 	})
 }
 
+// What a rank is blocked in comes from a line of the program, however many calls
+// of the engine are between.
+func TestPendingNamesTheProgramsLine(t *testing.T) {
+	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		t.Skip("callers are not known on " + runtime.GOARCH)
+	}
+	b := make([]byte, 8)
+	for _, call := range []struct {
+		name string
+		f    func(c *mpi.Comm) error
+	}{
+		{"Barrier", (*mpi.Comm).Barrier},
+		{"Dup", func(c *mpi.Comm) error { _, err := c.Dup(); return err }},
+		{"Sendrecv", func(c *mpi.Comm) error { _, err := mpi.Sendrecv(c, b, mpi.ProcNull, 1, b, 0, 1); return err }},
+		{"SendrecvReplace", func(c *mpi.Comm) error { _, err := mpi.SendrecvReplace(c, b, mpi.ProcNull, 1, 0, 1); return err }},
+		{"Probe", func(c *mpi.Comm) error { _, err := mpi.Probe(c, 0, 1); return err }},
+	} {
+		onEach(t, func(t *testing.T, fabric string) {
+			run(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) error {
+				d, err := c.Dup() // whose collective calls will be out of step
+				if err != nil {
+					return err
+				}
+				if c.Rank() == 0 { // which the other one waits for in vain
+					_, err := mpi.Recv(c, make([]byte, 1), 1, 2)
+					return err
+				}
+				ctx, stop := context.WithCancel(c.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- call.f(d.WithContext(ctx)) }()
+				place := ""
+				for place == "" && ctx.Err() == nil {
+					runtime.Gosched()
+					for _, p := range w.Pending() {
+						if p.Blocked {
+							place = p.Place + " "
+						}
+					}
+				}
+				stop()
+				if err := <-ended; !errors.Is(err, context.Canceled) {
+					t.Errorf("%s: %v", call.name, err)
+				}
+				if !strings.Contains(place, "watchdog_test.go:") {
+					t.Errorf("%s is called at %q", call.name, place)
+				}
+				return mpi.Send(c, make([]byte, 1), 0, 2)
+			})
+		})
+	}
+}
+
 func init() {
 	roles["quits"] = func(c *mpi.Comm) error {
 		pid := []int64{int64(syscall.Getpid())}

@@ -6,28 +6,27 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/weft-mpi/weft/boot"
-	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/comm"
+	"github.com/weft-mpi/weft/job"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
+	"github.com/weft-mpi/weft/report"
 )
 
 // World is a rank's membership in its job (MPI-4.0 §11.2): from Init or Run to
 // Finalize. It is safe for concurrent use.
 type World struct {
-	job       *boot.Job // nil for ranks that are goroutines
-	fabric    string
-	loop      *progress.Loop
-	comm      *Comm
-	finalized ending
-	log       *slog.Logger
-	logs      *records
-	dog       watchdog
-	contexts  atomic.Uint32 // made by this rank
-	flags     flagPool
+	job    *boot.Job // nil for ranks that are goroutines
+	fabric string
+	engine *comm.Instance
+	comm   *Comm
+	log    *slog.Logger
+	logs   *report.Aside
+	dog    *report.Watchdog
+	noQuit func() // ends the report at a SIGQUIT, nil without one
 }
 
 // Init finds the job this process was started in and connects to it
@@ -47,55 +46,49 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 }
 
 func initWorld(ctx context.Context, o options) (*World, error) {
-	if _, err := parse("Init", o.fabric); err != nil {
+	if err := job.Check(o.fabric); err != nil {
 		return nil, err
 	}
-	job, err := boot.Discover(ctx)
+	j, err := boot.Discover(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w, err := join(ctx, job, o)
+	w, err := join(ctx, j, o)
 	if err != nil {
-		return nil, errors.Join(err, job.Close())
+		return nil, errors.Join(err, j.Close())
 	}
 	return w, nil
 }
 
-func join(ctx context.Context, job *boot.Job, o options) (*World, error) {
-	name, ts, err := choose(o.fabric, job)
+// join makes the World of a launched rank. The job is the World's, unless there is
+// an error.
+func join(ctx context.Context, j *boot.Job, o options) (*World, error) {
+	routes, err := job.Join(ctx, j, o.fabric, job.Settings{Log: o.log, Unattended: o.noThread})
 	if err != nil {
 		return nil, err
 	}
-	doms, err := open(ts, fabric.Config{Rank: fabric.Peer(job.Rank), Size: job.Size, Job: job.ID, Log: o.log, Unattended: o.noThread})
-	if err != nil {
-		return nil, err
-	}
-	routes, err := meet(ctx, job, name, ts, doms, o.log)
-	if err != nil {
-		return nil, errors.Join(err, closeAll(doms))
-	}
-	w := newWorld(name, doms, routes, job.Rank, progress.Config{Oversubscribed: job.Oversubscribed()}, o)
-	w.job = job
-	if job.Launcher == boot.LauncherWeft {
-		w.comm.p2p.Informed()
-	}
-	go w.mourn(job.Events())
+	w := newWorld(routes, comm.Config{
+		Rank:     j.Rank,
+		Progress: progress.Config{Oversubscribed: j.Oversubscribed()},
+		Informed: j.Launcher == boot.LauncherWeft,
+	}, o)
+	w.job = j
+	go w.mourn(j.Events())
 	if !o.noSignal {
 		w.reportOnQuit()
 	}
 	return w, nil
 }
 
-func newWorld(name string, doms []fabric.Domain, to routes, rank int, cfg progress.Config, o options) *World {
-	cfg.Domain, cfg.More, cfg.Via, cfg.Addrs = doms[0], doms[1:], to.via, to.addrs
-	cfg.Log, cfg.NoThread = o.log, o.noThread
-	w := &World{fabric: name, loop: progress.New(cfg), log: o.log, logs: o.logs}
-	p2p := pt2pt.New(w.loop, rank, len(to.addrs))
-	p2p.Limit(pt2pt.Limits(o.limits))
-	w.loop.Go()
-	w.comm = &Comm{w: w, p2p: p2p, rank: rank, size: len(to.addrs), over: w.finalized.comm()}
-	w.comm.barrier = newBarrier(p2p, w.loop, &w.flags, w.comm.cid+1, rank, len(to.addrs))
-	w.finalized.begin()
+// newWorld starts the engine. The domains of routes are the World's.
+func newWorld(routes *job.Routes, cfg comm.Config, o options) *World {
+	p := &cfg.Progress
+	p.Domain, p.More, p.Via, p.Addrs = routes.Domains[0], routes.Domains[1:], routes.Via, routes.Addrs
+	p.Log, p.NoThread = o.log, o.noThread
+	cfg.Limits = pt2pt.Limits(o.limits)
+	w := &World{fabric: routes.Fabric, engine: comm.New(cfg), log: o.log, logs: o.logs}
+	w.comm = newComm(w, w.engine.World, nil)
+	begin()
 	w.startWatchdog(o.watch, o.watchTo)
 	return w
 }
@@ -122,7 +115,7 @@ func (w *World) check(call string) error {
 	if w == nil || w.comm == nil {
 		return badArg(call, ErrComm, "the World is nil: take what Init has returned, or what Run has given")
 	}
-	if w.finalized.Load() {
+	if w.engine.Ended() {
 		return badArg(call, ErrComm, "the World has been finalized")
 	}
 	return nil
@@ -140,27 +133,24 @@ func (w *World) Finalize() error {
 	if err := w.check(call); err != nil {
 		return err
 	}
-	_, err := w.comm.barrier.messages(w.comm.ctx, finalizeTag, true)
-	if w.finalized.Swap(true) {
+	err := w.engine.Finish(nil)
+	if !w.end() {
 		return w.comm.explain(call, 0, 0, false)
 	}
-	w.noReportOnQuit()
-	w.stopWatchdog()
-	err = errors.Join(err, w.loop.Close())
+	w.noReports()
+	err = errors.Join(err, w.engine.Close())
 	if w.job != nil {
 		err = errors.Join(err, w.job.Close())
 	}
-	w.logs.flush()
+	w.logs.Flush()
 	return fail(call, err)
 }
 
-// mourn tells the engine of the deaths that the launcher tells of, until the job
-// is closed.
+// mourn passes the launcher's news of deaths on to the engine, until the job is
+// closed.
 func (w *World) mourn(news <-chan boot.Event) {
 	for e := range news {
-		w.loop.Exclusive(func() {
-			w.loop.Lost(fabric.Peer(e.Rank), fmt.Errorf("%w: %w", fabric.ErrPeerDown, e.Err))
-		})
+		w.engine.Lost(e.Rank, e.Err)
 	}
 }
 

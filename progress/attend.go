@@ -2,14 +2,13 @@ package progress
 
 import (
 	"errors"
-	"os"
 	"runtime"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/procs"
 )
 
 // An application that computes in Go without a call holds its processor (P) for
@@ -110,7 +109,7 @@ func (a *attendant) looked() {
 
 // attend moves the sleep into the kernel.
 func (a *attendant) attend() {
-	if !addProcs() {
+	if !procs.Add(spareProcs) {
 		a.never = true
 		return
 	}
@@ -119,26 +118,6 @@ func (a *attendant) attend() {
 	for _, d := range a.l.more {
 		d.Wake() // its bell's goroutine does the same
 	}
-}
-
-// procs is of the process, which may have several ranks.
-var procs struct {
-	sync.Mutex
-	added bool
-}
-
-// addProcs gives the process its spare processors, once, and reports whether it
-// has more than one. A number that the user has set stays.
-func addProcs() bool {
-	procs.Lock()
-	defer procs.Unlock()
-	n := runtime.GOMAXPROCS(0)
-	if !procs.added && os.Getenv("GOMAXPROCS") == "" {
-		procs.added = true
-		n += spareProcs
-		runtime.GOMAXPROCS(n)
-	}
-	return n > 1
 }
 
 // A thread that wakes up preempts the one that runs at once if it would be

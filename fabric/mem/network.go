@@ -85,8 +85,9 @@ func (w *Network) queue(from, to fabric.Peer) *queue {
 
 type provider struct{ net *Network }
 
-func (p provider) Name() string     { return "mem" }
-func (p provider) Available() error { return nil }
+func (p provider) Name() string      { return "mem" }
+func (p provider) Options() []string { return nil }
+func (p provider) Available() error  { return nil }
 
 // Open yields the domain of c.Rank.
 func (p provider) Open(c fabric.Config) (fabric.Domain, error) {

@@ -167,10 +167,11 @@ func (s *Sim) tell(e SimEvent) {
 	}
 }
 
-// Name, Available and Open make the Sim a fabric.Provider.
+// Name, Options, Available and Open make the Sim a fabric.Provider.
 
-func (s *Sim) Name() string     { return "sim" }
-func (s *Sim) Available() error { return nil }
+func (s *Sim) Name() string      { return "sim" }
+func (s *Sim) Options() []string { return nil }
+func (s *Sim) Available() error  { return nil }
 
 func (s *Sim) Open(c fabric.Config) (fabric.Domain, error) {
 	if int(c.Rank) >= s.Size || c.Size != s.Size {

@@ -108,7 +108,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	if cfg.Size < 1 || int(cfg.Rank) >= cfg.Size {
 		return nil, fmt.Errorf("rank %d in a job of %d ranks", cfg.Rank, cfg.Size)
 	}
-	getMin, err := GetMin(os.Getenv)
+	getMin, err := Provider{}.GetMin(cfg.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -22,14 +22,14 @@ const (
 	mostGetMin  = 1 << 20
 )
 
-// GetMinVar is the environment variable that sets the size in bytes.
+// GetMinVar is the option that sets the size in bytes, 49 to 1048576.
 const GetMinVar = "WEFT_SHM_GET_MIN"
 
 // GetMin is the size from which messages between processes of a machine are read
-// from their sender's memory, as the environment has it, in bytes, or 0 if that
-// says nothing.
-func GetMin(getenv func(string) string) (int, error) {
-	v := getenv(GetMinVar)
+// from their sender's memory, as options have it, in bytes, or 0 if they say
+// nothing. The error names the option and the remedy. Local.
+func (Provider) GetMin(options map[string]string) (int, error) {
+	v := options[GetMinVar]
 	if v == "" {
 		return 0, nil
 	}
@@ -42,7 +42,7 @@ func GetMin(getenv func(string) string) (int, error) {
 }
 
 // SetGetMin makes Caps say from which size messages are read, in bytes, if the
-// environment does not. It is for the time before the first message; the ranks of
+// options do not. It is for the time before the first message; the ranks of
 // a host should have the same.
 func (d *Domain) SetGetMin(n int) {
 	if !d.getMinSaid {

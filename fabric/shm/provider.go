@@ -14,6 +14,9 @@ type Provider struct{}
 
 func (Provider) Name() string { return "shm" }
 
+// Options are those of getmin.go.
+func (Provider) Options() []string { return []string{GetMinVar} }
+
 // Available tries what Open and its connections need: a sealed memfd, an
 // eventfd, a pidfd.
 func (Provider) Available() error {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/internal/procs"
 )
 
 // What a system call costs differs by four times between machines (least on bare
@@ -34,23 +36,17 @@ var weighed = [...]int{DefaultGetMin, 2 * DefaultGetMin}
 var errWeigh = errors.New("the processors are too busy")
 
 // Weigh measures from which size on messages of this machine should be read from
-// their sender's memory, in bytes: it takes some milliseconds of two processors.
-// Where that can't be done it answers DefaultGetMin and why.
-func Weigh() (int, error) {
+// their sender's memory, in bytes: once in a process, some milliseconds of two
+// processors. Where that can't be done it answers DefaultGetMin and why. Local.
+func (Provider) Weigh() (int, error) { return weighOnce() }
+
+var weighOnce = sync.OnceValues(weigh)
+
+func weigh() (int, error) {
 	if runtime.NumCPU() < 2 && cpus() < 2 {
 		return DefaultGetMin, errors.New("there is one processor")
 	}
-	// The two threads need a processor of the runtime's each.
-	if runtime.GOMAXPROCS(0) < 2 {
-		runtime.GOMAXPROCS(2)
-		defer func() {
-			if os.Getenv("GOMAXPROCS") == "" && runtime.NumCPU() == 1 {
-				runtime.SetDefaultGOMAXPROCS()
-			} else {
-				runtime.GOMAXPROCS(1)
-			}
-		}()
-	}
+	defer procs.Borrow(2)() // the two threads need a processor of the runtime's each
 	s, err := newScales()
 	if err != nil {
 		return DefaultGetMin, err

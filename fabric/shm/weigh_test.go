@@ -18,7 +18,7 @@ func TestWeighLeavesNoTrace(t *testing.T) {
 		if err := unix.SchedGetaffinity(0, &bound); err != nil {
 			t.Fatal(err)
 		}
-		n, err := Weigh()
+		n, err := weigh()
 		if n != beyond && !slices.Contains(weighed[:], n) || err != nil && n != DefaultGetMin {
 			t.Errorf("messages are to be read from %d bytes on (%v)", n, err)
 		}

@@ -14,6 +14,9 @@ type Provider struct {
 // Name is "verbs".
 func (Provider) Name() string { return "verbs" }
 
+// Options is empty: the package reads its variables from the environment.
+func (Provider) Options() []string { return nil }
+
 // Available says why no RDMA device can be used, each one's reason and remedy,
 // or nil.
 func (Provider) Available() error {

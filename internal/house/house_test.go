@@ -1,6 +1,3 @@
-// Package house keeps the rules of ARCHITECTURE.md that a compiler does not:
-// who imports whom, where unsafe and cgo live, how long a file may be, and how
-// long a test waits.
 package house
 
 import (
@@ -12,61 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
 const module = "github.com/weft-mpi/weft"
-
-// table says which packages of the module each package may import, tests
-// apart. A package that is not here may not exist.
-var table = map[string][]string{
-	"fabric":        nil,
-	"fabric/shm":    {"fabric", "internal/membar"},
-	"fabric/tcp":    {"fabric"},
-	"fabric/verbs":  {"fabric", "internal/ccall"},
-	"fabric/mem":    {"fabric"},
-	"fabric/faulty": {"fabric"},
-
-	"fabric/fabrictest": {"fabric", "internal/membar"},
-
-	"wire":        nil,
-	"match":       nil,
-	"boot":        nil,
-	"progress":    {"fabric", "wire"},
-	"pt2pt":       {"fabric", "progress", "match", "wire"},
-	"partitioned": {"fabric", "progress", "match", "wire"},
-	"rma":         {"fabric", "progress", "match", "wire"},
-	"coll":        {"pt2pt", "progress"},
-	"mpi": {"fabric", "fabric/shm", "fabric/tcp", "fabric/verbs", "fabric/mem", "wire", "match", "progress",
-		"pt2pt", "partitioned", "rma", "coll", "boot", "internal/membar"},
-	"metrics": {"progress", "fabric"},
-
-	"bench":           {"mpi", "fabric", "bench/..."},
-	"bench/...":       {"bench/..."},
-	"cmd/osu-go":      {"mpi", "bench", "bench/...", "boot"},
-	"cmd/weft":        {"mpi", "boot"},
-	"internal/...":    nil,
-	"examples/...":    {"mpi"},
-	"bench/peers/...": nil,
-}
-
-// foreign says which modules besides the standard library a package may
-// import. Everything else gets none.
-var foreign = map[string][]string{
-	"fabric/shm":   {"golang.org/x/sys/unix"},
-	"fabric/tcp":   {"golang.org/x/sys/unix", "github.com/libp2p/go-reuseport"},
-	"fabric/verbs": {"golang.org/x/sys/unix"},
-	"progress":     {"golang.org/x/sys/unix"},
-	"boot":         {"golang.org/x/sys/unix"},
-	"mpi":          {"golang.org/x/sys/unix"},
-	"metrics":      {"github.com/prometheus/client_golang/..."},
-	"bench":        {"..."},
-	"bench/...":    {"..."},
-	"cmd/osu-go":   {"..."},
-	"cmd/weft":     {"..."},
-}
 
 // goList asks the go command about the packages of the module.
 func goList(t *testing.T) (packages []pkg) {
@@ -100,59 +49,40 @@ type pkg struct {
 
 func (p pkg) name() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
 
-// entry finds what a table says of a package: by its name, or by the longest
-// pattern.
-func entry(t map[string][]string, name string) (allowed []string, ok bool) {
-	if allowed, ok = t[name]; ok {
-		return allowed, true
-	}
-	for dir := name; dir != "."; {
-		dir = filepath.Dir(dir)
-		if allowed, ok = t[dir+"/..."]; ok {
-			return allowed, true
-		}
-	}
-	return nil, false
-}
-
-func allows(allowed []string, path string) bool {
-	for _, a := range allowed {
-		dir, pattern := strings.CutSuffix(a, "...")
-		if path == a || pattern && (strings.HasPrefix(path, dir) || path+"/" == dir) {
-			return true
-		}
-	}
-	return false
-}
-
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return !strings.Contains(first, ".")
 }
 
+// architecture is the page with the tables.
+func architecture(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+// ours takes the path of a package of this module apart.
+func ours(path string) (name string, ok bool) { return strings.CutPrefix(path, module+"/") }
+
 func TestPackagesImportOnlyWhatTheTableAllows(t *testing.T) {
-	for _, p := range goList(t) {
-		if p.ImportPath == module {
+	p, err := parse(architecture(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports := map[string][]string{}
+	for _, pkg := range goList(t) {
+		if pkg.ImportPath == module {
 			continue
 		}
-		ours, ok := entry(table, p.name())
-		if !ok {
-			t.Errorf("package %s is not in the table: say what it may import", p.name())
-			continue
-		}
-		others, _ := entry(foreign, p.name())
-		for _, path := range p.Imports {
-			if path == "C" {
-				continue // see the test on cgo
-			}
-			if name, our := strings.CutPrefix(path, module+"/"); our {
-				if !allows(ours, name) {
-					t.Errorf("%s imports %s, which the table does not allow", p.name(), name)
-				}
-			} else if !standard(path) && !allows(others, path) {
-				t.Errorf("%s imports %s: it may use the standard library and %v", p.name(), path, others)
-			}
-		}
+		imports[pkg.name()] = slices.DeleteFunc(pkg.Imports, func(path string) bool {
+			return path == "C" || standard(path) // see the test on cgo
+		})
+	}
+	for _, v := range p.violations(imports, ours) {
+		t.Errorf("ARCHITECTURE.md: %s", v)
 	}
 }
 
@@ -250,29 +180,85 @@ func TestNoFileIsOverfull(t *testing.T) {
 	})
 }
 
-func TestThisTestSeesViolations(t *testing.T) {
-	for _, c := range []struct {
-		from, to string
-		want     bool
-	}{
-		{"pt2pt", "match", true}, {"pt2pt", "rma", false}, {"fabric/shm", "fabric/mem", false},
-		{"fabric/shm", "fabric", true}, {"match", "wire", false}, {"mpi", "fabric/shm", true},
-		{"bench/compare", "bench/osufmt", true}, {"bench/compare", "mpi", false}, {"progress", "match", false},
-	} {
-		allowed, ok := entry(table, c.from)
-		if got := ok && allows(allowed, c.to); got != c.want {
-			t.Errorf("%s may import %s: %t, want %t", c.from, c.to, got, c.want)
+// example is a page as ARCHITECTURE.md.
+const example = `
+## The house
+
+| package | may import | role |
+|---|---|---|
+| ${wire}$, ${match}$ | nothing | headers, queues |
+| ${pt2pt}$ | ${match}$, ${wire}$ | protocols |
+| ${rma}$ (planned) | ${wire}$ | windows |
+| ${bench/...}$ | ${pt2pt}$ | programs, which may not import | anything else |
+
+## Elsewhere
+
+| ${stranger}$ | nothing | of another table |
+
+## Dependencies
+
+| module | used by | reason |
+|---|---|---|
+| ${golang.org/x/sys/unix}$ | ${pt2pt}$ | system calls |
+| ${gonum.org/v1/gonum/...}$ | ${bench/...}$ | statistics |
+| ${pgregory.net/rapid}$ | tests | |
+`
+
+func TestViolationsAreSeen(t *testing.T) {
+	page := strings.NewReplacer("${", "`", "}$", "`").Replace(example)
+	p, err := parse(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := func() map[string][]string {
+		return map[string][]string{
+			"wire": nil, "match": nil, "pt2pt": {module + "/match", "golang.org/x/sys/unix"},
+			"bench": {"gonum.org/v1/gonum/stat"}, "bench/plot": {module + "/pt2pt", "gonum.org/v1/gonum"},
 		}
 	}
-	if _, ok := entry(table, "helpers"); ok {
-		t.Error("an unknown package has a place in the house")
+	if v := p.violations(good(), ours); len(v) > 0 {
+		t.Errorf("what is right is a violation: %v", v)
+	}
+	for want, c := range map[string]struct {
+		name    string
+		imports []string // nil: the package is not there
+	}{
+		"stranger has no row":                     {"stranger", []string{}},
+		"helpers has no row":                      {"helpers", []string{}},
+		"rma is there, and its row says":          {"rma", []string{}},
+		"match has a row and is not there":        {"match", nil},
+		"match imports wire, which its row":       {"match", []string{module + "/wire"}},
+		"pt2pt imports rma, which its row":        {"pt2pt", []string{module + "/rma"}},
+		"bench/plot imports match, which its":     {"bench/plot", []string{module + "/match"}},
+		"bench/plot imports golang.org/x/sys":     {"bench/plot", []string{"golang.org/x/sys/unix"}},
+		"wire imports golang.org/x/sys/unix":      {"wire", []string{"golang.org/x/sys/unix"}},
+		"pt2pt imports pgregory.net/rapid":        {"pt2pt", []string{"pgregory.net/rapid"}},
+		"bench imports gonum.org/v1/gonumber: un": {"bench", []string{"gonum.org/v1/gonumber"}},
+	} {
+		bad := good()
+		if bad[c.name] = c.imports; c.imports == nil {
+			delete(bad, c.name)
+		}
+		if v := p.violations(bad, ours); len(v) != 1 || !strings.HasPrefix(v[0], want) {
+			t.Errorf("the violations are %v, want %q", v, want)
+		}
+	}
+	for what, change := range map[string][2]string{
+		"a row twice":              {"| `pt2pt` |", "| `wire` |"},
+		"imports of no row":        {"`match`, `wire` | protocols", "`match`, `op` | protocols"},
+		"a row that is silent":     {"| nothing | headers", "| | headers"},
+		"a row without a package":  {"| `pt2pt` |", "| pt2pt |"},
+		"no house":                 {"## The house", "## The garden"},
+		"nothing of other modules": {"## Dependencies", "## Thanks"},
+	} {
+		if !strings.Contains(page, change[0]) {
+			t.Fatalf("the example has no %q", change[0])
+		}
+		if _, err := parse(strings.Replace(page, change[0], change[1], 1)); err == nil {
+			t.Errorf("a page with %s is taken", what)
+		}
 	}
 	if standard("github.com/x/y") || !standard("encoding/json") || standard("golang.org/x/sys/unix") {
 		t.Error("the standard library is not told from other modules")
-	}
-	for name := range table {
-		if name, pattern := strings.CutSuffix(name, "/..."); pattern && name == "" {
-			t.Error("an empty pattern allows everything")
-		}
 	}
 }

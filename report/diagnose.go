@@ -1,4 +1,4 @@
-package mpi
+package report
 
 import (
 	"fmt"
@@ -8,15 +8,13 @@ import (
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
-// diagnose says in words what keeps a rank waiting, as far as it shows from
-// what waits there, from what the ranks it waits for have told, and from the ring
-// of ranks that wait for one another.
+// diagnose says in words what keeps a rank waiting: as far as it shows from the
+// operations and messages there, from what the ranks they need have told, and
+// from the ring of ranks that wait for one another, if there is one.
 func diagnose(rank int, pending []pt2pt.Pending, told []pt2pt.Told, ring pt2pt.Ring) (words []string) {
-	said := map[string]bool{}
 	say := func(format string, args ...any) {
 		s := fmt.Sprintf(format, args...)
-		if !said[s] && len(words) < reportMost {
-			said[s] = true
+		if !slices.Contains(words, s) && len(words) < most {
 			words = append(words, s)
 		}
 	}
@@ -24,9 +22,9 @@ func diagnose(rank int, pending []pt2pt.Pending, told []pt2pt.Told, ring pt2pt.R
 		if p.What != pt2pt.Receive && p.What != pt2pt.Probing || p.State != unmatched {
 			continue
 		}
-		if u, ok := nearly(p, pending); ok {
-			say("the %s finds no message, but a message from rank %d with %s is here: %s",
-				phrase(p), u.Peer, differs(p, u), "is this the receive, or the send, that was meant?")
+		if u, ok := nearMiss(p, pending); ok {
+			say("the %s finds no message, but a message from rank %d with %s is here: is this the receive, or the send, that was meant?",
+				phrase(p), u.Peer, difference(p, u))
 		}
 	}
 	for _, p := range pending {
@@ -35,18 +33,18 @@ func diagnose(rank int, pending []pt2pt.Pending, told []pt2pt.Told, ring pt2pt.R
 		}
 		for _, t := range told {
 			if t.From == p.Peer {
-				say("%s", between(rank, t))
+				say("%s", answer(rank, t))
 			}
 		}
 	}
 	if len(ring.Ranks) > 0 {
-		say("%s", round(ring))
+		say("%s", deadlock(ring))
 	}
 	return words
 }
 
-// round says that ranks wait for one another.
-func round(ring pt2pt.Ring) string {
+// deadlock names the ranks of a ring in which each waits for the next.
+func deadlock(ring pt2pt.Ring) string {
 	sends, receives := true, true
 	var each, names []string
 	for i, w := range ring.Waits {
@@ -73,39 +71,40 @@ func asPending(w pt2pt.Wait) pt2pt.Pending {
 	return pt2pt.Pending{What: w.What, Peer: w.Peer, Tag: w.Tag, Context: w.Context, Bytes: w.Bytes}
 }
 
-// lasting is what waits now as it did before. What a rank tells of itself
-// comes behind the messages it has sent, as the question did behind ours: an
-// operation that has outlasted both is not one that was about to end.
+// lasting keeps of before what is unchanged now. A rank's answer comes behind
+// the messages it has sent, as the question did behind ours: an operation that
+// has outlasted both is not one that was about to end.
 func lasting(before, now []pt2pt.Pending) []pt2pt.Pending {
-	type name struct {
+	type key struct {
 		what    pt2pt.What
 		op      uint64
 		state   string
 		blocked bool
 	}
-	named := func(p pt2pt.Pending) name { return name{p.What, p.Op, p.State, p.Blocked} }
-	still := map[name]bool{}
+	of := func(p pt2pt.Pending) key { return key{p.What, p.Op, p.State, p.Blocked} }
+	still := map[key]bool{}
 	for _, p := range now {
-		still[named(p)] = true
+		still[of(p)] = true
 	}
-	return slices.DeleteFunc(slices.Clone(before), func(p pt2pt.Pending) bool { return !still[named(p)] })
+	return slices.DeleteFunc(slices.Clone(before), func(p pt2pt.Pending) bool { return !still[of(p)] })
 }
 
 // unmatched is the state of a receive or a probe without a message.
 const unmatched = "no message has matched"
 
-// nearly finds a message that a receive would take if one thing were different.
-func nearly(p pt2pt.Pending, pending []pt2pt.Pending) (pt2pt.Pending, bool) {
+// nearMiss finds an unexpected message that the receive p would take if its
+// source, its tag or its context were another.
+func nearMiss(p pt2pt.Pending, pending []pt2pt.Pending) (pt2pt.Pending, bool) {
 	best, least := pt2pt.Pending{}, 2
 	for _, u := range pending {
 		if u.What != pt2pt.Unexpected {
 			continue
 		}
 		off := 0
-		if p.Peer != AnySource && p.Peer != u.Peer {
+		if p.Peer != pt2pt.AnySource && p.Peer != u.Peer {
 			off++
 		}
-		if int(p.Tag) != AnyTag && p.Tag != u.Tag {
+		if p.Tag != pt2pt.AnyTag && p.Tag != u.Tag {
 			off++
 		}
 		if p.Context != u.Context {
@@ -118,20 +117,20 @@ func nearly(p pt2pt.Pending, pending []pt2pt.Pending) (pt2pt.Pending, bool) {
 	return best, least == 1
 }
 
-// differs names what keeps a message from a receive.
-func differs(p, u pt2pt.Pending) string {
+// difference names what keeps the message u from the receive p.
+func difference(p, u pt2pt.Pending) string {
 	switch {
 	case p.Context != u.Context:
 		return fmt.Sprintf("the same tag on another communicator (%s)", contextName(u.Context))
-	case int(p.Tag) != AnyTag && p.Tag != u.Tag:
+	case p.Tag != pt2pt.AnyTag && p.Tag != u.Tag:
 		return fmt.Sprintf("tag %d (%d bytes)", u.Tag, u.Bytes)
 	}
 	return "the same tag"
 }
 
-// between tells what rank t.From, which an operation of this rank needs, says of
-// itself: what of that needs this rank, if anything does.
-func between(rank int, t pt2pt.Told) string {
+// answer tells what rank t.From, which an operation of this rank needs, says of
+// itself: the operation there that needs this rank, if there is one.
+func answer(rank int, t pt2pt.Told) string {
 	if len(t.Waits) == 0 {
 		return fmt.Sprintf("rank %d is not blocked in any operation: it computes, or waits outside of the library", t.From)
 	}

@@ -1,0 +1,45 @@
+package comm
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/pt2pt"
+)
+
+// Comm is a communicator: the ranks 0 to Size-1 and a context. The fields do not
+// change. It is safe for concurrent use, but for collective calls, which all
+// ranks make in the same order, one at a time.
+type Comm struct {
+	P2P        *pt2pt.Engine // carries its messages
+	ID         uint32        // context of the program's messages; ID+1 is the library's
+	Rank, Size int
+
+	in      *Instance
+	over    atomic.Bool // see Over
+	barrier barrier
+}
+
+// Instance is the rank's engine that the communicator belongs to. Local.
+func (c *Comm) Instance() *Instance { return c.in }
+
+// Library is the context of the library's own messages among the ranks of the
+// communicator, those of collective calls. Local.
+func (c *Comm) Library() uint32 { return c.ID + 1 }
+
+// Sendrecv sends out to dest and receives into in from source, in the
+// communicator's context, without the deadlock that one after the other may be
+// (MPI_Sendrecv, MPI-4.0 §3.2.7). Either rank may be pt2pt.ProcNull. The buffers
+// are the engine's until the return. It ends with ctx. Non-local.
+func (c *Comm) Sendrecv(ctx context.Context, out []byte, dest int, sendtag int32, in []byte, source int, recvtag int32) (progress.Result, error) {
+	// Most sends go at once: then the receive is all that is left to wait for.
+	if dest == pt2pt.ProcNull || c.P2P.TrySend(dest, c.ID, sendtag, out) {
+		if source == pt2pt.ProcNull {
+			return progress.Result{Source: pt2pt.ProcNull, Tag: pt2pt.AnyTag}, nil
+		}
+		return c.P2P.Recv(ctx, source, c.ID, recvtag, in)
+	}
+	both := c.P2P.Isendrecv(ctx, c.ID, out, dest, sendtag, in, source, recvtag)
+	return progress.WaitResult(&both)
+}

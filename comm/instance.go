@@ -1,0 +1,72 @@
+package comm
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/pt2pt"
+)
+
+// Config is what a rank's engine is made of.
+type Config struct {
+	Rank     int             // of this rank in the job
+	Progress progress.Config // Addrs has an entry for each rank of the job
+	Limits   pt2pt.Limits
+	// Informed says that somebody tells this rank of every death, by Lost or Fail:
+	// then it need not tell others what it has learned.
+	Informed bool
+}
+
+// Instance is a rank's engine, from New to End and Close. It is safe for
+// concurrent use.
+type Instance struct {
+	Loop  *progress.Loop
+	P2P   *pt2pt.Engine
+	World *Comm // of all ranks
+
+	flags flagPool
+
+	drawn atomic.Uint32 // contexts that this rank has drawn; see ids.go
+
+	ended atomic.Bool // stored by End, under mu; loaded by Ended
+	mu    sync.Mutex
+	live  map[*Comm]struct{} // communicators that are not over
+}
+
+// New starts the engine. The domains of cfg.Progress are the Instance's from then
+// on: Close closes them. Local.
+func New(cfg Config) *Instance {
+	in := &Instance{Loop: progress.New(cfg.Progress), live: map[*Comm]struct{}{}}
+	size := len(cfg.Progress.Addrs)
+	in.P2P = pt2pt.New(in.Loop, cfg.Rank, size)
+	in.P2P.Limit(cfg.Limits)
+	in.Loop.Go()
+	if cfg.Informed {
+		in.P2P.Informed()
+	}
+	in.World = in.add(&Comm{P2P: in.P2P, Rank: cfg.Rank, Size: size, in: in})
+	return in
+}
+
+// Lost is news of a rank's death from outside, the launcher's: what needs that
+// rank ends with err, which becomes a fabric.ErrPeerDown. A rank that is connected
+// is left to its fabric, which hands over first what the rank had sent. Local.
+func (in *Instance) Lost(rank int, err error) {
+	in.Loop.Exclusive(func() {
+		in.Loop.Lost(fabric.Peer(rank), fmt.Errorf("%w: %w", fabric.ErrPeerDown, err))
+	})
+}
+
+// Fail ends a rank of this process that has failed, behind what it has sent: it
+// counts as dead from then on. Local.
+func (in *Instance) Fail(rank int) {
+	in.Loop.Fail(fabric.Peer(rank), fmt.Errorf("%w: rank %d has failed", fabric.ErrPeerDown, rank))
+}
+
+// Close stops the progress thread, closes the domains and ends the operations
+// that have not completed, in this order. It is called once, behind End. The
+// errors are those of the domains. Non-local, as fabric.Domain.Close.
+func (in *Instance) Close() error { return in.Loop.Close() }

@@ -1,0 +1,81 @@
+package job
+
+import (
+	"log/slog"
+
+	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// From some length on a message between processes of a machine is read from its
+// sender's memory, and whether a Send waits for its receive depends on that. So
+// the ranks of a host have the same length: that of the host's first rank, whose
+// card tells the others.
+
+// measurer is a Provider that can find this length on its machine, in bytes.
+type measurer interface {
+	// GetMin is the length that the user has set, or 0. The error says what is
+	// wrong with the setting.
+	GetMin(options map[string]string) (int, error)
+	// Weigh measures it, in some milliseconds, once in a process. With an error,
+	// which says why it could not, the length is a default.
+	Weigh() (int, error)
+}
+
+// adopter is a Domain that takes the length, in bytes, from the host's first
+// rank. What its own user has set stays.
+type adopter interface{ SetGetMin(n int) }
+
+// thresholdOfHost is the length for this rank's card: 0 unless it is the first of
+// several ranks of its host and has a transport that needs the length.
+func thresholdOfHost(j *boot.Job, opened []open, log *slog.Logger) (int, error) {
+	if j.LocalRanks[0] != j.Rank || len(j.LocalRanks) < 2 {
+		return 0, nil
+	}
+	for _, o := range opened {
+		if m, ok := o.provider.(measurer); ok {
+			return threshold(m, options(o.provider), log)
+		}
+	}
+	return 0, nil
+}
+
+// threshold is the length that the user has set, or a measured one.
+func threshold(m measurer, options map[string]string, log *slog.Logger) (int, error) {
+	n, err := m.GetMin(options)
+	if err != nil || n > 0 {
+		return n, err
+	}
+	if n, err = m.Weigh(); err != nil {
+		log.Debug("it was not measured from which length on messages are read; a default is taken", "err", err)
+	}
+	return n, nil
+}
+
+// adoptThreshold takes over what the host's first rank has told, 0 if nothing.
+func adoptThreshold(n int, opened []open) {
+	for _, o := range opened {
+		if d, ok := o.domain.(adopter); ok && n > 0 {
+			d.SetGetMin(n)
+		}
+	}
+}
+
+// SharedGetMin is the length in bytes from which messages between processes of
+// this machine are read from their sender's memory: what the user has set, or
+// what a measurement of some milliseconds finds, the first time. Where shared
+// memory can't be used nothing is measured, and the error says why. Local.
+func SharedGetMin() (int, error) { return transports.sharedGetMin(slog.Default()) }
+
+func (t table) sharedGetMin(log *slog.Logger) (int, error) {
+	for _, tr := range t {
+		p := tr.provider(1)
+		if m, ok := p.(measurer); ok {
+			if err := available(p); err != nil {
+				return 0, err
+			}
+			return threshold(m, options(p), log)
+		}
+	}
+	return 0, fabric.ErrUnsupported
+}

@@ -1,0 +1,94 @@
+package report
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Aside is a slog.Handler that the engine may call anywhere, also while it owns
+// a loop: it queues the record and returns. The user's handler runs on a
+// goroutine of its own, one record at a time and in order; there it may block,
+// panic, or call package mpi. It is safe for concurrent use.
+type Aside struct {
+	user slog.Handler
+	q    *records
+}
+
+// records are queued for their handlers.
+type records struct {
+	mu   sync.Mutex
+	list []record
+	busy chan struct{} // closed when the list is drained; nil while no goroutine drains it
+}
+
+type record struct {
+	to slog.Handler
+	r  slog.Record
+}
+
+// NewAside returns a handler that passes its records on to user. Local.
+func NewAside(user slog.Handler) *Aside { return &Aside{user, &records{}} }
+
+// Enabled answers true: the user's handler is asked where it may block.
+func (a *Aside) Enabled(context.Context, slog.Level) bool { return true }
+
+// WithAttrs and WithGroup share the queue of a, so that records of both keep
+// their order.
+func (a *Aside) WithAttrs(as []slog.Attr) slog.Handler { return &Aside{a.user.WithAttrs(as), a.q} }
+
+// WithGroup is described at WithAttrs.
+func (a *Aside) WithGroup(name string) slog.Handler { return &Aside{a.user.WithGroup(name), a.q} }
+
+// Handle queues a copy of r and does not block. The error is nil.
+func (a *Aside) Handle(_ context.Context, r slog.Record) error {
+	q := a.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.list = append(q.list, record{a.user, r.Clone()})
+	if q.busy == nil {
+		q.busy = make(chan struct{})
+		go q.drain()
+	}
+	return nil
+}
+
+func (q *records) drain() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.list) > 0 {
+		next := q.list[0]
+		q.list = q.list[1:]
+		q.mu.Unlock()
+		next.handle()
+		q.mu.Lock()
+	}
+	close(q.busy)
+	q.busy, q.list = nil, nil
+}
+
+func (r record) handle() {
+	defer func() { recover() }() // a log that fails has no log to say so
+	if ctx := context.Background(); r.to.Enabled(ctx, r.r.Level) {
+		r.to.Handle(ctx, r.r)
+	}
+}
+
+// flushTime is how long Flush waits for a handler that blocks.
+const flushTime = time.Second
+
+// Flush blocks until all records so far have been handled, for a second at most.
+func (a *Aside) Flush() {
+	q := a.q
+	q.mu.Lock()
+	busy := q.busy
+	q.mu.Unlock()
+	if busy == nil {
+		return
+	}
+	select {
+	case <-busy:
+	case <-time.After(flushTime):
+	}
+}
