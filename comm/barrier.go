@@ -10,11 +10,11 @@ import (
 
 // barrier is what a rank keeps of a communicator's barriers. Which way they go is
 // the same at all ranks: the first one goes by messages, since most communicators
-// have one at most; the second prepares the flags, and its messages tell whether
-// every rank could; later ones go by flags if so.
+// have one at most; the second does, too, and then prepares the flags; later ones go
+// by flags if every rank could.
 type barrier struct {
 	mu     sync.Mutex // for the whole of a barrier
-	calls  uint64
+	calls  int
 	way    way
 	broken error // why the ranks are no longer in step, nil while they are
 	flags  flags
@@ -30,90 +30,74 @@ const (
 
 // Tags of the library's messages, besides those of Dup. To those of a barrier the
 // distance of the round is added, a power of two; to those that prepare the flags
-// the round and the number of the rank in it. Finalize has tags of its own: it is
-// in step also where a barrier of the program's has failed.
+// the round and the number of the rank in it. The last barrier has tags of its own:
+// it is in step also where one of the program's has failed.
 const (
-	barrierTag  = 0
-	finalizeTag = 1 << 29
-	flagsTag    = 1<<30 + 1
+	barrierTag = 0
+	lastTag    = 1 << 29
+	flagsTag   = 1<<30 + 1
 )
 
 // Barrier blocks until every rank of the communicator has called it (MPI_Barrier,
 // MPI-4.0 §6.3). After an error, which may be that of ctx, the ranks are no
 // longer in step, and later calls answer that. Calls of several goroutines are
-// made in turn. Non-local.
+// made in turn. The last one, before the engine ends, is apart from all others.
+// Non-local.
 //
-// Ranks that reach one another's memory meet by flags, see flags.go; others by
-// messages, see meet.
-func (c *Comm) Barrier(ctx context.Context) error {
+// Ranks that reach one another's memory meet by flags, see flags.go. Others meet by
+// messages: in round k each rank hears from the one 2ᵏ before it and tells the one
+// 2ᵏ after it, ⌈log₂ n⌉ rounds in all.
+func (c *Comm) Barrier(ctx context.Context, last bool) (err error) {
 	b := &c.barrier
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.broken != nil {
-		return b.broken
-	}
-	var err error
-	if b.calls++; b.way == byFlags {
-		b.flags.begin()
-		err = c.in.Loop.WaitFor(progress.Expires(ctx), &b.flags)
-	} else {
-		err = c.decide(ctx)
-	}
-	if err != nil {
-		b.broken = fmt.Errorf("an earlier collective call has failed, so that the ranks are not in step: %w", err)
-	}
-	return err
-}
-
-// decide is a barrier by messages, the second of which finds the way of later ones.
-func (c *Comm) decide(ctx context.Context) error {
-	b := &c.barrier
-	if b.way == byMessages || b.calls == 1 || c.Size == 1 {
-		_, err := c.meet(ctx, barrierTag, true)
-		return err
-	}
-	b.flags = flags{in: c.in, context: c.Library()}
-	can, err := b.flags.prepare(ctx, c)
-	if err != nil {
-		return err
-	}
-	all, err := c.meet(ctx, barrierTag, can)
-	if b.way = byMessages; all {
-		b.way = byFlags
-	}
-	return err
-}
-
-// Finish is the barrier of all ranks before the engine ends. It goes by messages.
-// Non-local.
-func (in *Instance) Finish(ctx context.Context) error {
-	_, err := in.World.meet(ctx, finalizeTag, true)
-	return err
-}
-
-// meet is the dissemination algorithm: in round k each rank hears from the one
-// 2ᵏ before it and tells the one 2ᵏ after it, ⌈log₂ n⌉ rounds in all. It returns
-// whether all ranks say yes. An error is one of the messages.
-func (c *Comm) meet(ctx context.Context, tag int32, yes bool) (all bool, err error) {
-	id, out, in := c.Library(), [1]byte{}, [1]byte{}
-	for step := 1; step < c.Size; step *= 2 {
-		out[0] = 0
-		if yes {
-			out[0] = 1
+	tag := int32(lastTag)
+	if !last {
+		if b.broken != nil {
+			return b.broken
 		}
-		to, from, tag := (c.Rank+step)%c.Size, (c.Rank-step+c.Size)%c.Size, tag+int32(step)
-		if c.P2P.TrySend(to, id, tag, out[:]) {
-			_, err = c.P2P.Recv(ctx, from, id, tag, in[:])
-		} else {
-			both := c.P2P.Isendrecv(ctx, id, out[:], to, tag, in[:], from, tag)
-			_, err = progress.WaitResult(&both)
+		defer func() {
+			if err != nil {
+				b.broken = fmt.Errorf("an earlier collective call has failed, so that the ranks are not in step: %w", err)
+			}
+		}()
+		if b.calls++; b.way == byFlags {
+			b.flags.begin()
+			return c.in.Loop.WaitFor(progress.Expires(ctx), &b.flags)
 		}
-		if err != nil {
-			return false, err
-		}
-		yes = yes && in[0] == 1
+		tag = barrierTag
 	}
-	return yes, nil
+	// The engine is called from here and no function deeper, as in Dup. What the
+	// messages carry is whether all ranks that they come from have flags.
+	id, out, in := c.Library(), [1]byte{1}, [1]byte{}
+	for deciding := false; ; deciding = true {
+		for step := 1; step < c.Size; step *= 2 {
+			to, from, tag := (c.Rank+step)%c.Size, (c.Rank-step+c.Size)%c.Size, tag+int32(step)
+			if c.P2P.TrySend(to, id, tag, out[:]) {
+				_, err = c.P2P.Recv(ctx, from, id, tag, in[:])
+			} else {
+				both := c.P2P.Isendrecv(ctx, id, out[:], to, tag, in[:], from, tag)
+				_, err = progress.WaitResult(&both)
+			}
+			if err != nil {
+				return err
+			}
+			out[0] &= in[0]
+		}
+		switch {
+		case deciding && out[0] == 1:
+			b.way = byFlags
+			return nil
+		case deciding, c.Size == 1:
+			b.way = byMessages
+			return nil
+		case last, b.calls == 1, b.way == byMessages:
+			return nil
+		}
+		if out[0], err = b.flags.prepare(ctx, c); err != nil {
+			return err
+		}
+	}
 }
 
 // release gives the flags of a communicator back that is freed. No barrier is under

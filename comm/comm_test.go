@@ -102,7 +102,7 @@ func TestABarrierWaitsForAllRanks(t *testing.T) {
 					mu.Lock()
 					come[in.World.Rank] = round
 					mu.Unlock()
-					if err := in.World.Barrier(ctx); err != nil {
+					if err := in.World.Barrier(ctx, false); err != nil {
 						return err
 					}
 					mu.Lock()
@@ -195,7 +195,7 @@ func TestContextIdsRunOutOnce(t *testing.T) {
 			t.Errorf("rank %d: Dup without an id: %v", rank, err)
 		}
 	}
-	for rank, err := range each(all, func(ctx context.Context, in *Instance) error { return in.World.Barrier(ctx) }) {
+	for rank, err := range each(all, func(ctx context.Context, in *Instance) error { return in.World.Barrier(ctx, false) }) {
 		if err != nil {
 			t.Errorf("rank %d: a barrier behind a Dup without an id: %v", rank, err)
 		}
@@ -243,7 +243,7 @@ func TestALostRankEndsABarrier(t *testing.T) {
 		} else {
 			told.Go(func() { in.Fail(2) })
 		}
-		return in.World.Barrier(ctx)
+		return in.World.Barrier(ctx, false)
 	}) {
 		if !errors.Is(err, fabric.ErrPeerDown) || rank == 0 && !errors.Is(err, reason) {
 			t.Errorf("rank %d: %v", rank, err)
@@ -275,7 +275,7 @@ func TestSendrecv(t *testing.T) {
 		if err != nil || res.Source != pt2pt.ProcNull || res.Tag != pt2pt.AnyTag {
 			return fmt.Errorf("with nobody: %+v, %v", res, err)
 		}
-		return c.Barrier(ctx)
+		return c.Barrier(ctx, false)
 	}) {
 		if err != nil {
 			t.Errorf("rank %d: %v", rank, err)

@@ -121,15 +121,15 @@ func plan(rank, size int) (rounds []flagRound) {
 const placeSize = 32
 
 // prepare tells the ranks that look at our flags where they are, and finds those
-// that we look at. It returns whether all are reached; an error is one of the
-// messages. What it can't do here it tells the others, too: they wait for it.
-func (f *flags) prepare(ctx context.Context, c *Comm) (can bool, err error) {
-	f.rounds = plan(c.Rank, c.Size)
-	can = f.share()
+// that we look at. It returns 1 if all are reached, and 0 otherwise; an error is one
+// of the messages. What it can't do here it tells the others, too: they wait for it.
+func (f *flags) prepare(ctx context.Context, c *Comm) (can byte, err error) {
+	*f = flags{in: c.in, context: c.Library(), rounds: plan(c.Rank, c.Size)}
+	ok := f.share()
 	var requests []progress.Handle
 	var places [][]byte
 	for k, r := range f.rounds {
-		place := f.place(k, can)
+		place := f.place(k, ok)
 		for i := range r.sources {
 			in := make([]byte, placeSize)
 			places = append(places, in)
@@ -139,18 +139,18 @@ func (f *flags) prepare(ctx context.Context, c *Comm) (can bool, err error) {
 		}
 	}
 	if err := progress.WaitAll(requests, nil); err != nil {
-		return false, err
+		return 0, err
 	}
 	for _, r := range f.rounds {
 		for i := range r.sources {
-			can = r.sources[i].decode(places[0]) && can
+			ok = r.sources[i].decode(places[0]) && ok
 			places = places[1:]
 		}
 	}
-	if !can {
-		return false, nil
+	if !ok {
+		return 0, nil
 	}
-	find := finding{f: f, can: true}
+	find := finding{f: f, can: 1}
 	err = c.in.Loop.WaitFor(progress.Expires(ctx), &find)
 	return find.can, err
 }
@@ -208,7 +208,7 @@ func (s *source) decode(b []byte) bool {
 // ranks that we look at, and knock at those that look at ours.
 type finding struct {
 	f   *flags
-	can bool
+	can byte
 }
 
 func (w *finding) Ready() (bool, error) {
@@ -230,7 +230,7 @@ func (w *finding) Ready() (bool, error) {
 			case err == fabric.ErrAgain:
 				return false, nil
 			case err != nil || !canHold(b):
-				w.can = false
+				w.can = 0
 				return true, nil
 			}
 			s.flag, k.ep = flagAt(b), to.Endpoint()

@@ -14,5 +14,5 @@ func (c *Comm) Barrier() error {
 	if c.gone() {
 		return c.explain(call, 0, 0, false)
 	}
-	return fail(call, c.core.Barrier(c.ctx))
+	return fail(call, c.core.Barrier(c.ctx, false))
 }

@@ -133,7 +133,7 @@ func (w *World) Finalize() error {
 	if err := w.check(call); err != nil {
 		return err
 	}
-	err := w.engine.Finish(nil)
+	err := w.comm.core.Barrier(w.comm.ctx, true)
 	if !w.end() {
 		return w.comm.explain(call, 0, 0, false)
 	}
