@@ -37,37 +37,32 @@ func WaitAll(hs []Handle, out []Status) error {
 	return err
 }
 
-// maxSweep bounds the turns of a sweep: what comes may be for others, and the
-// contexts want a look.
-const maxSweep = 4096
-
-// brisk prepares for a few turns of the loop without a poller's accounts. It
-// answers false where somebody polls.
+// brisk prepares for a wait that spins. It answers false where somebody polls.
 func (l *Loop) brisk() bool {
 	if l.poller != nil {
 		return false
 	}
-	if l.armed != 0 || l.asleep {
+	if l.bell != bellOff || l.thread == asleep {
 		l.disarm()
 	}
 	return true
 }
 
-// sweep turns the loop as long as that ends one of the requests after another,
-// and reports whether all have ended. Nobody waits for them meanwhile, which
-// saves the accounts of a waiter where messages come in bursts.
+// sweep spins as long as that ends one of the requests after another, and reports
+// whether all have ended. Nothing is written down for the wait, which pays where
+// messages come in bursts.
 func (l *Loop) sweep(hs []Handle) bool {
 	if l.oversubscribed || !l.brisk() {
 		return false
 	}
-	for i, idle, turns := 0, 0, 0; ; turns++ {
+	for i, idle, passes := 0, 0, 0; ; passes++ {
 		for i < len(hs) && (hs[i].r == nil || hs[i].r.done || hs[i].r.resting) {
 			i++
 		}
 		if i == len(hs) {
 			return true
 		}
-		if idle == lookDedicated || turns == maxSweep || l.woke || !hs[i].valid() {
+		if idle == checkDedicated || passes == maxSweep || l.woke || !hs[i].valid() {
 			return false
 		}
 		if l.pass(min(len(hs)-i, burst)) > 0 {
@@ -100,7 +95,7 @@ func (l *Loop) enlistQueued(hs []Handle, some bool) (*Waiter, error) {
 	l.Exclusive(func() {
 		if err = l.enlist(w, hs, some); err == nil && w.need > 0 {
 			sleeps = true
-			l.parked.add(w)
+			l.park(w)
 		}
 	})
 	if sleeps && l.sleep(w) {

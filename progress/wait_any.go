@@ -96,7 +96,7 @@ func (l *Loop) testAny(hs []Handle) (bool, int, Status, error) {
 // lookAny moves the loop on unless some request has ended, and counts those
 // that have. It reports whether any request is active at all.
 func (l *Loop) lookAny(hs []Handle) (ended int, active bool, err error) {
-	for turn := range 2 {
+	for try := range 2 {
 		active = false
 		for _, h := range hs {
 			if h.idle() {
@@ -113,7 +113,7 @@ func (l *Loop) lookAny(hs []Handle) (ended int, active bool, err error) {
 		if ended > 0 || !active {
 			break
 		}
-		if turn == 0 {
+		if try == 0 {
 			l.glance()
 		}
 	}

@@ -163,7 +163,7 @@ func (l *Loop) Glance(f func() bool) {
 // vain lets other goroutines, or processes, run now and then under one that
 // calls Test in a loop: what it waits for may be theirs to do.
 func (l *Loop) vain() {
-	if l.vains.Add(1)%lookDedicated != 0 {
+	if l.vains.Add(1)%checkDedicated != 0 {
 		return
 	}
 	runtime.Gosched()
@@ -174,7 +174,7 @@ func (l *Loop) vain() {
 
 // glance polls once on behalf of a caller that does not wait.
 func (l *Loop) glance() {
-	if l.armed == fabric.WakeUrgent {
+	if l.bell == fabric.WakeUrgent {
 		l.disarm()
 	}
 	l.pass(burst)
