@@ -4,24 +4,26 @@ package progress
 
 import (
 	"fmt"
+	"os"
+	"runtime/debug"
 
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// check panics unless the states fit together (states.go). It is called after
+// check ends the process unless the states fit together (states.go). It is called after
 // each transition.
 func (l *Loop) check() {
 	if p := l.poller; p != nil && p.state != polling && p.state != handed {
-		l.broken("the poller is %d", p.state)
+		l.broken("the poller is %v", p.state)
 	}
 	if b := l.bided; b != nil && b.state != bided {
-		l.broken("the bided waiter is %d", b.state)
+		l.broken("the bided waiter is %v", b.state)
 	}
 	n := 0
 	for w := l.parked.root.next; w != &l.parked.root; w = w.next {
 		switch {
 		case w.state != parked:
-			l.broken("a waiter in the list of the parked is %d", w.state)
+			l.broken("a waiter in the list of the parked is %v", w.state)
 		case w.prev.next != w || w.next.prev != w:
 			l.broken("the list of the parked is torn")
 		case len(w.ready) > 0:
@@ -35,9 +37,6 @@ func (l *Loop) check() {
 	}
 	if l.linger != nil && *l.linger && l.poller == nil {
 		l.broken("the domain lingers and nobody polls")
-	}
-	if l.thread > roused {
-		l.broken("the thread is %d", l.thread)
 	}
 }
 
@@ -72,7 +71,10 @@ func (l *Loop) checkLeave() {
 	}
 }
 
+// broken ends the process: a panic would run deferred calls that wait for the
+// loop.
 func (l *Loop) broken(format string, a ...any) {
-	panic("progress: broken invariant: " + fmt.Sprintf(format, a...) +
-		fmt.Sprintf(" (bell %d, thread %d, poller %t, bided %t)", l.bell, l.thread, l.poller != nil, l.bided != nil))
+	fmt.Fprintf(os.Stderr, "broken invariant: %s (bell %d, thread %v, poller %t, bided %t)\n%s",
+		fmt.Sprintf(format, a...), l.bell, l.thread, l.poller != nil, l.bided != nil, debug.Stack())
+	os.Exit(2)
 }

@@ -58,6 +58,26 @@ func TestShortWaitsThatLingerYield(t *testing.T) {
 	}
 }
 
+// A domain lingers while a waiter polls, and not a moment longer.
+func TestPollersLingerAsLongAsTheyPoll(t *testing.T) {
+	var z *lazy
+	l := lone(t, func(d fabric.Domain, s *toy) fabric.Domain {
+		z = &lazy{Domain: d, s: s}
+		return z
+	})
+	w := newWaiter()
+	l.Exclusive(func() {
+		l.beginPoll(w)
+		if !z.on {
+			t.Error("a poller's domain does not linger")
+		}
+		l.endPoll(w)
+		if z.on {
+			t.Error("it lingers with nobody there")
+		}
+	})
+}
+
 // The slower the passes, the fewer go between two yields.
 func TestYieldsArePacedByTime(t *testing.T) {
 	l := lone(t, func(d fabric.Domain, s *toy) fabric.Domain { return &lazy{Domain: d, s: s} })

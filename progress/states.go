@@ -95,6 +95,10 @@ const (
 	ended                        // its requests have ended while it was parked
 )
 
+func (s waiterState) String() string {
+	return [...]string{"unplaced", "polling", "displaced", "bided", "parked", "handed", "called", "ended"}[s]
+}
+
 // token is why a waiter that blocks on its channel goes on.
 type token uint8
 
@@ -117,6 +121,10 @@ const (
 	looking                    // owns the loop
 	roused                     // owns the loop, and may not sleep after it
 )
+
+func (s threadState) String() string {
+	return [...]string{"ticking", "asleep", "looking", "roused"}[s]
+}
 
 // life is what a loop has come to.
 const (
@@ -190,7 +198,8 @@ func (l *Loop) handOver() {
 }
 
 // requestsEnded moves a waiter none of whose requests is left. One that runs
-// sees so by itself; the poller lets one go on that was parked or bided.
+// sees so by itself; the poller lets one go on that was parked or bided. It need
+// not be called for the poller.
 func (l *Loop) requestsEnded(w *Waiter) {
 	switch w.state {
 	case parked:
@@ -240,7 +249,7 @@ func (l *Loop) beginLook() (rung bool) {
 // endLook ends the look. A thread that was roused in it does not sleep until
 // the doorbell.
 func (l *Loop) endLook(next nextLook) nextLook {
-	if next == untilBell && l.thread == roused && l.threaded {
+	if next == untilBell && l.thread == roused {
 		next = again
 	}
 	l.thread = ticking

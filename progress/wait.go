@@ -135,7 +135,9 @@ func (l *Loop) satisfy(w *Waiter, r *Request) {
 		l.endDetached(w)
 		return
 	}
-	l.requestsEnded(w)
+	if w.state != polling {
+		l.requestsEnded(w)
+	}
 }
 
 // Do starts a request and waits for it: the blocking form of Submit.
