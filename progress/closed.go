@@ -49,7 +49,8 @@ func (l *Loop) seal() []fabric.Domain {
 // Close stops the progress thread, closes the domains, and then ends every
 // request, present or to come, with ErrClosed: when a request ends, or its
 // callback is called, no peer and no device touches its buffer any more. Whoever
-// is to be told has been when it returns. It blocks while a domain waits for
+// is to be told has been when it returns, but of requests whose functions run
+// (Aside): those end when the functions return. It blocks while a domain waits for
 // peers that are in the middle of a copy. Later calls return nil.
 func (l *Loop) Close() (err error) {
 	switch l.life.Swap(closed) {
@@ -76,7 +77,7 @@ func (l *Loop) Close() (err error) {
 	l.Exclusive(func() {
 		l.calling = true
 		l.watching.waiting = List{}
-		l.requests.each(l.Refuse)
+		l.refuseAll()
 	})
 	l.callAll()
 	clock.drop()

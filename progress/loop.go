@@ -98,6 +98,10 @@ type Loop struct {
 	parked   waitList
 	seen     uint64 // passes at the thread's last look
 
+	asides  []*aside     // functions that run, or are to run, for requests
+	apart   atomic.Int32 // how many run: stored by the owner, loaded by anyone who blocks
+	refused bool         // the domains are closed, and every request has been ended
+
 	calls    atomic.Pointer[detached] // to make, oldest first: stored by the owner, loaded by the thread where it can't own
 	lastCall *detached
 	calling  bool          // a goroutine makes the calls of the closed loop

@@ -31,8 +31,8 @@ func (b *pollBudget) woke(slept time.Duration) {
 func (b *pollBudget) left() time.Duration { return b.whole >> min(b.misses, 2) }
 
 // poll passes until the waiter's requests have ended, or in vain for so long that
-// it should park, or until another waiter polls instead. The caller is the owner
-// before and after.
+// it should park, or until another waiter polls instead, or it has a function to
+// run. The caller is the owner before and after.
 func (l *Loop) poll(w *Waiter) bool {
 	if l.bell != bellOff || l.thread == asleep {
 		l.disarm()
@@ -50,7 +50,7 @@ func (l *Loop) poll(w *Waiter) bool {
 			if l.woke || l.passes-l.yielded > l.yieldEvery {
 				l.woke = false
 				l.pace()
-				if l.yield(); l.poller != w {
+				if l.yield(); l.poller != w || l.asked(w) != nil {
 					break
 				}
 			}
@@ -76,7 +76,7 @@ func (l *Loop) poll(w *Waiter) bool {
 		if w.expired() {
 			l.withdraw(w)
 		}
-		if l.yield(); l.poller != w {
+		if l.yield(); l.poller != w || l.asked(w) != nil {
 			break
 		}
 	}

@@ -22,7 +22,7 @@ import (
 //	  handed               polling, or it is new where one
 //	                       processor runs all goroutines
 //	polling              its requests have ended, nothing came     unplaced   endPoll
-//	                       for long, or it has user code to run
+//	                       for long, or it has a function to run
 //	polling, handed      another waiter begins to poll             displaced  beginPoll, the other's
 //	unplaced, displaced  another polls, on the one processor       bided      beginBide
 //	bided                its requests have ended, nobody polls,    unplaced   endBide
@@ -31,8 +31,11 @@ import (
 //	                       all and the last pass brought nothing
 //	parked               nobody polls, the bell is not armed for   handed     handOver
 //	                       all
-//	parked               user code is to be run for a request      called     callUp
-//	called               its goroutine owns the loop               unplaced   runAsides
+//	parked               a function is to run for a request        called     callUp
+//	unplaced, displaced  it owns the loop and has such a function  apart      beginApart
+//	  handed, called
+//	apart                the function has returned, it owns the    unplaced   endApart
+//	                       loop
 //	parked               its requests have ended                   ended      requestsEnded
 //
 // A waiter that is parked blocks on its channel; the function that moves it sends
@@ -91,12 +94,13 @@ const (
 	bided                        // lets others run and looks now and then, as Loop.bided
 	parked                       // blocks on its channel, in Loop.parked
 	handed                       // is to poll, as Loop.poller, and waits for the loop
-	called                       // is to run user code, and waits for the loop
+	called                       // is to run a function (Aside), and waits for the loop
+	apart                        // runs it, without the loop
 	ended                        // its requests have ended while it was parked
 )
 
 func (s waiterState) String() string {
-	return [...]string{"unplaced", "polling", "displaced", "bided", "parked", "handed", "called", "ended"}[s]
+	return [...]string{"unplaced", "polling", "displaced", "bided", "parked", "handed", "called", "apart", "ended"}[s]
 }
 
 // token is why a waiter that blocks on its channel goes on.
@@ -106,7 +110,7 @@ const (
 	noToken  token = iota
 	toReturn       // its requests have ended, or it has been served
 	toPoll         // it is handed polling
-	toCall         // user code waits for it
+	toCall         // a function waits for it (Aside)
 )
 
 // bellOff is the level of a doorbell that is not armed.
@@ -194,6 +198,34 @@ func (l *Loop) handOver() {
 	w := l.parked.first()
 	l.poller = w
 	l.unpark(w, handed, toPoll)
+	l.check()
+}
+
+// callUp makes the waiter run a function. One that is not parked finds it by
+// itself; the poller does as soon as something has come.
+func (l *Loop) callUp(w *Waiter) {
+	switch w.state {
+	case parked:
+		l.unpark(w, called, toCall)
+	case polling:
+		l.woke = true
+	}
+	l.check()
+}
+
+// beginApart is called before the waiter leaves the loop to run a function. If it
+// was handed polling, another polls meanwhile.
+func (l *Loop) beginApart(w *Waiter) {
+	if l.poller == w {
+		l.endPoll(w)
+	}
+	w.state = apart
+	l.check()
+}
+
+// endApart is called when it owns the loop again.
+func (l *Loop) endApart(w *Waiter) {
+	w.state = unplaced
 	l.check()
 }
 

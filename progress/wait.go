@@ -181,6 +181,10 @@ func (l *Loop) Await(r *Request) (Result, error) {
 		l.Leave()
 		return res, err
 	}
+	if l.within(r, l.self()) {
+		l.Leave()
+		return nothing, ErrWithin
+	}
 	w := l.waiter()
 	w.single, w.need, r.waiter = r, 1, w
 	if r.Until.done != nil {
@@ -243,14 +247,26 @@ func (l *Loop) collect(r *Request) (Result, error) {
 // message.
 func (l *Loop) await(w *Waiter) (owner bool) {
 	for fresh := true; ; fresh = false {
+		if len(l.asides) > 0 {
+			l.runAsides(w)
+		}
+		if w.need == 0 && l.poller != w {
+			l.passOn(w)
+			return true
+		}
 		if l.poller != nil && l.poller != w && !(fresh && l.oneProc) {
-			if !l.bide(w) {
-				break
-			}
-			if w.need == 0 {
+			switch {
+			case !l.bide(w):
+				if l.asked(w) != nil {
+					continue
+				}
+			case w.need == 0:
+				l.passOn(w)
 				return true
+			default:
+				continue
 			}
-			continue
+			break
 		}
 		l.beginPoll(w)
 		ended := l.poll(w)
@@ -260,15 +276,20 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 			continue
 		}
 		if ended {
+			l.passOn(w)
 			return true
+		}
+		if l.asked(w) != nil {
+			continue
 		}
 		_, quiet := l.lastLook(fabric.WakeAll)
 		if w.need == 0 { // also by what another goroutine had queued
 			l.budget.woke(0)
 			l.disarm()
+			l.passOn(w)
 			return true
 		}
-		if quiet {
+		if quiet && l.asked(w) == nil {
 			w.slept = time.Now()
 			break
 		}
@@ -284,7 +305,7 @@ func (l *Loop) bide(w *Waiter) bool {
 	if !l.beginBide(w) {
 		return false
 	}
-	for i := 0; i < bideRounds && w.need > 0 && l.poller != nil; i++ {
+	for i := 0; i < bideRounds && w.need > 0 && l.poller != nil && l.asked(w) == nil; i++ {
 		l.yield()
 	}
 	l.endBide(w)

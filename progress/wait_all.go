@@ -25,7 +25,7 @@ func WaitAll(hs []Handle, out []Status) error {
 		return err
 	}
 	w := l.waiter()
-	if err = l.enlist(w, hs, false); err == nil {
+	if err = l.begun(w, hs, false, l.self()); err == nil {
 		if w.need > 0 && !l.await(w) {
 			w.recycle()
 			return collectQueued(l, hs, out)
@@ -91,9 +91,9 @@ func collectQueued(l *Loop, hs []Handle, out []Status) (err error) {
 func (l *Loop) enlistQueued(hs []Handle, some bool) (*Waiter, error) {
 	w := newWaiter()
 	var err error
-	sleeps := false
+	sleeps, self := false, l.self()
 	l.Exclusive(func() {
-		if err = l.enlist(w, hs, some); err == nil && w.need > 0 {
+		if err = l.begun(w, hs, some, self); err == nil && w.need > 0 {
 			sleeps = true
 			l.park(w)
 		}
@@ -102,6 +102,15 @@ func (l *Loop) enlistQueued(hs []Handle, some bool) (*Waiter, error) {
 		l.Leave()
 	}
 	return w, err
+}
+
+// begun makes w the waiter of the requests (enlist), unless the caller, whom self
+// names, is what one of them waits for.
+func (l *Loop) begun(w *Waiter, hs []Handle, some bool, self int) error {
+	if l.withinAny(hs, self) {
+		return ErrWithin
+	}
+	return l.enlist(w, hs, some)
 }
 
 func (l *Loop) collectAll(hs []Handle, out []Status) error {

@@ -11,7 +11,7 @@ func WaitAny(hs []Handle) (int, Status, error) {
 		return waitAnyQueued(l, hs)
 	}
 	w := l.waiter()
-	if err = l.enlist(w, hs, true); err != nil {
+	if err = l.begun(w, hs, true, l.self()); err != nil {
 		l.release(w)
 		l.Leave()
 		return -1, Empty, err
@@ -144,7 +144,7 @@ func (l *Loop) enlistAny(hs []Handle) (*Waiter, error) {
 		return l.enlistQueued(hs, true)
 	}
 	w := newWaiter()
-	err := l.enlist(w, hs, true)
+	err := l.begun(w, hs, true, l.self())
 	if err != nil || w.need == 0 || l.await(w) {
 		l.Leave()
 	}
