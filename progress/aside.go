@@ -17,7 +17,7 @@ import (
 // panic in the first ends the process, as in any goroutine of the program's, since
 // there is nobody to tell; one in the second ends the operation.
 
-// ErrWithin answers a call that blocks for an operation and is made by the
+// ErrWithin refuses a call that blocks for an operation and is made by the
 // function that the operation itself waits for.
 var ErrWithin = errors.New("the call waits for the operation that waits for the function which makes the call: let the function return")
 
@@ -55,7 +55,7 @@ type aside struct {
 // owner; r is in flight. It is local.
 //
 // fn may block, panic and call the engine. A call by the goroutine of fn that
-// blocks for r itself answers ErrWithin, or ErrStale where r is waited for already;
+// blocks for r itself returns ErrWithin, or ErrStale where r is waited for already;
 // a single handle that it was given is set to null. What fn waits for on other goroutines is not seen: if that needs r
 // to end, nothing ends.
 //
@@ -82,7 +82,7 @@ func (l *Loop) Apart(r *Request) bool {
 }
 
 // asked finds a function that nobody runs yet and that the waiter is to run, or
-// answers nil.
+// returns nil.
 func (l *Loop) asked(w *Waiter) *aside {
 	for _, a := range l.asides {
 		if a.thread == 0 && (a.w == w || a.r.waiter == w) {

@@ -19,7 +19,7 @@ import (
 // in the kernel, and the process gets processors for it to come back to. The
 // kernel's scheduler then runs it as soon as the doorbell rings, on the same core
 // if need be. A rank that only communicates keeps the processors it has: goroutines
-// that take turns on one of them hand over the core without the kernel.
+// that wait in turn hand the core over without the kernel.
 
 // attendant is how the progress thread sleeps. It is the thread's own.
 type attendant struct {

@@ -15,7 +15,7 @@ type Sink interface {
 	// Start begins a request that was handed over with Submit or Do.
 	Start(*Request)
 	// Resume goes on with a request at the head of its peer's backlog. It
-	// answers fabric.ErrAgain to stay there; anything else takes it off.
+	// returns fabric.ErrAgain to stay there; anything else takes it off.
 	Resume(*Request) error
 	// Cancel ends a request that can still be withdrawn, with err, and reports
 	// whether it could.
@@ -174,7 +174,7 @@ func (l *Loop) start(s Sink, r *Request) {
 }
 
 // Adopt makes s the sink of a request of New, which s then starts by itself. It
-// answers false once the loop has been closed: the request is to be refused.
+// returns false once the loop has been closed: the request is to be refused.
 func (l *Loop) Adopt(s Sink, r *Request) bool {
 	r.sink, r.Began = s, clock.now()
 	return !l.over

@@ -58,7 +58,7 @@ type nextLook uint8
 const (
 	untilBell nextLook = iota // when the doorbell rings
 	afterTick                 // then, or after a tick
-	again                     // as soon as others have had their turn
+	again                     // as soon as others have run
 )
 
 // tend does the thread's part as the owner.
@@ -109,7 +109,7 @@ func (l *Loop) stand(rung bool) nextLook {
 }
 
 // follow polls until nothing has come for a while, and reports whether that is
-// so: it is not where others should have their turn.
+// so: it is not where others should run first.
 func (l *Loop) follow() bool {
 	for range maxFollow {
 		for since := time.Now(); l.pass(burst) == 0; {
@@ -122,7 +122,7 @@ func (l *Loop) follow() bool {
 }
 
 // dry passes until there is nothing left to do, or for so long that others
-// should have their turn.
+// should run first.
 func (l *Loop) dry() bool {
 	for range maxDry {
 		if l.pass(burst) == 0 {

@@ -299,7 +299,7 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 	return l.sleep(w)
 }
 
-// bide lets others run while another goroutine polls. It answers false when the
+// bide lets others run while another goroutine polls. It returns false when the
 // waiter should rather park; otherwise its requests have ended or nobody polls.
 func (l *Loop) bide(w *Waiter) bool {
 	if !l.beginBide(w) {

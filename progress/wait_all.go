@@ -37,7 +37,7 @@ func WaitAll(hs []Handle, out []Status) error {
 	return err
 }
 
-// brisk prepares for a wait that spins. It answers false where somebody polls.
+// brisk prepares for a wait that spins. It returns false where somebody polls.
 func (l *Loop) brisk() bool {
 	if l.poller != nil {
 		return false

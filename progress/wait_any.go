@@ -62,7 +62,7 @@ func (l *Loop) collectAny(hs []Handle) (int, Status, error) {
 }
 
 // TestAny moves the loop on and, if a request has ended, does as WaitAny.
-// Where all are null or at rest it answers true and -1. It is local.
+// Where all are null or at rest it returns true and -1. It is local.
 func TestAny(hs []Handle) (ended bool, i int, st Status, err error) {
 	l, err := loopOf(hs)
 	if err != nil || l == nil {

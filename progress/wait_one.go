@@ -8,7 +8,7 @@ import (
 
 // Wait blocks until the request has ended, frees it and sets *h to null; a
 // persistent request it only brings to rest. A null handle, or one at rest, is
-// answered at once with an empty status.
+// completed at once with an empty status.
 func Wait(h *Handle) (Status, error) {
 	res, err := WaitResult(h)
 	return res.Status(), err
@@ -146,7 +146,7 @@ func Peek(h Handle) (ended bool, st Status, err error) {
 func (l *Loop) Look() { l.pass(burst) }
 
 // Glance calls f as the owner, and once more after moving the loop on if f
-// answers false. It is local, for calls that look for something in vain.
+// returns false. It is local, for calls that look for something in vain.
 func (l *Loop) Glance(f func() bool) {
 	found := false
 	l.Exclusive(func() {

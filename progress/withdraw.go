@@ -111,7 +111,7 @@ func (w *Waiter) watch(r *Request) {
 	}
 }
 
-// watched finds a context among those watched, by its channel, or answers -1.
+// watched finds a context among those watched, by its channel, or returns -1.
 func (w *Waiter) watched(done <-chan struct{}) int {
 	if w.byDone != nil {
 		if at, ok := w.byDone[done]; ok {
