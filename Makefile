@@ -35,7 +35,7 @@ lint:
 ONCE = ^(TestAFloodTakesABoundedPartOfTheReceiver|TestAMessageOfMoreThan4GBComesWhole)$$
 
 race: setup
-	CGO_ENABLED=1 $(GO) test -race -vet=off -skip '$(ONCE)' -timeout $(LIMIT) ./...
+	CGO_ENABLED=1 $(GO) test -race -tags invariants -vet=off -skip '$(ONCE)' -timeout $(LIMIT) ./...
 
 # The engine with the garbage collector and the scheduler against it: against
 # the test programs, not the go command and its linker, hence -exec.
@@ -45,9 +45,10 @@ stress:
 	$(STRESS) -exec 'env GOMAXPROCS=8 GOGC=1 GODEBUG=clobberfree=1' $(ENGINE)
 	$(STRESS) -exec 'env GOMAXPROCS=1' $(ENGINE)
 
-# Planted bugs, each of which the simulation has to find.
+# Planted bugs: the simulation has to find those of the engine, the package's
+# tests those of waiting.
 bugs:
-	$(GO) test -tags bugs -timeout $(LIMIT) ./pt2pt -run PlantedBugs -v
+	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./pt2pt -run PlantedBugs -v
 
 # The simulation with new seeds, for as long as SOAK says.
 SOAK ?= 10m

@@ -18,27 +18,7 @@ import (
 // in the kernel, and the process gets processors for it to come back to. The
 // kernel's scheduler then runs it as soon as the doorbell rings, on the same core
 // if need be. A rank that only communicates keeps the processors it has: goroutines
-// that take turns on one of them hand over the core without the kernel.
-
-const (
-	// computing is the processor time that a process uses while nobody calls the
-	// engine, from which on it is taken to compute.
-	computing = 3 * time.Millisecond
-	// Where calls take turns with computing, the looks, which come when the
-	// application is interrupted, may never see it stay away from one to the next.
-	// It computes, too, if so many looks in a row find it outside, each after that
-	// time and fewer passes than it takes to communicate for so long.
-	computingRow = 3
-	fewPasses    = 512
-	// spareProcs is how many processors are added: one for a thread that comes
-	// back, one that is free when the runtime's own work has the other.
-	spareProcs = 2
-	// turn is how often the attended thread goes through the runtime's scheduler.
-	// One that goes from system call to system call for ten milliseconds is taken
-	// to hold its processor for so long, and the runtime's monitor, which takes that
-	// away from it, looks again every 20 µs, also at the application's cost.
-	turn = 4 * time.Millisecond
-)
+// that wait in turn hand the core over without the kernel.
 
 // attendant is how the progress thread sleeps. It is the thread's own.
 type attendant struct {
@@ -47,7 +27,7 @@ type attendant struct {
 	used  time.Duration // by the process, after the last look
 	row   int           // of looks at which the application may have computed
 
-	turned time.Time // when it last gave other goroutines a turn, once it sleeps in the kernel
+	scheduled time.Time // when it last went through the runtime's scheduler, once it sleeps in the kernel
 }
 
 // begin looks whether there is a choice.
@@ -62,15 +42,15 @@ func (a *attendant) sleep(timeout time.Duration) error {
 	if !a.l.attended.Load() || runtime.GOMAXPROCS(0) <= 1 {
 		return a.l.dom.Wait(timeout)
 	}
-	if now := time.Now(); now.Sub(a.turned) >= turn {
-		a.turned = now
+	if now := time.Now(); now.Sub(a.scheduled) >= scheduleEvery {
+		a.scheduled = now
 		runtime.Gosched()
 	}
 	return a.l.dom.Sleep(timeout)
 }
 
-// pause lets others have their turn: in the kernel's sleep the kernel shares the
-// core out.
+// pause lets others run. Where the thread sleeps in the kernel, the kernel shares
+// the core out.
 func (a *attendant) pause() {
 	if !a.l.attended.Load() {
 		runtime.Gosched()
@@ -126,10 +106,6 @@ func (a *attendant) attend() {
 // for the shortest slice there is (sched_setattr(2), Linux 6.12), and for a
 // higher priority, which only some users are granted (RLIMIT_NICE): without it one
 // ring in ten waits.
-const (
-	threadSlice = 100 * time.Microsecond
-	threadNice  = -10
-)
 
 // wakePromptly locks the goroutine to its thread and asks for both. It does
 // without what the kernel does not know or grant.

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"errors"
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -33,7 +34,7 @@ func (closedDomain) Close() error                   { return nil }
 // returns them. Under ownership.
 func (l *Loop) seal() []fabric.Domain {
 	doms := append([]fabric.Domain{l.dom}, l.more...)
-	l.over, l.armed, l.dom, l.more = true, 0, closedDomain{l.dom}, nil
+	l.over, l.bell, l.dom, l.more = true, bellOff, closedDomain{l.dom}, nil
 	l.watching.seal()
 	for i := range l.conns {
 		c := &l.conns[i]
@@ -44,4 +45,41 @@ func (l *Loop) seal() []fabric.Domain {
 		}
 	}
 	return doms
+}
+
+// Close stops the progress thread, closes the domains, and then ends every
+// request, present or to come, with ErrClosed: when a request ends, or its
+// callback is called, no peer and no device touches its buffer any more. Whoever
+// is to be told has been when it returns, but of requests whose functions run
+// (Aside): those end when the functions return. It blocks while a domain waits for
+// peers that are in the middle of a copy. Later calls return nil.
+func (l *Loop) Close() (err error) {
+	switch l.life.Swap(closed) {
+	case closed:
+		return nil
+	case made:
+		close(l.stopped) // there is no thread
+	}
+	for {
+		l.first.Wake()
+		select {
+		case <-l.stopped:
+		case <-time.After(10 * time.Millisecond):
+			continue
+		}
+		break
+	}
+	l.stopBells()
+	var doms []fabric.Domain
+	l.Exclusive(func() { doms = l.seal() })
+	for _, d := range doms {
+		err = errors.Join(err, d.Close())
+	}
+	l.Exclusive(func() {
+		l.calling = true
+		l.refuseAll()
+	})
+	l.callAll()
+	clock.drop()
+	return err
 }

@@ -119,9 +119,8 @@ func (l *Loop) endDetached(w *Waiter) {
 // call leaves d to the progress goroutine, or to another if there is none any
 // more.
 func (l *Loop) call(d *detached) {
-	if l.calls == nil {
-		l.calls = d
-		l.called.Store(true)
+	if l.calls.Load() == nil {
+		l.calls.Store(d)
 	} else {
 		l.lastCall.next = d
 	}
@@ -138,10 +137,10 @@ func (l *Loop) call(d *detached) {
 // takeCalls returns the calls to make, for the owner to make once it is not the
 // owner any more.
 func (l *Loop) takeCalls() *detached {
-	d := l.calls
+	d := l.calls.Load()
 	if d != nil {
-		l.calls, l.lastCall = nil, nil
-		l.called.Store(false)
+		l.lastCall = nil
+		l.calls.Store(nil)
 	}
 	return d
 }

@@ -28,7 +28,7 @@ func (l *Loop) relayBells() {
 // passBellOn sleeps as the progress thread does.
 func (l *Loop) passBellOn(d fabric.Domain) {
 	sleep, kernel := d.Wait, false
-	for !l.closed.Load() {
+	for l.life.Load() != closed {
 		if !kernel && l.attended.Load() {
 			kernel = true
 			wakePromptly()

@@ -32,7 +32,7 @@ func TestManyGoroutinesShareOneLoop(t *testing.T) {
 				toys := loops(t, 2, c.cfg, c.opts...)
 				if park {
 					for _, s := range toys {
-						s.own(func() { s.l.spin.whole = 0 })
+						s.own(func() { s.l.budget.whole = 0 })
 					}
 				}
 				var tokens atomic.Uint64
@@ -195,7 +195,7 @@ func TestNoWakeUpIsLostWhenEveryWaitSleeps(t *testing.T) {
 		t.Run(fmt.Sprintf("noThread=%t", noThread), func(t *testing.T) {
 			toys := loops(t, 2, Config{NoThread: noThread})
 			for _, s := range toys {
-				s.own(func() { s.l.spin.whole = 0 })
+				s.own(func() { s.l.budget.whole = 0 })
 			}
 			rounds := uint64(3000)
 			if testing.Short() {

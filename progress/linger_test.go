@@ -50,12 +50,32 @@ func TestShortWaitsThatLingerYield(t *testing.T) {
 		}
 		longest = max(longest, l.passes-before)
 	}
-	if longest > yieldPasses+lookLinger {
-		t.Errorf("%d passes without a turn of the scheduler, want at most %d", longest, yieldPasses)
+	if longest > yieldPasses+spinLinger {
+		t.Errorf("%d passes without a yield, want at most %d", longest, yieldPasses)
 	}
 	if z.off > 0 || z.on {
 		t.Errorf("%d of %d polls of a waiter did not linger; afterwards it lingers: %t", z.off, z.polls, z.on)
 	}
+}
+
+// A domain lingers while a waiter polls, and not a moment longer.
+func TestPollersLingerAsLongAsTheyPoll(t *testing.T) {
+	var z *lazy
+	l := lone(t, func(d fabric.Domain, s *toy) fabric.Domain {
+		z = &lazy{Domain: d, s: s}
+		return z
+	})
+	w := newWaiter()
+	l.Exclusive(func() {
+		l.beginPoll(w)
+		if !z.on {
+			t.Error("a poller's domain does not linger")
+		}
+		l.endPoll(w)
+		if z.on {
+			t.Error("it lingers with nobody there")
+		}
+	})
 }
 
 // The slower the passes, the fewer go between two yields.
@@ -69,31 +89,31 @@ func TestYieldsArePacedByTime(t *testing.T) {
 		{10 * yieldAfter, yieldPasses / 32, yieldPasses / 9},
 		{time.Hour, yieldPasses / 32, yieldPasses / 32},
 	} {
-		l.turns, l.yielded = yieldPasses, l.passes-yieldPasses-1
+		l.yieldEvery, l.yielded = yieldPasses, l.passes-yieldPasses-1
 		l.paced = time.Now().Add(-c.spent)
-		if l.pace(); l.turns < c.min || l.turns > c.max {
-			t.Errorf("%d passes took %v: %d more until the next yield, want %d to %d", yieldPasses, c.spent, l.turns, c.min, c.max)
+		if l.pace(); l.yieldEvery < c.min || l.yieldEvery > c.max {
+			t.Errorf("%d passes took %v: %d more until the next yield, want %d to %d", yieldPasses, c.spent, l.yieldEvery, c.min, c.max)
 		}
 	}
-	was := l.turns
+	was := l.yieldEvery
 	l.yielded = l.passes
-	if l.pace(); l.turns != was {
+	if l.pace(); l.yieldEvery != was {
 		t.Error("a yield for another reason has changed the pace")
 	}
 }
 
 // Beside a poller that yields seldom, on the one processor, the thread needs no
 // timer.
-func TestTheThreadTakesTurnsWithASeldomYield(t *testing.T) {
+func TestTheThreadLooksAtEachSeldomYield(t *testing.T) {
 	l := lone(t, func(d fabric.Domain, s *toy) fabric.Domain { return &lazy{Domain: d, s: s} })
 	for _, c := range []struct {
-		name    string
-		polls   bool // a goroutine polls
-		oneProc bool
-		shared  bool // the core, with other ranks
-		turns   uint64
-		passed  uint64 // passes since the last look
-		want    nextLook
+		name       string
+		polls      bool // a goroutine polls
+		oneProc    bool
+		shared     bool // the core, with other ranks
+		yieldEvery uint64
+		passed     uint64 // passes since the last look
+		want       nextLook
 	}{
 		{"a poller", true, true, false, yieldPasses, 1, again},
 		{"nobody any more", false, true, false, yieldPasses, 1, afterTick},
@@ -103,16 +123,18 @@ func TestTheThreadTakesTurnsWithASeldomYield(t *testing.T) {
 		{"a poller that gives the core away", true, true, true, yieldPasses, 1, afterTick},
 	} {
 		l.Exclusive(func() {
-			l.oneProc, l.turns, l.oversubscribed = c.oneProc, c.turns, c.shared
+			l.oneProc, l.yieldEvery, l.oversubscribed = c.oneProc, c.yieldEvery, c.shared
 			if c.polls {
-				l.poller = newWaiter()
+				l.beginPoll(newWaiter())
 			}
 			l.seen = l.passes
 			l.passes += c.passed
 			if next := l.tend(); next != c.want {
 				t.Errorf("%s: the thread's next look is %d, want %d", c.name, next, c.want)
 			}
-			l.poller = nil
+			if c.polls {
+				l.endPoll(l.poller)
+			}
 		})
 	}
 }

@@ -1,10 +1,7 @@
 package progress
 
 import (
-	"errors"
 	"log/slog"
-	"math"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,7 +15,7 @@ type Sink interface {
 	// Start begins a request that was handed over with Submit or Do.
 	Start(*Request)
 	// Resume goes on with a request at the head of its peer's backlog. It
-	// answers fabric.ErrAgain to stay there; anything else takes it off.
+	// returns fabric.ErrAgain to stay there; anything else takes it off.
 	Resume(*Request) error
 	// Cancel ends a request that can still be withdrawn, with err, and reports
 	// whether it could.
@@ -61,19 +58,19 @@ type Loop struct {
 	dom     fabric.Domain
 	passes  uint64
 	yielded uint64 // passes when other goroutines were let run
-	// turns bounds the passes between two yields where a domain lingers, whose
-	// passes may be long: see pace.
-	turns          uint64
+	// yieldEvery bounds the passes between two yields where a domain lingers,
+	// whose passes may be long: see pace.
+	yieldEvery     uint64
 	linger         *bool   // of dom, if it lingers and is the only domain
-	poller         *Waiter // polls, or is about to
+	poller         *Waiter // polls, or is handed polling: see states.go
 	spare          *Waiter // free waiters
-	look           int     // passes between two looks around, see poll.go
-	looks          int     // passes of a short wait, see Await
-	armed          fabric.Wake
-	asleep         bool // the thread sleeps until the doorbell rings
-	woke           bool // a parked waiter was made ready in this pass
-	oneProc        bool // one processor runs all goroutines
-	oversubscribed bool
+	checkEvery     int     // passes in vain between two checks of a poller, see poll.go
+	spins          int     // passes of a wait that spins, see Await
+	bell           fabric.Wake
+	thread         threadState
+	woke           bool          // a waiter that does not poll can go on: the poller yields
+	oneProc        bool          // one processor runs all goroutines
+	oversubscribed bool          // more ranks than cores
 	crowded        bool          // this process has more ranks than processors
 	tick           time.Duration // of the thread
 	threaded       bool
@@ -86,7 +83,7 @@ type Loop struct {
 	conns          []Conn
 	requests       requests
 	watching       watching
-	spin           spinner
+	budget         pollBudget
 
 	first    fabric.Domain // dom, for other goroutines
 	bells    sync.WaitGroup
@@ -97,18 +94,21 @@ type Loop struct {
 	instants instants
 	paced    time.Time // the last yield
 	packets  *packet   // free list
-	biding   int       // waiters in bide
+	bided    *Waiter   // stays runnable while another polls
 	parked   waitList
 	seen     uint64 // passes at the thread's last look
-	roused   bool   // Rouse was called since the thread began to look
 
-	calls, lastCall *detached
-	called          atomic.Bool   // there are calls: stored by the owner, loaded by the thread where it can't own
-	calling         bool          // a goroutine makes the calls of the closed loop
-	vains           atomic.Uint32 // calls of Test in vain
-	running, closed atomic.Bool
-	attended        atomic.Bool // the thread sleeps in the kernel, see attendant
-	stopped         chan struct{}
+	asides  []*aside     // functions that run, or are to run, for requests
+	apart   atomic.Int32 // how many run: stored by the owner, loaded by anyone who blocks
+	refused bool         // the domains are closed, and every request has been ended
+
+	calls    atomic.Pointer[detached] // to make, oldest first: stored by the owner, loaded by the thread where it can't own
+	lastCall *detached
+	calling  bool          // a goroutine makes the calls of the closed loop
+	vains    atomic.Uint32 // calls of Test in vain
+	life     atomic.Uint32 // made, going, closed
+	attended atomic.Bool   // the thread sleeps in the kernel, see attendant
+	stopped  chan struct{}
 
 	sinks [256]Sink
 	ops   []func(tag uint64, err error)
@@ -134,29 +134,9 @@ func New(cfg Config) *Loop {
 	l.ended.loop, l.ended.gen, l.ended.done = l, instant, true
 	l.watching.l = l
 	l.parked.init()
-	l.spin.init(cfg.Oversubscribed)
-	l.oneProc = runtime.GOMAXPROCS(0) == 1
-	l.look, l.looks = lookDedicated, 4*lookDedicated
-	if cfg.Oversubscribed {
-		l.look, l.looks = lookShared, 16*lookShared
-	}
-	procs := runtime.GOMAXPROCS(0)
-	l.tick = tick * time.Duration(1+max(cfg.Ranks-1, 0)/(tickRanks*procs))
-	if l.crowded = cfg.Ranks > procs; l.crowded {
-		l.looks = 1
-	}
+	l.budget.init(cfg.Oversubscribed)
+	l.tune(cfg)
 	clock.use()
-	l.turns = math.MaxUint64
-	for _, d := range append([]fabric.Domain{l.dom}, l.more...) {
-		if d.Linger() != nil {
-			l.turns = yieldPasses
-		}
-	}
-	if len(l.more) == 0 {
-		if l.linger = l.dom.Linger(); l.linger != nil {
-			l.looks = lookLinger
-		}
-	}
 	l.relayBells()
 	return l
 }
@@ -164,8 +144,8 @@ func New(cfg Config) *Loop {
 // Go starts the progress thread, once all sinks are registered: peers may have
 // sent packets already, and one of a kind without a sink ends its sender.
 func (l *Loop) Go() {
-	if !l.running.Swap(true) {
-		go l.thread()
+	if l.life.CompareAndSwap(made, going) {
+		go l.standIn()
 	}
 }
 
@@ -185,87 +165,6 @@ func (l *Loop) Log() *slog.Logger { return l.log }
 // the owner.
 func (l *Loop) Over() bool { return l.over }
 
-// Enter makes the caller the owner if nobody is, and first does what others
-// have queued, so that one goroutine's operations start in its order.
-func (l *Loop) Enter() bool {
-	if !l.owned.take() {
-		return false
-	}
-	if !l.queue.empty() {
-		l.drain()
-	}
-	return true
-}
-
-// Leave ends the ownership. Somebody polls after it whenever somebody waits.
-func (l *Loop) Leave() {
-	if l.poller == nil && l.parked.first() != nil {
-		l.relay()
-	}
-	l.owned.give()
-	if !l.queue.empty() {
-		l.drainLate()
-	}
-}
-
-// relay makes a parked waiter poll if nobody does and the doorbell would not
-// wake the thread for what it waits for.
-func (l *Loop) relay() {
-	if l.poller == nil && l.parked.first() != nil && l.armed != fabric.WakeAll {
-		l.handOver()
-	}
-}
-
-// Rouse makes the thread look at what the doorbell would not announce: work of
-// our own that goes on, such as a backlog or a Get. For the owner.
-func (l *Loop) Rouse() {
-	l.roused = true
-	if l.asleep {
-		l.asleep = false
-		l.dom.Wake()
-	}
-}
-
-// letGo releases the word and looks again: a node that came while its
-// producer saw an owner must not be stranded. The producer pushes and then
-// tries to own; we release and then look at the queue. Both are sequentially
-// consistent, so one of the two sees the other.
-func (l *Loop) letGo() {
-	l.owned.give()
-	l.drainLate()
-}
-
-// drainLate does what was queued before the word was released.
-func (l *Loop) drainLate() {
-	for !l.queue.empty() {
-		if !l.owned.take() {
-			return
-		}
-		l.drain()
-		l.relay()
-		l.owned.give()
-	}
-}
-
-// Submit starts a request now or leaves it to the owner. It never blocks.
-func (l *Loop) Submit(s Sink, r *Request) {
-	if l.Enter() {
-		l.start(s, r)
-		l.Leave()
-		return
-	}
-	r.node.sink, r.node.w = s, nil
-	l.push(&r.node)
-}
-
-// push queues a node and makes sure that somebody takes it.
-func (l *Loop) push(n *node) {
-	l.queue.push(n)
-	if l.Enter() {
-		l.Leave()
-	}
-}
-
 func (l *Loop) start(s Sink, r *Request) {
 	if l.Adopt(s, r) {
 		s.Start(r)
@@ -275,7 +174,7 @@ func (l *Loop) start(s Sink, r *Request) {
 }
 
 // Adopt makes s the sink of a request of New, which s then starts by itself. It
-// answers false once the loop has been closed: the request is to be refused.
+// returns false once the loop has been closed: the request is to be refused.
 func (l *Loop) Adopt(s Sink, r *Request) bool {
 	r.sink, r.Began = s, clock.now()
 	return !l.over
@@ -292,27 +191,7 @@ func (l *Loop) Refuse(r *Request) {
 	l.Finish(r, fabric.ErrClosed)
 }
 
-// drain does what other goroutines have queued, in their order: what comes
-// while it is at it, a Test that polls say, waits for the next drain.
-func (l *Loop) drain() {
-	if l.draining {
-		return
-	}
-	l.draining = true
-	for n := l.queue.takeAll(); n != nil; {
-		next := n.next
-		n.next = nil
-		if n.r != nil {
-			l.start(n.sink, n.r)
-		} else {
-			l.serve(n.w)
-		}
-		n = next
-	}
-	l.draining = false
-}
-
-// pass is one turn of the loop, for at most max messages.
+// pass does once all that there is to do, with at most max messages of each domain.
 func (l *Loop) pass(max int) int {
 	l.passes++
 	if !l.queue.empty() {
@@ -322,7 +201,7 @@ func (l *Loop) pass(max int) int {
 	if len(l.fallen) > 0 {
 		l.mourn()
 	}
-	if l.watching.first != nil {
+	if l.watching.waiting.head != nil {
 		sent = l.watching.look()
 	}
 	if len(l.backlogged) > 0 {
@@ -384,40 +263,4 @@ func (l *Loop) Finish(r *Request, err error) {
 	if w := r.waiter; w != nil {
 		l.satisfy(w, r)
 	}
-}
-
-// Close stops the progress thread, closes the domains, and then ends every
-// request, present or to come, with ErrClosed: when a request ends, or its
-// callback is called, no peer and no device touches its buffer any more. Whoever
-// is to be told has been when it returns. It blocks while a domain waits for
-// peers that are in the middle of a copy. Later calls return nil.
-func (l *Loop) Close() (err error) {
-	if l.closed.Swap(true) {
-		return nil
-	}
-	if !l.running.Swap(true) {
-		close(l.stopped)
-	}
-	for {
-		l.first.Wake()
-		select {
-		case <-l.stopped:
-		case <-time.After(10 * time.Millisecond):
-			continue
-		}
-		break
-	}
-	l.stopBells()
-	var doms []fabric.Domain
-	l.Exclusive(func() { doms = l.seal() })
-	for _, d := range doms {
-		err = errors.Join(err, d.Close())
-	}
-	l.Exclusive(func() {
-		l.calling = true
-		l.requests.each(l.Refuse)
-	})
-	l.callAll()
-	clock.drop()
-	return err
 }

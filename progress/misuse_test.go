@@ -121,6 +121,31 @@ func TestAWaitIsRefusedWhoseRequestACopyHasCompleted(t *testing.T) {
 	}
 }
 
+// A copy of a handle is told from the next request in the slot.
+func TestACopyOfAHandleIsStaleOnceItsSlotIsUsedAgain(t *testing.T) {
+	s := loops(t, 1, Config{})[0]
+	h := s.begin(atOnce, 0, 1)
+	c := h
+	if _, err := Wait(&h); err != nil {
+		t.Fatal(err)
+	}
+	next := s.begin(forever, 0, 2)
+	if next.r != c.r {
+		t.Fatal("the slot is not used again")
+	}
+	if idle, stale := Look(c); idle || !stale {
+		t.Errorf("the copy is idle: %t, stale: %t", idle, stale)
+	}
+	if ended, _, err := Test(&c); ended || !errors.Is(err, ErrStale) {
+		t.Errorf("Test of the copy = %t, %v", ended, err)
+	}
+	s.own(s.tell)
+	if ended, st, err := Test(&next); !ended || st.Bytes != 2 || err != nil {
+		t.Errorf("Test of the next request = %t, %d, %v", ended, st.Bytes, err)
+	}
+	s.checkFree(t)
+}
+
 func TestRequestsOfTwoLoopsDoNotMix(t *testing.T) {
 	toys := loops(t, 2, Config{})
 	hs := []Handle{toys[0].submit(atOnce, 0, 1), {}, toys[1].submit(atOnce, 1, 2)}

@@ -43,10 +43,18 @@ func (l *Loop) NameOps(done func(tag uint64, err error)) (Ops, error) {
 func (o Ops) Op(tag uint64) fabric.Op { return o.base | fabric.Op(tag&MaxTag) }
 
 // HandleNotes has take, as the owner, take the notes of a class from 1 to 15. It
-// is called before Go. A peer that sends one of a class that nobody takes has
-// broken the protocol and is ended.
-func (l *Loop) HandleNotes(class uint8, take func(from fabric.Peer, note uint32)) {
+// is called before Go. Another class answers an error, as does one that is taken.
+// A peer that sends a note of a class that nobody takes has broken the protocol
+// and is ended.
+func (l *Loop) HandleNotes(class uint8, take func(from fabric.Peer, note uint32)) error {
+	switch {
+	case class == 0 || int(class) >= len(l.notes):
+		return fmt.Errorf("there is no class %d of notes: choose one from 1 to %d", class, len(l.notes)-1)
+	case l.notes[class] != nil:
+		return fmt.Errorf("the notes of class %d are taken by another protocol", class)
+	}
 	l.notes[class] = take
+	return nil
 }
 
 // Note is the note of a class as a Put sends it; note is at most MaxNote.

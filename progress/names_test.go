@@ -95,9 +95,17 @@ func TestNotesHaveClasses(t *testing.T) {
 	var got []string
 	s.own(func() {
 		for _, class := range []uint8{1, 15} {
-			s.l.HandleNotes(class, func(from fabric.Peer, note uint32) {
+			err := s.l.HandleNotes(class, func(from fabric.Peer, note uint32) {
 				got = append(got, fmt.Sprint(class, from, note))
 			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		for _, class := range []uint8{0, 1, 16, 255} {
+			if err := s.l.HandleNotes(class, func(fabric.Peer, uint32) {}); err == nil {
+				t.Errorf("notes of class %d are taken", class)
+			}
 		}
 		s.l.Notify(1, Note(1, 0))
 		s.l.Notify(1, Note(15, MaxNote))

@@ -3,65 +3,38 @@ package progress
 import (
 	"runtime"
 	"time"
-
-	"github.com/weft-mpi/weft/fabric"
 )
 
-const (
-	// burst is how many messages one pass takes at most.
-	burst = 64
-	// A poller looks after so many passes in vain at the clock, the contexts and
-	// the other goroutines: seldom with a core to itself, nearly at once where
-	// the message it waits for may need the core to be sent. Powers of two.
-	lookDedicated = 64
-	lookShared    = 1
-	// watchPasses is after how many passes a poller looks at its contexts while
-	// messages come.
-	watchPasses = 256
-	// lookLinger is how many passes of a domain that lingers a short wait takes.
-	lookLinger = 8
-	// yieldPasses is after how many passes, at most, a poller yields that is never
-	// in vain for long, where a domain lingers; yieldAfter is how long that is to
-	// take, see pace.
-	yieldPasses = 512
-	yieldAfter  = 8 * time.Millisecond
-	// spinDedicated is how long a waiter with a core to itself polls before it
-	// sleeps; spinShared the same where ranks share cores and it gives the core
-	// away at every look.
-	spinDedicated = 250 * time.Microsecond
-	spinShared    = 400 * time.Microsecond
-)
-
-// spinner decides how long polling in vain goes on. Waits that ended asleep
-// make the next spin shorter, one that ended in time, or soon after, makes it
+// pollBudget decides how long polling in vain goes on. Waits that ended parked
+// make the next budget shorter, one that ended in time, or soon after, makes it
 // whole again.
-type spinner struct {
+type pollBudget struct {
 	whole  time.Duration
 	misses uint
 }
 
-func (s *spinner) init(shared bool) {
-	s.whole = spinDedicated
+func (b *pollBudget) init(shared bool) {
+	b.whole = pollDedicated
 	if shared {
-		s.whole = spinShared
+		b.whole = pollShared
 	}
 }
 
-// woke takes how long a waiter slept that had polled in vain. Who sleeps for no
-// longer than it polls would rather have polled on: to sleep and wake is dear.
-func (s *spinner) woke(slept time.Duration) {
-	if slept < 2*s.whole {
-		s.misses = 0
+// woke takes how long a waiter was parked that had polled in vain. One that parks
+// for no longer than it polls had better polled on: to park and wake is dear.
+func (b *pollBudget) woke(slept time.Duration) {
+	if slept < 2*b.whole {
+		b.misses = 0
 	}
 }
 
-func (s *spinner) budget() time.Duration { return s.whole >> min(s.misses, 2) }
+func (b *pollBudget) left() time.Duration { return b.whole >> min(b.misses, 2) }
 
-// poll turns the loop until the waiter's requests have ended, or in vain for
-// so long that it should sleep, or until another waiter has taken over. The
-// caller is the owner before and after.
+// poll passes until the waiter's requests have ended, or in vain for so long that
+// it should park, or until another waiter polls instead, or it has a function to
+// run. The caller is the owner before and after.
 func (l *Loop) poll(w *Waiter) bool {
-	if l.armed != 0 || l.asleep {
+	if l.bell != bellOff || l.thread == asleep {
 		l.disarm()
 	}
 	idle := 0
@@ -71,19 +44,19 @@ func (l *Loop) poll(w *Waiter) bool {
 		// last one would be to wait for it to come from the other core.
 		if l.pass(min(w.need, burst)) > 0 {
 			idle, start = 0, time.Time{}
-			if l.passes%watchPasses == 0 && w.expired() {
+			if l.passes%expiryPasses == 0 && w.expired() {
 				l.withdraw(w)
 			}
-			if l.woke || l.passes-l.yielded > l.turns {
+			if l.woke || l.passes-l.yielded > l.yieldEvery {
 				l.woke = false
 				l.pace()
-				if l.yield(); l.poller != w {
+				if l.yield(); l.poller != w || l.asked(w) != nil {
 					break
 				}
 			}
 			continue
 		}
-		if idle++; idle&(l.look-1) != 0 {
+		if idle++; idle&(l.checkEvery-1) != 0 {
 			continue
 		}
 		// In a crowd it is a goroutine of this process that is to send: it is let
@@ -91,77 +64,46 @@ func (l *Loop) poll(w *Waiter) bool {
 		if l.oversubscribed && !l.crowded {
 			yieldCore()
 		}
-		if idle&(4*l.look-1) != 0 && !l.crowded {
+		if idle&(4*l.checkEvery-1) != 0 && !l.crowded {
 			continue
 		}
 		if start.IsZero() {
 			start = time.Now()
-		} else if time.Since(start) > l.spin.budget() {
-			l.spin.misses++
+		} else if time.Since(start) > l.budget.left() {
+			l.budget.misses++
 			return false
 		}
 		if w.expired() {
 			l.withdraw(w)
 		}
-		if l.yield(); l.poller != w {
+		if l.yield(); l.poller != w || l.asked(w) != nil {
 			break
 		}
 	}
 	if w.need > 0 {
 		return false
 	}
-	l.spin.misses = 0
+	l.budget.misses = 0
 	return true
 }
 
 // pace sets how many passes go between two yields: the runtime's monitor looks
-// every ten milliseconds, and interrupts a goroutine that has had no turn of the
-// scheduler since by a signal, which costs several times as much.
+// every ten milliseconds, and interrupts by a signal a goroutine that the scheduler
+// has not run anew since, which costs several times as much.
 func (l *Loop) pace() {
-	if passes := l.passes - l.yielded; passes > l.turns {
+	if passes := l.passes - l.yielded; passes > l.yieldEvery {
 		spent := max(time.Since(l.paced), 1)
-		l.turns = min(max(passes*uint64(yieldAfter)/uint64(spent), yieldPasses/32), yieldPasses)
+		l.yieldEvery = min(max(passes*uint64(yieldAfter)/uint64(spent), yieldPasses/32), yieldPasses)
 	}
 }
 
 // yield lets other goroutines have the processor, and the loop with it.
 func (l *Loop) yield() {
 	l.yielded = l.passes
-	if l.turns <= yieldPasses {
+	if l.yieldEvery <= yieldPasses {
 		l.paced = time.Now()
 	}
 	l.letGo()
 	runtime.Gosched()
 	l.reenter()
-}
-
-// reenter makes the poller the owner again. Whoever has the word lets go of it
-// soon.
-func (l *Loop) reenter() {
-	for i := 1; !l.Enter(); i++ {
-		runtime.Gosched()
-		if i%16 == 0 {
-			yieldCore()
-		}
-	}
-}
-
-// arm asks for the doorbell for anything. Where that fails nobody may sleep:
-// the waiter is made to poll by handOver.
-func (l *Loop) arm() bool {
-	if err := l.armAll(fabric.WakeAll); err != nil {
-		l.log.Error("the doorbell can't be armed; waiting burns a core", "err", err)
-		l.armed = 0
-		return false
-	}
-	l.armed = fabric.WakeAll
-	return true
-}
-
-// disarm ends the doorbell because somebody polls. The thread, if it sleeps
-// without a timeout, goes back to looking whether somebody still does.
-func (l *Loop) disarm() {
-	l.armed = 0
-	l.disarmAll()
-	l.Rouse()
 }

@@ -7,22 +7,13 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// tick is how long the application may stay away from the engine before the
-// progress thread stands in for it.
-const tick = time.Millisecond
-
-// tickRanks is how many ranks of one process a processor serves at that pace.
-// With more of them the threads look in less often, or their ticks alone would
-// keep the processors busy.
-const tickRanks = 16
-
-// thread is the progress thread. While somebody polls it only looks in at
+// standIn is the progress thread. While somebody polls it only looks in at
 // every tick; or each time that the poller yields, where it does so seldom and on
-// the one processor: a turn of the scheduler costs a quarter of a timer. Once a
-// tick goes by with nobody there, it arms the doorbell, for urgent work or, where
-// goroutines or detached requests wait, for any, and sleeps until it rings. How
-// it sleeps is the attendant's.
-func (l *Loop) thread() {
+// the one processor: to be scheduled costs a quarter of a timer. Once a tick goes
+// by with nobody there, it arms the doorbell, for urgent work or, where
+// goroutines or callbacks wait, for any, and sleeps until it rings. How it sleeps
+// is the attendant's.
+func (l *Loop) standIn() {
 	defer close(l.stopped)
 	at := attendant{l: l}
 	at.begin()
@@ -39,7 +30,7 @@ func (l *Loop) thread() {
 			}
 			return
 		}
-		if l.closed.Load() {
+		if l.life.Load() == closed {
 			return
 		}
 		next = afterTick
@@ -53,7 +44,7 @@ func (l *Loop) thread() {
 				at.attend()
 			}
 			at.looked()
-		} else if l.called.Load() {
+		} else if l.calls.Load() != nil {
 			var calls *detached
 			l.Exclusive(func() { calls = l.takeCalls() })
 			calls.make()
@@ -67,33 +58,34 @@ type nextLook uint8
 const (
 	untilBell nextLook = iota // when the doorbell rings
 	afterTick                 // then, or after a tick
-	again                     // as soon as others have had their turn
+	again                     // as soon as others have run
 )
 
 // tend does the thread's part as the owner.
-func (l *Loop) tend() nextLook {
-	rung := l.asleep
-	l.asleep, l.roused = false, false
+func (l *Loop) tend() nextLook { return l.endLook(l.stand(l.beginLook())) }
+
+// stand is what the thread does in a look. rung says that it slept until the
+// doorbell.
+func (l *Loop) stand(rung bool) nextLook {
 	if l.parked.first() == nil || l.poller != nil {
 		if !rung && l.seen != l.passes && (l.poller != nil || !l.attended.Load()) {
 			l.seen = l.passes
-			if l.poller != nil && l.oneProc && l.turns <= yieldPasses && !l.oversubscribed {
+			if l.poller != nil && l.oneProc && l.yieldEvery <= yieldPasses && !l.oversubscribed {
 				return again
 			}
 			return afterTick // somebody was there within the tick
 		}
 		if !l.threaded && l.poller == nil {
-			l.asleep = true
 			return untilBell
 		}
 	}
-	l.armed = 0 // a ring has cleared the word that peers read
+	l.bellHeard()
 	busy := !l.dry()
 	if rung && l.attended.Load() && l.poller == nil {
 		busy = !l.follow()
 	}
 	level := fabric.WakeUrgent
-	if l.parked.first() != nil || l.detachments > 0 || l.watching.first != nil {
+	if l.parked.first() != nil || l.detachments > 0 || l.watching.waiting.head != nil {
 		level = fabric.WakeAll
 	}
 	l.seen = l.passes
@@ -105,29 +97,21 @@ func (l *Loop) tend() nextLook {
 	case level == fabric.WakeUrgent && rung && !l.attended.Load():
 		return afterTick // the application has been given something; it may come
 	}
-	if err := l.armAll(level); err != nil {
-		l.log.Error("the doorbell can't be armed", "err", err)
-		return afterTick
-	}
-	l.armed = level
-	came := l.pass(burst) > 0
+	armed, quiet := l.lastLook(level)
 	l.seen = l.passes
-	if came || len(l.backlogged) > 0 || l.roused {
+	switch {
+	case !armed:
+		return afterTick
+	case !quiet, len(l.backlogged) > 0:
 		return again // the pass may also have done what others had queued
 	}
-	l.asleep = true
 	return untilBell
 }
 
-// followUp is how long the thread polls on behind what it was woken for: the
-// next of it, such as the block of a helper or the next message of a sender that
-// has been answered, comes sooner than a sleep takes.
-const followUp = 20 * time.Microsecond
-
 // follow polls until nothing has come for a while, and reports whether that is
-// so: it is not where others should have their turn.
+// so: it is not where others should run first.
 func (l *Loop) follow() bool {
-	for range 64 {
+	for range maxFollow {
 		for since := time.Now(); l.pass(burst) == 0; {
 			if time.Since(since) > followUp {
 				return true
@@ -138,9 +122,9 @@ func (l *Loop) follow() bool {
 }
 
 // dry passes until there is nothing left to do, or for so long that others
-// should have their turn.
+// should run first.
 func (l *Loop) dry() bool {
-	for range 256 {
+	for range maxDry {
 		if l.pass(burst) == 0 {
 			return true
 		}

@@ -122,7 +122,7 @@ func loops(t testing.TB, n int, cfg Config, opts ...mem.Option) []*toy {
 		l.Go()
 		toys = append(toys, s)
 		t.Cleanup(func() {
-			if !l.closed.Load() {
+			if l.life.Load() != closed {
 				l.Close()
 			}
 			d.Close()

@@ -3,6 +3,8 @@ package progress
 import (
 	"sync"
 	"time"
+
+	"github.com/weft-mpi/weft/fabric"
 )
 
 // Waiter is a goroutine that waits for requests, or that wants the owner to do
@@ -24,13 +26,11 @@ type Waiter struct {
 	entry  uint64 // the request's Entry
 	err    error
 
-	parked     bool
-	slept      time.Time // since when, if it had polled before
-	biding     bool      // looks now and then, see bide
-	turn       bool      // set before the token: it is to poll
-	prev, next *Waiter   // in the parked list
+	state      waiterState // see states.go
+	slept      time.Time   // since when it is parked, if it had polled before
+	prev, next *Waiter     // in the parked list
 
-	ready chan struct{} // a token when all has ended, it is to poll, or it was served
+	ready chan token // for a goroutine that blocks: one token each time
 	node  node
 	op    serveOp
 	fn    func()
@@ -50,7 +50,7 @@ const (
 )
 
 var waiters = sync.Pool{New: func() any {
-	w := &Waiter{ready: make(chan struct{}, 1)}
+	w := &Waiter{ready: make(chan token, 1)}
 	w.node.w = w
 	return w
 }}
@@ -73,7 +73,7 @@ func (w *Waiter) reset() {
 	}
 	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
 	w.detached, w.unwatch, w.hook = nil, nil, nil
-	w.need = 0
+	w.need, w.state = 0, unplaced
 }
 
 // waiter and release are newWaiter and recycle for the owner.
@@ -106,31 +106,11 @@ func (q *waitList) first() *Waiter {
 func (q *waitList) add(w *Waiter) {
 	w.prev, w.next = q.root.prev, &q.root
 	w.prev.next, q.root.prev = w, w
-	w.parked = true
 }
 
 func (q *waitList) remove(w *Waiter) {
 	w.prev.next, w.next.prev = w.next, w.prev
 	w.prev, w.next = nil, nil
-	w.parked, w.slept = false, time.Time{}
-}
-
-// serve does for a waiter what it could not do itself for want of ownership.
-// The waiter blocks on its channel meanwhile, but with opBehind.
-func (l *Loop) serve(w *Waiter) {
-	switch w.op {
-	case opDo:
-		w.fn()
-		w.ready <- struct{}{}
-		return
-	case opBehind:
-		w.fn()
-		l.release(w)
-		return
-	}
-	w.single.waiter, w.need = w, 1
-	l.parked.add(w) // if it ends at once, satisfy takes it out again
-	l.start(w.node.sink, w.single)
 }
 
 // satisfy counts a request that has ended.
@@ -155,25 +135,9 @@ func (l *Loop) satisfy(w *Waiter, r *Request) {
 		l.endDetached(w)
 		return
 	}
-	if w.biding {
-		l.woke = true
+	if w.state != polling {
+		l.requestsEnded(w)
 	}
-	if w.parked {
-		if !w.slept.IsZero() {
-			l.spin.woke(time.Since(w.slept))
-		}
-		l.parked.remove(w)
-		l.woke = true
-		w.ready <- struct{}{}
-	}
-}
-
-// handOver makes the oldest parked waiter the poller.
-func (l *Loop) handOver() {
-	w := l.parked.first()
-	l.parked.remove(w)
-	l.poller, w.turn = w, true
-	w.ready <- struct{}{}
 }
 
 // Do starts a request and waits for it: the blocking form of Submit.
@@ -193,12 +157,13 @@ func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 // it frees the request and ends the ownership.
 func (l *Loop) Await(r *Request) (Result, error) {
 	gen := r.gen
-	if !r.done && l.passes-l.yielded <= l.turns && l.brisk() {
-		// Most waits are short: nothing is noted down for them until others are
-		// to be let run (turns). The core is given away here, not below, since a
-		// switch makes the processor forget where each function is to return to.
+	if !r.done && l.passes-l.yielded <= l.yieldEvery && l.brisk() {
+		// Most waits are short: they spin, and nothing is written down for them
+		// until others are to be let run (yieldEvery). The core is given away here,
+		// not below, since a switch makes the processor forget where each function
+		// is to return to.
 		l.lingering(true)
-		for looks := 0; !r.done && looks < l.looks && !l.woke; looks++ {
+		for spins := 0; !r.done && spins < l.spins && !l.woke; spins++ {
 			if l.pass(1) == 0 && l.oversubscribed && !l.crowded {
 				yieldCore()
 			}
@@ -215,6 +180,10 @@ func (l *Loop) Await(r *Request) (Result, error) {
 		res, err := l.collect(r)
 		l.Leave()
 		return res, err
+	}
+	if l.within(r, l.self()) {
+		l.Leave()
+		return nothing, ErrWithin
 	}
 	w := l.waiter()
 	w.single, w.need, r.waiter = r, 1, w
@@ -273,114 +242,88 @@ func (l *Loop) collect(r *Request) (Result, error) {
 
 // await waits, as the owner, until the waiter's requests have ended. It
 // reports whether the caller is the owner still. Where one processor runs all
-// goroutines it takes polling from whoever has it, who has let others run: the
+// goroutines a new wait takes polling from the poller, which has let it run: the
 // goroutine that has just done something is the likeliest to get the next
 // message.
 func (l *Loop) await(w *Waiter) (owner bool) {
 	for fresh := true; ; fresh = false {
-		if l.poller != nil && l.poller != w && !(fresh && l.oneProc) {
-			if !l.bide(w) {
-				break
-			}
-			if w.need == 0 {
-				return true
-			}
-			continue
+		if len(l.asides) > 0 {
+			l.runAsides(w)
 		}
-		l.poller = w
-		l.lingering(true)
+		if w.need == 0 && l.poller != w {
+			l.passOn(w)
+			return true
+		}
+		if l.poller != nil && l.poller != w && !(fresh && l.oneProc) {
+			switch {
+			case !l.bide(w):
+				if l.asked(w) != nil {
+					continue
+				}
+			case w.need == 0:
+				l.passOn(w)
+				return true
+			default:
+				continue
+			}
+			break
+		}
+		l.beginPoll(w)
 		ended := l.poll(w)
 		if l.poller == w {
-			l.lingering(false)
-			l.poller = nil
+			l.endPoll(w)
 		} else if !ended {
 			continue
 		}
 		if ended {
+			l.passOn(w)
 			return true
 		}
-		// In vain: let the doorbell wake us, unless something comes until it is
-		// armed.
-		quiet := l.arm() && l.pass(burst) == 0
+		if l.asked(w) != nil {
+			continue
+		}
+		_, quiet := l.lastLook(fabric.WakeAll)
 		if w.need == 0 { // also by what another goroutine had queued
-			l.spin.woke(0)
+			l.budget.woke(0)
 			l.disarm()
+			l.passOn(w)
 			return true
 		}
-		if quiet {
+		if quiet && l.asked(w) == nil {
 			w.slept = time.Now()
 			break
 		}
 	}
-	l.parked.add(w)
+	l.park(w)
 	l.Leave()
 	return l.sleep(w)
 }
 
-// Where one processor runs all goroutines a second waiter stays runnable for a
-// while: to let it look when the poller yields costs less than to park and
-// ready it, and it polls on when the poller leaves. With more of them the
-// rounds cost more than they save.
-const (
-	bideWaiters = 1
-	bideRounds  = 64
-)
-
-// bide waits while another goroutine polls. It answers false when the waiter
-// should rather park; otherwise its requests have ended or nobody polls.
+// bide lets others run while another goroutine polls. It returns false when the
+// waiter should rather park; otherwise its requests have ended or nobody polls.
 func (l *Loop) bide(w *Waiter) bool {
-	if !l.oneProc || l.biding >= bideWaiters {
+	if !l.beginBide(w) {
 		return false
 	}
-	l.biding++
-	w.biding = true
-	for i := 0; i < bideRounds && w.need > 0 && l.poller != nil; i++ {
+	for i := 0; i < bideRounds && w.need > 0 && l.poller != nil && l.asked(w) == nil; i++ {
 		l.yield()
 	}
-	w.biding = false
-	l.biding--
+	l.endBide(w)
 	return w.need == 0 || l.poller == nil
 }
 
-// sleep blocks until the waiter's requests have ended, polling when its turn
-// comes. The caller is not the owner; sleep reports whether it is afterwards.
+// sleep blocks until the waiter's requests have ended, polling when it is handed
+// that. The caller is not the owner; sleep reports whether it is afterwards.
 func (l *Loop) sleep(w *Waiter) (owner bool) {
 	a := w.newAlarm()
-	for !w.token(a) {
+	t := w.token(a)
+	for ; t == noToken; t = w.token(a) {
 		l.Exclusive(func() { l.withdraw(w) })
 	}
 	a.stop()
-	if !w.turn {
+	if t == toReturn {
 		return false
 	}
-	w.turn = false
 	l.reenter()
 	return l.await(w)
-}
-
-// Behind calls fn, as the owner, once all that others have queued by now is
-// started: before it returns if that is nothing. For the owner.
-func (l *Loop) Behind(fn func()) {
-	if l.queue.empty() && !l.draining {
-		fn()
-		return
-	}
-	w := l.waiter()
-	w.op, w.fn = opBehind, fn
-	l.queue.push(&w.node)
-}
-
-// Exclusive calls fn under ownership, by whoever has it. fn calls nothing of the
-// user's.
-func (l *Loop) Exclusive(fn func()) {
-	if l.Enter() {
-		defer l.Leave() // also after a panic, which somebody may recover from
-		fn()
-		return
-	}
-	w := newWaiter()
-	w.op, w.fn = opDo, fn
-	l.push(&w.node)
-	<-w.ready
-	w.recycle()
 }

@@ -25,7 +25,7 @@ func WaitAll(hs []Handle, out []Status) error {
 		return err
 	}
 	w := l.waiter()
-	if err = l.enlist(w, hs, false); err == nil {
+	if err = l.begun(w, hs, false, l.self()); err == nil {
 		if w.need > 0 && !l.await(w) {
 			w.recycle()
 			return collectQueued(l, hs, out)
@@ -37,37 +37,32 @@ func WaitAll(hs []Handle, out []Status) error {
 	return err
 }
 
-// maxSweep bounds the turns of a sweep: what comes may be for others, and the
-// contexts want a look.
-const maxSweep = 4096
-
-// brisk prepares for a few turns of the loop without a poller's accounts. It
-// answers false where somebody polls.
+// brisk prepares for a wait that spins. It returns false where somebody polls.
 func (l *Loop) brisk() bool {
 	if l.poller != nil {
 		return false
 	}
-	if l.armed != 0 || l.asleep {
+	if l.bell != bellOff || l.thread == asleep {
 		l.disarm()
 	}
 	return true
 }
 
-// sweep turns the loop as long as that ends one of the requests after another,
-// and reports whether all have ended. Nobody waits for them meanwhile, which
-// saves the accounts of a waiter where messages come in bursts.
+// sweep spins as long as that ends one of the requests after another, and reports
+// whether all have ended. Nothing is written down for the wait, which pays where
+// messages come in bursts.
 func (l *Loop) sweep(hs []Handle) bool {
 	if l.oversubscribed || !l.brisk() {
 		return false
 	}
-	for i, idle, turns := 0, 0, 0; ; turns++ {
+	for i, idle, passes := 0, 0, 0; ; passes++ {
 		for i < len(hs) && (hs[i].r == nil || hs[i].r.done || hs[i].r.resting) {
 			i++
 		}
 		if i == len(hs) {
 			return true
 		}
-		if idle == lookDedicated || turns == maxSweep || l.woke || !hs[i].valid() {
+		if idle == checkDedicated || passes == maxSweep || l.woke || !hs[i].valid() {
 			return false
 		}
 		if l.pass(min(len(hs)-i, burst)) > 0 {
@@ -96,17 +91,26 @@ func collectQueued(l *Loop, hs []Handle, out []Status) (err error) {
 func (l *Loop) enlistQueued(hs []Handle, some bool) (*Waiter, error) {
 	w := newWaiter()
 	var err error
-	sleeps := false
+	sleeps, self := false, l.self()
 	l.Exclusive(func() {
-		if err = l.enlist(w, hs, some); err == nil && w.need > 0 {
+		if err = l.begun(w, hs, some, self); err == nil && w.need > 0 {
 			sleeps = true
-			l.parked.add(w)
+			l.park(w)
 		}
 	})
 	if sleeps && l.sleep(w) {
 		l.Leave()
 	}
 	return w, err
+}
+
+// begun makes w the waiter of the requests (enlist), unless the caller, whom self
+// names, is what one of them waits for.
+func (l *Loop) begun(w *Waiter, hs []Handle, some bool, self int) error {
+	if l.withinAny(hs, self) {
+		return ErrWithin
+	}
+	return l.enlist(w, hs, some)
 }
 
 func (l *Loop) collectAll(hs []Handle, out []Status) error {

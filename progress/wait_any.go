@@ -11,7 +11,7 @@ func WaitAny(hs []Handle) (int, Status, error) {
 		return waitAnyQueued(l, hs)
 	}
 	w := l.waiter()
-	if err = l.enlist(w, hs, true); err != nil {
+	if err = l.begun(w, hs, true, l.self()); err != nil {
 		l.release(w)
 		l.Leave()
 		return -1, Empty, err
@@ -62,7 +62,7 @@ func (l *Loop) collectAny(hs []Handle) (int, Status, error) {
 }
 
 // TestAny moves the loop on and, if a request has ended, does as WaitAny.
-// Where all are null or at rest it answers true and -1. It is local.
+// Where all are null or at rest it returns true and -1. It is local.
 func TestAny(hs []Handle) (ended bool, i int, st Status, err error) {
 	l, err := loopOf(hs)
 	if err != nil || l == nil {
@@ -96,7 +96,7 @@ func (l *Loop) testAny(hs []Handle) (bool, int, Status, error) {
 // lookAny moves the loop on unless some request has ended, and counts those
 // that have. It reports whether any request is active at all.
 func (l *Loop) lookAny(hs []Handle) (ended int, active bool, err error) {
-	for turn := range 2 {
+	for try := range 2 {
 		active = false
 		for _, h := range hs {
 			if h.idle() {
@@ -113,7 +113,7 @@ func (l *Loop) lookAny(hs []Handle) (ended int, active bool, err error) {
 		if ended > 0 || !active {
 			break
 		}
-		if turn == 0 {
+		if try == 0 {
 			l.glance()
 		}
 	}
@@ -144,7 +144,7 @@ func (l *Loop) enlistAny(hs []Handle) (*Waiter, error) {
 		return l.enlistQueued(hs, true)
 	}
 	w := newWaiter()
-	err := l.enlist(w, hs, true)
+	err := l.begun(w, hs, true, l.self())
 	if err != nil || w.need == 0 || l.await(w) {
 		l.Leave()
 	}

@@ -8,7 +8,7 @@ import (
 
 // Wait blocks until the request has ended, frees it and sets *h to null; a
 // persistent request it only brings to rest. A null handle, or one at rest, is
-// answered at once with an empty status.
+// completed at once with an empty status.
 func Wait(h *Handle) (Status, error) {
 	res, err := WaitResult(h)
 	return res.Status(), err
@@ -146,7 +146,7 @@ func Peek(h Handle) (ended bool, st Status, err error) {
 func (l *Loop) Look() { l.pass(burst) }
 
 // Glance calls f as the owner, and once more after moving the loop on if f
-// answers false. It is local, for calls that look for something in vain.
+// returns false. It is local, for calls that look for something in vain.
 func (l *Loop) Glance(f func() bool) {
 	found := false
 	l.Exclusive(func() {
@@ -163,7 +163,7 @@ func (l *Loop) Glance(f func() bool) {
 // vain lets other goroutines, or processes, run now and then under one that
 // calls Test in a loop: what it waits for may be theirs to do.
 func (l *Loop) vain() {
-	if l.vains.Add(1)%lookDedicated != 0 {
+	if l.vains.Add(1)%checkDedicated != 0 {
 		return
 	}
 	runtime.Gosched()
@@ -174,7 +174,7 @@ func (l *Loop) vain() {
 
 // glance polls once on behalf of a caller that does not wait.
 func (l *Loop) glance() {
-	if l.armed == fabric.WakeUrgent {
+	if l.bell == fabric.WakeUrgent {
 		l.disarm()
 	}
 	l.pass(burst)

@@ -3,11 +3,10 @@ package progress
 import "github.com/weft-mpi/weft/fabric"
 
 // Watched is a condition on memory that others write to, peers by plain stores
-// say, and that no packet announces. Whoever makes it true rings behind the store
-// (a peer by Endpoint.Knock, this process by Domain.Wake); a loop with conditions
-// is armed for any ring. It looks at them in each pass, and so once more between
-// arming the doorbell and sleeping: either that look sees the store, or whoever
-// stored sees the armed word and rings.
+// say, and that no packet announces. Whoever makes it true rings behind the store:
+// a peer by Endpoint.Knock, this process by Domain.Wake. A loop with conditions is
+// armed for any ring, and looks at them in each pass. So it also does in the pass
+// between arming the doorbell and sleeping: states.go says why no store is missed.
 type Watched interface {
 	// Ready reports whether the condition holds, or why it never will. It is called
 	// by the owner, often, and returns at once.
@@ -32,11 +31,10 @@ func (l *Loop) Needs(r *Request) (p fabric.Peer, context uint32, ok bool) {
 	return 0, 0, false
 }
 
-// watching is the sink of the requests that wait for a condition, in the order
-// they began.
+// watching is the sink of the requests that wait for a condition.
 type watching struct {
-	l           *Loop
-	first, last *Request
+	l       *Loop
+	waiting List // in the order they began
 }
 
 func (s *watching) Start(r *Request) {
@@ -45,12 +43,7 @@ func (s *watching) Start(r *Request) {
 		s.end(r, err)
 		return
 	}
-	if r.Back = s.last; s.last == nil {
-		s.first = r
-	} else {
-		s.last.Link = r
-	}
-	r.Link, s.last = nil, r
+	s.waiting.Add(r)
 	s.l.Rouse() // the doorbell may be armed for the urgent only
 }
 
@@ -59,26 +52,12 @@ func (s *watching) end(r *Request, err error) {
 	s.l.Finish(r, err)
 }
 
-func (s *watching) remove(r *Request) {
-	if r.Back == nil {
-		s.first = r.Link
-	} else {
-		r.Back.Link = r.Link
-	}
-	if r.Link == nil {
-		s.last = r.Back
-	} else {
-		r.Link.Back = r.Back
-	}
-	r.Link, r.Back = nil, nil
-}
-
 // look ends the requests whose conditions hold, and returns how many.
 func (s *watching) look() (ended int) {
-	for r := s.first; r != nil; {
+	for r := s.waiting.head; r != nil; {
 		next := r.Link
 		if ok, err := r.watched.Ready(); ok || err != nil {
-			s.remove(r)
+			s.waiting.Remove(r)
 			s.end(r, err)
 			ended++
 		}
@@ -89,15 +68,14 @@ func (s *watching) look() (ended int) {
 
 // seal ends the requests: a condition may lie in memory that goes with the domains.
 func (s *watching) seal() {
-	for s.first != nil {
-		r := s.first
-		s.remove(r)
+	for r := s.waiting.First(); r != nil; r = s.waiting.First() {
+		s.waiting.Remove(r)
 		s.end(r, fabric.ErrClosed)
 	}
 }
 
 func (s *watching) Cancel(r *Request, err error) bool {
-	s.remove(r)
+	s.waiting.Remove(r)
 	s.end(r, err)
 	return true
 }
@@ -130,5 +108,6 @@ func (l *Loop) WaitFor(until Expiry, w Watched) error {
 
 func (l *Loop) watcher(r *Request, until Expiry, w Watched) *Request {
 	r.Kind, r.Step, r.Peer, r.Buf, r.Until, r.watched = 0, 0, noPeer, nil, until, w
+	r.Place = [3]uintptr{} // the slot's last operation was called from elsewhere
 	return r
 }

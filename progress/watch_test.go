@@ -30,7 +30,7 @@ func (c atLeast) Ready() (bool, error) {
 func TestAWaitForAWordMissesNoStore(t *testing.T) {
 	for _, alone := range []bool{false, true} {
 		s := loops(t, 1, Config{NoThread: alone})[0]
-		s.l.spin.whole = 1 // sleep at once
+		s.l.budget.whole = 1 // sleep at once
 		const rounds = 5000
 		var there, back atomic.Int64
 		together(t, 3, func(i int) {
@@ -107,8 +107,8 @@ func TestAConditionArmsForAnyRing(t *testing.T) {
 	h := s.l.Watch(Expiry{}, atLeast{word: &word, want: 1})
 	armed := func() (w fabric.Wake) {
 		s.l.Exclusive(func() {
-			if s.l.asleep {
-				w = s.l.armed
+			if s.l.thread == asleep {
+				w = s.l.bell
 			}
 		})
 		return w
@@ -124,6 +124,35 @@ func TestAConditionArmsForAnyRing(t *testing.T) {
 		return done
 	})
 	Wait(&h)
+}
+
+// A wait for a condition does not tell of the operation that had its slot before.
+func TestAWaitForAConditionHasNoCallersOfAnother(t *testing.T) {
+	s := loops(t, 1, Config{NoThread: true})[0]
+	var word atomic.Int64
+	r := s.shared(forever, 0, 1, nil)
+	r.Place[0] = 1
+	h := r.Handle()
+	s.l.Submit(s, r)
+	s.own(s.tell)
+	if _, err := Wait(&h); err != nil {
+		t.Fatal(err)
+	}
+	s.own(func() {
+		w := s.l.watcher(s.l.New(), Expiry{}, atLeast{word: &word, want: 1})
+		if w != r {
+			t.Fatal("the slot is not used again")
+		}
+		if w.Place != [3]uintptr{} {
+			t.Errorf("it was called from %x", w.Place)
+		}
+		s.l.Begin(&s.l.watching, w)
+		h = w.Handle()
+	})
+	word.Store(1)
+	if _, err := Wait(&h); err != nil {
+		t.Error(err)
+	}
 }
 
 // waitUntil lets others run until the condition holds.

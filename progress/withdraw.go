@@ -61,8 +61,8 @@ func (e Expiry) then(f func()) (stop func()) {
 // err is how a request ends whose context has.
 func (e Expiry) err() error { return &expired{e.ctx} }
 
-// expired asks the context why it has ended once somebody looks at the error,
-// who is not the owner.
+// expired asks the context why it has ended once somebody looks at the error. Not
+// for the owner.
 type expired struct{ ctx context.Context }
 
 func (e *expired) Error() string { return e.Unwrap().Error() }
@@ -111,7 +111,7 @@ func (w *Waiter) watch(r *Request) {
 	}
 }
 
-// watched finds a context among those watched, by its channel, or answers -1.
+// watched finds a context among those watched, by its channel, or returns -1.
 func (w *Waiter) watched(done <-chan struct{}) int {
 	if w.byDone != nil {
 		if at, ok := w.byDone[done]; ok {
@@ -217,13 +217,13 @@ func (a *alarm) stop() {
 	}
 }
 
-// token waits for a token, or answers false when contexts have ended, which
-// withdraw then finds.
-func (w *Waiter) token(a *alarm) bool {
+// token blocks until a token comes and returns it, or noToken when contexts have
+// ended, which withdraw then finds.
+func (w *Waiter) token(a *alarm) token {
 	if a != nil {
 		select {
-		case <-w.ready:
-			return true
+		case t := <-w.ready:
+			return t
 		case <-a.ring:
 		}
 		a.mu.Lock()
@@ -232,17 +232,16 @@ func (w *Waiter) token(a *alarm) bool {
 		}
 		a.ended = a.ended[:0]
 		a.mu.Unlock()
-		return false
+		return noToken
 	}
 	if len(w.watches) == 0 || w.watches[0].seen {
-		<-w.ready
-		return true
+		return <-w.ready
 	}
 	select {
-	case <-w.ready:
-		return true
+	case t := <-w.ready:
+		return t
 	case <-w.watches[0].until.done:
 		w.lapse(0)
-		return false
+		return noToken
 	}
 }

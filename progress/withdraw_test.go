@@ -169,6 +169,38 @@ func TestADeadlineEndsAWaitUnderTraffic(t *testing.T) {
 	}
 }
 
+// eventful is a domain whose n-th Poll does something, and that has always something
+// to do.
+type eventful struct {
+	fabric.Domain
+	polls int
+	at    map[int]func()
+}
+
+func (d *eventful) Poll(fabric.Handler, int) int {
+	d.polls++
+	if f := d.at[d.polls]; f != nil {
+		f()
+	}
+	return 1
+}
+
+// A poller looks at its contexts while it is never in vain.
+func TestAPollerUnderTrafficSeesItsContextEnd(t *testing.T) {
+	var s *toy
+	z := &eventful{}
+	l := lone(t, func(d fabric.Domain, of *toy) fabric.Domain {
+		s, z.Domain = of, d
+		return z
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	z.at = map[int]func(){10: cancel, 100 * expiryPasses: s.tell}
+	if _, err := l.Do(s, s.shared(forever, 0, 1, ctx)); !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
 // closingDomain tells when it is closed.
 type closingDomain struct {
 	fabric.Domain

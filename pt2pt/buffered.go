@@ -28,7 +28,7 @@ type attached struct {
 	used    int // sends under way
 	bytes   int // their messages and overheads
 	hook    func(*progress.Request, error)
-	flushes chain
+	flushes progress.List
 }
 
 // outside is the number of an entry whose copy is not in the ring.
@@ -97,12 +97,12 @@ func (e *Engine) startFlush(r *progress.Request) {
 		return
 	}
 	r.Step = stepFlush
-	a.flushes.add(r)
+	a.flushes.Add(r)
 }
 
 func (e *Engine) unflush(r *progress.Request) {
 	if a := e.attached[cidOf(r)]; a != nil {
-		a.flushes.remove(r)
+		a.flushes.Remove(r)
 	}
 }
 
@@ -168,8 +168,8 @@ func (a *attached) ended(d *progress.Request, err error) {
 	if a.drop(d.Buf, d.Remote.Addr); a.used > 0 || a.e.loop.Over() {
 		return
 	}
-	for r := a.flushes.head; r != nil; r = a.flushes.head {
-		a.flushes.remove(r)
+	for r := a.flushes.First(); r != nil; r = a.flushes.First() {
+		a.flushes.Remove(r)
 		a.e.loop.Finish(r, nil)
 	}
 }

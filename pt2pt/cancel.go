@@ -44,7 +44,7 @@ func (e *Engine) Cancel(r *progress.Request, err error) bool {
 		r.Result = none
 		e.loop.Finish(r, err)
 	case stepProbing:
-		e.probes.remove(r)
+		e.probes.Remove(r)
 		r.Result = none
 		e.loop.Finish(r, err)
 	case stepFlush:
@@ -59,7 +59,7 @@ func (e *Engine) Cancel(r *progress.Request, err error) bool {
 		return r.Done()
 	case stepHeld:
 		p := &e.peers[r.Peer]
-		p.waiting.remove(r)
+		p.waiting.Remove(r)
 		e.finishSend(r, err)
 		e.admit(p)
 	case stepEager, stepSync, stepChunks, stepRTS:

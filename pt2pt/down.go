@@ -25,7 +25,7 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 		defer e.endCollective()
 	}
 	gone := &e.peers[p]
-	gone.down, gone.waiting, gone.turn = true, chain{}, nil
+	gone.down, gone.waiting, gone.turn = true, progress.List{}, nil
 	if gone.told == wire.Hold {
 		e.held.stopped--
 	}
@@ -47,7 +47,7 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 		case r.Kind == kindSend:
 			e.finishSend(r, err)
 		case r.Step == stepProbing:
-			e.probes.remove(r)
+			e.probes.Remove(r)
 			e.failRecv(r, err)
 		case r.Step == stepGetting:
 			// The fabric may still write into the buffer; it says when it is done.

@@ -39,9 +39,9 @@ type Engine struct {
 
 	arrivals  arrivals
 	buffers   buffers
-	probes    chain // Probe requests that wait for a message
-	dead      error // of another rank, the first: no collective call can end in order any more
-	alone     error // why there is no other rank left, or nil
+	probes    progress.List // Probe requests that wait for a message
+	dead      error         // of another rank, the first: no collective call can end in order any more
+	alone     error         // why there is no other rank left, or nil
 	limits    Limits
 	held      heldTotal
 	attached  map[uint32]*attached
@@ -69,7 +69,7 @@ type peer struct {
 	dead       bool              // and it has not left in order
 	told       wire.Level        // what we have told it we take
 	gate       gate              // what is in the way of a send to it
-	waiting    chain             // sends that it does not take yet
+	waiting    progress.List     // sends that it does not take yet
 	turn       *progress.Request // of waiting, in the backlog
 	takes      wire.Level        // what it has told us it takes
 }

@@ -137,7 +137,7 @@ func (e *Engine) reconsider(p *peer, r *progress.Request) bool {
 	if p.gate&closed != 0 {
 		e.release(r)
 		r.Step = stepHeld
-		p.waiting.add(r)
+		p.waiting.Add(r)
 		return false
 	}
 	if r.Step != stepRTS {
@@ -151,9 +151,9 @@ func (e *Engine) reconsider(p *peer, r *progress.Request) bool {
 // as it takes them. One that finds no room joins the backlog, and the next
 // follow it.
 func (e *Engine) admit(p *peer) {
-	for p.takes != wire.Hold && p.turn == nil && !p.waiting.empty() {
-		r := p.waiting.head
-		p.waiting.remove(r)
+	for p.takes != wire.Hold && p.turn == nil && !p.waiting.Empty() {
+		r := p.waiting.First()
+		p.waiting.Remove(r)
 		e.choose(p, r)
 		if e.resume(r) == fabric.ErrAgain {
 			p.turn = r
@@ -164,7 +164,7 @@ func (e *Engine) admit(p *peer) {
 	if p.takes != wire.Open {
 		p.gate |= announceOnly
 	}
-	if p.takes == wire.Hold || p.turn != nil || !p.waiting.empty() {
+	if p.takes == wire.Hold || p.turn != nil || !p.waiting.Empty() {
 		p.gate |= closed
 	}
 }

@@ -160,7 +160,7 @@ func (e *Engine) startProbe(r *progress.Request) {
 		return
 	}
 	r.Step = stepProbing
-	e.probes.add(r)
+	e.probes.Add(r)
 }
 
 // probed ends a probe with what it has found.
@@ -176,11 +176,11 @@ func (e *Engine) probed(r *progress.Request, id uint32) {
 // table yet, in the order they wait. It reports whether one has taken it.
 func (e *Engine) offer(id uint32, a *arrival) bool {
 	cid, tag := wire.Match(a.imm)
-	for r := e.probes.head; r != nil; {
+	for r := e.probes.First(); r != nil; {
 		next := r.Link
 		c, t := wire.Match(r.Imm)
 		if c == cid && (t == match.AnyTag || t == tag) && (r.Peer == match.AnySource || r.Peer == int32(a.from)) {
-			e.probes.remove(r)
+			e.probes.Remove(r)
 			taken := r.Mode == takes
 			e.probed(r, id)
 			if taken {

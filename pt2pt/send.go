@@ -74,7 +74,7 @@ func (e *Engine) startSend(r *progress.Request) {
 	p := &e.peers[r.Peer]
 	if p.gate&closed != 0 && !c.Busy() {
 		r.Step = stepHeld
-		p.waiting.add(r)
+		p.waiting.Add(r)
 		return
 	}
 	e.choose(p, r)

@@ -156,7 +156,7 @@ func (r *simRank) leftovers() {
 	left("stopped peers", r.held.stopped)
 	left("sends asked back", len(r.Engine.asked))
 	left("gets", r.Engine.gets)
-	if !r.probes.empty() {
+	if !r.probes.Empty() {
 		left("probes", 1)
 	}
 	for _, a := range r.attached {
@@ -172,8 +172,8 @@ func (r *simRank) leftovers() {
 		if r.w.ranks[p].dead || p == r.id {
 			continue
 		}
-		if s.told != wire.Open || s.takes != wire.Open || s.gate != 0 || s.turn != nil || !s.waiting.empty() {
-			left(fmt.Sprintf("peer %d at told %d, takes %d, gate %d, waiting %t, turn %t", p, s.told, s.takes, s.gate, !s.waiting.empty(), s.turn != nil), 1)
+		if s.told != wire.Open || s.takes != wire.Open || s.gate != 0 || s.turn != nil || !s.waiting.Empty() {
+			left(fmt.Sprintf("peer %d at told %d, takes %d, gate %d, waiting %t, turn %t", p, s.told, s.takes, s.gate, !s.waiting.Empty(), s.turn != nil), 1)
 		}
 		if c := r.loop.Conn(fabric.Peer(p)); c.Busy() {
 			left("backlogs", 1)

@@ -98,7 +98,7 @@ func (e *Engine) keep(id uint32, a *arrival) match.Entry {
 	}
 	a.began = progress.Now()
 	e.hold(a)
-	if !e.probes.empty() && e.offer(id, a) {
+	if !e.probes.Empty() && e.offer(id, a) {
 		return 0
 	}
 	entry := e.match.AddUnexpected(cid, int32(a.from), tag, id)

@@ -1,0 +1,83 @@
+// Package planted proves that tests find mistakes: it plants bugs in the product,
+// one at a time, and runs tests that have to fail for each. For the tests of other
+// packages.
+package planted
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Bug is one replacement of text in the product.
+type Bug struct {
+	Name     string
+	File     string // from the module's root
+	Old, New string // Old stands in the file exactly once
+}
+
+// Tests is how the tests of a package are built and run.
+type Tests struct {
+	Root string   // the module's, from the package
+	Tags string   // build tags
+	Args []string // for the test binary, besides those of a bug
+}
+
+// Find plants a bug in the package that is being tested, runs its tests with args
+// and returns what they have said, and err if they have failed. Without a bug it
+// is the product as it is. A bug that can't be planted, since the product's text
+// has changed or it does not compile, fails t.
+func (s Tests) Find(t *testing.T, b *Bug, args ...string) (out []byte, err error) {
+	t.Helper()
+	cmd := exec.Command(s.build(t, b), append(args, s.Args...)...)
+	return cmd.CombinedOutput()
+}
+
+// build makes the test binary, with one file replaced.
+func (s Tests) build(t *testing.T, b *Bug) (binary string) {
+	t.Helper()
+	dir := t.TempDir()
+	binary = filepath.Join(dir, "planted.test")
+	args := []string{"test", "-c", "-vet=off", "-ldflags", "-s -w", "-tags", s.Tags, "-o", binary}
+	if b != nil {
+		args = append(args, "-overlay", s.overlay(t, dir, b))
+	}
+	if out, err := exec.Command("go", append(args, ".")...).CombinedOutput(); err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return binary
+}
+
+// overlay has the go command read the file with the bug in it.
+func (s Tests) overlay(t *testing.T, dir string, b *Bug) (file string) {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(s.Root, b.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(src, []byte(b.Old)); n != 1 {
+		t.Fatalf("%s has the text %d times, adapt the bug: %q", b.File, n, b.Old)
+	}
+	mutant, file := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {path: mutant}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{mutant: bytes.Replace(src, []byte(b.Old), []byte(b.New), 1), file: list} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return file
+}
+
+// Tail is the end of what a test has said.
+func Tail(out []byte) []byte { return out[max(0, len(out)-4000):] }

@@ -1,0 +1,145 @@
+package progress
+
+import "runtime"
+
+// Enter makes the caller the owner if nobody is, and first does what others
+// have queued, so that one goroutine's operations start in its order.
+func (l *Loop) Enter() bool {
+	if !l.owned.take() {
+		return false
+	}
+	if !l.queue.empty() {
+		l.drain()
+	}
+	return true
+}
+
+// Leave ends the ownership. Somebody polls after it whenever somebody waits.
+func (l *Loop) Leave() {
+	if l.poller == nil && l.parked.first() != nil {
+		l.relay()
+	}
+	l.checkLeave()
+	l.owned.give()
+	if !l.queue.empty() {
+		l.drainLate()
+	}
+}
+
+// letGo releases the word and looks again: a node that came while its
+// producer saw an owner must not be stranded. The producer pushes and then
+// tries to own; we release and then look at the queue. Both are sequentially
+// consistent, so one of the two sees the other.
+func (l *Loop) letGo() {
+	l.checkLeave()
+	l.owned.give()
+	l.drainLate()
+}
+
+// drainLate does what was queued before the word was released.
+func (l *Loop) drainLate() {
+	for !l.queue.empty() {
+		if !l.owned.take() {
+			return
+		}
+		l.drain()
+		l.relay()
+		l.checkLeave()
+		l.owned.give()
+	}
+}
+
+// Submit starts a request now or leaves it to the owner. It never blocks.
+func (l *Loop) Submit(s Sink, r *Request) {
+	if l.Enter() {
+		l.start(s, r)
+		l.Leave()
+		return
+	}
+	r.node.sink, r.node.w = s, nil
+	l.push(&r.node)
+}
+
+// push queues a node and makes sure that somebody takes it.
+func (l *Loop) push(n *node) {
+	l.queue.push(n)
+	if l.Enter() {
+		l.Leave()
+	}
+}
+
+// reenter makes the poller the owner again. Whoever has the word lets go of it
+// soon.
+func (l *Loop) reenter() {
+	for i := 1; !l.Enter(); i++ {
+		runtime.Gosched()
+		if i%16 == 0 {
+			yieldCore()
+		}
+	}
+}
+
+// drain does what other goroutines have queued, in their order: what comes
+// while it is at it, a Test that polls say, waits for the next drain.
+func (l *Loop) drain() {
+	if l.draining {
+		return
+	}
+	l.draining = true
+	for n := l.queue.takeAll(); n != nil; {
+		next := n.next
+		n.next = nil
+		if n.r != nil {
+			l.start(n.sink, n.r)
+		} else {
+			l.serve(n.w)
+		}
+		n = next
+	}
+	l.draining = false
+}
+
+// serve does for a waiter what it could not do itself for want of ownership.
+// The waiter blocks on its channel meanwhile, but with opBehind.
+func (l *Loop) serve(w *Waiter) {
+	switch w.op {
+	case opDo:
+		w.fn()
+		w.ready <- toReturn
+		return
+	case opBehind:
+		w.fn()
+		l.release(w)
+		return
+	}
+	w.single.waiter, w.need = w, 1
+	l.park(w) // if its request ends at once, satisfy takes it out again
+	l.start(w.node.sink, w.single)
+}
+
+// Behind calls fn, as the owner, once all that others have queued by now is
+// started: before it returns if that is nothing. For the owner.
+func (l *Loop) Behind(fn func()) {
+	if l.queue.empty() && !l.draining {
+		fn()
+		return
+	}
+	w := l.waiter()
+	w.op, w.fn = opBehind, fn
+	l.queue.push(&w.node)
+}
+
+// Exclusive calls fn under ownership, by whoever has it. fn calls nothing of the
+// user's.
+func (l *Loop) Exclusive(fn func()) {
+	if l.Enter() {
+		defer l.Leave() // also after a panic, which somebody may recover from
+		fn()
+		return
+	}
+	w := newWaiter()
+	w.op, w.fn = opDo, fn
+	l.push(&w.node)
+	<-w.ready
+	w.recycle()
+}

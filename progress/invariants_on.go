@@ -1,0 +1,88 @@
+//go:build invariants
+
+package progress
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// check ends the process unless the states fit together (states.go). It is called after
+// each transition.
+func (l *Loop) check() {
+	if p := l.poller; p != nil && p.state != polling && p.state != handed {
+		l.broken("the poller is %v", p.state)
+	}
+	if b := l.bided; b != nil && b.state != bided {
+		l.broken("the bided waiter is %v", b.state)
+	}
+	n := 0
+	for w := l.parked.root.next; w != &l.parked.root; w = w.next {
+		switch {
+		case w.state != parked:
+			l.broken("a waiter in the list of the parked is %v", w.state)
+		case w.prev.next != w || w.next.prev != w:
+			l.broken("the list of the parked is torn")
+		case len(w.ready) > 0:
+			l.broken("a parked waiter has a token")
+		case w.detached != nil:
+			l.broken("nobody waits, parked")
+		}
+		if n++; n > 1<<20 {
+			l.broken("the list of the parked has no end")
+		}
+	}
+	if l.linger != nil && *l.linger && l.poller == nil {
+		l.broken("the domain lingers and nobody polls")
+	}
+}
+
+// checkLeave checks in addition what holds whenever nobody owns the loop: what
+// waits is looked at by somebody, or the doorbell announces it.
+func (l *Loop) checkLeave() {
+	l.check()
+	if l.over {
+		return
+	}
+	if first := l.parked.first(); first != nil && l.poller == nil && l.bell != fabric.WakeAll {
+		l.broken("a waiter is parked, nobody polls, and the bell is %d", l.bell)
+	}
+	for _, a := range l.asides {
+		if a.r.done || a.r.sink == nil {
+			l.broken("a request has ended before its function")
+		}
+		if a.thread == 0 && a.w != nil && a.w.state == parked {
+			l.broken("a waiter is parked that was asked to run a function")
+		}
+	}
+	for w := l.parked.root.next; w != &l.parked.root; w = w.next {
+		if w.need == 0 {
+			l.broken("a waiter is parked whose requests have ended")
+		}
+	}
+	if l.thread == looking || l.thread == roused {
+		l.broken("the thread looks while nobody owns the loop")
+	}
+	if l.thread != asleep || !l.threaded {
+		return
+	}
+	switch {
+	case l.bell == bellOff:
+		l.broken("the thread is asleep and the bell is off")
+	case len(l.backlogged) > 0:
+		l.broken("the thread is asleep and a backlog waits for room")
+	case l.bell != fabric.WakeAll && (l.detachments > 0 || !l.watching.waiting.Empty()):
+		l.broken("the thread is asleep and the bell is for urgent packets only, though callbacks or conditions wait")
+	}
+}
+
+// broken ends the process: a panic would run deferred calls that wait for the
+// loop.
+func (l *Loop) broken(format string, a ...any) {
+	fmt.Fprintf(os.Stderr, "broken invariant: %s (bell %d, thread %v, poller %t, bided %t)\n%s",
+		fmt.Sprintf(format, a...), l.bell, l.thread, l.poller != nil, l.bided != nil, debug.Stack())
+	os.Exit(2)
+}

@@ -1,0 +1,331 @@
+package progress
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/mem"
+)
+
+// still is a domain on which nothing happens by itself. It notes what is asked
+// of its doorbell and when it is polled.
+type still struct {
+	fabric.Domain
+	log    []string
+	deny   error      // of Arm
+	armed  func()     // called by Arm, once
+	brings func() int // what a Poll brings, once
+}
+
+func (d *still) note(what string) { d.log = append(d.log, what) }
+
+func (d *still) Arm(w fabric.Wake) error {
+	d.note("arm " + bellName(w))
+	if f := d.armed; f != nil {
+		d.armed = nil
+		f()
+	}
+	return d.deny
+}
+
+func (d *still) Poll(fabric.Handler, int) int {
+	d.note("poll")
+	if f := d.brings; f != nil {
+		d.brings = nil
+		return f()
+	}
+	return 0
+}
+
+func (d *still) Disarm() { d.note("disarm") }
+func (d *still) Wake()   { d.note("wake") }
+
+func bellName(w fabric.Wake) string {
+	return map[fabric.Wake]string{bellOff: "off", fabric.WakeUrgent: "urgent", fabric.WakeAll: "all"}[w]
+}
+
+// scene is a loop whose states a test moves by hand, with three waiters for one
+// request each. The test is the owner and the thread; no goroutine sleeps.
+type scene struct {
+	l       *Loop
+	s       *toy
+	d       *still
+	a, b, c *Waiter
+	word    atomic.Int64 // of the condition that watch waits for
+}
+
+func newScene(t *testing.T) *scene {
+	d, err := mem.NewNetwork(1).Provider().Open(fabric.Config{Size: 1, Job: "test", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := &scene{d: &still{Domain: d}, s: &toy{waiting: map[*Request]bool{}}}
+	z.l = New(Config{Domain: z.d, Addrs: [][]byte{d.Addr()}, Log: slog.New(slog.DiscardHandler)})
+	z.s.l = z.l
+	z.l.Handle(z.s, question, answer)
+	t.Cleanup(func() { d.Close(); clock.drop() })
+	if !z.l.Enter() {
+		t.Fatal("a new loop has an owner")
+	}
+	for _, w := range []**Waiter{&z.a, &z.b, &z.c} {
+		*w = newWaiter()
+		(*w).single, (*w).need = z.s.beginForever(), 1
+		(*w).single.waiter = *w
+	}
+	z.l.oneProc = true
+	return z
+}
+
+// end ends the request of a waiter.
+func (z *scene) end(w *Waiter) {
+	r := w.single
+	delete(z.s.waiting, r)
+	z.s.finish(r)
+}
+
+// say notes what a call has answered.
+func (z *scene) say(answers ...bool) {
+	for _, yes := range answers {
+		z.d.note(fmt.Sprint(yes))
+	}
+}
+
+// aside has a function run on behalf of a waiter's request.
+func (z *scene) aside(w *Waiter) {
+	z.l.Aside(w.single, func() { z.d.note("a runs") }, func(error) { z.d.note("then") })
+}
+
+// took takes the token of a waiter, if there is one.
+func (z *scene) took(w *Waiter) {
+	select {
+	case <-w.ready:
+	default:
+		z.d.note("no token")
+	}
+}
+
+// watch waits for a condition, for which nobody is called.
+func (z *scene) watch() {
+	z.l.Orphan(&z.l.watching, z.l.watcher(z.l.New(), Expiry{}, atLeast{word: &z.word, want: 1}), nil)
+}
+
+// sleepThread has the thread go to sleep, as it does where nothing happens.
+func (z *scene) sleepThread() {
+	if next := z.l.tend(); next != untilBell {
+		panic("the thread does not go to sleep")
+	}
+	z.d.log = nil
+}
+
+// String is all of the states: each waiter's with its token, who polls, who is
+// bided and parked, the bell and the thread, and what was asked of the domain.
+func (z *scene) String() string {
+	var out []string
+	name := func(w *Waiter) string { return map[*Waiter]string{z.a: "a", z.b: "b", z.c: "c"}[w] }
+	for _, w := range []*Waiter{z.a, z.b, z.c} {
+		if w.state != unplaced {
+			out = append(out, name(w)+" "+w.state.String())
+		}
+	}
+	for _, w := range []*Waiter{z.a, z.b, z.c} {
+		select {
+		case t := <-w.ready:
+			out = append(out, name(w)+" "+[]string{"no token", "returns", "polls", "calls"}[t])
+		default:
+		}
+	}
+	if z.l.poller != nil {
+		out = append(out, "poller "+name(z.l.poller))
+	}
+	if z.l.bided != nil {
+		out = append(out, "bided "+name(z.l.bided))
+	}
+	list := ""
+	for w := z.l.parked.root.next; w != &z.l.parked.root; w = w.next {
+		list += name(w)
+	}
+	if list != "" {
+		out = append(out, "list "+list)
+	}
+	if z.l.woke {
+		out = append(out, "woke")
+	}
+	out = append(out, "bell "+bellName(z.l.bell), z.l.thread.String())
+	return strings.Join(append(out, z.d.log...), ", ")
+}
+
+// Every row of the table in states.go: what an event makes of a state.
+func TestEachEventMovesTheStates(t *testing.T) {
+	never := errors.New("there is no bell")
+	for _, c := range []struct {
+		name   string
+		before func(*scene)
+		event  func(*scene)
+		want   string
+	}{
+		// Waiters.
+		{"a waiter polls where nobody does", nil,
+			func(z *scene) { z.l.beginPoll(z.a) }, "a polling, poller a, bell off, ticking"},
+		{"a new waiter polls instead of another", func(z *scene) { z.l.beginPoll(z.a) },
+			func(z *scene) { z.l.beginPoll(z.b) }, "a displaced, b polling, poller b, bell off, ticking"},
+		{"a new waiter polls instead of one that was handed polling", func(z *scene) { z.l.park(z.a); z.l.handOver() },
+			func(z *scene) { z.l.beginPoll(z.b) }, "a displaced, b polling, a polls, poller b, bell off, ticking"},
+		{"a waiter that was handed polling polls", func(z *scene) { z.l.park(z.a); z.l.handOver(); z.took(z.a) },
+			func(z *scene) { z.l.beginPoll(z.a) }, "a polling, poller a, bell off, ticking"},
+		{"a waiter stops polling", func(z *scene) { z.l.beginPoll(z.a) },
+			func(z *scene) { z.l.endPoll(z.a) }, "bell off, ticking"},
+		{"waiters park in order", nil,
+			func(z *scene) { z.l.park(z.b); z.l.park(z.a) }, "a parked, b parked, list ba, bell off, ticking"},
+		{"one waiter is bided", func(z *scene) { z.l.beginPoll(z.c) },
+			func(z *scene) { z.say(z.l.beginBide(z.a), z.l.beginBide(z.b)) },
+			"a bided, c polling, poller c, bided a, bell off, ticking, true, false"},
+		{"no waiter is bided where several processors are", func(z *scene) { z.l.oneProc = false },
+			func(z *scene) { z.say(z.l.beginBide(z.a)) }, "bell off, ticking, false"},
+		{"a waiter that was bided goes on", func(z *scene) { z.l.beginBide(z.a) },
+			func(z *scene) { z.l.endBide(z.a) }, "bell off, ticking"},
+		{"the oldest is handed polling", func(z *scene) { z.l.park(z.b); z.l.park(z.a) },
+			func(z *scene) { z.l.handOver() }, "a parked, b handed, b polls, poller b, list a, bell off, ticking"},
+
+		{"an owner that leaves hands polling over", func(z *scene) { z.l.park(z.a); z.l.park(z.b) },
+			func(z *scene) { z.l.Leave() }, "a handed, b parked, a polls, poller a, list b, bell off, ticking"},
+		{"nobody is to poll where the bell announces all", func(z *scene) { z.l.lastLook(fabric.WakeAll); z.d.log = nil; z.l.park(z.a) },
+			func(z *scene) { z.l.Leave() }, "a parked, list a, bell all, ticking"},
+		{"a bell for urgent packets is not enough for a waiter", func(z *scene) { z.sleepThread(); z.l.park(z.a) },
+			func(z *scene) { z.l.Leave() }, "a handed, a polls, poller a, bell urgent, asleep"},
+		{"nobody is handed polling while another polls", func(z *scene) { z.l.beginPoll(z.b); z.l.park(z.a) },
+			func(z *scene) { z.l.Leave() }, "a parked, b polling, poller b, list a, bell off, ticking"},
+		{"what was queued late is served and handed over", nil, func(z *scene) {
+			z.a.op, z.a.node.sink = opStart, z.s
+			z.l.queue.push(&z.a.node)
+			z.l.letGo()
+		}, "a handed, a polls, poller a, bell off, ticking"},
+
+		{"a parked waiter's request ends", func(z *scene) { z.l.beginPoll(z.b); z.l.park(z.a) },
+			func(z *scene) { z.end(z.a) }, "a ended, b polling, a returns, poller b, woke, bell off, ticking"},
+		{"a bided waiter's request ends", func(z *scene) { z.l.beginPoll(z.b); z.l.beginBide(z.a) },
+			func(z *scene) { z.end(z.a) }, "a bided, b polling, poller b, bided a, woke, bell off, ticking"},
+		{"the poller's request ends", func(z *scene) { z.l.beginPoll(z.a) },
+			func(z *scene) { z.end(z.a) }, "a polling, poller a, bell off, ticking"},
+		{"the request ends of a waiter that is handed polling", func(z *scene) { z.l.park(z.a); z.l.handOver() },
+			func(z *scene) { z.end(z.a) }, "a handed, a polls, poller a, bell off, ticking"},
+		{"one of a waiter's two requests ends", func(z *scene) { z.a.need++; z.l.park(z.a) },
+			func(z *scene) { z.end(z.a) }, "a parked, list a, bell off, ticking"},
+
+		{"a parked waiter is to run a function", func(z *scene) { z.l.park(z.a); z.l.park(z.b) },
+			func(z *scene) { z.aside(z.a) }, "a called, b parked, a calls, list b, bell off, ticking"},
+		{"the poller is to run a function", func(z *scene) { z.l.beginPoll(z.a) },
+			func(z *scene) { z.aside(z.a) }, "a polling, poller a, woke, bell off, ticking"},
+		{"a bided waiter is to run a function", func(z *scene) { z.l.beginPoll(z.b); z.l.beginBide(z.a) },
+			func(z *scene) { z.aside(z.a) }, "a bided, b polling, poller b, bided a, bell off, ticking"},
+		{"a waiter that was called up is called up again", func(z *scene) { z.l.park(z.a); z.aside(z.a); z.took(z.a) },
+			func(z *scene) { z.aside(z.a) }, "a called, bell off, ticking"},
+		{"the request ends of a waiter that was called up for another", func(z *scene) {
+			z.l.park(z.a)
+			z.aside(z.a)
+		}, func(z *scene) { z.a.single, z.a.need = nil, 0; z.l.requestsEnded(z.a) }, "a called, a calls, bell off, ticking"},
+		{"a waiter runs what it was called up for", func(z *scene) { z.l.park(z.a); z.aside(z.a); z.took(z.a) },
+			func(z *scene) { z.say(z.l.runAsides(z.a)) }, "bell off, ticking, a runs, then, true"},
+
+		{"a waiter that was handed polling passes it on while it runs a function",
+			func(z *scene) { z.l.park(z.a); z.l.handOver(); z.l.park(z.b); z.aside(z.a); z.took(z.a) },
+			func(z *scene) { z.say(z.l.runAsides(z.a)) }, "b handed, b polls, poller b, bell off, ticking, a runs, then, true"},
+		{"a waiter that was called up returns if its requests have ended",
+			func(z *scene) {
+				z.l.oneProc = false
+				z.l.beginPoll(z.b)
+				z.l.park(z.a)
+				z.aside(z.a)
+				z.took(z.a)
+				z.l.asides = nil
+				z.a.need = 0
+			},
+			func(z *scene) { z.say(z.l.await(z.a)) }, "a called, b polling, poller b, bell off, ticking, true"},
+
+		// The doorbell.
+		{"the bell is armed before the last pass", nil,
+			func(z *scene) { z.say(z.l.lastLook(fabric.WakeAll)) },
+			"bell all, ticking, arm all, poll, true, true"},
+		{"the last pass brings something", func(z *scene) { z.d.brings = func() int { return 1 } },
+			func(z *scene) { z.say(z.l.lastLook(fabric.WakeUrgent)) },
+			"bell urgent, ticking, arm urgent, poll, true, false"},
+		{"the bell can't be armed", func(z *scene) { z.d.deny = never },
+			func(z *scene) { z.say(z.l.lastLook(fabric.WakeAll)) },
+			"bell off, ticking, arm all, false, false"},
+		{"a condition that is stored to as the bell is armed ends in the last pass",
+			func(z *scene) { z.watch(); z.d.armed = func() { z.word.Store(1) } },
+			func(z *scene) { z.say(z.l.lastLook(fabric.WakeAll)) },
+			"bell all, ticking, arm all, poll, true, false"},
+		{"a node that is queued as the bell is armed is served in the last pass",
+			func(z *scene) {
+				z.d.armed = func() { z.a.op, z.a.fn = opDo, func() { z.d.note("served") }; z.l.queue.push(&z.a.node) }
+			},
+			func(z *scene) { z.l.lastLook(fabric.WakeAll) },
+			"a returns, bell all, ticking, arm all, served, poll"},
+		{"a wait that spins ends a bell", func(z *scene) { z.sleepThread() },
+			func(z *scene) { z.say(z.l.brisk()) }, "bell off, ticking, disarm, wake, true"},
+		{"no wait spins while a waiter polls", func(z *scene) { z.l.beginPoll(z.a) },
+			func(z *scene) { z.say(z.l.brisk()) }, "a polling, poller a, bell off, ticking, false"},
+		{"a test ends a bell for urgent packets", func(z *scene) { z.sleepThread() },
+			func(z *scene) { z.l.glance() }, "bell off, ticking, disarm, wake, poll"},
+		{"a test leaves a bell for all", func(z *scene) { z.l.park(z.a); z.sleepThread() },
+			func(z *scene) { z.l.glance() }, "a parked, list a, bell all, asleep, poll"},
+		{"a waiter that polls ends a bell", func(z *scene) { z.sleepThread(); z.a.need = 0 },
+			func(z *scene) { z.l.poll(z.a) }, "bell off, ticking, disarm, wake"},
+
+		// The thread.
+		{"a thread that nothing keeps sleeps until something urgent", nil,
+			func(z *scene) { z.l.tend() }, "bell urgent, asleep, poll, arm urgent, poll"},
+		{"a thread that was rung looks first whether the application comes", func(z *scene) { z.sleepThread() },
+			func(z *scene) { z.l.tend() }, "bell off, ticking, poll"},
+		{"a thread sleeps until anything where a waiter is parked", func(z *scene) { z.l.park(z.a) },
+			func(z *scene) { z.l.tend() }, "a parked, list a, bell all, asleep, poll, arm all, poll"},
+		{"the same where a condition is waited for", func(z *scene) { z.watch() },
+			func(z *scene) { z.l.tend() }, "bell all, asleep, poll, arm all, poll"},
+		{"the same where a callback waits", func(z *scene) { z.a.single.waiter = nil; z.l.detach(z.a.single, func(Status, error) {}) },
+			func(z *scene) { z.l.tend() }, "bell all, asleep, poll, arm all, poll"},
+		{"a thread ticks where a waiter polls", func(z *scene) { z.l.beginPoll(z.a); z.l.passes++ },
+			func(z *scene) { z.l.tend() }, "a polling, poller a, bell off, ticking"},
+		{"a thread ticks once more where the application was there", func(z *scene) { z.l.passes++ },
+			func(z *scene) { z.l.tend() }, "bell off, ticking"},
+		{"a thread does not sleep whose last pass brings something",
+			func(z *scene) { z.d.armed = func() { z.d.brings = func() int { return 1 } } },
+			func(z *scene) { z.say(z.l.tend() == again) }, "bell urgent, ticking, poll, arm urgent, poll, true"},
+		{"a thread does not sleep that was roused in its last pass",
+			func(z *scene) { z.d.armed = func() { z.d.brings = func() int { z.l.Rouse(); return 0 } } },
+			func(z *scene) { z.say(z.l.tend() == again) }, "bell urgent, ticking, poll, arm urgent, poll, true"},
+		{"a thread does not sleep without a bell", func(z *scene) { z.d.deny = never },
+			func(z *scene) { z.say(z.l.tend() == afterTick) }, "bell off, ticking, poll, arm urgent, true"},
+		{"a thread that is not wanted sleeps at once", func(z *scene) { z.l.threaded = false },
+			func(z *scene) { z.l.tend() }, "bell off, asleep"},
+		{"a thread that sleeps is roused", func(z *scene) { z.sleepThread() },
+			func(z *scene) { z.l.Rouse() }, "bell urgent, ticking, wake"},
+		{"a thread that ticks needs no rousing", nil,
+			func(z *scene) { z.l.Rouse() }, "bell off, ticking"},
+		{"a thread that looks is roused", func(z *scene) { z.l.beginLook() },
+			func(z *scene) { z.l.Rouse() }, "bell off, roused"},
+		{"a condition rouses a thread that sleeps", func(z *scene) { z.sleepThread() },
+			func(z *scene) { z.watch() }, "bell urgent, ticking, wake"},
+		{"a callback rouses a thread that sleeps", func(z *scene) { z.sleepThread(); z.a.single.waiter = nil },
+			func(z *scene) { z.l.detach(z.a.single, func(Status, error) {}) }, "bell urgent, ticking, wake"},
+		{"a backlog rouses a thread that sleeps", func(z *scene) { z.sleepThread() },
+			func(z *scene) { z.l.conns[0].Enqueue(z.a.single) }, "bell urgent, ticking, wake"},
+		{"the end of the loop takes the bell away", func(z *scene) { z.l.lastLook(fabric.WakeAll); z.d.log = nil },
+			func(z *scene) { z.l.seal() }, "bell off, ticking"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			z := newScene(t)
+			if c.before != nil {
+				c.before(z)
+			}
+			c.event(z)
+			if got := z.String(); got != c.want {
+				t.Errorf("the states are\n%s, want\n%s", got, c.want)
+			}
+		})
+	}
+}
