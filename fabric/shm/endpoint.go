@@ -21,7 +21,7 @@ type endpoint struct {
 	tx     producer
 	wake   *uint64 // the peer's wake word
 	info   *peerInfo
-	addr   string
+	seg    []byte // what holds both rings
 	rx     *inbound
 	heard  uint64 // rx.head at the last Send
 	coop   coopSlots

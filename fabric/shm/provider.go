@@ -17,7 +17,7 @@ func (Provider) Name() string { return "shm" }
 // Available tries what Open and its connections need: a sealed memfd, an
 // eventfd, a pidfd.
 func (Provider) Available() error {
-	fd, mem, err := newSegment("weft-probe", controlSize, controlSize)
+	fd, mem, err := newSegment("weft-probe", controlShape)
 	if err != nil {
 		return err
 	}
