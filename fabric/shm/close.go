@@ -19,11 +19,10 @@ func (d *Domain) Close() error {
 }
 
 func (d *Domain) release() {
-	d.cancel()
-	unpark()
-	if d.listener != nil {
-		d.listener.Close()
+	if d.greeter != nil {
+		d.greeter.stop()
 	}
+	unpark()
 	d.mu.Lock()
 	d.closed.Store(true) // from here on connections are refused as they come
 	events := d.events
@@ -50,11 +49,7 @@ func (d *Domain) release() {
 			e.close()
 		}
 	}
-	d.watchers.Wait() // they end with the descriptors that they watch
 	d.left, d.leftSeen = new(uint32), 0
-	for _, r := range d.rx {
-		unix.Munmap(r.mem)
-	}
 	d.rx, d.parting = nil, nil
 	if d.bell != nil {
 		d.bell.Close()
@@ -66,9 +61,6 @@ func (d *Domain) release() {
 		unix.Close(d.controlFD)
 	}
 }
-
-// sayAfter is how long Close waits for a peer before it says so.
-var sayAfter = time.Second
 
 // awaitQuiet waits until nothing of the peer's can land in our memory any more.
 // The peer is in the middle of one block, and does not wait for anything there:
@@ -97,9 +89,9 @@ func (e *endpoint) awaitQuiet() {
 
 func (e *endpoint) close() {
 	e.up = false
-	if e.tx.mem != nil {
-		unix.Munmap(e.tx.mem)
-		e.tx = producer{}
+	if e.seg != nil {
+		unix.Munmap(e.seg)
+		e.seg, e.tx, e.rx = nil, producer{}, nil
 	}
 	if e.info != nil {
 		e.info.close()

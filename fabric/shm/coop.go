@@ -20,7 +20,6 @@ import (
 //
 // A slot is used again only after the helper has answered, so that a helper
 // who comes late counts on the right counter.
-const coopSlotCount = 16
 
 // Words of a slot.
 const (
@@ -48,13 +47,6 @@ type coopSlots struct {
 	pause int    // bytes to come that nobody is asked to help with
 	last  int    // the last pause, 0 once the peer has helped
 }
-
-// Two ranks that were about to help each other do without for coopPause bytes, then
-// for twice as many each time that they try in vain, up to mostCoopPause.
-const (
-	coopPause     = 32 << 20
-	mostCoopPause = 512 << 20
-)
 
 // paused counts a transfer of n bytes if it is to go without help.
 func (c *coopSlots) paused(n int) bool {

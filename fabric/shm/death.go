@@ -2,7 +2,6 @@ package shm
 
 import (
 	"fmt"
-	"os"
 
 	"golang.org/x/sys/unix"
 
@@ -25,22 +24,6 @@ func (d *Domain) die(e *endpoint, err error) {
 	}
 }
 
-// watch reports the end of the peer's process. Peers in our own process end
-// with us.
-func (d *Domain) watch(p fabric.Peer, info *peerInfo) {
-	if info.pidfd == nil {
-		return
-	}
-	pidfd, pid := info.pidfd, info.pid
-	d.watchers.Go(func() {
-		if !exited(pidfd) {
-			return
-		}
-		d.post(event{peer: p, died: true, err: &fabric.Error{Op: "talk over shared memory", Peer: p, HasPeer: true,
-			Err: fmt.Errorf("%w: process %d has ended", fabric.ErrPeerDown, pid)}})
-	})
-}
-
 // newPidfd is a descriptor that tells of the end of a process.
 func newPidfd(pid int) (int, error) {
 	fd, err := pidfdOpen(pid, unix.PIDFD_NONBLOCK)
@@ -54,35 +37,17 @@ func newPidfd(pid int) (int, error) {
 // pidfdOpen is a variable so that tests can refuse it.
 var pidfdOpen = unix.PidfdOpen
 
-// exited waits on the Go poller until the process of a pidfd has ended, or
-// answers false when the file is closed.
-func exited(pidfd *os.File) bool {
-	raw, err := pidfd.SyscallConn()
-	if err != nil {
-		return false
-	}
-	err = raw.Read(func(fd uintptr) bool {
-		over, err := hasExited(fd)
-		return over || err != nil && err != unix.EINTR
-	})
-	return err == nil
-}
-
 // hasExited asks a pidfd whether its process has ended, every thread of it.
-func hasExited(fd uintptr) (bool, error) {
+func hasExited(fd int) (bool, error) {
 	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
 	return n > 0, err
 }
 
 // ended reports whether the peer's process has ended, without waiting.
-func (p *peerInfo) ended() (ended bool) {
-	if p.pidfd == nil {
+func (p *peerInfo) ended() bool {
+	if p.pidfd < 0 {
 		return false
 	}
-	raw, err := p.pidfd.SyscallConn()
-	if err != nil {
-		return false
-	}
-	err = raw.Control(func(fd uintptr) { ended, _ = hasExited(fd) })
-	return err == nil && ended
+	over, _ := hasExited(p.pidfd)
+	return over
 }

@@ -1,12 +1,13 @@
 // Package shm is the transport between the processes of one machine.
 //
-// Each ordered pair of ranks that talk has one ring in a memfd of the sender's,
-// handed over a Unix socket at first use: 64-byte descriptor lines, whose
-// sequence number is the valid flag, and a payload area beside them. A message
-// of at most 48 bytes lives in its line; a longer one has its body in the
-// payload area. In jobs of more than a few ranks a ring begins small and grows
-// when it is full (grow.go). Nothing of it has a name in a file system (the
-// rendezvous sockets are abstract), so nothing is left behind when a rank is killed.
+// Two ranks that talk have a ring each way, both in one memfd, which the rank that
+// dials hands to the other over a Unix socket at first use (handshake.go). A ring
+// has 64-byte descriptor lines, whose sequence number is the valid flag, and a
+// payload area beside them. A message of at most 48 bytes lives in its line; a
+// longer one has its body in the payload area. In jobs of more than a few ranks a
+// ring begins small and grows when it is full (grow.go). Nothing of it has a name
+// in a file system (the rendezvous sockets are abstract), so nothing is left behind
+// when a rank is killed.
 //
 // Get and Put move large bodies with one copy: through Cross Memory Attach
 // (process_vm_readv), or by a plain copy from the arena, memory of mpi.Alloc

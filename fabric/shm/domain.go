@@ -1,11 +1,9 @@
 package shm
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"net"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -23,11 +21,8 @@ type Domain struct {
 	caps       fabric.Caps
 	getMinSaid bool // by the environment
 	addr       string
-	ctx        context.Context
-	cancel     context.CancelFunc
-	listener   *net.UnixListener
-	wg         sync.WaitGroup // the goroutines of handshakes
-	watchers   sync.WaitGroup // those that watch peers' processes
+	greeter    *greeter
+	wg         sync.WaitGroup // the greeter's goroutine
 	membarrier bool
 	arena      *Arena
 	probe      []uint64      // peers read probe[0] to see whether CMA works
@@ -50,7 +45,7 @@ type Domain struct {
 	rung     atomic.Bool
 	deadline bool // the bell has a read deadline
 
-	// What set-up goroutines hand to the owner: events is guarded by mu,
+	// What the greeter hands to the owner: events is guarded by mu,
 	// pending says without a lock that there are some. So is ended: the peers
 	// that were ended, whose rings are refused before they may write there.
 	mu      sync.Mutex
@@ -94,12 +89,16 @@ type completion struct {
 	down bool
 }
 
-// event is news from a set-up goroutine.
+// event is news from the greeter.
 type event struct {
 	peer   fabric.Peer
 	known  *peerInfo // who the peer is, if a greeting told
-	tx, rx []byte    // a ring made or received
-	fenced bool      // tx: publish with a full fence
+	seg    []byte    // with known: what is mapped
+	tx, rx []byte    // the rings in it, to the peer and from it
+	fenced bool      // publish with a full fence
+	early  bool      // the peer has not settled yet, see handshake.go
+	stands bool      // it has
+	undone bool      // it never will
 	err    error     // the peer is down
 	died   bool      // its process has ended
 }
@@ -117,7 +116,6 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	if err = tryPidfd(); err != nil {
 		return nil, err
 	}
-	d.ctx, d.cancel = context.WithCancel(context.Background())
 	if d.getMinSaid = getMin > 0; !d.getMinSaid {
 		getMin = DefaultGetMin
 	}
@@ -134,7 +132,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	if d.arena, err = processArena(); err != nil {
 		return nil, err
 	}
-	if d.controlFD, d.control, err = newSegment("weft-control", controlSize, offShare); err != nil {
+	if d.controlFD, d.control, err = newSegment("weft-control", controlShape); err != nil {
 		return nil, err
 	}
 	d.left, d.shared = word(d.control, offLeft), offShare
@@ -146,17 +144,15 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 		return nil, err
 	}
 	d.membarrier = registerMembarrier()
-	d.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: "@" + d.addr, Net: "unix"})
-	if err != nil {
-		return nil, fmt.Errorf("listen for local ranks: %w", err)
+	if d.greeter, err = newGreeter(d); err != nil {
+		return nil, err
 	}
 	d.caps = fabric.Caps{
 		MaxEager: maxEager, Chunk: pieceSize,
 		GetMin: getMin, GetMinMapped: 4 << 10,
 		Get: true, Put: true, Atomics: true, Reach: true, LocalUnregistered: true,
 	}
-	d.wg.Add(1)
-	go d.accept()
+	d.wg.Go(d.greeter.run)
 	return d, nil
 }
 
@@ -171,8 +167,9 @@ func (d *Domain) Linger() *bool { return nil }
 // Addr is the name of the rank's rendezvous socket and of its network namespace.
 func (d *Domain) Addr() []byte { return []byte(d.addr + " " + netNamespace()) }
 
-// post hands an event to the owner and makes sure it looks.
-func (d *Domain) post(ev event) {
+// post hands an event to the owner and makes sure it looks. A connection may be
+// refused: then it answers false.
+func (d *Domain) post(ev event) bool {
 	d.mu.Lock()
 	why := uint32(0)
 	switch {
@@ -184,12 +181,15 @@ func (d *Domain) post(ev event) {
 	if why != 0 {
 		d.mu.Unlock()
 		ev.refuse(why)
-		return
+		return false
 	}
 	d.events = append(d.events, ev)
-	d.pending.Store(true)
+	told := d.pending.Swap(true) // and woken, and has not come for it yet
 	d.mu.Unlock()
-	d.Wake()
+	if !told {
+		d.Wake()
+	}
+	return true
 }
 
 // refuse releases a connection that the domain takes no more: it closes, or has
@@ -205,10 +205,8 @@ func (ev *event) release() {
 	if ev.known != nil {
 		ev.known.close()
 	}
-	for _, mem := range [][]byte{ev.tx, ev.rx} {
-		if mem != nil {
-			unix.Munmap(mem)
-		}
+	if ev.seg != nil {
+		unix.Munmap(ev.seg)
 	}
 }
 
@@ -224,8 +222,7 @@ func (d *Domain) Connect(p fabric.Peer, addr []byte) (fabric.Endpoint, error) {
 	e := d.endpoint(p)
 	if !e.dialed {
 		e.dialed = true
-		e.addr = string(addr)
-		d.wg.Go(func() { d.dial(e) })
+		d.greeter.dial(p, string(addr))
 	}
 	return e, nil
 }

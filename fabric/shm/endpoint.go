@@ -23,7 +23,7 @@ type endpoint struct {
 	fenced bool    // there is no membarrier: Knock fences
 	knocks uint32  // what it exchanges
 	info   *peerInfo
-	addr   string
+	seg    []byte // what holds both rings
 	rx     *inbound
 	heard  uint64 // rx.head at the last Send
 	coop   coopSlots

@@ -10,21 +10,6 @@ import (
 	"github.com/weft-mpi/weft/internal/membar"
 )
 
-const (
-	// wholeGet is the largest transfer done at once in the call.
-	wholeGet = 64 << 10
-	// The owner of the memory helps with a Get of coopMin; of memory that both
-	// ends have mapped, with one of coopArena.
-	coopMin   = 64 << 10
-	coopArena = 512 << 10
-	// A large transfer is cut into blocks: what one Poll moves, and what the
-	// two ends of a cooperative Get claim. Small ones share short transfers
-	// out evenly, large ones spare system calls.
-	minBlock  = 32 << 10
-	maxBlock  = 128 << 10
-	soloBlock = 512 << 10 // without help, and what a system call moves at most
-)
-
 // blockSize is the length of the blocks of a transfer of n bytes: half,
 // in whole small blocks, so that each end has one or few.
 func blockSize(n int) int {

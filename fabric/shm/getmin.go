@@ -13,14 +13,6 @@ import (
 // one rank finds (Weigh), which is one of a few sizes far apart, so that every run
 // finds the same: whether a Send of a given length waits for its receive depends
 // on it.
-const (
-	// DefaultGetMin is that size in bytes where it is not measured.
-	DefaultGetMin = 16 << 10
-	// leastGetMin and mostGetMin bound what a user may set: below, a message is in
-	// one packet anyway; above, the pieces of a message would fill the ring.
-	leastGetMin = maxInline + 1
-	mostGetMin  = 1 << 20
-)
 
 // GetMinVar is the option that sets the size in bytes, 49 to 1048576.
 const GetMinVar = "WEFT_SHM_GET_MIN"

@@ -16,14 +16,6 @@ import (
 // consumer tells, so no position or control word of one ring is taken for one of
 // the other.
 
-// forHaste is the memory, in bytes and of all ranks of a job together, of rings
-// that are full before they must be. To take the pages costs time when a stream
-// begins, and in a full ring the two ranks tell each other seldom what they have
-// consumed. If it suffices for the rings of all, they are full from the beginning;
-// else each rank has its share, for peers it talks to often, if only in turns.
-// It is a variable so that tests can do without, and is read by Open.
-var forHaste = 144 << 20
-
 // hasteFor is the share of a rank in a job of so many, and whether that is enough
 // for all its rings.
 func hasteFor(ranks int) (bytes int, all bool) {
@@ -39,10 +31,10 @@ func (d *Domain) newRing(mem []byte) ringMem {
 	return firstRing(mem)
 }
 
-// ringStart is how many bytes of a ring's segment are used from the beginning.
-func (d *Domain) ringStart() int {
+// ringStart is how many of a ring's bytes are used from the beginning.
+func (d *Domain) ringStart(size int) int {
 	if d.full {
-		return d.ringSize()
+		return size
 	}
 	return offLines
 }
@@ -52,10 +44,6 @@ type haste struct {
 	hasty bool   // as soon as the consumer's line had to be read
 	again uint64 // not before this position, since growing has failed
 }
-
-// untilRetry is how many messages go through a ring that could not grow before
-// it is tried again.
-const untilRetry = 4096
 
 // mayGrow reports whether the ring would grow if it were full.
 func (p *producer) mayGrow() bool { return p.first && p.tail >= p.again }

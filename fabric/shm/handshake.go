@@ -1,11 +1,8 @@
 package shm
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,353 +10,196 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// The descriptors that travel with a greeting, in this order; the ring only
-// from the side that dials.
+// A greeting joins two ranks by one segment, which holds the ring of either:
+//
+//	dialler                           answerer
+//	makes the segment; hello  ->
+//	                                  checks, maps
+//	                          <-      hello
+//	checks, maps
+//	settled = 1; hangs up     ->      looks at settled
+//
+// Either side has all that it needs before it says so. The answerer polls the
+// dialler's ring before it answers, and has it when it is to end the peer: as soon
+// as the dialler has settled it may write to the answerer's memory. The answerer
+// sends nothing before it has heard the dialler hang up and has found that it has
+// settled. A dialler that fails after the answer, closes or dies hangs up without
+// that: then there is no connection on either side.
+//
+// Two ranks that dial each other at once make one connection, by the dial of the
+// lower rank. The lower rank holds the other's dial until its own has ended, then
+// answers that they are connected already, or why they can't be. The higher rank
+// answers at once, and gives its own dial up when the other's has settled.
+
+// handshake is one greeting, on one side.
+type handshake struct {
+	number  int32
+	pid     int // of the process at the other end, once it is trusted
+	fd      int
+	state   handshakeState
+	looked  bool // epoll looks at fd
+	peer    fabric.Peer
+	known   bool // peer is
+	begun   time.Time
+	due     time.Time     // when again is to be called
+	pause   time.Duration // before the next try
+	said    bool          // that it takes long
+	mine    bool          // this rank is the dialler
+	segFD   int           // of the segment, until it is on its way; else -1
+	seg     []byte        // both rings
+	info    *peerInfo
+	fenced  bool
+	hello   hello
+	settled *uint32 // the answerer's, once the domain has the segment
+	waiting []int   // what came with the greeting that is held
+}
+
+type handshakeState int
+
 const (
-	fdControl = iota
-	fdBell
-	fdArena
-	fdRing
-	maxFDs
+	reaching  handshakeState = iota // the dialler's connection is not taken yet
+	offering                        // its greeting is not
+	awaiting                        // the answer
+	hearing                         // the answerer: the greeting
+	holding                         // it has come, and is not answered yet
+	answering                       // the answer is not taken yet
+	settling                        // it is
 )
 
-// dial makes the ring towards a peer and hands it over. It runs on a goroutine
-// of its own and reports through d.post.
-func (d *Domain) dial(e *endpoint) {
-	p, mem, fenced, err := d.offerRing(e)
-	if err != nil {
-		d.post(event{peer: e.peer, err: &fabric.Error{Op: "connect over shared memory", Peer: e.peer, HasPeer: true,
-			Err: fmt.Errorf("%w: %w", fabric.ErrPeerDown, err)}})
-		return
-	}
-	d.post(event{peer: e.peer, known: p, tx: mem, fenced: fenced})
+func (g *greeter) begin(fd int, s handshakeState) *handshake {
+	g.last++
+	c := &handshake{number: g.last, fd: fd, state: s, segFD: -1, begun: time.Now(), pause: pauseMin}
+	g.calls[c.number] = c
+	c.due = c.begun.Add(g.d.slow)
+	g.due(c.due)
+	return c
 }
 
-func (d *Domain) offerRing(e *endpoint) (p *peerInfo, mem []byte, fenced bool, err error) {
-	x := d.exchange()
-	x.peer, x.known = e.peer, true
-	if err = x.reach(e.addr); err != nil {
-		return nil, nil, false, err
+// rings are the two halves of the segment: the dialler's ring is the first.
+func (c *handshake) rings() (tx, rx []byte) {
+	half := len(c.seg) / 2
+	first, second := c.seg[:half:half], c.seg[half:]
+	if c.mine {
+		return first, second
 	}
-	conn := x.conn
-	defer conn.Close()
-	// Close must have the last word.
-	stop := context.AfterFunc(d.ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
-
-	ringFD, mem, err := newSegment("weft-ring", d.ringSize(), d.ringStart())
-	if err != nil {
-		return nil, nil, false, err
-	}
-	defer unix.Close(ringFD)
-	defer func() {
-		if err != nil {
-			unix.Munmap(mem)
-		}
-	}()
-	me := d.greeting()
-	if err = x.send(&me, d.controlFD, d.bellFD, d.arena.fd(), ringFD); err != nil {
-		return nil, nil, false, err
-	}
-	you, fds, err := x.receive()
-	defer closeAll(fds)
-	if err != nil {
-		return nil, nil, false, err
-	}
-	if you.refusal != "" {
-		return nil, nil, false, errors.New(you.refusal)
-	}
-	if err = me.accepts(&you); err == nil && fabric.Peer(you.rank) != e.peer {
-		err = fmt.Errorf("rank %d answers there", you.rank)
-	}
-	if err == nil && len(fds) < fdRing {
-		err = errors.New("the peer sent too few descriptors")
-	}
-	if err != nil {
-		return nil, nil, false, err
-	}
-	x.answered()
-	p, err = d.meet(conn, &you, fds)
-	return p, mem, !me.membarrier || !you.membarrier, err
+	return second, first
 }
 
-// accept serves the rendezvous socket until the domain closes.
-func (d *Domain) accept() {
-	defer d.wg.Done()
-	for {
-		conn, err := d.listener.AcceptUnix()
-		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
-				return
-			}
-			d.cfg.Log.Warn("shm: accept", "err", err)
-			select {
-			case <-d.ctx.Done():
-				return
-			case <-time.After(10 * time.Millisecond): // out of descriptors, say
-			}
-			continue
-		}
-		d.wg.Go(func() {
-			defer conn.Close()
-			// Close must have the last word.
-			stop := context.AfterFunc(d.ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-			defer stop()
-			if err := d.welcome(conn); err != nil && !hasGone(err) && d.ctx.Err() == nil {
-				d.cfg.Log.Warn("shm: a connection was refused", "err", err)
-			}
-		})
+// end ends a call and releases what it still has.
+func (g *greeter) end(c *handshake) {
+	delete(g.calls, c.number)
+	if c.fd >= 0 {
+		unix.Close(c.fd)
+	}
+	if c.segFD >= 0 {
+		unix.Close(c.segFD)
+	}
+	closeAll(c.waiting)
+	if c.info != nil {
+		c.info.close()
+	}
+	if c.seg != nil {
+		unix.Munmap(c.seg)
+	}
+	c.fd, c.segFD, c.waiting, c.info, c.seg = -1, -1, nil, nil, nil
+	m := g.known(c.peer)
+	switch c {
+	case m.out:
+		m.out = nil
+		g.active--
+	case m.in:
+		m.in = nil
+	case m.held:
+		m.held = nil
 	}
 }
 
-func (d *Domain) welcome(conn *net.UnixConn) error {
-	// A stranger is not listened to at all.
-	if _, err := trusted(conn); err != nil {
-		return err
-	}
-	x := d.exchange()
-	x.conn = conn
-	you, fds, err := x.receive()
-	defer closeAll(fds)
-	if err != nil {
-		return err
-	}
-	x.peer, x.known = fabric.Peer(you.rank), true
-	x.answered()
-	me := d.greeting()
-	if err = me.accepts(&you); err == nil && len(fds) != maxFDs {
-		err = errors.New("the peer sent too few descriptors")
-	}
-	var p *peerInfo
-	if err == nil {
-		p, err = d.meet(conn, &you, fds)
-	}
-	var mem []byte
-	if err == nil {
-		mem, err = mapSegment(fds[fdRing], d.ringSize(), d.ringStart(), unix.PROT_READ|unix.PROT_WRITE)
-	}
-	if err != nil {
-		if p != nil {
-			p.close()
+// drop ends a call that makes no connection.
+func (g *greeter) drop(c *handshake, why error) {
+	m, p := g.known(c.peer), c.peer
+	switch {
+	case errors.Is(why, fabric.ErrClosed): // the domain leaves those that it knows
+		g.end(c)
+	case c.mine:
+		held := m.held
+		g.end(c)
+		if m.in != nil {
+			return // settles, or ends and dials again
 		}
-		me.refusal = err.Error()
-		if serr := x.send(&me); !hasGone(serr) {
-			err = errors.Join(err, serr)
+		g.unmet(p, why)
+		if held != nil {
+			g.refuse(held, why)
 		}
-		return err
-	}
-	// The ring is polled before the peer hears that it may write.
-	d.post(event{peer: fabric.Peer(you.rank), known: p, rx: mem})
-	return x.send(&me, d.controlFD, d.bellFD, d.arena.fd())
-}
-
-// peerInfo is what a greeting told of a peer. It belongs to the domain once
-// posted.
-type peerInfo struct {
-	pid     int
-	thread  int      // of pid: what CMA names, see parked.go
-	pidfd   *os.File // nil for a peer in this process
-	control []byte
-	bell    int // eventfd
-	arena   *arenaView
-	cma     bool
-}
-
-// meet checks who is at the other end and collects what it handed over.
-func (d *Domain) meet(conn *net.UnixConn, you *hello, fds []int) (*peerInfo, error) {
-	cred, err := trusted(conn)
-	if err != nil {
-		return nil, err
-	}
-	p := &peerInfo{pid: int(cred.Pid), thread: int(cred.Pid), bell: -1}
-	if p.control, err = mapSegment(fds[fdControl], controlSize, offShare, unix.PROT_READ|unix.PROT_WRITE); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			p.close()
+	default:
+		if !hasGone(why) {
+			g.d.cfg.Log.Warn("shm: a connection was refused", "err", why)
 		}
-	}()
-	if err = checkSealed(fds[fdArena]); err != nil {
-		return nil, err
-	}
-	if p.bell, err = unix.FcntlInt(uintptr(fds[fdBell]), unix.F_DUPFD_CLOEXEC, 0); err != nil {
-		return nil, fmt.Errorf("keep the peer's doorbell: %w", err)
-	}
-	if err = unix.SetNonblock(p.bell, true); err != nil {
-		return nil, fmt.Errorf("keep the peer's doorbell: %w", err)
-	}
-	arena, err := unix.FcntlInt(uintptr(fds[fdArena]), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return nil, fmt.Errorf("keep the peer's arena: %w", err)
-	}
-	p.arena = &arenaView{fd: arena}
-	if p.pid != os.Getpid() {
-		if p.pid == 0 {
-			err = errors.New("the peer is in a process namespace that can't be seen from here; give the ranks one PID namespace")
-			return nil, err
+		if c.settled != nil {
+			g.d.post(event{peer: p, undone: true})
 		}
-		var fd int
-		if fd, err = newPidfd(p.pid); err != nil {
-			return nil, err
-		}
-		p.pidfd = os.NewFile(uintptr(fd), "pidfd")
-	}
-	p.cma = d.tryCMA(p, you)
-	return p, nil
-}
-
-// tryCMA reports whether the peer's memory can be read, and settles which of
-// its threads is named for it.
-func (d *Domain) tryCMA(p *peerInfo, you *hello) bool {
-	if isThread(p.pid, int(you.parked)) {
-		if probeCMA(int(you.parked), you.probeAddr, you.probeValue) == nil {
-			p.thread = int(you.parked)
-			return true
+		g.end(c)
+		if c.known {
+			g.want(p)
 		}
 	}
-	err := probeCMA(p.thread, you.probeAddr, you.probeValue)
-	if err != nil && !errors.Is(err, unix.ESRCH) { // one that has ended refuses nothing
-		d.noCMA(err)
-	}
-	return err == nil
 }
 
-func (p *peerInfo) close() {
-	if p.control != nil {
-		unix.Munmap(p.control)
+// lookAt has heard called when something comes, or the other side hangs up.
+func (g *greeter) lookAt(c *handshake) error {
+	if c.looked {
+		return nil
 	}
-	if p.bell >= 0 {
-		unix.Close(p.bell)
+	if err := g.look(c.fd, unix.EPOLLIN|unix.EPOLLRDHUP, aboutCall, c.number); err != nil {
+		return fmt.Errorf("wait for a greeting: %w", err)
 	}
-	if p.pidfd != nil {
-		p.pidfd.Close()
-	}
-	if p.arena != nil {
-		p.arena.close()
-	}
-}
-
-// trusted says which process is at the other end, if it is our user's or
-// root's.
-func trusted(conn *net.UnixConn) (*unix.Ucred, error) {
-	cred, err := peerCred(conn)
-	if err != nil {
-		return nil, err
-	}
-	if euid := os.Geteuid(); int(cred.Uid) != euid && cred.Uid != 0 {
-		return nil, fmt.Errorf("process %d belongs to user %d, not to %d", cred.Pid, cred.Uid, euid)
-	}
-	return cred, nil
-}
-
-func peerCred(conn *net.UnixConn) (cred *unix.Ucred, err error) {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	cerr := raw.Control(func(fd uintptr) {
-		cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	})
-	if err = errors.Join(cerr, err); err != nil {
-		return nil, fmt.Errorf("peer credentials: %w", err)
-	}
-	return cred, nil
-}
-
-// sendHello sends a greeting and descriptors in one frame: two bytes of length,
-// then the greeting.
-func sendHello(conn *net.UnixConn, h *hello, fds ...int) error {
-	b := h.encode()
-	if len(b) > maxHello {
-		return fmt.Errorf("greeting of %d bytes is longer than %d: shorten the job id", len(b), maxHello)
-	}
-	frame := append([]byte{byte(len(b)), byte(len(b) >> 8)}, b...)
-	var oob []byte
-	if len(fds) > 0 {
-		oob = unix.UnixRights(fds...)
-	}
-	if n, _, err := writeMsg(conn, frame, oob, nil); err != nil {
-		return fmt.Errorf("send greeting: %w", err)
-	} else if n < len(frame) {
-		if _, err := conn.Write(frame[n:]); err != nil {
-			return fmt.Errorf("send greeting: %w", err)
-		}
-	}
+	c.looked = true
 	return nil
 }
 
-// writeMsg is a variable so that tests can refuse it.
-var writeMsg = (*net.UnixConn).WriteMsgUnix
-
-// receive receives a greeting and at most maxFDs descriptors, which are the
-// caller's to close, also after an error.
-func (x *exchange) receive() (h hello, fds []int, err error) {
-	if err := x.limit(); err != nil {
-		return hello{}, nil, err
-	}
-	return receiveHello(x.conn, x.more)
-}
-
-// receiveHello is receive, where more says whether to wait on after the
-// connection's deadline.
-func receiveHello(conn *net.UnixConn, more func() error) (h hello, fds []int, err error) {
-	var buf [2 + maxHello]byte
-	got, want := 0, 2
-	for got < want {
-		oob := make([]byte, unix.CmsgSpace(4*maxFDs))
-		n, oobn, flags, _, err := conn.ReadMsgUnix(buf[got:want], oob)
-		if n <= 0 && isLate(err) {
-			if err = more(); err == nil {
-				continue
+// heard is called when something has come for a call.
+func (g *greeter) heard(c *handshake) {
+	switch c.state {
+	case hearing, awaiting:
+		var err error
+		if c.state == hearing && !c.looked {
+			// A stranger is not listened to at all.
+			if c.pid, err = trusted(c.fd); err != nil {
+				g.drop(c, err)
+				return
 			}
 		}
-		if err == nil && n == 0 {
-			err = errHungUp
-		}
-		if oobn > 0 {
-			more, perr := parseFDs(oob[:oobn])
-			fds = append(fds, more...)
-			err = errors.Join(err, perr)
-		}
-		if err == nil && flags&unix.MSG_CTRUNC != 0 {
-			err = errors.New("descriptors were cut off: raise the limit on open files")
-		}
-		if err == nil && len(fds) > maxFDs {
-			err = errors.New("too many descriptors")
-		}
-		if err != nil {
-			return hello{}, fds, fmt.Errorf("receive greeting: %w", err)
-		}
-		got += n
-		if got == 2 && want == 2 {
-			want += int(buf[0]) | int(buf[1])<<8
-			if want > len(buf) {
-				return hello{}, fds, fmt.Errorf("greeting of %d bytes is too long", want-2)
+		you, fds, err := g.receive(c.fd)
+		if errors.Is(err, unix.EAGAIN) {
+			if err = g.lookAt(c); err == nil {
+				return
 			}
 		}
-	}
-	h, err = decodeHello(buf[2:want])
-	return h, fds, err
-}
-
-func parseFDs(oob []byte) (fds []int, err error) {
-	msgs, err := unix.ParseSocketControlMessage(oob)
-	if err != nil {
-		return nil, err
-	}
-	for i := range msgs {
-		got, err := unix.ParseUnixRights(&msgs[i])
-		if err != nil {
-			return fds, err
+		switch {
+		case err != nil:
+			closeAll(fds)
+			g.drop(c, err)
+		case c.mine:
+			g.answered(c, &you, fds)
+		default:
+			g.greeted(c, you, fds)
 		}
-		fds = append(fds, got...)
+	case settling:
+		g.settle(c)
+	case holding, answering:
+		g.drop(c, errHungUp) // or speaks out of turn
 	}
-	return fds, nil
 }
 
-func closeAll(fds []int) {
-	for _, fd := range fds {
-		unix.Close(fd)
+// again is called when a call is due.
+func (g *greeter) again(c *handshake) {
+	switch c.state {
+	case reaching:
+		g.reach(c)
+	case offering:
+		g.offer(c)
+	case answering:
+		g.answer(c)
+	default:
+		g.more(c)
 	}
 }

@@ -8,11 +8,11 @@ import (
 )
 
 // The greeting two ranks exchange over the rendezvous socket, both ways and in
-// one frame each: fixed fields, then the architecture, the job and, in an
+// one packet each: fixed fields, then the architecture, the job and, in an
 // answer that refuses, the reason.
 const (
 	helloMagic   = 0x3174666577 // "weft1"
-	helloVersion = 4
+	helloVersion = 5
 	maxHello     = 1024
 	helloFixed   = 8 + 4 + 4 + 4 + 4 + 4 + 4 + 8 + 8 + 4 + 3*2
 )
@@ -27,6 +27,7 @@ type hello struct {
 	parked     uint32 // a thread that always sleeps, see parked.go; 0: none
 	arch, job  string
 	refusal    string
+	already    bool // an answer: the ranks are connected, by another greeting
 }
 
 func (h *hello) encode() []byte {
@@ -39,6 +40,9 @@ func (h *hello) encode() []byte {
 	var flags uint32
 	if h.membarrier {
 		flags |= 1
+	}
+	if h.already {
+		flags |= 2
 	}
 	b = le.AppendUint32(b, flags)
 	b = le.AppendUint64(b, h.probeAddr)
@@ -63,8 +67,8 @@ func decodeHello(b []byte) (hello, error) {
 	h := hello{
 		version: le.Uint32(b[8:]), rank: le.Uint32(b[12:]), size: le.Uint32(b[16:]),
 		lines: le.Uint32(b[20:]), pay: le.Uint32(b[24:]),
-		membarrier: le.Uint32(b[28:])&1 != 0,
-		probeAddr:  le.Uint64(b[32:]), probeValue: le.Uint64(b[40:]), parked: le.Uint32(b[48:]),
+		membarrier: le.Uint32(b[28:])&1 != 0, already: le.Uint32(b[28:])&2 != 0,
+		probeAddr: le.Uint64(b[32:]), probeValue: le.Uint64(b[40:]), parked: le.Uint32(b[48:]),
 	}
 	rest := b[helloFixed:]
 	for i, s := range []*string{&h.arch, &h.job, &h.refusal} {
@@ -99,8 +103,13 @@ func (h *hello) accepts(o *hello) error {
 	return nil
 }
 
-// ringSize is the length in bytes of the segment of a ring.
-func (d *Domain) ringSize() int { return segmentFor(d.cfg.Size) }
+// ringShape is the shape of a segment of so many rings.
+func (d *Domain) ringShape(rings int) shape {
+	n := segmentFor(d.cfg.Size)
+	return shape{size: rings * n, part: n, backed: d.ringStart(n)}
+}
+
+func (d *Domain) ringPair() shape { return d.ringShape(2) }
 
 func (d *Domain) greeting() hello {
 	return hello{

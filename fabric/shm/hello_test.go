@@ -23,7 +23,7 @@ func TestAGreetingComesBackAsMade(t *testing.T) {
 			version: rapid.Uint32().Draw(t, "version"), rank: rapid.Uint32().Draw(t, "rank"), size: rapid.Uint32().Draw(t, "size"),
 			lines: rapid.Uint32().Draw(t, "lines"), pay: rapid.Uint32().Draw(t, "pay"), membarrier: rapid.Bool().Draw(t, "membarrier"),
 			probeAddr: rapid.Uint64().Draw(t, "addr"), probeValue: rapid.Uint64().Draw(t, "value"), parked: rapid.Uint32().Draw(t, "parked"),
-			arch: text.Draw(t, "arch"), job: text.Draw(t, "job"), refusal: text.Draw(t, "refusal"),
+			arch: text.Draw(t, "arch"), job: text.Draw(t, "job"), refusal: text.Draw(t, "refusal"), already: rapid.Bool().Draw(t, "already"),
 		}
 		got, err := decodeHello(h.encode())
 		if err != nil || got != h {

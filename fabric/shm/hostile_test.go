@@ -21,7 +21,7 @@ type stranger struct {
 
 func call(t *testing.T, d *Domain) *stranger {
 	t.Helper()
-	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + d.addr, Net: "unix"})
+	conn, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Name: "@" + d.addr, Net: "unixpacket"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,14 +36,37 @@ func (s *stranger) hello(change func(*hello), fds ...int) {
 	if change != nil {
 		change(&h)
 	}
-	if err := sendHello(s.conn, &h, fds...); err != nil {
-		s.t.Fatal(err)
+	utter(s.t, s.conn, &h, fds...)
+}
+
+// utter sends a greeting.
+func utter(t *testing.T, conn *net.UnixConn, h *hello, fds ...int) {
+	t.Helper()
+	var oob []byte
+	if len(fds) > 0 {
+		oob = unix.UnixRights(fds...)
 	}
+	if _, _, err := conn.WriteMsgUnix(h.encode(), oob, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// read waits for a greeting. The descriptors are the caller's.
+func read(conn *net.UnixConn) (h hello, fds []int, err error) {
+	buf, oob := make([]byte, maxHello), make([]byte, oobSize)
+	n, oobn, _, _, err := conn.ReadMsgUnix(buf, oob)
+	if err == nil {
+		fds, err = parseFDs(oob[:oobn])
+	}
+	if err == nil {
+		h, err = decodeHello(buf[:n])
+	}
+	return h, fds, err
 }
 
 // answer waits until the domain has hung up or answered.
 func (s *stranger) answer() (hello, error) {
-	h, fds, err := receiveHello(s.conn, nil)
+	h, fds, err := read(s.conn)
 	closeAll(fds)
 	return h, err
 }
@@ -65,21 +88,21 @@ func file(t *testing.T, size int64, seals int) int {
 	return fd
 }
 
-// testRing is the length of a ring in a job of a few ranks.
-const testRing = offPayload + mostPayload
+// testRings is the length of two rings in a job of a few ranks.
+const testRings = 2 * (offPayload + mostPayload)
 
 const cutOffUnsaid = "qemu-user does not tell that descriptors were cut off (MSG_CTRUNC), and keeps them"
 
 func TestStrangersAtTheSocketLeaveTheRankUnharmed(t *testing.T) {
 	const sealed = unix.F_SEAL_SHRINK
-	type files struct{ control, bell, arena, ring int }
+	type files struct{ control, bell, arena, rings int }
 	good := func(t *testing.T) files {
 		bell, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { unix.Close(bell) })
-		return files{file(t, controlSize, sealed), bell, file(t, 0, sealed), file(t, testRing, sealed)}
+		return files{file(t, controlSize, sealed), bell, file(t, 0, sealed), file(t, testRings, sealed)}
 	}
 	write := func(b ...byte) func(*testing.T, *stranger) {
 		return func(t *testing.T, s *stranger) {
@@ -87,17 +110,22 @@ func TestStrangersAtTheSocketLeaveTheRankUnharmed(t *testing.T) {
 			s.conn.CloseWrite()
 		}
 	}
+	packet := func(t *testing.T, s *stranger) {
+		if _, _, err := s.conn.WriteMsgUnix(nil, unix.UnixRights(good(t).bell), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
 	greet := func(change func(*hello)) func(*testing.T, *stranger) {
 		return func(t *testing.T, s *stranger) {
 			f := good(t)
-			s.hello(change, f.control, f.bell, f.arena, f.ring)
+			s.hello(change, f.control, f.bell, f.arena, f.rings)
 		}
 	}
 	with := func(change func(*testing.T, *files)) func(*testing.T, *stranger) {
 		return func(t *testing.T, s *stranger) {
 			f := good(t)
 			change(t, &f)
-			s.hello(nil, f.control, f.bell, f.arena, f.ring)
+			s.hello(nil, f.control, f.bell, f.arena, f.rings)
 		}
 	}
 	for _, c := range []struct {
@@ -107,10 +135,9 @@ func TestStrangersAtTheSocketLeaveTheRankUnharmed(t *testing.T) {
 	}{
 		{"who hangs up at once", write(), ""},
 		{"who says one byte", write(7), ""},
-		{"who announces and hangs up", write(60, 0, 1, 2, 3), ""},
-		{"who announces too much", write(0xff, 0xff), ""},
-		{"who announces nothing", write(0, 0), ""},
-		{"who talks garbage", write(append([]byte{80, 0}, make([]byte, 80)...)...), ""},
+		{"who says nothing in a packet", packet, ""},
+		{"who says too much", write(make([]byte, maxHello+1)...), ""},
+		{"who talks garbage", write(make([]byte, 80)...), ""},
 		{"of another job", greet(func(h *hello) { h.job = "other" }), "other"},
 		{"of another version", greet(func(h *hello) { h.version = 99 }), "99"},
 		{"of a rank that is not", greet(func(h *hello) { h.rank = 2 }), "rank 2"},
@@ -118,23 +145,16 @@ func TestStrangersAtTheSocketLeaveTheRankUnharmed(t *testing.T) {
 		{"with one descriptor", func(t *testing.T, s *stranger) { s.hello(nil, good(t).control) }, "descriptors"},
 		{"with too many descriptors", func(t *testing.T, s *stranger) {
 			f := good(t)
-			s.hello(nil, f.control, f.bell, f.arena, f.ring, f.ring, f.ring, f.control)
+			s.hello(nil, f.control, f.bell, f.arena, f.rings, f.rings, f.rings, f.control)
 		}, ""},
-		{"who sends more descriptors later", func(t *testing.T, s *stranger) {
-			f := good(t)
-			h := s.d.greeting()
-			b := h.encode()
-			b = append([]byte{byte(len(b)), byte(len(b) >> 8)}, b...)
-			s.conn.WriteMsgUnix(b[:2], unix.UnixRights(f.control, f.bell, f.arena, f.ring), nil)
-			s.conn.WriteMsgUnix(b[2:], unix.UnixRights(f.control, f.bell, f.arena, f.ring), nil)
-		}, ""},
+		{"of the rank's own number", greet(func(h *hello) { h.rank = 0 }), "rank 0"},
 		{"whose control can shrink", with(func(t *testing.T, f *files) { f.control = file(t, controlSize, 0) }), "sealed"},
 		{"whose control is short", with(func(t *testing.T, f *files) { f.control = file(t, 1, sealed) }), "bytes"},
 		{"whose control is no memfd", with(func(t *testing.T, f *files) { f.control = f.bell }), "memfd"},
 		{"whose arena can shrink", with(func(t *testing.T, f *files) { f.arena = file(t, 1<<20, 0) }), "sealed"},
-		{"whose ring can shrink", with(func(t *testing.T, f *files) { f.ring = file(t, testRing, 0) }), "sealed"},
-		{"whose ring is short", with(func(t *testing.T, f *files) { f.ring = file(t, testRing-1, sealed) }), "bytes"},
-		{"whose ring is an eventfd", with(func(t *testing.T, f *files) { f.ring = f.bell }), "memfd"},
+		{"whose rings can shrink", with(func(t *testing.T, f *files) { f.rings = file(t, testRings, 0) }), "sealed"},
+		{"whose rings are short", with(func(t *testing.T, f *files) { f.rings = file(t, testRings-1, sealed) }), "bytes"},
+		{"whose rings are an eventfd", with(func(t *testing.T, f *files) { f.rings = f.bell }), "memfd"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if qemu != "" && strings.HasPrefix(c.name, "with too many") {
@@ -202,7 +222,7 @@ func TestStrangersLeaveNoDescriptorsBehind(t *testing.T) {
 func TestASilentStrangerHoldsNobodyUp(t *testing.T) {
 	ds := openJob(t, 2)
 	for range 5 {
-		call(t, ds[0].(*Domain)).conn.Write([]byte{60})
+		call(t, ds[0].(*Domain))
 	}
 	connected(t, ds[0], ds[1]).exchange("alive")
 	for _, d := range ds {

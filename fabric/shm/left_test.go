@@ -8,14 +8,13 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// What a peer has sent before it closed is taken, whichever of the two rings is
-// made known first.
+// What a peer has sent before it closed is taken, whichever of the two has dialled.
 func TestTheRingOfAPeerThatHasClosedIsTakenFirst(t *testing.T) {
 	for _, first := range []int{0, 1} {
 		ds := openJob(t, 2)
 		a, b := newNode(t, ds[0]), newNode(t, ds[1])
 		var to [2]fabric.Endpoint
-		for k, from := range []int{first, 1 - first} {
+		for _, from := range []int{first, 1 - first} {
 			var err error
 			if to[from], err = ds[from].Connect(fabric.Peer(1-from), ds[1-from].Addr()); err != nil {
 				t.Fatal(err)
@@ -23,7 +22,7 @@ func TestTheRingOfAPeerThatHasClosedIsTakenFirst(t *testing.T) {
 			waitFor(t, "news of the connection", func() bool {
 				a.d.mu.Lock()
 				defer a.d.mu.Unlock()
-				return len(a.d.events) == k+1
+				return len(a.d.events) > 0
 			})
 		}
 		waitFor(t, "room", func() bool {
@@ -36,7 +35,7 @@ func TestTheRingOfAPeerThatHasClosedIsTakenFirst(t *testing.T) {
 			return a.down[1] != nil
 		})
 		if len(a.got) != 1 || !strings.Contains(a.down[1].Error(), "has closed") {
-			t.Errorf("the ring towards it is made by rank %d: %q came, then %v", first, a.got, a.down[1])
+			t.Errorf("the dialler is rank %d: %q came, then %v", first, a.got, a.down[1])
 		}
 	}
 }

@@ -5,14 +5,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/weft-mpi/weft/fabric"
 )
-
-// burst is how many messages of one peer are handed over before the next
-// peer's turn.
-const burst = 64
 
 // Poll hands over news of connections, completions and messages, and moves
 // large transfers on by a block.
@@ -156,7 +150,7 @@ func (d *Domain) corrupt(r *inbound, ctl uint64) {
 		Err: fmt.Errorf("%w: its ring holds the impossible control word %#x", fabric.ErrPeerDown, ctl)})
 }
 
-// takeEvents applies what the set-up goroutines have found.
+// takeEvents applies what the greeter has found.
 func (d *Domain) takeEvents() {
 	for {
 		d.mu.Lock()
@@ -190,9 +184,10 @@ func (d *Domain) takeLast(e *endpoint) {
 	})
 	d.mu.Unlock()
 	for i := range last {
-		if ev := &last[i]; ev.err != nil {
+		switch ev := &last[i]; {
+		case ev.err != nil:
 			e.died = e.died || ev.died
-		} else {
+		case !ev.undone: // there is no need to forget a peer that ends
 			d.take(ev)
 		}
 	}
@@ -209,23 +204,34 @@ func (d *Domain) take(ev *event) {
 		}
 		return
 	}
-	if e.info == nil {
-		e.info, e.wake = ev.known, word64(ev.known.control, offWake)
-		d.watch(ev.peer, ev.known)
-	} else {
-		ev.known.close()
-	}
 	switch {
-	case ev.tx != nil:
-		e.tx = producer{ringMem: d.newRing(ev.tx), haste: haste{hasty: !d.full}, fenced: ev.fenced}
-		e.up, e.fenced = true, ev.fenced
-	case ev.rx != nil && e.rx == nil:
-		e.rx = &inbound{consumer: consumer{ringMem: d.newRing(ev.rx)}, peer: e}
-		d.rx = append(d.rx, e.rx)
-	default:
-		unix.Munmap(ev.rx)
+	case ev.stands:
+		e.up = e.info != nil && e.down == nil
+		return
+	case ev.undone:
+		if e.down == nil {
+			d.unmeet(e)
+		}
+		return
 	}
+	e.info, e.wake, e.seg = ev.known, word64(ev.known.control, offWake), ev.seg
+	e.tx = producer{ringMem: d.newRing(ev.tx), haste: haste{hasty: !d.full}, fenced: ev.fenced}
+	e.rx = &inbound{consumer: consumer{ringMem: d.newRing(ev.rx)}, peer: e}
+	d.rx = append(d.rx, e.rx)
+	e.up, e.fenced = !ev.early, ev.fenced
 	d.leftSeen = atomic.LoadUint32(d.left) - 1 // its peer may have left already
+}
+
+// unmeet forgets a peer that has begun a connection and dropped it: it has used
+// none of the rings, and has hung up.
+func (d *Domain) unmeet(e *endpoint) {
+	if e.dying != nil {
+		e.dying = nil
+		d.dying--
+	}
+	d.rx = slices.DeleteFunc(d.rx, func(r *inbound) bool { return r == e.rx })
+	e.left, e.died = false, false
+	e.close()
 }
 
 // complete hands over finished operations, oldest first.

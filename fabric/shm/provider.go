@@ -20,7 +20,7 @@ func (Provider) Options() []string { return []string{GetMinVar} }
 // Available tries what Open and its connections need: a sealed memfd, an
 // eventfd, a pidfd.
 func (Provider) Available() error {
-	fd, mem, err := newSegment("weft-probe", offShare, offShare)
+	fd, mem, err := newSegment("weft-probe", shape{offShare, offShare, offShare})
 	if err != nil {
 		return err
 	}

@@ -42,10 +42,12 @@ func TestARefusedSystemCallIsATypedErrorWithARemedy(t *testing.T) {
 		{"pidfd_open", func(t *testing.T) {
 			instead(t, &pidfdOpen, func(int, int) (int, error) { return -1, unix.EPERM })
 		}, unix.EPERM},
-		{"fallocate on a full machine", func(t *testing.T) {
+		{"memory on a full machine", func(t *testing.T) {
+			instead(t, &madvise, func([]byte, int) error { return unix.EFAULT })
 			instead(t, &fallocate, func(int, uint32, int64, int64) error { return unix.ENOSPC })
 		}, unix.ENOSPC},
-		{"fallocate above the memory limit", func(t *testing.T) {
+		{"memory above the limit", func(t *testing.T) {
+			instead(t, &madvise, func([]byte, int) error { return unix.ENOMEM })
 			instead(t, &fallocate, func(int, uint32, int64, int64) error { return unix.ENOMEM })
 		}, unix.ENOMEM},
 	} {

@@ -11,43 +11,26 @@ package shm
 //	128     coop      coopSlots lines, see coop.go
 //	1152    in flight a word of the producer's, see inflight.go
 //	1216    ends      a word of each side, the producer's first: it has left
+//	1280    settled   a word of the dialler's, see handshake.go
 //	2048    lines     firstLines descriptors of 64 bytes
 //	4096    payload   firstPayload bytes
 //	12288   lines     ringLines descriptors of the full ring
 //	45056   payload   of the full ring, as many bytes as payloadFor says
 const (
-	lineSize   = 64
-	firstLines = 32
-	ringLines  = 512
+	lineSize = 64
 
 	offConsumed     = 0
 	offFullConsumed = 64
 	offCoop         = 128
 	offInFlight     = 1152
 	offEnds         = 1216
+	offSettled      = 1280
 	offFirstLines   = 2048
 	offFirstPayload = offFirstLines + firstLines*lineSize
 	offLines        = offFirstPayload + firstPayload // and the end of the first ring
 	offPayload      = offLines + ringLines*lineSize
 
 	maxInline = 48 // header and body bytes inside a line
-	maxEager  = 8 << 10
-	pieceSize = 2 << 10 // of a body that is longer than maxEager
-	maxDemote = 512     // longest body whose lines are pushed towards the consumer
-
-	// The first ring takes every message: one that can't grow serves all the same.
-	firstPayload = maxEager
-)
-
-// The payload area of a full ring, a power of two: mostPayload, which is as much
-// as many a core's own cache holds. Behind it the lines that come round again have
-// left the consumer's cache for the one that both share, and are written sooner
-// than those of a small ring, whose every line is fetched from the consumer. In
-// large jobs the rings of all peers have inPayload bytes, or leastPayload each.
-const (
-	mostPayload  = 512 << 10
-	leastPayload = 64 << 10
-	inPayload    = 16 << 20
 )
 
 // payloadFor is the payload area of each full ring in a job of so many ranks.

@@ -86,9 +86,6 @@ func (m *ringMem) payload(off uint64, n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(m.pay, off)), n)
 }
 
-// ahead is how many lines before its use a line is made ours, at either end.
-const ahead = 8
-
 func (p *producer) claimLines() { prefetchWrite(p.line(p.tail+ahead).p, lineSize) }
 
 // claimNext makes the next line ours a moment before it is used: a consumer

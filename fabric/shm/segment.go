@@ -18,32 +18,52 @@ var (
 	madvise     = unix.Madvise
 )
 
-// newSegment makes a sealed memfd of size bytes and maps it. The pages of the
-// first backed bytes are reserved, so that a full machine is an error here and
-// not a SIGBUS later; those behind are to be populated before they are touched.
-func newSegment(name string, size, backed int) (fd int, mem []byte, err error) {
+// shape is how a segment is divided: into parts of whole pages, of each of which
+// the first bytes are used from the beginning. Those are backed by memory then, so
+// that a full machine is an error there and not a SIGBUS later; those behind are to
+// be populated before they are touched.
+type shape struct {
+	size, part, backed int // bytes
+}
+
+// settled is the shape of the segment on this machine.
+func (s shape) settled() shape {
+	if !populates() {
+		s.backed = s.part
+	}
+	return s
+}
+
+func (s shape) whole() bool { return s.backed == s.part }
+
+// A control segment has its first page from the beginning, and what Share hands out
+// once it is; its owner backs both, so that peers only map it.
+var (
+	controlShape     = shape{controlSize, controlSize, offShare}
+	peerControlShape = shape{controlSize, controlSize, 0}
+)
+
+// newSegment makes a sealed memfd and maps it.
+func newSegment(name string, s shape) (fd int, mem []byte, err error) {
 	fd, err = memfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return -1, nil, &fabric.Error{Op: "create shared memory " + name, Err: err,
 			Remedy: "allow memfd_create (a seccomp profile may refuse it) and check the limit on open files"}
 	}
-	if !populates() {
-		backed = size
-	}
-	if backed == size {
-		err = reserve(fd, 0, int64(size))
+	if s = s.settled(); s.whole() {
+		err = reserve(fd, 0, int64(s.size))
 	} else { // mapBacked reserves
-		err = unix.Ftruncate(fd, int64(size))
+		err = unix.Ftruncate(fd, int64(s.size))
 	}
 	if err == nil {
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
 	}
 	if err == nil {
-		mem, err = mapBacked(fd, size, backed, unix.PROT_READ|unix.PROT_WRITE)
+		mem, err = mapBacked(fd, s)
 	}
 	if err != nil {
 		unix.Close(fd)
-		return -1, nil, fmt.Errorf("shared memory %s of %d bytes: %w", name, size, err)
+		return -1, nil, fmt.Errorf("shared memory %s of %d bytes: %w", name, s.size, err)
 	}
 	return fd, mem, nil
 }
@@ -81,9 +101,9 @@ var populates = sync.OnceValue(func() bool {
 })
 
 // populate gives a part of a mapped segment its pages, in the file and in the
-// mapping. It begins where the mapping does.
+// mapping. It begins at a page.
 func populate(mem []byte) error {
-	if !populates() {
+	if len(mem) == 0 || !populates() {
 		return nil
 	}
 	for {
@@ -101,26 +121,28 @@ func populate(mem []byte) error {
 	}
 }
 
-// mapBacked maps a segment whose first backed bytes are used from now on.
-func mapBacked(fd, size, backed, prot int) ([]byte, error) {
-	if backed == size {
-		return unix.Mmap(fd, 0, size, prot, unix.MAP_SHARED|unix.MAP_POPULATE)
+// mapBacked maps a segment and backs what is used of it.
+func mapBacked(fd int, s shape) ([]byte, error) {
+	const prot = unix.PROT_READ | unix.PROT_WRITE
+	if s.whole() {
+		return unix.Mmap(fd, 0, s.size, prot, unix.MAP_SHARED|unix.MAP_POPULATE)
 	}
-	mem, err := unix.Mmap(fd, 0, size, prot, unix.MAP_SHARED)
+	mem, err := unix.Mmap(fd, 0, s.size, prot, unix.MAP_SHARED)
 	if err != nil {
 		return nil, err
 	}
-	if err = populate(mem[:backed]); err != nil {
-		unix.Munmap(mem)
-		return nil, err
+	for at := 0; at < s.size; at += s.part {
+		if err = populate(mem[at : at+s.backed]); err != nil {
+			unix.Munmap(mem)
+			return nil, err
+		}
 	}
 	return mem, nil
 }
 
-// mapSegment maps a segment that a peer handed over, of which the first backed
-// bytes are used from now on. Only a file that can't shrink is accepted: reading
-// past the end of one that did would kill us.
-func mapSegment(fd, size, backed, prot int) ([]byte, error) {
+// mapSegment maps a segment that a peer handed over. Only a file that can't
+// shrink is accepted: reading past the end of one that did would kill us.
+func mapSegment(fd int, s shape) ([]byte, error) {
 	if err := checkSealed(fd); err != nil {
 		return nil, err
 	}
@@ -128,13 +150,10 @@ func mapSegment(fd, size, backed, prot int) ([]byte, error) {
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, fmt.Errorf("stat peer segment: %w", err)
 	}
-	if st.Size != int64(size) {
-		return nil, fmt.Errorf("peer segment has %d bytes, not %d", st.Size, size)
+	if st.Size != int64(s.size) {
+		return nil, fmt.Errorf("peer segment has %d bytes, not %d", st.Size, s.size)
 	}
-	if !populates() {
-		backed = size
-	}
-	mem, err := mapBacked(fd, size, backed, prot)
+	mem, err := mapBacked(fd, s.settled())
 	if err != nil {
 		return nil, fmt.Errorf("map peer segment: %w", err)
 	}

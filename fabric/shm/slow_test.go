@@ -39,11 +39,9 @@ func TestOther(t *testing.T) {
 	}
 	d := openOne(t, fabric.Config{Rank: 1, Size: 2, Job: job, Log: slog.New(slog.DiscardHandler)})
 	n := newNode(t, d)
-	raw, err := n.d.listener.SyscallConn()
-	if err != nil {
+	if err := unix.Listen(n.d.greeter.listener, otherQueue); err != nil {
 		t.Fatal(err)
 	}
-	raw.Control(func(fd uintptr) { unix.Listen(int(fd), otherQueue) })
 	fmt.Printf("addr %s\n", d.Addr())
 	addr, err := bufio.NewReader(os.Stdin).ReadString('\n')
 	if err != nil {
@@ -212,7 +210,7 @@ func TestFirstContactEndsWithTheProcess(t *testing.T) {
 // asked for too.
 func TestFirstContactEndsWithTheProcessWhoseSocketStays(t *testing.T) {
 	f := openFirst(t, 20*time.Millisecond)
-	l, err := net.Listen("unix", "@weft-"+t.Name())
+	l, err := net.Listen("unixpacket", "@weft-"+t.Name())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +232,7 @@ func TestFirstContactWaitsForAPlaceInTheQueueOfConnections(t *testing.T) {
 	o.stop()
 	var queue []net.Conn
 	for {
-		c, err := net.Dial("unix", "@"+o.addr)
+		c, err := net.Dial("unixpacket", "@"+o.addr)
 		if errors.Is(err, unix.EAGAIN) {
 			break
 		}
@@ -257,14 +255,13 @@ func TestFirstContactWaitsForAPlaceInTheQueueOfConnections(t *testing.T) {
 func TestFirstContactWaitsWhileDescriptorsOfOthersAreUnderWay(t *testing.T) {
 	refused := atomic.Int32{} // how often; each Add pairs with the load in the wait
 	goOn := make(chan struct{})
-	real := writeMsg
-	instead(t, &writeMsg, func(c *net.UnixConn, b, oob []byte, to *net.UnixAddr) (int, int, error) {
+	instead(t, &sendMsg, func(fd int, b, oob []byte) error {
 		select {
 		case <-goOn:
-			return real(c, b, oob, to)
+			return rawSend(fd, b, oob)
 		default:
 			refused.Add(1)
-			return 0, 0, &net.OpError{Op: "write", Err: os.NewSyscallError("sendmsg", unix.ETOOMANYREFS)}
+			return unix.ETOOMANYREFS
 		}
 	})
 	f := openFirst(t, time.Hour)
@@ -322,7 +319,7 @@ func TestAPeerThatIsSlowToGreetIsWaitedFor(t *testing.T) {
 	}
 	defer unix.Close(bell)
 	const sealed = unix.F_SEAL_SHRINK
-	s.hello(nil, file(t, controlSize, sealed), bell, file(t, 0, sealed), file(t, testRing, sealed))
+	s.hello(nil, file(t, controlSize, sealed), bell, file(t, 0, sealed), file(t, testRings, sealed))
 	if h, err := s.answer(); err != nil || h.refusal != "" {
 		t.Errorf("after a while its greeting is answered %q, %v", h.refusal, err)
 	}

@@ -22,11 +22,11 @@ func TestOnlyARefusalIsWarnedOf(t *testing.T) {
 	}{
 		{"who hangs up at once", func(s *stranger) { s.conn.CloseWrite() }, ""},
 		{"who hangs up in the midst of a greeting", func(s *stranger) {
-			s.conn.Write([]byte{60, 0, 1, 2, 3})
+			s.hello(nil)
 			s.conn.CloseWrite()
-		}, ""},
+		}, "descriptors"},
 		{"of another job", func(s *stranger) { s.hello(func(h *hello) { h.job = "other" }) }, "other"},
-		{"who talks garbage", func(s *stranger) { s.conn.Write(append([]byte{80, 0}, make([]byte, 80)...)) }, "not a Weft greeting"},
+		{"who talks garbage", func(s *stranger) { s.conn.Write(make([]byte, 80)) }, "not a Weft greeting"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var log records

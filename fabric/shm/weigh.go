@@ -20,15 +20,6 @@ import (
 // measures both ways at its start, with two threads on two processors and the
 // ring and the call that messages take, and tells the others.
 
-const (
-	// weighRounds is how often each size goes each way; the least time counts.
-	weighRounds = 24
-	// weighTime bounds the measurement where the processors are busy.
-	weighTime = 50 * time.Millisecond
-	// beyond is the answer where the ring wins at every size weighed.
-	beyond = 64 << 10
-)
-
 // weighed are the sizes at which both ways are measured, in bytes, by twos.
 var weighed = [...]int{DefaultGetMin, 2 * DefaultGetMin}
 

@@ -2,12 +2,6 @@ package shm
 
 import "sync/atomic"
 
-// lead is how many transfers are shared with their helpers at a time. Each side
-// moves its half of each of them, so that a buffer that is used again stays in
-// the cache of the core that moves it, and only then what the other has not
-// begun.
-const lead = 4
-
 // work moves one block of a peer's transfer that we help with, and one of ours.
 // It reports false if all of ours wait for their helpers, who ring when they
 // have done.

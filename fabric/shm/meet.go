@@ -1,0 +1,132 @@
+package shm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// peerInfo is what a greeting told of a peer. It belongs to the domain once
+// posted.
+type peerInfo struct {
+	pid     int
+	thread  int // of pid: what CMA names, see parked.go
+	pidfd   int // -1 for a peer in this process
+	control []byte
+	bell    int // eventfd
+	arena   *arenaView
+	cma     bool
+}
+
+// meet checks who is at the other end and collects what it handed over. What it
+// takes of fds is -1 there.
+func (g *greeter) meet(c *handshake, you *hello, fds []int) (_ *peerInfo, err error) {
+	p := &peerInfo{pid: c.pid, thread: c.pid, pidfd: -1, bell: -1}
+	defer func() {
+		if err != nil {
+			p.close()
+		}
+	}()
+	if p.control, err = mapSegment(fds[fdControl], peerControlShape); err != nil {
+		return nil, err
+	}
+	if err = checkSealed(fds[fdArena]); err != nil {
+		return nil, err
+	}
+	p.arena = &arenaView{fd: fds[fdArena]}
+	fds[fdArena] = -1
+	p.bell = fds[fdBell]
+	fds[fdBell] = -1
+	if err = neverBlocks(p.bell); err != nil {
+		return nil, fmt.Errorf("keep the peer's doorbell: %w", err)
+	}
+	if p.pid != os.Getpid() {
+		if p.pid == 0 {
+			return nil, errors.New("the peer is in a process namespace that can't be seen from here; give the ranks one PID namespace")
+		}
+		if p.pidfd, err = newPidfd(p.pid); err != nil {
+			return nil, err
+		}
+	}
+	p.cma = g.d.tryCMA(p, you)
+	return p, nil
+}
+
+// neverBlocks makes sure that a descriptor does not.
+func neverBlocks(fd int) error {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_NONBLOCK != 0 {
+		return err
+	}
+	return unix.SetNonblock(fd, true)
+}
+
+// ownInfo is what a rank knows of itself, as of a peer.
+func (d *Domain) ownInfo() (_ *peerInfo, err error) {
+	p := &peerInfo{pid: os.Getpid(), thread: os.Getpid(), pidfd: -1, bell: -1}
+	defer func() {
+		if err != nil {
+			p.close()
+		}
+	}()
+	if p.control, err = mapSegment(d.controlFD, peerControlShape); err != nil {
+		return nil, err
+	}
+	if p.bell, err = unix.FcntlInt(uintptr(d.bellFD), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+		return nil, fmt.Errorf("keep the doorbell: %w", err)
+	}
+	arena, err := unix.FcntlInt(uintptr(d.arena.fd()), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("keep the arena: %w", err)
+	}
+	p.arena = &arenaView{fd: arena}
+	me := d.greeting()
+	p.cma = d.tryCMA(p, &me)
+	return p, nil
+}
+
+// tryCMA reports whether the peer's memory can be read, and settles which of
+// its threads is named for it.
+func (d *Domain) tryCMA(p *peerInfo, you *hello) bool {
+	if isThread(p.pid, int(you.parked)) {
+		if probeCMA(int(you.parked), you.probeAddr, you.probeValue) == nil {
+			p.thread = int(you.parked)
+			return true
+		}
+	}
+	err := probeCMA(p.thread, you.probeAddr, you.probeValue)
+	if err != nil && !errors.Is(err, unix.ESRCH) { // one that has ended refuses nothing
+		d.noCMA(err)
+	}
+	return err == nil
+}
+
+func (p *peerInfo) close() {
+	if p.control != nil {
+		unix.Munmap(p.control)
+	}
+	if p.bell >= 0 {
+		unix.Close(p.bell)
+	}
+	if p.pidfd >= 0 {
+		unix.Close(p.pidfd)
+	}
+	if p.arena != nil {
+		p.arena.close()
+	}
+}
+
+// trusted says which process is at the other end, if it is our user's or
+// root's.
+func trusted(fd int) (pid int, err error) {
+	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return 0, fmt.Errorf("peer credentials: %w", err)
+	}
+	if euid := os.Geteuid(); int(cred.Uid) != euid && cred.Uid != 0 {
+		return 0, fmt.Errorf("process %d belongs to user %d, not to %d", cred.Pid, cred.Uid, euid)
+	}
+	return int(cred.Pid), nil
+}
