@@ -150,11 +150,11 @@ func (c *Conn) flush() (moved int) {
 		var err error
 		switch r := p.r; {
 		case r != nil:
-			before := r.Offset
+			before := r.Moved
 			r.queued = nil // from here on the request may be over
 			if err = r.sink.Resume(r); err == fabric.ErrAgain {
 				r.queued = p
-				if r.Offset != before {
+				if r.Moved != before {
 					moved++
 				}
 			}

@@ -59,7 +59,7 @@ func (l *Loop) restart(h Handle) error {
 		return nil
 	}
 	s.starts++
-	r.Imm, r.Peer, r.Mode, r.Offset, r.resting = s.Imm, s.Peer, s.Mode, 0, false
+	r.Imm, r.Peer, r.Mode, r.Moved, r.resting = s.Imm, s.Peer, s.Mode, 0, false
 	if s.Begin != nil {
 		r.Began = clock.now()
 		s.Begin(r)

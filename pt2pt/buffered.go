@@ -124,8 +124,8 @@ func (e *Engine) sendBuffered(r *progress.Request) {
 		return
 	}
 	d := e.loop.New()
-	d.Kind, d.Mode, d.Peer, d.Imm, d.Buf, d.Offset = kindSend, uint8(Standard), r.Peer, r.Imm, block, 0
-	d.Remote.Addr = number
+	d.Kind, d.Mode, d.Peer, d.Imm, d.Buf, d.Moved = kindSend, uint8(Standard), r.Peer, r.Imm, block, 0
+	d.Block = number
 	e.loop.Orphan(e, d, a.hook)
 	e.finishSend(r, nil)
 }
@@ -165,7 +165,7 @@ func (a *attached) ended(d *progress.Request, err error) {
 	if err != nil {
 		a.e.log.Error("a buffered send failed after it had been taken over", "rank", a.e.rank, "dest", d.Peer, "err", err)
 	}
-	if a.drop(d.Buf, d.Remote.Addr); a.used > 0 || a.e.loop.Over() {
+	if a.drop(d.Buf, d.Block); a.used > 0 || a.e.loop.Over() {
 		return
 	}
 	for r := a.flushes.head; r != nil; r = a.flushes.head {

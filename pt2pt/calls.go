@@ -204,5 +204,5 @@ func fill(r *progress.Request, until progress.Expiry, kind uint8, peer int, cid 
 // set is fill without the context: Recv and Irecv inline both, one call less on
 // the hot path.
 func set(r *progress.Request, kind uint8, peer int, cid uint32, tag int32, b []byte) {
-	r.Kind, r.Mode, r.Peer, r.Imm, r.Buf, r.Offset = kind, 0, int32(peer), wire.Imm(cid, tag), b, 0
+	r.Kind, r.Mode, r.Peer, r.Imm, r.Buf, r.Moved = kind, 0, int32(peer), wire.Imm(cid, tag), b, 0
 }

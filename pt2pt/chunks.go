@@ -14,10 +14,10 @@ const maxChunked = 1 << 20
 // while the next is copied in. Nothing of another message comes between them,
 // since a send that has begun stays at the head of its peer's backlog.
 func (e *Engine) sendChunks(ep fabric.Endpoint, r *progress.Request) error {
-	for r.Offset < uint64(len(r.Buf)) {
-		piece := r.Buf[r.Offset:min(r.Offset+uint64(e.peers[r.Peer].caps.Chunk), uint64(len(r.Buf)))]
+	for r.Moved < uint64(len(r.Buf)) {
+		piece := r.Buf[r.Moved:min(r.Moved+uint64(e.peers[r.Peer].caps.Chunk), uint64(len(r.Buf)))]
 		var err error
-		if r.Offset == 0 {
+		if r.Moved == 0 {
 			err = ep.Send(wire.EagerFirst, r.Imm, wire.MakeFirst(e.hdr[:], uint64(len(r.Buf)), Mode(r.Mode) == Ready), piece)
 		} else {
 			err = ep.Send(wire.EagerMore, 0, nil, piece)
@@ -29,7 +29,7 @@ func (e *Engine) sendChunks(ep fabric.Endpoint, r *progress.Request) error {
 			e.finishSend(r, err)
 			return err
 		}
-		r.Offset += uint64(len(piece))
+		r.Moved += uint64(len(piece))
 	}
 	e.finishSend(r, nil)
 	return nil

@@ -88,6 +88,7 @@ const (
 	kindRecv
 	kindMrecv // becomes kindRecv when it starts
 	kindProbe
+	kindMprobe // takes the message it finds
 	kindFlush
 	kindPair
 )
@@ -106,11 +107,11 @@ const (
 const (
 	stepEager   uint8 = iota + 1 // send: one packet to go
 	stepSync                     // send: one packet to go, then stepAwait
-	stepChunks                   // send: packets to go from Offset on
+	stepChunks                   // send: packets to go from Moved on
 	stepRTS                      // send: the RTS to go
 	stepHeld                     // send: the peer takes nothing at present
 	stepAwait                    // send: the receiver reads, sends CTS or FIN
-	stepFrags                    // send: fragments to go from Offset on
+	stepFrags                    // send: fragments to go from Moved on
 	stepPut                      // send: the Put to go
 	stepPutting                  // send: the Put is under way
 	stepSelf                     // send: to ourselves, not received yet
@@ -169,7 +170,7 @@ func (e *Engine) Start(r *progress.Request) {
 		e.startRecv(r)
 	case kindMrecv:
 		e.startMrecv(r)
-	case kindProbe:
+	case kindProbe, kindMprobe:
 		e.startProbe(r)
 	case kindFlush:
 		e.startFlush(r)
@@ -179,7 +180,7 @@ func (e *Engine) Start(r *progress.Request) {
 // Resume goes on with a request whose turn in its peer's backlog has come.
 func (e *Engine) Resume(r *progress.Request) error {
 	p := &e.peers[r.Peer]
-	if p.gate != 0 && r.Step <= stepRTS && r.Offset == 0 && p.turn != r && !e.reconsider(p, r) {
+	if p.gate != 0 && r.Step <= stepRTS && r.Moved == 0 && p.turn != r && !e.reconsider(p, r) {
 		return nil
 	}
 	err := e.resume(r)

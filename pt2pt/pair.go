@@ -40,11 +40,11 @@ func (e *Engine) beginPair(r *progress.Request, cid uint32, out []byte, dest int
 	}
 	send := fill(l.New(), progress.Expiry{}, kindSend, dest, cid, sendtag, out)
 	recv := fill(l.New(), progress.Expiry{}, kindRecv, source, cid, recvtag, in)
-	r.Step, r.Link, r.Back = stepPair, recv, send
+	r.Step, r.Halves = stepPair, [2]*progress.Request{recv, send}
 	send.Pair, recv.Pair, send.Step = r, r, 0 // not started
 	l.Orphan(e, recv, e.halfEnded)
 	if errors.Is(e.pairErrs[r], fabric.ErrPeerDown) {
-		send.Pair, r.Back = nil, nil
+		send.Pair, r.Halves[1] = nil, nil
 		l.Free(send)
 		e.endPair(r)
 		return
@@ -57,11 +57,11 @@ func (e *Engine) beginPair(r *progress.Request, cid uint32, out []byte, dest int
 func (e *Engine) endHalf(half *progress.Request, err error) {
 	r := half.Pair
 	half.Pair = nil
-	other := r.Link
-	if half == r.Link {
-		r.Result, r.Link, other = half.Result, nil, r.Back
+	other := r.Halves[0]
+	if half == r.Halves[0] {
+		r.Result, r.Halves[0], other = half.Result, nil, r.Halves[1]
 	} else {
-		r.Back = nil
+		r.Halves[1] = nil
 	}
 	if err != nil && e.pairErrs[r] == nil {
 		e.pairErrs[r] = err
@@ -69,7 +69,7 @@ func (e *Engine) endHalf(half *progress.Request, err error) {
 	if other != nil && errors.Is(err, fabric.ErrPeerDown) {
 		e.Cancel(other, err)
 	}
-	if r.Link == nil && r.Back == nil {
+	if r.Halves[0] == nil && r.Halves[1] == nil {
 		e.endPair(r)
 	}
 }

@@ -60,7 +60,7 @@ var steps = [...]string{
 	stepProbing: "no message has matched", stepFlush: "messages are on their way", stepPair: "is under way",
 }
 
-var kinds = [...]What{kindSend: Send, kindRecv: Receive, kindMrecv: Receive, kindProbe: Probing, kindFlush: Flushing, kindPair: SendReceive}
+var kinds = [...]What{kindSend: Send, kindRecv: Receive, kindMrecv: Receive, kindProbe: Probing, kindMprobe: Probing, kindFlush: Flushing, kindPair: SendReceive}
 
 // Pending lists what waits at this rank, the oldest first. It is local.
 func (e *Engine) Pending() (all []Pending) {

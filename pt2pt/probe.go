@@ -74,8 +74,7 @@ func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) 
 	} else {
 		r = l.NewShared()
 	}
-	fill(r, until, kindProbe, source, cid, tag, nil)
-	r.Mode = takes
+	fill(r, until, kindMprobe, source, cid, tag, nil)
 	callers(&r.Place)
 	res, name, err := l.Find(e, r, owner)
 	if err != nil {
@@ -83,9 +82,6 @@ func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) 
 	}
 	return Message{e, uint32(name), uint32(name >> 32)}, res, nil
 }
-
-// takes is the Mode of a probe that takes its message.
-const takes = 1
 
 // take gives an arrival, out of the matching table already, to a matched probe.
 func (e *Engine) take(id uint32) Message {
@@ -101,12 +97,12 @@ func (e *Engine) Mrecv(ctx context.Context, m *Message, b []byte) (progress.Resu
 	if !l.Enter() {
 		r := fill(l.NewShared(), until, kindMrecv, e.rank, 0, 0, b)
 		callers(&r.Place)
-		r.Entry = name
+		r.Found = name
 		return l.Do(e, r)
 	}
 	r := fill(l.New(), until, kindMrecv, e.rank, 0, 0, b)
 	callers(&r.Place)
-	r.Entry = name
+	r.Found = name
 	l.Begin(e, r)
 	return l.Await(r)
 }
@@ -115,7 +111,7 @@ func (e *Engine) Mrecv(ctx context.Context, m *Message, b []byte) (progress.Resu
 func (e *Engine) Imrecv(ctx context.Context, m *Message, b []byte) progress.Handle {
 	r := fill(e.loop.NewShared(), progress.Expires(ctx), kindMrecv, e.rank, 0, 0, b)
 	callers(&r.Place)
-	r.Entry = m.name()
+	r.Found = m.name()
 	*m = Message{}
 	return e.submit(r)
 }
@@ -131,7 +127,7 @@ func (m Message) name() uint64 {
 
 // startMrecv gives a matched message to its receive.
 func (e *Engine) startMrecv(r *progress.Request) {
-	id, gen := uint32(r.Entry), uint32(r.Entry>>32)
+	id, gen := uint32(r.Found), uint32(r.Found>>32)
 	r.Kind = kindRecv
 	if id >= e.arrivals.used || e.arrivals.at(id).gen != gen || !e.arrivals.at(id).matched {
 		e.failRecv(r, ErrNoMessage)
@@ -146,7 +142,7 @@ func (e *Engine) startMrecv(r *progress.Request) {
 func (e *Engine) startProbe(r *progress.Request) {
 	cid, tag := wire.Match(r.Imm)
 	id, ok := uint32(0), false
-	if r.Mode == takes {
+	if r.Kind == kindMprobe {
 		id, ok = e.match.TakeUnexpected(cid, r.Peer, tag)
 	} else {
 		id, ok = e.match.PeekUnexpected(cid, r.Peer, tag)
@@ -165,8 +161,8 @@ func (e *Engine) startProbe(r *progress.Request) {
 
 // probed ends a probe with what it has found.
 func (e *Engine) probed(r *progress.Request, id uint32) {
-	if r.Mode == takes {
-		r.Entry = e.take(id).name()
+	if r.Kind == kindMprobe {
+		r.Found = e.take(id).name()
 	}
 	r.Result = e.arrivals.at(id).result()
 	e.loop.Finish(r, nil)
@@ -181,7 +177,7 @@ func (e *Engine) offer(id uint32, a *arrival) bool {
 		c, t := wire.Match(r.Imm)
 		if c == cid && (t == match.AnyTag || t == tag) && (r.Peer == match.AnySource || r.Peer == int32(a.from)) {
 			e.probes.remove(r)
-			taken := r.Mode == takes
+			taken := r.Kind == kindMprobe
 			e.probed(r, id)
 			if taken {
 				return true

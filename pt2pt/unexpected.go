@@ -116,7 +116,7 @@ func (e *Engine) takeArrival(r *progress.Request, id uint32) {
 	from := fabric.Peer(a.from)
 	switch {
 	case a.kind == wire.RTS:
-		r.Remote.Addr, r.Remote.Len, r.Remote.Key, r.Other = a.addr, a.total, a.key, a.req
+		r.Remote, r.Length, r.Other = fabric.Remote{Addr: a.addr, Len: a.total, Key: a.key}, a.total, a.req
 		outcome := wire.Received
 		if a.ready {
 			outcome = wire.Late

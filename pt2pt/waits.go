@@ -59,7 +59,7 @@ func (e *Engine) waits(asker int) (t Told) {
 		case !r.Of(e):
 			t.Untold = true
 		case r.Step == stepPair:
-			for _, part := range []*progress.Request{r.Link, r.Back} {
+			for _, part := range r.Halves {
 				if part != nil {
 					add(part, g, r.Began, part.Op())
 				}
