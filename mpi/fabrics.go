@@ -159,7 +159,7 @@ func open(ts []transport, cfg fabric.Config) ([]fabric.Domain, error) {
 	var doms []fabric.Domain
 	for _, t := range ts {
 		p := t.open(1)
-		d, err := p.Open(cfg)
+		d, err := fabric.Open(p, cfg)
 		if err != nil {
 			if why := available("Init", p); why != nil {
 				err = why

@@ -117,7 +117,7 @@ func worldsOf(n int, o options) ([]*World, error) {
 		return nil, err
 	}
 	for i := range n {
-		dom, err := provider.Open(fabric.Config{Rank: fabric.Peer(i), Size: n, Job: job, Log: o.log, Unattended: o.noThread})
+		dom, err := fabric.Open(provider, fabric.Config{Rank: fabric.Peer(i), Size: n, Job: job, Log: o.log, Unattended: o.noThread})
 		if err != nil {
 			return nil, errors.Join(err, closeAll(doms))
 		}

@@ -8,7 +8,7 @@ import (
 
 // maxChunked bounds what a peer may announce as the length of a message that
 // comes in chunks.
-const maxChunked = 1 << 20
+const maxChunked = fabric.MaxRndvMin
 
 // sendChunks sends a message in several packets: the receiver copies one out
 // while the next is copied in. Nothing of another message comes between them,

@@ -140,7 +140,7 @@ func New(l *progress.Loop, rank, size int) *Engine {
 		}
 		p := &e.peers[i]
 		p.caps = known[d]
-		p.short = min(p.caps.MaxEager, p.caps.GetMinMapped-1, p.caps.GetMin-1)
+		p.short = min(p.caps.MaxEager, p.caps.RndvMinMapped-1, p.caps.RndvMin-1)
 	}
 	e.caps = e.peers[rank].caps
 	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady,

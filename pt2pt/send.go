@@ -111,7 +111,7 @@ func (e *Engine) chooseLong(p *peer, r *progress.Request) {
 		r.Step = stepEager
 	case Mode(r.Mode) == Ready && !p.caps.Get && n <= maxChunked:
 		r.Step = stepChunks
-	case Mode(r.Mode) == Synchronous, n >= p.caps.GetMin, e.loop.Via(fabric.Peer(r.Peer)).Mapped(r.Buf):
+	case Mode(r.Mode) == Synchronous, n >= p.caps.RndvMin, e.loop.Via(fabric.Peer(r.Peer)).Mapped(r.Buf):
 		r.Step = stepRTS
 	case n <= p.caps.MaxEager:
 		r.Step = stepEager

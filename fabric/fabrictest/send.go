@@ -12,11 +12,8 @@ func capsMakeSense(t *testing.T, h Harness) {
 	r := openOnly(t, h, 2)
 	d := r.nodes[0].d
 	c := d.Caps()
-	if c.MaxEager < 1 || c.Chunk < 1 || c.Chunk > c.MaxEager {
-		t.Errorf("Caps: want 0 < MaxEager, 0 < Chunk <= MaxEager: %+v", c)
-	}
-	if c.Get && (c.GetMin < 1 || c.GetMinMapped < 1) {
-		t.Errorf("Caps: Get without a size to begin at: %+v", c)
+	if err := c.Check(); err != nil {
+		t.Error(err)
 	}
 	r.connectAll()
 	r.nodes[0].onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) {}

@@ -17,13 +17,13 @@ const (
 )
 
 var caps = fabric.Caps{
-	MaxEager:     maxEager,
-	Chunk:        2048,
-	GetMin:       16384,
-	GetMinMapped: 4096,
-	Get:          true,
-	Put:          true,
-	Atomics:      true,
+	MaxEager:      maxEager,
+	Chunk:         2048,
+	RndvMin:       16384,
+	RndvMinMapped: 4096,
+	Get:           true,
+	Put:           true,
+	Atomics:       true,
 }
 
 // domain is one rank's side of a Network. It exists from NewNetwork on, so

@@ -153,7 +153,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	}
 	d.caps = fabric.Caps{
 		MaxEager: maxEager, Chunk: pieceSize,
-		GetMin: getMin, GetMinMapped: 4 << 10,
+		RndvMin: getMin, RndvMinMapped: 4 << 10,
 		Get: true, Put: true, Atomics: true, LocalUnregistered: true,
 	}
 	d.wg.Add(1)
