@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/pt2pt"
 )
 
 // Dup returns a communicator of the same ranks whose messages match none of
@@ -80,7 +81,7 @@ func (c *Comm) broadcast(call string, b []byte) error {
 	var sends []progress.Handle
 	for bit >>= 1; bit > 0; bit >>= 1 {
 		if to := c.rank + bit; to < c.size {
-			sends = append(sends, c.p2p.Isend(c.ctx, to, c.cid+1, tag, b))
+			sends = append(sends, c.p2p.Isend(c.ctx, pt2pt.Standard, to, c.cid+1, tag, b))
 		}
 	}
 	return fail(call, progress.WaitAll(sends, nil))

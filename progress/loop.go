@@ -247,10 +247,11 @@ func (l *Loop) drainLate() {
 	}
 }
 
-// Submit starts a request now or leaves it to the owner. It never blocks.
+// Submit starts a request now or leaves it to the owner: for anyone. It never
+// blocks.
 func (l *Loop) Submit(s Sink, r *Request) {
 	if l.Enter() {
-		l.start(s, r)
+		l.Begin(s, r)
 		l.Leave()
 		return
 	}
@@ -266,7 +267,8 @@ func (l *Loop) push(n *node) {
 	}
 }
 
-func (l *Loop) start(s Sink, r *Request) {
+// Begin starts a request in place: for the owner.
+func (l *Loop) Begin(s Sink, r *Request) {
 	if l.Adopt(s, r) {
 		s.Start(r)
 	} else {
@@ -274,8 +276,9 @@ func (l *Loop) start(s Sink, r *Request) {
 	}
 }
 
-// Adopt makes s the sink of a request of New, which s then starts by itself. It
-// answers false once the loop has been closed: the request is to be refused.
+// Adopt is the first half of Begin, for a sink that goes on by itself: it answers
+// true if the sink is to start the request, and false, once the loop has been
+// closed, if it is to Refuse it.
 func (l *Loop) Adopt(s Sink, r *Request) bool {
 	r.sink, r.Began = s, clock.now()
 	return !l.over
@@ -303,7 +306,7 @@ func (l *Loop) drain() {
 		next := n.next
 		n.next = nil
 		if n.r != nil {
-			l.start(n.sink, n.r)
+			l.Begin(n.sink, n.r)
 		} else {
 			l.serve(n.w)
 		}
@@ -340,14 +343,24 @@ func (l *Loop) Connected(p fabric.Peer) bool {
 	return c.ep != nil && c.down == nil
 }
 
+// Take returns a request to fill in and start: the owner's, or for anyone.
+func (l *Loop) Take(owner bool) *Request {
+	if owner {
+		if s := &l.requests; s.own != nil {
+			r := s.own
+			s.own = r.Link
+			s.nOwn--
+			return r
+		}
+	}
+	return l.requests.takeShared(l)
+}
+
 // New returns a request to fill in and start, for the owner.
-func (l *Loop) New() *Request { return l.requests.take(l) }
+func (l *Loop) New() *Request { return l.Take(true) }
 
 // NewShared returns a request to fill in and Submit, for anyone.
 func (l *Loop) NewShared() *Request { return l.requests.takeShared(l) }
-
-// Begin starts a request of New in place.
-func (l *Loop) Begin(s Sink, r *Request) { l.start(s, r) }
 
 // Free gives back a request that has ended and that nobody waits for.
 func (l *Loop) Free(r *Request) { l.requests.free(r) }

@@ -53,19 +53,9 @@ func (l *Loop) restart(h Handle) error {
 		return fabric.ErrClosed
 	}
 	s := r.saved
-	if s.Now != nil && s.Now(r) {
-		s.starts++
-		r.Result, r.done, r.resting, r.Began = nothing, true, false, clock.now()
-		return nil
-	}
 	s.starts++
 	r.Imm, r.Peer, r.Mode, r.Moved, r.resting = s.Imm, s.Peer, s.Mode, 0, false
-	if s.Begin != nil {
-		r.Began = clock.now()
-		s.Begin(r)
-		return nil
-	}
-	l.start(s.Sink, r)
+	l.Begin(s.Sink, r)
 	return nil
 }
 

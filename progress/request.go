@@ -71,12 +71,6 @@ type Saved struct {
 	Kind, Mode uint8
 	Place      [3]uintptr
 
-	// Now, unless nil, is tried before Sink.Start: it answers true if the
-	// operation has ended with it, without changing the request.
-	Now func(*Request) bool
-	// Begin, unless nil, does what Sink.Start would.
-	Begin func(*Request)
-
 	starts uint32
 }
 
@@ -183,17 +177,6 @@ func (s *requests) lookup(op uint64) *Request {
 		return r
 	}
 	return nil
-}
-
-// take is for the owner.
-func (s *requests) take(l *Loop) *Request {
-	r := s.own
-	if r == nil {
-		return s.takeShared(l)
-	}
-	s.own = r.Link
-	s.nOwn--
-	return r
 }
 
 // takeShared is for anyone.

@@ -131,7 +131,7 @@ func (l *Loop) serve(w *Waiter) {
 	}
 	w.single.waiter, w.need = w, 1
 	l.parked.add(w) // if it ends at once, satisfy takes it out again
-	l.start(w.node.sink, w.single)
+	l.Begin(w.node.sink, w.single)
 }
 
 // satisfy counts a request that has ended.
@@ -182,7 +182,7 @@ func (l *Loop) handOver() {
 // Do starts a request and waits for it: the blocking form of Submit.
 func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 	if l.Enter() {
-		l.start(s, r)
+		l.Begin(s, r)
 		return l.Await(r)
 	}
 	w := newWaiter()
@@ -235,7 +235,7 @@ func (l *Loop) Find(s Sink, r *Request, owner bool) (Result, uint64, error) {
 	w.watch(r)
 	if owner {
 		r.waiter = w
-		l.start(s, r)
+		l.Begin(s, r)
 		if w.need > 0 {
 			owner = l.await(w)
 		}

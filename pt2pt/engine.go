@@ -101,6 +101,7 @@ const (
 	Synchronous      // once its receive has begun
 	Ready            // as Standard; the receive is posted already
 	Buffered         // at once, from a copy in attached memory
+	modes
 )
 
 // Steps of a request.
@@ -151,29 +152,33 @@ func New(l *progress.Loop, rank, size int) *Engine {
 
 // Start begins a request.
 func (e *Engine) Start(r *progress.Request) {
-	if r.Peer == ProcNull {
+	switch {
+	case r.Peer == ProcNull:
 		r.Result = progress.Result{Source: ProcNull, Tag: AnyTag}
 		e.loop.Finish(r, nil)
-		return
-	}
-	switch r.Kind {
-	case kindSend:
-		switch {
-		case Mode(r.Mode) == Buffered:
-			e.sendBuffered(r)
-		case int(r.Peer) == e.rank:
-			e.sendSelf(r)
-		default:
-			e.startSend(r)
-		}
-	case kindRecv:
+	case r.Kind == kindRecv:
 		e.startRecv(r)
+	case r.Kind != kindSend:
+		e.startOther(r)
+	case Mode(r.Mode) == Buffered:
+		e.sendBuffered(r)
+	case int(r.Peer) == e.rank:
+		e.sendSelf(r)
+	default:
+		e.startSend(r)
+	}
+}
+
+func (e *Engine) startOther(r *progress.Request) {
+	switch r.Kind {
 	case kindMrecv:
 		e.startMrecv(r)
 	case kindProbe, kindMprobe:
 		e.startProbe(r)
 	case kindFlush:
 		e.startFlush(r)
+	case kindPair:
+		e.startPair(r)
 	}
 }
 

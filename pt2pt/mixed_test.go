@@ -55,7 +55,7 @@ func TestRanksTalkOverTwoFabricsAtOnce(t *testing.T) {
 				for p := range es {
 					for i, n := range sizes {
 						if p != rank {
-							hs = append(hs, e.Isend(t.Context(), p, world, tag, pattern(n, rank*100+i)))
+							hs = append(hs, e.Isend(t.Context(), Standard, p, world, tag, pattern(n, rank*100+i)))
 						}
 					}
 				}

@@ -19,16 +19,12 @@ type Message struct {
 // Probe blocks until a message that a receive would match is here, and tells of
 // it (MPI-4.0 §3.8.1).
 func (e *Engine) Probe(ctx context.Context, source int, cid uint32, tag int32) (progress.Result, error) {
-	l, until := e.loop, progress.Expires(ctx)
-	if !l.Enter() {
-		r := fill(l.NewShared(), until, kindProbe, source, cid, tag, nil)
-		callers(&r.Place)
-		return l.Do(e, r)
-	}
-	r := fill(l.New(), until, kindProbe, source, cid, tag, nil)
+	until := progress.Expires(ctx)
+	owner := e.loop.Enter()
+	r := e.loop.Take(owner)
+	fill(r, until, kindProbe, source, wire.Imm(cid, tag), nil)
 	callers(&r.Place)
-	l.Begin(e, r)
-	return l.Await(r)
+	return e.run(r, owner)
 }
 
 // Iprobe is Probe that answers false instead of waiting. It is local.
@@ -61,22 +57,19 @@ func (e *Engine) Improbe(source int, cid uint32, tag int32) (m Message, res prog
 
 // Mprobe is Probe that also takes the message.
 func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) (Message, progress.Result, error) {
-	l, until := e.loop, progress.Expires(ctx)
-	var r *progress.Request
-	owner := l.Enter()
+	until := progress.Expires(ctx)
+	owner := e.loop.Enter()
 	if owner {
 		if id, ok := e.match.TakeUnexpected(cid, int32(source), tag); ok {
 			m, res := e.take(id), e.arrivals.at(id).result()
-			l.Leave()
+			e.loop.Leave()
 			return m, res, nil
 		}
-		r = l.New()
-	} else {
-		r = l.NewShared()
 	}
-	fill(r, until, kindMprobe, source, cid, tag, nil)
+	r := e.loop.Take(owner)
+	fill(r, until, kindMprobe, source, wire.Imm(cid, tag), nil)
 	callers(&r.Place)
-	res, name, err := l.Find(e, r, owner)
+	res, name, err := e.loop.Find(e, r, owner)
 	if err != nil {
 		return Message{}, res, err
 	}
@@ -92,28 +85,26 @@ func (e *Engine) take(id uint32) Message {
 
 // Mrecv receives a message of Mprobe or Improbe into b and sets *m to null.
 func (e *Engine) Mrecv(ctx context.Context, m *Message, b []byte) (progress.Result, error) {
-	l, name, until := e.loop, m.name(), progress.Expires(ctx)
-	*m = Message{}
-	if !l.Enter() {
-		r := fill(l.NewShared(), until, kindMrecv, e.rank, 0, 0, b)
-		callers(&r.Place)
-		r.Found = name
-		return l.Do(e, r)
-	}
-	r := fill(l.New(), until, kindMrecv, e.rank, 0, 0, b)
+	until := progress.Expires(ctx)
+	owner := e.loop.Enter()
+	r := e.loop.Take(owner)
+	fill(r, until, kindMrecv, e.rank, wire.Imm(0, 0), b)
 	callers(&r.Place)
-	r.Found = name
-	l.Begin(e, r)
-	return l.Await(r)
+	r.Found = m.name()
+	*m = Message{}
+	return e.run(r, owner)
 }
 
 // Imrecv starts Mrecv. It is local.
 func (e *Engine) Imrecv(ctx context.Context, m *Message, b []byte) progress.Handle {
-	r := fill(e.loop.NewShared(), progress.Expires(ctx), kindMrecv, e.rank, 0, 0, b)
+	until := progress.Expires(ctx)
+	owner := e.loop.Enter()
+	r := e.loop.Take(owner)
+	fill(r, until, kindMrecv, e.rank, wire.Imm(0, 0), b)
 	callers(&r.Place)
 	r.Found = m.name()
 	*m = Message{}
-	return e.submit(r)
+	return e.start(r, owner)
 }
 
 const noMessage = 1<<64 - 1

@@ -7,9 +7,11 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// sendNow sends a short message without a request, if nothing is in the way.
-func (e *Engine) sendNow(kind uint8, dest int, imm uint64, b []byte) bool {
-	if p := &e.peers[dest]; len(b) > p.short || p.gate != 0 || dest == e.rank {
+// sendNow sends a short message without a request, if nothing is in the way and
+// the mode lets it end without an answer. A buffered send needs no copy then.
+func (e *Engine) sendNow(mode Mode, dest int, imm uint64, b []byte) bool {
+	kind := kindNow[mode]
+	if p := &e.peers[dest]; len(b) > p.short || p.gate != 0 || dest == e.rank || kind == 0 {
 		return false
 	}
 	c := e.loop.Conn(fabric.Peer(dest))
@@ -22,50 +24,20 @@ func (e *Engine) sendNow(kind uint8, dest int, imm uint64, b []byte) bool {
 	return true
 }
 
-// again is sendNow for a persistent standard send, with what does not change
-// looked up once; nil if the message is never short. It is not inlined, since
-// nothing would be into the function it returns then.
-//
-//go:noinline
-func (e *Engine) again(dest int, imm uint64, b []byte) func(*progress.Request) bool {
-	p := &e.peers[dest]
-	if len(b) > p.short || dest == e.rank {
-		return nil
-	}
-	l := e.loop
-	return func(*progress.Request) bool {
-		if p.gate != 0 {
-			return false
-		}
-		c := l.Conn(fabric.Peer(dest))
-		if c.Down() != nil || c.Send(wire.Eager, imm, nil, b) != nil {
-			return false
-		}
-		if e.sends++; e.sends%lookEvery == 0 {
-			l.Look()
-		}
-		return true
-	}
-}
+// kindNow is the packet of a short message by mode, or 0 if it needs a request.
+var kindNow = [modes]uint8{Standard: wire.Eager, Ready: wire.EagerReady, Buffered: wire.Eager}
 
 // lookEvery is after how many short sends in a row a rank that does nothing else
 // looks at what comes: its peers may have had enough.
 const lookEvery = 128
 
-// sendsNow is sendNow for the modes that allow it. A buffered send needs no
-// copy when the message is away.
-func (e *Engine) sendsNow(mode Mode, dest int, imm uint64, b []byte) bool {
-	switch mode {
-	case Standard, Buffered:
-		return e.sendNow(wire.Eager, dest, imm, b)
-	case Ready:
-		return e.sendNow(wire.EagerReady, dest, imm, b)
-	}
-	return false
-}
-
 // startSend chooses the protocol, or lets the send wait for the peer.
 func (e *Engine) startSend(r *progress.Request) {
+	if r.Persistent() && e.sendNow(Mode(r.Mode), int(r.Peer), r.Imm, r.Buf) { // others have tried before they took a request
+		r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag}
+		e.loop.Finish(r, nil)
+		return
+	}
 	c := e.loop.Conn(fabric.Peer(r.Peer))
 	if err := c.Down(); err != nil {
 		e.finishSend(r, err)
