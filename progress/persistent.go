@@ -116,5 +116,5 @@ func Release(h *Handle) (g *General, err error) {
 // name, which is freed by who collects it.
 func forgo(r *Request, _ error) {
 	r.gen += r.saved.starts
-	r.saved, r.special = nil, false
+	r.saved = nil
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/group"
 )
 
 // Request is an operation in flight. Its fields belong to the owner of the loop
@@ -30,7 +31,7 @@ type Request struct {
 	Link    *Request // the next of a list; of the free list before, and not cleared
 	Mode    uint8    // of a send: when it completes
 	resting bool     // persistent, and not started
-	special bool     // persistent or generalized
+	special bool     // persistent, generalized, or has ranks: there is more to look at
 	Began   uint32   // when, in seconds of Clock
 
 	Place [3]uintptr // return addresses above the call that made it
@@ -58,7 +59,9 @@ type Request struct {
 	Block  uint64      // of the copy of a buffered send: its number in the attached memory
 	Halves [2]*Request // of a send and receive in one: the receive, the send, each until it has ended
 
-	_ [40]byte // requests begin on cache lines
+	ranks *group.Map // of its communicator; nil: those of the job
+
+	_ [32]byte // requests begin on cache lines
 }
 
 // Saved is what Restart gives a persistent request back each time.
@@ -129,6 +132,22 @@ const lastGen = 1<<30 - 1
 // Of reports whether the request is a sink's. No sink looks at the Kind, the Step
 // or what else is the sink's in a request of another.
 func (r *Request) Of(s Sink) bool { return r.sink == s }
+
+// SetRanks says how the request's communicator numbers its ranks. Peer is a rank
+// of the job all the same.
+func (r *Request) SetRanks(m *group.Map) {
+	if r.ranks = m; m != nil {
+		r.special = true
+	}
+}
+
+// Ranks is how results are to name ranks: nil for as the job does.
+func (r *Request) Ranks() *group.Map {
+	if !r.special {
+		return nil
+	}
+	return r.ranks
+}
 
 // Persistent reports whether the request is started again and again.
 func (r *Request) Persistent() bool { return r.special && r.saved != nil }
@@ -210,6 +229,7 @@ func (s *requests) free(r *Request) {
 			uses += r.saved.starts
 		}
 		r.saved, r.general, r.special, r.resting = nil, nil, false, false
+		r.ranks = nil
 	}
 	if r.gen = (r.gen + uses) & lastGen; r.gen == instant {
 		r.gen++

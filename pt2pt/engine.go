@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/group"
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
@@ -34,6 +35,7 @@ type Engine struct {
 	caps  *fabric.Caps // of messages to ourselves
 	sends uint32
 	match match.Table
+	ranks map[uint32]*group.Map // by context, where they are not the job's
 	peers []peer
 	log   *slog.Logger
 
@@ -152,6 +154,9 @@ func New(l *progress.Loop, rank, size int) *Engine {
 
 // Start begins a request.
 func (e *Engine) Start(r *progress.Request) {
+	if e.ranks != nil {
+		r.SetRanks(e.ranksOf(cidOf(r)))
+	}
 	switch {
 	case r.Peer == ProcNull:
 		r.Result = progress.Result{Source: ProcNull, Tag: AnyTag}

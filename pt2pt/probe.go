@@ -32,13 +32,22 @@ func (e *Engine) Iprobe(source int, cid uint32, tag int32) (res progress.Result,
 	e.loop.Glance(func() bool {
 		id, found := e.match.PeekUnexpected(cid, int32(source), tag)
 		if ok = found; ok {
-			res = e.arrivals.at(id).result()
+			res = e.result(e.arrivals.at(id))
 		} else {
-			err = e.sourceDown(source)
+			err = e.noSource(source, cid)
 		}
 		return ok || err != nil
 	})
 	return res, ok, err
+}
+
+// noSource is sourceDown in terms of a context's communicator.
+func (e *Engine) noSource(source int, cid uint32) error {
+	if e.ranks == nil {
+		return e.sourceDown(source, nil)
+	}
+	m := e.ranksOf(cid)
+	return inRanks(m, e.sourceDown(source, m))
 }
 
 // Improbe is Iprobe that also takes the message. It is local.
@@ -46,9 +55,9 @@ func (e *Engine) Improbe(source int, cid uint32, tag int32) (m Message, res prog
 	e.loop.Glance(func() bool {
 		id, found := e.match.TakeUnexpected(cid, int32(source), tag)
 		if ok = found; ok {
-			m, res = e.take(id), e.arrivals.at(id).result()
+			m, res = e.take(id), e.result(e.arrivals.at(id))
 		} else {
-			err = e.sourceDown(source)
+			err = e.noSource(source, cid)
 		}
 		return ok || err != nil
 	})
@@ -61,7 +70,7 @@ func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) 
 	owner := e.loop.Enter()
 	if owner {
 		if id, ok := e.match.TakeUnexpected(cid, int32(source), tag); ok {
-			m, res := e.take(id), e.arrivals.at(id).result()
+			m, res := e.take(id), e.result(e.arrivals.at(id))
 			e.loop.Leave()
 			return m, res, nil
 		}
@@ -126,6 +135,9 @@ func (e *Engine) startMrecv(r *progress.Request) {
 	}
 	a := e.arrivals.at(id)
 	r.Imm, r.Peer = a.imm, int32(a.from)
+	if e.ranks != nil {
+		r.SetRanks(e.ranksOf(cidOf(r)))
+	}
 	e.takeArrival(r, id)
 }
 
@@ -142,7 +154,7 @@ func (e *Engine) startProbe(r *progress.Request) {
 		e.probed(r, id)
 		return
 	}
-	if err := e.sourceDown(int(r.Peer)); err != nil {
+	if err := e.sourceDown(int(r.Peer), r.Ranks()); err != nil {
 		e.failRecv(r, err)
 		return
 	}
@@ -155,7 +167,7 @@ func (e *Engine) probed(r *progress.Request, id uint32) {
 	if r.Kind == kindMprobe {
 		r.Found = e.take(id).name()
 	}
-	r.Result = e.arrivals.at(id).result()
+	r.Result = e.result(e.arrivals.at(id))
 	e.loop.Finish(r, nil)
 }
 
@@ -177,9 +189,4 @@ func (e *Engine) offer(id uint32, a *arrival) bool {
 		r = next
 	}
 	return false
-}
-
-func (a *arrival) result() progress.Result {
-	_, tag := wire.Match(a.imm)
-	return progress.Result{Source: int32(a.from), Tag: tag, Bytes: a.total}
 }

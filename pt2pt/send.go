@@ -118,5 +118,5 @@ func (e *Engine) finishSend(r *progress.Request, err error) {
 		e.unask(r)
 	}
 	r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag, Bytes: 0}
-	e.loop.Finish(r, err)
+	e.loop.Finish(r, inRanks(r.Ranks(), err))
 }
