@@ -31,7 +31,7 @@ type Request struct {
 	Link    *Request // the next of a list; of the free list before, and not cleared
 	Mode    uint8    // of a send: when it completes
 	resting bool     // persistent, and not started
-	special bool     // persistent, generalized, or has ranks: there is more to look at
+	special bool     // persistent, generalized, or has ranks or a layout: there is more to look at
 	Began   uint32   // when, in seconds of Clock
 
 	Place [3]uintptr // return addresses above the call that made it
@@ -59,9 +59,11 @@ type Request struct {
 	Block  uint64      // of the copy of a buffered send: its number in the attached memory
 	Halves [2]*Request // of a send and receive in one: the receive, the send, each until it has ended
 
-	ranks *group.Map // of its communicator; nil: those of the job
+	ranks  *group.Map // of its communicator; nil: those of the job
+	lay    Layout     // its memory, if that is not Buf
+	packed uint64     // bytes of lay
 
-	_ [32]byte // requests begin on cache lines
+	_ [8]byte // requests begin on cache lines
 }
 
 // Saved is what Restart gives a persistent request back each time.
@@ -229,7 +231,7 @@ func (s *requests) free(r *Request) {
 			uses += r.saved.starts
 		}
 		r.saved, r.general, r.special, r.resting = nil, nil, false, false
-		r.ranks = nil
+		r.ranks, r.lay = nil, nil
 	}
 	if r.gen = (r.gen + uses) & lastGen; r.gen == instant {
 		r.gen++

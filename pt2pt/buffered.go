@@ -119,12 +119,17 @@ func (e *Engine) sendBuffered(r *progress.Request) {
 		a = e.attached[Everywhere]
 	}
 	if a == nil {
-		e.finishSend(r, &NoBufferError{Need: len(r.Buf) + BufferOverhead})
+		e.finishSend(r, &NoBufferError{Need: int(r.Size()) + BufferOverhead})
 		return
 	}
-	block, number, ok := a.copy(r.Buf)
+	b, n := r.Buf, int(r.Size())
+	if lay := r.Layout(); lay != nil {
+		b = make([]byte, n)
+		lay.Pack(b, 0)
+	}
+	block, number, ok := a.copy(b)
 	if !ok {
-		e.finishSend(r, &NoBufferError{Need: len(r.Buf) + BufferOverhead, Free: max(a.ring.room(), a.free()), Size: len(a.mem)})
+		e.finishSend(r, &NoBufferError{Need: n + BufferOverhead, Free: max(a.ring.room(), a.free()), Size: len(a.mem)})
 		return
 	}
 	_, tag := wire.Match(r.Imm)

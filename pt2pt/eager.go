@@ -11,7 +11,7 @@ func (e *Engine) sendEager(ep fabric.Endpoint, r *progress.Request) error {
 	if Mode(r.Mode) == Ready {
 		kind = wire.EagerReady
 	}
-	err := ep.Send(kind, r.Imm, nil, r.Buf)
+	err := ep.Send(kind, r.Imm, nil, e.piece(r, 0, r.Size()))
 	if err != fabric.ErrAgain {
 		e.finishSend(r, err)
 	}
@@ -24,7 +24,11 @@ func (e *Engine) onEager(from fabric.Peer, kind uint8, imm, req uint64, body []b
 	cid, tag := wire.Match(imm)
 	if id, ok := e.match.Arrive(cid, int32(from), tag); ok {
 		r := e.loop.Request(id)
-		place(r.Buf, body)
+		if r.Layout() == nil {
+			place(r.Buf, body)
+		} else {
+			put(r, 0, body)
+		}
 		if kind == wire.EagerSync {
 			e.acknowledge(from, req, wire.Received)
 		}

@@ -57,6 +57,7 @@ type Engine struct {
 	halfEnded func(*progress.Request, error) // endHalf, made once
 	informed  bool                           // see Informed
 	hdr       [fabric.MaxHeader]byte         // of the packet being sent
+	packed    []byte                         // see piece
 }
 
 // peer is what the engine knows of another rank.

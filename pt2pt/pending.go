@@ -100,7 +100,7 @@ func (e *Engine) Blocked(f func(op uint64)) {
 }
 
 func (e *Engine) pending(r *progress.Request) Pending {
-	p := Pending{What: Operation, Peer: int(r.Peer), Bytes: uint64(len(r.Buf)),
+	p := Pending{What: Operation, Peer: int(r.Peer), Bytes: r.Size(),
 		Age: progress.Since(r.Began), Blocked: r.Waited(), Op: uint64(r.Op()), Callers: r.Place}
 	if r.Of(e) {
 		p.Context, p.Tag = wire.Match(r.Imm)

@@ -56,8 +56,8 @@ func (e *Engine) sourceDown(source int, ranks *group.Map) error {
 func (e *Engine) finishRecv(r *progress.Request, source int, tag int32, total uint64) {
 	setResult(r, source, tag, total)
 	var err error
-	if total > uint64(len(r.Buf)) {
-		err = &TruncateError{Length: total, Room: uint64(len(r.Buf))}
+	if total > r.Size() {
+		err = &TruncateError{Length: total, Room: r.Size()}
 	}
 	e.loop.Finish(r, err)
 }

@@ -19,7 +19,7 @@ func (e *Engine) askFrags(r *progress.Request, n uint64) {
 // receive was not.
 func (e *Engine) wanted(from fabric.Peer, op, to, limit uint64, late bool) *progress.Request {
 	r := e.loop.Named(e, op)
-	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) || limit > uint64(len(r.Buf)) {
+	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) || limit > r.Size() {
 		return nil
 	}
 	r.Other, r.Limit, r.Outcome = to, limit, uint8(wire.Received)
@@ -46,7 +46,7 @@ func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
 // send: everything is copied.
 func (e *Engine) sendFrags(ep fabric.Endpoint, r *progress.Request) error {
 	for end := r.Limit; r.Moved < end; {
-		piece := r.Buf[r.Moved:min(r.Moved+uint64(e.peers[r.Peer].caps.MaxEager), end)]
+		piece := e.piece(r, r.Moved, min(r.Moved+uint64(e.peers[r.Peer].caps.MaxEager), end))
 		err := ep.Send(wire.Data, r.Other, wire.MakeData(e.hdr[:], r.Moved), piece)
 		if err == fabric.ErrAgain {
 			return err
@@ -70,11 +70,11 @@ func (e *Engine) onData(from fabric.Peer, op, offset uint64, body []byte) bool {
 		e.release(r)
 		r.Step = stepData
 	}
-	n := min(uint64(len(r.Buf)), r.Length)
+	n := min(r.Size(), r.Length)
 	if offset != r.Moved || uint64(len(body)) > n-offset || len(body) == 0 {
 		return false
 	}
-	copy(r.Buf[offset:], body)
+	put(r, offset, body)
 	if r.Moved += uint64(len(body)); r.Moved == n {
 		_, tag := wire.Match(r.Imm)
 		e.finishRecv(r, int(from), tag, r.Length)

@@ -14,10 +14,10 @@ func (e *Engine) sendRTS(ep fabric.Endpoint, r *progress.Request) error {
 	if Mode(r.Mode) == Ready {
 		what |= wire.Ready
 	}
-	if r.Region.Len < uint64(len(r.Buf)) {
+	if r.Region.Len < r.Size() {
 		what |= wire.Unreadable
 	}
-	h := wire.MakeRTS(e.hdr[:], r.Region.Addr, uint64(len(r.Buf)), r.Region.Key, uint64(r.Op()), what)
+	h := wire.MakeRTS(e.hdr[:], r.Region.Addr, r.Size(), r.Region.Key, uint64(r.Op()), what)
 	err := ep.Send(wire.RTS, r.Imm, h, nil)
 	switch err {
 	case nil:
@@ -53,13 +53,13 @@ func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, o 
 		e.failRecv(r, err)
 		return
 	}
-	n := min(uint64(len(r.Buf)), r.Length)
+	n := min(r.Size(), r.Length)
 	if n == 0 {
 		e.acknowledge(from, r.Other, o)
 		e.finishRecv(r, int(from), tag, r.Length)
 		return
 	}
-	if !readable {
+	if !readable || r.Layout() != nil {
 		e.askFrags(r, n)
 		return
 	}
@@ -95,7 +95,7 @@ func (e *Engine) toPut(caps *fabric.Caps) bool {
 
 // get starts the transfer of a receive.
 func (e *Engine) get(ep fabric.Endpoint, r *progress.Request) error {
-	n := min(uint64(len(r.Buf)), r.Length)
+	n := min(r.Size(), r.Length)
 	err := ep.Get(fabric.Segment{Bytes: r.Buf[:n], Region: r.Region}, r.Remote, r.Op())
 	switch {
 	case err == nil:
@@ -116,7 +116,7 @@ func (e *Engine) get(ep fabric.Endpoint, r *progress.Request) error {
 func (e *Engine) onGot(r *progress.Request, err error) {
 	if errors.Is(err, fabric.ErrUnsupported) {
 		if err = e.loop.Conn(fabric.Peer(r.Peer)).Down(); err == nil {
-			e.askFrags(r, min(uint64(len(r.Buf)), r.Length))
+			e.askFrags(r, min(r.Size(), r.Length))
 			return
 		}
 	}

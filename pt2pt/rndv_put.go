@@ -24,7 +24,7 @@ func (e *Engine) grant(r *progress.Request, n uint64) {
 
 func (e *Engine) onGrant(from fabric.Peer, op uint64, h wire.GrantHeader) bool {
 	r := e.wanted(from, op, h.Request(), h.Limit(), h.Late())
-	if r == nil || h.Limit() == 0 {
+	if r == nil || h.Limit() == 0 || r.Layout() != nil { // which was announced as unreadable
 		return false
 	}
 	r.Step, r.Remote = stepPut, fabric.Remote{Addr: h.Addr(), Len: r.Limit, Key: h.Key()}

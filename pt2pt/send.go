@@ -33,7 +33,7 @@ const lookEvery = 128
 
 // startSend chooses the protocol, or lets the send wait for the peer.
 func (e *Engine) startSend(r *progress.Request) {
-	if r.Persistent() && e.sendNow(Mode(r.Mode), int(r.Peer), r.Imm, r.Buf) { // others have tried before they took a request
+	if r.Persistent() && r.Layout() == nil && e.sendNow(Mode(r.Mode), int(r.Peer), r.Imm, r.Buf) { // others have tried before they took a request
 		r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag}
 		e.loop.Finish(r, nil)
 		return
@@ -57,7 +57,7 @@ func (e *Engine) startSend(r *progress.Request) {
 
 // choose chooses the protocol of a send.
 func (e *Engine) choose(p *peer, r *progress.Request) {
-	n := len(r.Buf)
+	n := int(r.Size())
 	switch {
 	case p.gate&announceOnly != 0:
 		r.Step = stepRTS
@@ -77,13 +77,13 @@ func (e *Engine) choose(p *peer, r *progress.Request) {
 // both ends have mapped is copied once, without a system call. A ready send
 // needs no handshake where the fabric can't read memory: its bytes go at once.
 func (e *Engine) chooseLong(p *peer, r *progress.Request) {
-	n := len(r.Buf)
+	n := int(r.Size())
 	switch {
 	case Mode(r.Mode) == Ready && !p.caps.Get && n <= p.caps.MaxEager:
 		r.Step = stepEager
 	case Mode(r.Mode) == Ready && !p.caps.Get && n <= maxChunked:
 		r.Step = stepChunks
-	case Mode(r.Mode) == Synchronous, n >= p.caps.RndvMin, e.loop.Via(fabric.Peer(r.Peer)).Mapped(r.Buf):
+	case Mode(r.Mode) == Synchronous, n >= p.caps.RndvMin, len(r.Buf) > 0 && e.loop.Via(fabric.Peer(r.Peer)).Mapped(r.Buf):
 		r.Step = stepRTS
 	case n <= p.caps.MaxEager:
 		r.Step = stepEager
@@ -93,9 +93,13 @@ func (e *Engine) chooseLong(p *peer, r *progress.Request) {
 }
 
 // register names b to the fabric of the request's peer. A fabric that can't
-// register it leaves the zero Region, which no Get accepts: the message then
-// goes in fragments.
+// register it leaves the zero Region, which no Get accepts, and so does a layout:
+// the message then goes in fragments.
 func (e *Engine) register(r *progress.Request, b []byte, a fabric.Access) {
+	if r.Layout() != nil {
+		r.Region = fabric.Region{}
+		return
+	}
 	reg, err := e.loop.Via(fabric.Peer(r.Peer)).Register(b, a)
 	if err != nil {
 		reg = fabric.Region{}
