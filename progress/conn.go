@@ -103,6 +103,7 @@ func (c *Conn) Enqueue(r *Request) {
 }
 
 func (c *Conn) enqueue(p *packet) {
+	c.loop.counts.waited++
 	if c.head == nil {
 		c.head = p
 		c.loop.backlogged = append(c.loop.backlogged, c)

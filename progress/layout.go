@@ -17,6 +17,10 @@ func (r *Request) SetLayout(lay Layout, n uint64) {
 	r.lay, r.packed, r.special = lay, n, true
 }
 
+// Plain reports whether the request has neither ranks nor a layout; a persistent
+// one may have.
+func (r *Request) Plain() bool { return !r.special }
+
 // Layout is the request's, or nil where Buf is its memory.
 func (r *Request) Layout() Layout {
 	if !r.special {

@@ -60,6 +60,7 @@ type Loop struct {
 	// rank that gets its core back finds all of it cold.
 	dom     fabric.Domain
 	passes  uint64
+	found   uint64 // passes that did something
 	yielded uint64 // passes when other goroutines were let run
 	// turns bounds the passes between two yields where a domain lingers, whose
 	// passes may be long: see pace.
@@ -95,6 +96,7 @@ type Loop struct {
 	log      *slog.Logger
 	ended    Request // stands for operations that end at once
 	instants instants
+	counts   counts
 	paced    time.Time // the last yield
 	packets  *packet   // free list
 	biding   int       // waiters in bide
@@ -334,7 +336,11 @@ func (l *Loop) pass(max int) int {
 	if len(l.more) > 0 {
 		sent += l.pollMore(max)
 	}
-	return sent + l.dom.Poll(l, max)
+	n := sent + l.dom.Poll(l, max)
+	if n > 0 {
+		l.found++
+	}
+	return n
 }
 
 // Connected reports whether the peer is known to be there. It does not connect.

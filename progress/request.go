@@ -49,6 +49,7 @@ type Request struct {
 
 	// A rendezvous.
 	Outcome uint8         // what its receiver says of the message
+	Path    uint8         // of a send: which way its message goes
 	Other   uint64        // the peer's request
 	Length  uint64        // of a receive: bytes of its message, as announced
 	Limit   uint64        // of a send: bytes of the message that its receiver has room for

@@ -114,6 +114,7 @@ func (e *Engine) unflush(r *progress.Request) {
 // (MPI-4.0 §3.6).
 func (e *Engine) sendBuffered(r *progress.Request) {
 	cid := cidOf(r)
+	r.Path = pathNone
 	a := e.attached[cid]
 	if a == nil {
 		a = e.attached[Everywhere]

@@ -30,14 +30,14 @@ const (
 // and buffered.go export is for any goroutine; the rest belongs to the owner of
 // the loop.
 type Engine struct {
-	loop  *progress.Loop
-	rank  int
-	caps  *fabric.Caps // of messages to ourselves
-	sends uint32
-	match match.Table
-	ranks map[uint32]*group.Map // by context, where they are not the job's
-	peers []peer
-	log   *slog.Logger
+	loop    *progress.Loop
+	rank    int
+	caps    *fabric.Caps // of messages to ourselves
+	traffic []*traffic   // by transport
+	match   match.Table
+	ranks   map[uint32]*group.Map // by context, where they are not the job's
+	peers   []peer
+	log     *slog.Logger
 
 	arrivals  arrivals
 	buffers   buffers
@@ -62,9 +62,11 @@ type Engine struct {
 
 // peer is what the engine knows of another rank.
 type peer struct {
-	caps  *fabric.Caps // of the fabric it is reached over
-	short int          // longest message that is eager wherever it lies
-	in    inbound      // its message that is arriving in chunks
+	caps    *fabric.Caps // of the fabric it is reached over
+	traffic *traffic     // of that fabric
+	eager   tally        // its eager messages that have come
+	short   int          // longest message that is eager wherever it lies
+	in      inbound      // its message that is arriving in chunks
 
 	unexpected uint64 // bytes of its messages that wait here for a receive
 	held       int    // their number
@@ -135,15 +137,16 @@ func New(l *progress.Loop, rank, size int) *Engine {
 	e := &Engine{loop: l, rank: rank, peers: make([]peer, size), log: l.Log(),
 		limits: DefaultLimits, attached: map[uint32]*attached{}, asked: map[uint64]asked{}, pairErrs: map[*progress.Request]error{}}
 	e.halfEnded = e.endHalf
-	known := map[fabric.Domain]*fabric.Caps{}
+	known, traffics := map[fabric.Domain]*fabric.Caps{}, map[fabric.Domain]*traffic{}
 	for i := range e.peers {
 		d := l.Via(fabric.Peer(i))
 		if known[d] == nil {
 			caps := d.Caps()
-			known[d] = &caps
+			known[d], traffics[d] = &caps, &traffic{sample: fabric.Peer(i)}
+			e.traffic = append(e.traffic, traffics[d])
 		}
 		p := &e.peers[i]
-		p.caps = known[d]
+		p.caps, p.traffic = known[d], traffics[d]
 		p.short = min(p.caps.MaxEager, p.caps.RndvMinMapped-1, p.caps.RndvMin-1)
 	}
 	e.caps = e.peers[rank].caps

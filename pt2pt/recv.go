@@ -54,10 +54,16 @@ func (e *Engine) sourceDown(source int, ranks *group.Map) error {
 // finishRecv ends a receive whose bytes are in place. A message longer than
 // the buffer is consumed all the same (MPI-4.0 §3.2.4).
 func (e *Engine) finishRecv(r *progress.Request, source int, tag int32, total uint64) {
-	setResult(r, source, tag, total)
+	room := uint64(len(r.Buf))
+	if r.Plain() {
+		r.Result = progress.Result{Source: int32(source), Tag: tag, Bytes: total}
+	} else {
+		room = r.Size()
+		setResult(r, source, tag, total)
+	}
 	var err error
-	if total > r.Size() {
-		err = &TruncateError{Length: total, Room: r.Size()}
+	if total > room {
+		err = &TruncateError{Length: total, Room: room}
 	}
 	e.loop.Finish(r, err)
 }

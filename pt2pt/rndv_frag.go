@@ -34,7 +34,7 @@ func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
 	if r == nil {
 		return false
 	}
-	r.Step, r.Moved = stepFrags, 0
+	r.Step, r.Path, r.Moved = stepFrags, pathFrags, 0
 	c := e.loop.Conn(from)
 	if c.Busy() || e.sendFrags(c.Endpoint(), r) == fabric.ErrAgain {
 		c.Enqueue(r)
@@ -77,6 +77,7 @@ func (e *Engine) onData(from fabric.Peer, op, offset uint64, body []byte) bool {
 	put(r, offset, body)
 	if r.Moved += uint64(len(body)); r.Moved == n {
 		_, tag := wire.Match(r.Imm)
+		e.peers[from].traffic.received[pathFrags].add(r.Length)
 		e.finishRecv(r, int(from), tag, r.Length)
 	}
 	return true

@@ -27,7 +27,7 @@ func (e *Engine) onGrant(from fabric.Peer, op uint64, h wire.GrantHeader) bool {
 	if r == nil || h.Limit() == 0 || r.Layout() != nil { // which was announced as unreadable
 		return false
 	}
-	r.Step, r.Remote = stepPut, fabric.Remote{Addr: h.Addr(), Len: r.Limit, Key: h.Key()}
+	r.Step, r.Path, r.Remote = stepPut, pathPut, fabric.Remote{Addr: h.Addr(), Len: r.Limit, Key: h.Key()}
 	c := e.loop.Conn(from)
 	if c.Busy() || e.put(c.Endpoint(), r) == fabric.ErrAgain {
 		c.Enqueue(r)
@@ -45,7 +45,7 @@ func (e *Engine) put(ep fabric.Endpoint, r *progress.Request) error {
 		e.loop.Rouse() // its end is told by a Poll
 	case err == fabric.ErrAgain:
 	case errors.Is(err, fabric.ErrUnsupported):
-		r.Step, r.Moved = stepFrags, 0
+		r.Step, r.Path, r.Moved = stepFrags, pathFrags, 0
 		return e.sendFrags(ep, r)
 	default:
 		e.onPut(r, err)
@@ -60,7 +60,7 @@ func (e *Engine) onPut(r *progress.Request, err error) {
 	if errors.Is(err, fabric.ErrUnsupported) {
 		c := e.loop.Conn(peer)
 		if err = c.Down(); err == nil { // as in put
-			r.Step, r.Moved = stepFrags, 0
+			r.Step, r.Path, r.Moved = stepFrags, pathFrags, 0
 			if c.Busy() || e.sendFrags(c.Endpoint(), r) == fabric.ErrAgain {
 				c.Enqueue(r)
 			}
@@ -87,6 +87,7 @@ func (e *Engine) onWritten(from fabric.Peer, op uint64, o wire.Outcome) bool {
 		e.failRecv(r, &fabric.Error{Op: "receive", Peer: from, HasPeer: true, Err: ErrNotWritten})
 		return true
 	}
+	e.peers[from].traffic.received[pathPut].add(r.Length)
 	_, tag := wire.Match(r.Imm)
 	e.finishRecv(r, int(from), tag, r.Length)
 	return true

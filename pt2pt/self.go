@@ -9,6 +9,8 @@ import (
 // waits for is copied, so that Send to oneself before Recv completes as far as
 // it does towards any other rank; a long one stays in the sender's buffer.
 func (e *Engine) sendSelf(r *progress.Request) {
+	r.Path = pathSelf
+	e.peers[e.rank].traffic.received[pathSelf].add(r.Size())
 	cid, tag := wire.Match(r.Imm)
 	if id, ok := e.match.Arrive(cid, int32(e.rank), tag); ok {
 		to := e.loop.Request(id)

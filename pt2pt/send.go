@@ -11,14 +11,16 @@ import (
 // the mode lets it end without an answer. A buffered send needs no copy then.
 func (e *Engine) sendNow(mode Mode, dest int, imm uint64, b []byte) bool {
 	kind := kindNow[mode]
-	if p := &e.peers[dest]; len(b) > p.short || p.gate != 0 || dest == e.rank || kind == 0 {
+	p := &e.peers[dest]
+	if len(b) > p.short || p.gate != 0 || dest == e.rank || kind == 0 {
 		return false
 	}
 	c := e.loop.Conn(fabric.Peer(dest))
 	if c.Down() != nil || c.Send(kind, imm, nil, b) != nil {
 		return false
 	}
-	if e.sends++; e.sends%lookEvery == 0 {
+	t := &p.traffic.sent[pathEager]
+	if t.add(uint64(len(b))); t.messages%lookEvery == 0 {
 		e.loop.Look()
 	}
 	return true
@@ -68,6 +70,7 @@ func (e *Engine) choose(p *peer, r *progress.Request) {
 	default:
 		r.Step = stepEager
 	}
+	r.Path = pathOf[r.Step]
 	if r.Step == stepRTS {
 		e.register(r, r.Buf, fabric.RemoteRead)
 	}
@@ -118,6 +121,9 @@ func (e *Engine) release(r *progress.Request) {
 // finishSend ends a send.
 func (e *Engine) finishSend(r *progress.Request, err error) {
 	e.release(r)
+	if err == nil && r.Path != pathNone {
+		e.peers[r.Peer].traffic.sent[r.Path].add(r.Size())
+	}
 	if len(e.asked) > 0 {
 		e.unask(r)
 	}

@@ -23,6 +23,27 @@ func capsMakeSense(t *testing.T, h Harness) {
 	if d.Caps() != c {
 		t.Errorf("Caps changed from %+v to %+v", c, d.Caps())
 	}
+	countsMakeSense(t, d)
+}
+
+// countsMakeSense checks what a domain with counts says of itself.
+func countsMakeSense(t *testing.T, d fabric.Domain) {
+	r, ok := d.(fabric.Reporter)
+	if !ok {
+		return
+	}
+	var s fabric.Stats
+	r.Stats(&s)
+	if s.Transport == "" {
+		t.Error("Stats: the transport has no name")
+	}
+	seen := map[string]bool{}
+	for _, c := range s.Counts {
+		if c.Name == "" || c.Help == "" || seen[c.Name] {
+			t.Errorf("Stats: want one count of each name, and what it is: %+v", c)
+		}
+		seen[c.Name] = true
+	}
 }
 
 func exactContent(t *testing.T, h Harness) {
