@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/pt2pt"
 )
 
 // treeTag is the tag of Dup's messages. Those of Barrier are powers of two.
@@ -30,7 +31,7 @@ func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 	}
 	var sends []progress.Handle
 	for _, child := range children {
-		sends = append(sends, c.P2P.Isend(ctx, child, c.Library(), treeTag, id[:]))
+		sends = append(sends, c.P2P.Isend(ctx, pt2pt.Standard, child, c.Library(), treeTag, id[:]))
 	}
 	if err := progress.WaitAll(sends, nil); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/membar"
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/pt2pt"
 )
 
 // flags is the barrier of ranks that reach one another's memory: dissemination with
@@ -135,7 +136,7 @@ func (f *flags) prepare(ctx context.Context, c *Comm) (can byte, err error) {
 			places = append(places, in)
 			tag := int32(flagsTag + k*radix + i)
 			requests = append(requests, c.P2P.Irecv(ctx, r.sources[i].rank, f.context, tag, in),
-				c.P2P.Isend(ctx, r.lookers[i].rank, f.context, tag, place))
+				c.P2P.Isend(ctx, pt2pt.Standard, r.lookers[i].rank, f.context, tag, place))
 		}
 	}
 	if err := progress.WaitAll(requests, nil); err != nil {

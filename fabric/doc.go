@@ -5,7 +5,7 @@
 // It is written for the two sides of the contract: authors of transports, who
 // implement Provider, Domain and Endpoint and prove it with fabrictest, and
 // the engine in package progress, which drives them. It imports nothing of
-// Weft and holds no implementation.
+// Weft and holds no transport.
 //
 // # Ownership of a domain
 //

@@ -42,16 +42,19 @@ type Provider interface {
 }
 
 // Caps says what a domain offers and where its protocols break even. It does
-// not change once the domain is in use. Sizes are in bytes.
+// not change once the domain is in use. Sizes are in bytes; Check says which are
+// possible.
 type Caps struct {
 	MaxEager int // largest body that one Send takes
 
 	// Chunk is the piece to cut a body of more than MaxEager into, so that the
 	// copies in and out overlap.
 	Chunk int
-	// GetMin is the size from which Get beats Send; GetMinMapped the same for
-	// memory that peers have mapped (Domain.Mapped).
-	GetMin, GetMinMapped int
+	// RndvMin is the rendezvous threshold: a message of this length or more is
+	// announced first and moved once its receive is there, by Get or Put where the
+	// domain offers them. A shorter one is sent at once. RndvMinMapped is the
+	// threshold of messages in memory that peers have mapped (Domain.Mapped).
+	RndvMin, RndvMinMapped int
 
 	Get, Put, Atomics bool // offered towards peers that permit it
 

@@ -79,6 +79,9 @@ type domain struct {
 }
 
 func (d *domain) Addr() []byte { return []byte(d.addr) }
+func (d *domain) Caps() fabric.Caps {
+	return fabric.Caps{MaxEager: 1, Chunk: 1, RndvMin: 1, RndvMinMapped: 1}
+}
 func (d *domain) Close() error { d.kind.open.Add(-1); return nil }
 func (d *domain) SetGetMin(n int) {
 	d.getMin = n

@@ -78,7 +78,7 @@ func (t table) goroutines(n int, name string, s Settings) ([]*Routes, error) {
 	addrs := make([][]byte, n)
 	for i := range n {
 		cfg.Rank = fabric.Peer(i)
-		d, err := p.Open(cfg)
+		d, err := fabric.Open(p, cfg)
 		if err != nil {
 			return nil, errors.Join(err, closeAll(opened))
 		}
@@ -109,7 +109,7 @@ func (c choice) open(cfg fabric.Config) (opened []open, err error) {
 		p := tr.provider(1)
 		cfg.Options = options(p)
 		reaches[tr.reach].wanted = true
-		d, err := p.Open(cfg)
+		d, err := fabric.Open(p, cfg)
 		if err == nil {
 			reaches[tr.reach].there = true
 			opened = append(opened, open{tr, p, d})

@@ -31,7 +31,7 @@ func End(w *World, err error) error {
 }
 
 // GetMinOf is from how many bytes on messages are read from their sender's memory.
-func GetMinOf(w *World) int { return w.engine.Loop.Via(0).Caps().GetMin }
+func GetMinOf(w *World) int { return w.engine.Loop.Via(0).Caps().RndvMin }
 
 // Classes lists all classes of errors.
 func Classes() []Class { return slices.Sorted(maps.Keys(classNames)) }

@@ -1,5 +1,7 @@
 package mpi
 
+import "github.com/weft-mpi/weft/pt2pt"
+
 // Send sends buf to rank dest (MPI_Send, MPI-4.0 §3.2.1). It blocks until buf may
 // be used again, which may be before a receive is posted. Non-local.
 func Send[T Scalar](c *Comm, buf []T, dest, tag int) error {
@@ -8,7 +10,7 @@ func Send[T Scalar](c *Comm, buf []T, dest, tag int) error {
 			return err
 		}
 	}
-	if err := c.p2p.Send(c.ctx, dest, c.cid, int32(tag), bytesOf(buf)); err != nil {
+	if err := c.p2p.Send(c.ctx, pt2pt.Standard, dest, c.cid, int32(tag), bytesOf(buf)); err != nil {
 		return fail("Send", err)
 	}
 	return nil
@@ -37,7 +39,7 @@ func Isend[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 	if err := c.checkSend("Isend", dest, tag); err != nil || dest == ProcNull {
 		return c.nullRequest(err)
 	}
-	return Request{c.p2p.Isend(c.ctx, dest, c.cid, int32(tag), bytesOf(buf))}, nil
+	return Request{c.p2p.Isend(c.ctx, pt2pt.Standard, dest, c.cid, int32(tag), bytesOf(buf))}, nil
 }
 
 // Irecv starts a receive (MPI_Irecv, MPI-4.0 §3.7.2). buf must not be touched

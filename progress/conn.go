@@ -103,6 +103,7 @@ func (c *Conn) Enqueue(r *Request) {
 }
 
 func (c *Conn) enqueue(p *packet) {
+	c.loop.counts.waited++
 	if c.head == nil {
 		c.head = p
 		c.loop.backlogged = append(c.loop.backlogged, c)
@@ -150,11 +151,11 @@ func (c *Conn) flush() (moved int) {
 		var err error
 		switch r := p.r; {
 		case r != nil:
-			before := r.Offset
+			before := r.Moved
 			r.queued = nil // from here on the request may be over
 			if err = r.sink.Resume(r); err == fabric.ErrAgain {
 				r.queued = p
-				if r.Offset != before {
+				if r.Moved != before {
 					moved++
 				}
 			}

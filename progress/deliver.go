@@ -78,6 +78,11 @@ func (l *Loop) EndPeer(p fabric.Peer, err error) {
 }
 
 func (l *Loop) tellDown(c *Conn) {
+	if errors.Is(c.down, fabric.ErrPeerLeft) {
+		l.counts.down[1]++
+	} else {
+		l.counts.down[0]++
+	}
 	for _, s := range l.all {
 		s.PeerDown(c.Peer, c.down)
 	}

@@ -100,7 +100,7 @@ func (l *Loop) Orphan(s Sink, r *Request, hook func(*Request, error)) {
 	w := newWaiter()
 	w.single, w.need, w.detached, w.hook = r, 1, &nobody, hook
 	r.waiter = w
-	l.start(s, r)
+	l.Begin(s, r)
 }
 
 // endDetached takes the result of a detached request that has ended.

@@ -52,7 +52,7 @@ func (l *Loop) drainLate() {
 // Submit starts a request now or leaves it to the owner. It never blocks.
 func (l *Loop) Submit(s Sink, r *Request) {
 	if l.Enter() {
-		l.start(s, r)
+		l.Begin(s, r)
 		l.Leave()
 		return
 	}
@@ -90,7 +90,7 @@ func (l *Loop) drain() {
 		next := n.next
 		n.next = nil
 		if n.r != nil {
-			l.start(n.sink, n.r)
+			l.Begin(n.sink, n.r)
 		} else {
 			l.serve(n.w)
 		}
@@ -114,7 +114,7 @@ func (l *Loop) serve(w *Waiter) {
 	}
 	w.single.waiter, w.need = w, 1
 	l.park(w) // if its request ends at once, satisfy takes it out again
-	l.start(w.node.sink, w.single)
+	l.Begin(w.node.sink, w.single)
 }
 
 // Behind calls fn, as the owner, once all that others have queued by now is

@@ -72,7 +72,7 @@ func (l *Loop) Generalize(g *General) Handle {
 	h := r.Handle()
 	l.Exclusive(func() {
 		r.Kind, r.Peer, r.Result, r.general, r.special = 0, noPeer, nothing, g, true
-		l.start(generals{}, r)
+		l.Begin(generals{}, r)
 	})
 	return h
 }

@@ -43,7 +43,7 @@ func TestPacketsThatComeBeforeTheSinksAreKeptForThem(t *testing.T) {
 	quick.l.Handle(quick, question, answer)
 	quick.l.Go()
 	r := quick.l.NewShared()
-	r.Kind, r.Peer, r.Offset = letter, 1, 7
+	r.Kind, r.Peer, r.Imm = letter, 1, 7
 	h := r.Handle()
 	quick.l.Submit(quick, r)
 

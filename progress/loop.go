@@ -57,6 +57,7 @@ type Loop struct {
 	// rank that gets its core back finds all of it cold.
 	dom     fabric.Domain
 	passes  uint64
+	found   uint64 // passes that did something
 	yielded uint64 // passes when other goroutines were let run
 	// yieldEvery bounds the passes between two yields where a domain lingers,
 	// whose passes may be long: see pace.
@@ -92,6 +93,7 @@ type Loop struct {
 	log      *slog.Logger
 	ended    Request // stands for operations that end at once
 	instants instants
+	counts   counts
 	paced    time.Time // the last yield
 	packets  *packet   // free list
 	bided    *Waiter   // stays runnable while another polls
@@ -165,7 +167,8 @@ func (l *Loop) Log() *slog.Logger { return l.log }
 // the owner.
 func (l *Loop) Over() bool { return l.over }
 
-func (l *Loop) start(s Sink, r *Request) {
+// Begin starts a request in place: for the owner.
+func (l *Loop) Begin(s Sink, r *Request) {
 	if l.Adopt(s, r) {
 		s.Start(r)
 	} else {
@@ -173,8 +176,9 @@ func (l *Loop) start(s Sink, r *Request) {
 	}
 }
 
-// Adopt makes s the sink of a request of New, which s then starts by itself. It
-// returns false once the loop has been closed: the request is to be refused.
+// Adopt is the first half of Begin, for a sink that goes on by itself: it returns
+// true if the sink is to start the request, and false, once the loop has been
+// closed, if it is to Refuse it.
 func (l *Loop) Adopt(s Sink, r *Request) bool {
 	r.sink, r.Began = s, clock.now()
 	return !l.over
@@ -210,7 +214,11 @@ func (l *Loop) pass(max int) int {
 	if len(l.more) > 0 {
 		sent += l.pollMore(max)
 	}
-	return sent + l.dom.Poll(l, max)
+	n := sent + l.dom.Poll(l, max)
+	if n > 0 {
+		l.found++
+	}
+	return n
 }
 
 // Connected reports whether the peer is known to be there. It does not connect.
@@ -219,14 +227,24 @@ func (l *Loop) Connected(p fabric.Peer) bool {
 	return c.ep != nil && c.down == nil
 }
 
+// Take returns a request to fill in and start: the owner's, or for anyone.
+func (l *Loop) Take(owner bool) *Request {
+	if owner {
+		if s := &l.requests; s.own != nil {
+			r := s.own
+			s.own = r.Link
+			s.nOwn--
+			return r
+		}
+	}
+	return l.requests.takeShared(l)
+}
+
 // New returns a request to fill in and start, for the owner.
-func (l *Loop) New() *Request { return l.requests.take(l) }
+func (l *Loop) New() *Request { return l.Take(true) }
 
 // NewShared returns a request to fill in and Submit, for anyone.
 func (l *Loop) NewShared() *Request { return l.requests.takeShared(l) }
-
-// Begin starts a request of New in place.
-func (l *Loop) Begin(s Sink, r *Request) { l.start(s, r) }
 
 // Free gives back a request that has ended and that nobody waits for.
 func (l *Loop) Free(r *Request) { l.requests.free(r) }

@@ -53,19 +53,9 @@ func (l *Loop) restart(h Handle) error {
 		return fabric.ErrClosed
 	}
 	s := r.saved
-	if s.Now != nil && s.Now(r) {
-		s.starts++
-		r.Result, r.done, r.resting, r.Began = nothing, true, false, clock.now()
-		return nil
-	}
 	s.starts++
-	r.Imm, r.Peer, r.Mode, r.Offset, r.resting = s.Imm, s.Peer, s.Mode, 0, false
-	if s.Begin != nil {
-		r.Began = clock.now()
-		s.Begin(r)
-		return nil
-	}
-	l.start(s.Sink, r)
+	r.Imm, r.Peer, r.Mode, r.Moved, r.resting = s.Imm, s.Peer, s.Mode, 0, false
+	l.Begin(s.Sink, r)
 	return nil
 }
 
@@ -126,5 +116,5 @@ func Release(h *Handle) (g *General, err error) {
 // name, which is freed by who collects it.
 func forgo(r *Request, _ error) {
 	r.gen += r.saved.starts
-	r.saved, r.special = nil, false
+	r.saved = nil
 }

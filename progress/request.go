@@ -5,18 +5,20 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/group"
 )
 
-// Request is an operation in flight. Its fields belong to the owner of the
-// loop from Start until it is freed; before Start they belong to whoever took
-// it. Protocols use the exported fields as their names say.
+// Request is an operation in flight. Its fields belong to the owner of the loop
+// from its start until it is freed; before the start they belong to the goroutine
+// that took it. An exported field is the sink's, and has one meaning, which its
+// comment gives; the sink leaves the others to the loop.
 type Request struct {
-	// What every short message touches comes first: two cache lines.
+	// Every short message touches two cache lines, which come first.
 	Buf    []byte // the user's buffer, reachable from here until the request ends
-	Imm    uint64 // context and tag
-	Peer   int32  // destination, or source, or AnySource
-	Kind   uint8  // the sink's: what kind of operation
-	Step   uint8  // the sink's: how far it is
+	Imm    uint64 // context and tag: those asked for, and those of a receive's message once it has one
+	Peer   int32  // the other rank, or AnySource until a receive has its message
+	Kind   uint8  // what kind of operation
+	Step   uint8  // how far it is
 	done   bool
 	id     uint32
 	gen    uint32
@@ -25,28 +27,44 @@ type Request struct {
 	err    error
 
 	Result  Result   // what was received
-	Entry   uint64   // its entry in the matching table
-	Link    *Request // the protocol's, to string up requests; of the free list before, and not cleared
-	Mode    uint8    // the protocol's
+	Entry   uint64   // its entry in the matching table while it is there
+	Link    *Request // the next of a list; of the free list before, and not cleared
+	Mode    uint8    // of a send: when it completes
 	resting bool     // persistent, and not started
-	special bool     // persistent or generalized
+	special bool     // persistent, generalized, or has ranks or a layout: there is more to look at
 	Began   uint32   // when, in seconds of Clock
 
-	Place  [3]uintptr // return addresses above the call that made it
-	Until  Expiry     // ends the wait
-	Offset uint64     // bytes moved so far
-	loop   *Loop
-	Back   *Request // the protocol's, as Link
-	Pair   *Request // the protocol\'s: what this is a half of
+	Place [3]uintptr // return addresses above the call that made it
+	Until Expiry     // ends the wait
+	Moved uint64     // bytes of the message that have been sent or received in pieces
+	loop  *Loop
 
+	Back    *Request // the one before in a list
+	Pair    *Request // of a half: the request of both
 	queued  *packet  // its entry in its peer's backlog, or nil
 	saved   *Saved   // what a persistent request starts with again
 	general *General // of a generalized request that goes on
 	watched Watched  // of a request that waits for a condition
 	node    node
-	Other   uint64 // the peer's request
-	Remote  fabric.Remote
-	Region  fabric.Region
+
+	// A rendezvous.
+	Outcome uint8         // what its receiver says of the message
+	Path    uint8         // of a send: which way its message goes
+	Other   uint64        // the peer's request
+	Length  uint64        // of a receive: bytes of its message, as announced
+	Limit   uint64        // of a send: bytes of the message that its receiver has room for
+	Remote  fabric.Remote // the peer's memory that is read from or written to
+	Region  fabric.Region // the registration of Buf
+
+	Found  uint64      // of a probe that takes a message, and of the receive of that: its name
+	Block  uint64      // of the copy of a buffered send: its number in the attached memory
+	Halves [2]*Request // of a send and receive in one: the receive, the send, each until it has ended
+
+	ranks  *group.Map // of its communicator; nil: those of the job
+	lay    Layout     // its memory, if that is not Buf
+	packed uint64     // bytes of lay
+
+	_ [8]byte // requests begin on cache lines
 }
 
 // Saved is what Restart gives a persistent request back each time.
@@ -58,12 +76,6 @@ type Saved struct {
 	Peer       int32
 	Kind, Mode uint8
 	Place      [3]uintptr
-
-	// Now, unless nil, is tried before Sink.Start: it answers true if the
-	// operation has ended with it, without changing the request.
-	Now func(*Request) bool
-	// Begin, unless nil, does what Sink.Start would.
-	Begin func(*Request)
 
 	starts uint32
 }
@@ -124,6 +136,22 @@ const lastGen = 1<<30 - 1
 // or what else is the sink's in a request of another.
 func (r *Request) Of(s Sink) bool { return r.sink == s }
 
+// SetRanks says how the request's communicator numbers its ranks. Peer is a rank
+// of the job all the same.
+func (r *Request) SetRanks(m *group.Map) {
+	if r.ranks = m; m != nil {
+		r.special = true
+	}
+}
+
+// Ranks is how results are to name ranks: nil for as the job does.
+func (r *Request) Ranks() *group.Map {
+	if !r.special {
+		return nil
+	}
+	return r.ranks
+}
+
 // Persistent reports whether the request is started again and again.
 func (r *Request) Persistent() bool { return r.special && r.saved != nil }
 
@@ -173,17 +201,6 @@ func (s *requests) lookup(op uint64) *Request {
 	return nil
 }
 
-// take is for the owner.
-func (s *requests) take(l *Loop) *Request {
-	r := s.own
-	if r == nil {
-		return s.takeShared(l)
-	}
-	s.own = r.Link
-	s.nOwn--
-	return r
-}
-
 // takeShared is for anyone.
 func (s *requests) takeShared(l *Loop) *Request {
 	for {
@@ -215,6 +232,7 @@ func (s *requests) free(r *Request) {
 			uses += r.saved.starts
 		}
 		r.saved, r.general, r.special, r.resting = nil, nil, false, false
+		r.ranks, r.lay = nil, nil
 	}
 	if r.gen = (r.gen + uses) & lastGen; r.gen == instant {
 		r.gen++

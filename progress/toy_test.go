@@ -29,18 +29,18 @@ const (
 	answer   uint8 = 2 | fabric.Urgent
 )
 
-// toy is a protocol for tests. The status of its requests tells their Offset
+// toy is a protocol for tests. The status of its requests tells their Imm
 // back, so a result that belongs to another request is seen.
 type toy struct {
 	l        *Loop
 	waiting  map[*Request]bool // requests of kind forever
 	canceled int
-	started  []uint64 // Offsets, in the order of starting, if not nil
+	started  []uint64 // Imms, in the order of starting, if not nil
 }
 
 func (s *toy) Start(r *Request) {
 	if s.started != nil {
-		s.started = append(s.started, r.Offset)
+		s.started = append(s.started, r.Imm)
 	}
 	r.Result.Bytes = 0
 	switch r.Kind {
@@ -62,7 +62,7 @@ func (s *toy) Resume(r *Request) error {
 }
 
 func (s *toy) finish(r *Request) {
-	r.Result.Bytes = r.Offset
+	r.Result.Bytes = r.Imm
 	s.l.Finish(r, nil)
 }
 
@@ -72,7 +72,7 @@ func (s *toy) Cancel(r *Request, err error) bool {
 	}
 	delete(s.waiting, r)
 	s.canceled++
-	r.Result.Bytes = r.Offset
+	r.Result.Bytes = r.Imm
 	s.l.Finish(r, err)
 	return true
 }
@@ -168,7 +168,7 @@ func (s *toy) own(f func()) {
 // shared fills in a request that anyone may take.
 func (s *toy) shared(kind uint8, peer int, token uint64, ctx context.Context) *Request {
 	r := s.l.NewShared()
-	r.Kind, r.Peer, r.Offset, r.Until = kind, int32(peer), token, Expires(ctx)
+	r.Kind, r.Peer, r.Imm, r.Until = kind, int32(peer), token, Expires(ctx)
 	return r
 }
 
@@ -185,7 +185,7 @@ func (s *toy) begin(kind uint8, peer int, token uint64) Handle {
 	var h Handle
 	s.own(func() {
 		r := s.l.New()
-		r.Kind, r.Peer, r.Offset, r.Until = kind, int32(peer), token, Expiry{}
+		r.Kind, r.Peer, r.Imm, r.Until = kind, int32(peer), token, Expiry{}
 		h = r.Handle()
 		s.l.Begin(s, r)
 	})

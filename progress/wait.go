@@ -23,7 +23,8 @@ type Waiter struct {
 	// freed by whoever ends it.
 	single *Request
 	result Result
-	entry  uint64 // the request's Entry
+	finds  bool   // a waiter of Find
+	found  uint64 // the request's Found
 	err    error
 
 	state      waiterState // see states.go
@@ -73,7 +74,7 @@ func (w *Waiter) reset() {
 	}
 	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
 	w.detached, w.unwatch, w.hook = nil, nil, nil
-	w.need, w.state = 0, unplaced
+	w.need, w.state, w.finds = 0, unplaced, false
 }
 
 // waiter and release are newWaiter and recycle for the owner.
@@ -120,7 +121,9 @@ func (l *Loop) satisfy(w *Waiter, r *Request) {
 		w.hook(r, r.err)
 	}
 	if w.single == r {
-		w.entry = r.Entry
+		if w.finds {
+			w.found = r.Found
+		}
 		w.result, w.err = l.collect(r)
 	}
 	if w.need--; w.need > 0 {
@@ -143,7 +146,7 @@ func (l *Loop) satisfy(w *Waiter, r *Request) {
 // Do starts a request and waits for it: the blocking form of Submit.
 func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 	if l.Enter() {
-		l.start(s, r)
+		l.Begin(s, r)
 		return l.Await(r)
 	}
 	w := newWaiter()
@@ -193,15 +196,15 @@ func (l *Loop) Await(r *Request) (Result, error) {
 	return l.end(w, l.await(w))
 }
 
-// Find starts a request and waits for it, like Do, and returns its Entry too. The
+// Find starts a request and waits for it, like Do, and returns its Found too. The
 // caller owns the loop, or took the request with NewShared.
 func (l *Loop) Find(s Sink, r *Request, owner bool) (Result, uint64, error) {
 	w := newWaiter()
-	w.single, w.need = r, 1
+	w.single, w.need, w.finds = r, 1, true
 	w.watch(r)
 	if owner {
 		r.waiter = w
-		l.start(s, r)
+		l.Begin(s, r)
 		if w.need > 0 {
 			owner = l.await(w)
 		}
@@ -210,12 +213,12 @@ func (l *Loop) Find(s Sink, r *Request, owner bool) (Result, uint64, error) {
 		l.push(&w.node)
 		owner = l.sleep(w)
 	}
-	res, entry, err := w.result, w.entry, w.err
+	res, found, err := w.result, w.found, w.err
 	w.recycle()
 	if owner {
 		l.Leave()
 	}
-	return res, entry, err
+	return res, found, err
 }
 
 func (l *Loop) end(w *Waiter, owner bool) (Result, error) {

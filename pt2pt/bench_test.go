@@ -20,7 +20,7 @@ type feeder struct {
 }
 
 func (f *feeder) Caps() fabric.Caps {
-	return fabric.Caps{MaxEager: 8192, Chunk: 2048, GetMin: 6144, GetMinMapped: 4096, Get: true}
+	return fabric.Caps{MaxEager: 8192, Chunk: 2048, RndvMin: 6144, RndvMinMapped: 4096, Get: true}
 }
 func (f *feeder) Connect(fabric.Peer, []byte) (fabric.Endpoint, error) { return feederEnd{}, nil }
 func (f *feeder) Poll(h fabric.Handler, max int) int {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
 )
 
 // BufferOverhead is what a buffered send takes of attached memory besides its
@@ -77,14 +78,17 @@ func (e *Engine) DetachBuffer(ctx context.Context, cid uint32) (b []byte, err er
 // FlushBuffer blocks until all messages in the context's attached memory are on
 // their way: it may be all sent over again.
 func (e *Engine) FlushBuffer(ctx context.Context, cid uint32) error {
-	r := fill(e.loop.NewShared(), progress.Expires(ctx), kindFlush, e.rank, cid, 0, nil)
-	_, err := e.loop.Do(e, r)
+	r := e.loop.NewShared()
+	fill(r, progress.Expires(ctx), kindFlush, e.rank, wire.Imm(cid, 0), nil)
+	_, err := e.run(r, false)
 	return err
 }
 
 // IflushBuffer starts FlushBuffer. It is local.
 func (e *Engine) IflushBuffer(ctx context.Context, cid uint32) progress.Handle {
-	return e.submit(fill(e.loop.NewShared(), progress.Expires(ctx), kindFlush, e.rank, cid, 0, nil))
+	r := e.loop.NewShared()
+	fill(r, progress.Expires(ctx), kindFlush, e.rank, wire.Imm(cid, 0), nil)
+	return e.start(r, false)
 }
 
 func cidOf(r *progress.Request) uint32 { return uint32(r.Imm >> 32) }
@@ -110,22 +114,29 @@ func (e *Engine) unflush(r *progress.Request) {
 // (MPI-4.0 §3.6).
 func (e *Engine) sendBuffered(r *progress.Request) {
 	cid := cidOf(r)
+	r.Path = pathNone
 	a := e.attached[cid]
 	if a == nil {
 		a = e.attached[Everywhere]
 	}
 	if a == nil {
-		e.finishSend(r, &NoBufferError{Need: len(r.Buf) + BufferOverhead})
+		e.finishSend(r, &NoBufferError{Need: int(r.Size()) + BufferOverhead})
 		return
 	}
-	block, number, ok := a.copy(r.Buf)
+	b, n := r.Buf, int(r.Size())
+	if lay := r.Layout(); lay != nil {
+		b = make([]byte, n)
+		lay.Pack(b, 0)
+	}
+	block, number, ok := a.copy(b)
 	if !ok {
-		e.finishSend(r, &NoBufferError{Need: len(r.Buf) + BufferOverhead, Free: max(a.ring.room(), a.free()), Size: len(a.mem)})
+		e.finishSend(r, &NoBufferError{Need: n + BufferOverhead, Free: max(a.ring.room(), a.free()), Size: len(a.mem)})
 		return
 	}
+	_, tag := wire.Match(r.Imm)
 	d := e.loop.New()
-	d.Kind, d.Mode, d.Peer, d.Imm, d.Buf, d.Offset = kindSend, uint8(Standard), r.Peer, r.Imm, block, 0
-	d.Remote.Addr = number
+	fill(d, progress.Expiry{}, kindSend, int(r.Peer), wire.Imm(cid, tag), block)
+	d.Block = number
 	e.loop.Orphan(e, d, a.hook)
 	e.finishSend(r, nil)
 }
@@ -165,7 +176,7 @@ func (a *attached) ended(d *progress.Request, err error) {
 	if err != nil {
 		a.e.log.Error("a buffered send failed after it had been taken over", "rank", a.e.rank, "dest", d.Peer, "err", err)
 	}
-	if a.drop(d.Buf, d.Remote.Addr); a.used > 0 || a.e.loop.Over() {
+	if a.drop(d.Buf, d.Block); a.used > 0 || a.e.loop.Over() {
 		return
 	}
 	for r := a.flushes.First(); r != nil; r = a.flushes.First() {

@@ -7,69 +7,31 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// Send blocks until b may be used again: the message has been received or
-// copied (MPI-4.0 §3.4, standard mode).
-func (e *Engine) Send(ctx context.Context, dest int, cid uint32, tag int32, b []byte) error {
-	l, until := e.loop, progress.Expires(ctx)
-	if !l.Enter() {
-		r := fill(l.NewShared(), until, kindSend, dest, cid, tag, b)
-		callers(&r.Place)
-		_, err := l.Do(e, r)
-		return err
-	}
-	if e.sendNow(wire.Eager, dest, wire.Imm(cid, tag), b) {
-		l.Leave()
+// Send sends b in a mode. In standard mode it blocks until b may be used again:
+// the message has been received or copied (MPI-4.0 §3.4).
+func (e *Engine) Send(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) error {
+	until := progress.Expires(ctx)
+	owner := e.loop.Enter()
+	if owner && e.sendNow(mode, dest, wire.Imm(cid, tag), b) {
+		e.loop.Leave()
 		return nil
 	}
-	r := fill(l.New(), until, kindSend, dest, cid, tag, b)
-	callers(&r.Place)
-	l.Begin(e, r)
-	_, err := l.Await(r)
-	return err
-}
-
-// SendMode is Send in any mode.
-func (e *Engine) SendMode(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) error {
-	l, until := e.loop, progress.Expires(ctx)
-	if !l.Enter() {
-		r := fill(l.NewShared(), until, kindSend, dest, cid, tag, b)
-		r.Mode = uint8(mode)
-		callers(&r.Place)
-		_, err := l.Do(e, r)
-		return err
-	}
-	if e.sendsNow(mode, dest, wire.Imm(cid, tag), b) {
-		l.Leave()
-		return nil
-	}
-	r := fill(l.New(), until, kindSend, dest, cid, tag, b)
-	callers(&r.Place)
+	r := e.loop.Take(owner)
+	fill(r, until, kindSend, dest, wire.Imm(cid, tag), b)
 	r.Mode = uint8(mode)
-	l.Begin(e, r)
-	_, err := l.Await(r)
+	callers(&r.Place)
+	_, err := e.run(r, owner)
 	return err
 }
 
 // Recv blocks until a message has been received into b.
 func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b []byte) (progress.Result, error) {
-	l, until := e.loop, progress.Expires(ctx)
-	if !l.Enter() {
-		r := fill(l.NewShared(), until, kindRecv, source, cid, tag, b)
-		callers(&r.Place)
-		return l.Do(e, r)
-	}
-	r := l.New()
-	set(r, kindRecv, source, cid, tag, b)
-	if ctx != nil {
-		r.Until = until
-	}
+	until := progress.Expires(ctx)
+	owner := e.loop.Enter()
+	r := e.loop.Take(owner)
+	fill(r, until, kindRecv, source, wire.Imm(cid, tag), b)
 	callers(&r.Place)
-	if l.Adopt(e, r) {
-		e.startRecv(r)
-	} else {
-		l.Refuse(r)
-	}
-	return l.Await(r)
+	return e.run(r, owner)
 }
 
 // TrySend sends a message that can go at once, in standard mode, and needs no
@@ -79,84 +41,36 @@ func (e *Engine) TrySend(dest int, cid uint32, tag int32, b []byte) bool {
 	if !l.Enter() {
 		return false
 	}
-	sent := e.sendNow(wire.Eager, dest, wire.Imm(cid, tag), b)
+	sent := e.sendNow(Standard, dest, wire.Imm(cid, tag), b)
 	l.Leave()
 	return sent
 }
 
 // Isend starts a send. It is local; b is the engine's until the request ends.
-func (e *Engine) Isend(ctx context.Context, dest int, cid uint32, tag int32, b []byte) progress.Handle {
-	l := e.loop
-	if l.Enter() {
-		if e.sendNow(wire.Eager, dest, wire.Imm(cid, tag), b) {
-			h := l.Instant()
-			l.Leave()
-			return h
-		}
-		l.Leave()
+func (e *Engine) Isend(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) progress.Handle {
+	until := progress.Expires(ctx)
+	owner := e.loop.Enter()
+	if owner && e.sendNow(mode, dest, wire.Imm(cid, tag), b) {
+		h := e.loop.Instant()
+		e.loop.Leave()
+		return h
 	}
-	return e.isend(ctx, Standard, dest, cid, tag, b)
-}
-
-// IsendMode is Isend in any mode.
-func (e *Engine) IsendMode(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) progress.Handle {
-	l := e.loop
-	if l.Enter() {
-		if e.sendsNow(mode, dest, wire.Imm(cid, tag), b) {
-			h := l.Instant()
-			l.Leave()
-			return h
-		}
-		l.Leave()
-	}
-	return e.isend(ctx, mode, dest, cid, tag, b)
-}
-
-// isend starts a send that could not go at once.
-func (e *Engine) isend(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) progress.Handle {
-	l, until := e.loop, progress.Expires(ctx)
-	owner := l.Enter()
-	var r *progress.Request
-	if owner {
-		r = l.New()
-	} else {
-		r = l.NewShared()
-	}
-	fill(r, until, kindSend, dest, cid, tag, b)
+	r := e.loop.Take(owner)
+	fill(r, until, kindSend, dest, wire.Imm(cid, tag), b)
 	r.Mode = uint8(mode)
 	callers(&r.Place)
-	if !owner {
-		return e.submit(r)
-	}
-	h := r.Handle()
-	l.Begin(e, r)
-	l.Leave()
-	return h
+	return e.start(r, owner)
 }
 
 // Irecv starts a receive. It is local; b is the engine's until the request
 // ends.
 func (e *Engine) Irecv(ctx context.Context, source int, cid uint32, tag int32, b []byte) progress.Handle {
-	l, until := e.loop, progress.Expires(ctx)
-	if !l.Enter() {
-		r := fill(l.NewShared(), until, kindRecv, source, cid, tag, b)
-		callers(&r.Place)
-		return e.submit(r)
-	}
-	r := l.New()
-	set(r, kindRecv, source, cid, tag, b)
-	if ctx != nil {
-		r.Until = until
-	}
+	until := progress.Expires(ctx)
+	owner := e.loop.Enter()
+	r := e.loop.Take(owner)
+	fill(r, until, kindRecv, source, wire.Imm(cid, tag), b)
 	callers(&r.Place)
-	h := r.Handle()
-	if l.Adopt(e, r) {
-		e.startRecv(r)
-	} else {
-		l.Refuse(r)
-	}
-	l.Leave()
-	return h
+	return e.start(r, owner)
 }
 
 // SendInit returns a persistent send, at rest (MPI-4.0 §3.9). It is local; b is
@@ -172,12 +86,6 @@ func (e *Engine) RecvInit(ctx context.Context, source int, cid uint32, tag int32
 
 func (e *Engine) persist(ctx context.Context, kind uint8, mode Mode, peer int, cid uint32, tag int32, b []byte) progress.Handle {
 	s := progress.Saved{Sink: e, Until: progress.Expires(ctx), Buf: b, Imm: wire.Imm(cid, tag), Peer: int32(peer), Kind: kind, Mode: uint8(mode)}
-	if kind == kindSend && mode == Standard && peer != ProcNull {
-		s.Now = e.again(peer, s.Imm, b)
-	}
-	if kind == kindRecv && peer != ProcNull {
-		s.Begin = e.startRecv
-	}
 	callers(&s.Place)
 	return e.loop.Persist(s)
 }
@@ -185,24 +93,46 @@ func (e *Engine) persist(ctx context.Context, kind uint8, mode Mode, peer int, c
 // Null returns the request of an operation with ProcNull, which has ended. It is
 // local.
 func (e *Engine) Null() progress.Handle {
-	return e.submit(fill(e.loop.NewShared(), progress.Expiry{}, kindRecv, ProcNull, 0, AnyTag, nil))
+	r := e.loop.NewShared()
+	fill(r, progress.Expiry{}, kindRecv, ProcNull, wire.Imm(0, AnyTag), nil)
+	return e.start(r, false)
 }
 
-// submit leaves an operation to the owner of the loop.
-func (e *Engine) submit(r *progress.Request) progress.Handle {
+// Every operation that needs a request takes one (Loop.Take), fills it in, and
+// begins it with start or run, which end the caller's ownership. owner says
+// whether the caller owns the loop: the operation begins at once then, else when
+// the owner gets to it.
+
+// fill says what a request is to do.
+func fill(r *progress.Request, until progress.Expiry, kind uint8, peer int, imm uint64, b []byte) {
+	r.Kind, r.Mode, r.Peer, r.Imm, r.Buf, r.Moved, r.Until = kind, 0, int32(peer), imm, b, 0, until
+}
+
+// start begins an operation and returns its handle. It is local.
+func (e *Engine) start(r *progress.Request, owner bool) progress.Handle {
 	h := r.Handle()
-	e.loop.Submit(e, r)
+	switch {
+	case !owner:
+		e.loop.Submit(e, r)
+		return h
+	case e.loop.Adopt(e, r): // not Begin, which would not know what it calls
+		e.Start(r)
+	default:
+		e.loop.Refuse(r)
+	}
+	e.loop.Leave()
 	return h
 }
 
-func fill(r *progress.Request, until progress.Expiry, kind uint8, peer int, cid uint32, tag int32, b []byte) *progress.Request {
-	set(r, kind, peer, cid, tag, b)
-	r.Until = until
-	return r
-}
-
-// set is fill without the context: Recv and Irecv inline both, one call less on
-// the hot path.
-func set(r *progress.Request, kind uint8, peer int, cid uint32, tag int32, b []byte) {
-	r.Kind, r.Mode, r.Peer, r.Imm, r.Buf, r.Offset = kind, 0, int32(peer), wire.Imm(cid, tag), b, 0
+// run begins an operation and waits for its end.
+func (e *Engine) run(r *progress.Request, owner bool) (progress.Result, error) {
+	switch {
+	case !owner:
+		return e.loop.Do(e, r)
+	case e.loop.Adopt(e, r):
+		e.Start(r)
+	default:
+		e.loop.Refuse(r)
+	}
+	return e.loop.Await(r)
 }

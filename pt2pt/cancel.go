@@ -51,7 +51,7 @@ func (e *Engine) Cancel(r *progress.Request, err error) bool {
 		e.unflush(r)
 		e.loop.Finish(r, err)
 	case stepPair:
-		for _, part := range []*progress.Request{r.Link, r.Back} {
+		for _, part := range r.Halves {
 			if part != nil {
 				e.Cancel(part, err)
 			}
@@ -63,7 +63,7 @@ func (e *Engine) Cancel(r *progress.Request, err error) bool {
 		e.finishSend(r, err)
 		e.admit(p)
 	case stepEager, stepSync, stepChunks, stepRTS:
-		if !r.Queued() || r.Offset > 0 {
+		if !r.Queued() || r.Moved > 0 {
 			return false
 		}
 		e.withdraw(r)

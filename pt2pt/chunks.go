@@ -8,17 +8,17 @@ import (
 
 // maxChunked bounds what a peer may announce as the length of a message that
 // comes in chunks.
-const maxChunked = 1 << 20
+const maxChunked = fabric.MaxRndvMin
 
 // sendChunks sends a message in several packets: the receiver copies one out
 // while the next is copied in. Nothing of another message comes between them,
 // since a send that has begun stays at the head of its peer's backlog.
 func (e *Engine) sendChunks(ep fabric.Endpoint, r *progress.Request) error {
-	for r.Offset < uint64(len(r.Buf)) {
-		piece := r.Buf[r.Offset:min(r.Offset+uint64(e.peers[r.Peer].caps.Chunk), uint64(len(r.Buf)))]
+	for n := r.Size(); r.Moved < n; {
+		piece := e.piece(r, r.Moved, min(r.Moved+uint64(e.peers[r.Peer].caps.Chunk), n))
 		var err error
-		if r.Offset == 0 {
-			err = ep.Send(wire.EagerFirst, r.Imm, wire.MakeFirst(e.hdr[:], uint64(len(r.Buf)), Mode(r.Mode) == Ready), piece)
+		if r.Moved == 0 {
+			err = ep.Send(wire.EagerFirst, r.Imm, wire.MakeFirst(e.hdr[:], n, Mode(r.Mode) == Ready), piece)
 		} else {
 			err = ep.Send(wire.EagerMore, 0, nil, piece)
 		}
@@ -29,7 +29,7 @@ func (e *Engine) sendChunks(ep fabric.Endpoint, r *progress.Request) error {
 			e.finishSend(r, err)
 			return err
 		}
-		r.Offset += uint64(len(piece))
+		r.Moved += uint64(len(piece))
 	}
 	e.finishSend(r, nil)
 	return nil
@@ -67,7 +67,7 @@ func (e *Engine) onFirst(from fabric.Peer, imm uint64, h wire.First, body []byte
 // receiveChunks lets the peer's arriving message go on into a receive; body is
 // what has come so far.
 func (e *Engine) receiveChunks(r *progress.Request, from fabric.Peer, tag int32, body []byte) {
-	copy(r.Buf, body)
+	put(r, 0, body)
 	r.Step, r.Peer = stepChunked, int32(from)
 	r.Imm = wire.Imm(uint32(r.Imm>>32), tag)
 	e.peers[from].in.r = r
@@ -79,9 +79,7 @@ func (e *Engine) onMore(from fabric.Peer, body []byte) bool {
 		return false
 	}
 	if r := in.r; r != nil {
-		if in.got < uint64(len(r.Buf)) {
-			copy(r.Buf[in.got:], body)
-		}
+		put(r, in.got, body)
 	} else {
 		b := &e.arrivals.bodies[e.arrivals.at(in.arrival).body]
 		*b = append(*b, body...)
@@ -90,6 +88,7 @@ func (e *Engine) onMore(from fabric.Peer, body []byte) bool {
 	if in.got < in.total {
 		return true
 	}
+	e.peers[from].traffic.received[pathChunks].add(in.total)
 	if r := in.r; r != nil {
 		_, tag := wire.Match(r.Imm)
 		e.finishRecv(r, int(from), tag, in.total)

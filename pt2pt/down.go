@@ -38,7 +38,7 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 		e.alone = err
 	}
 	e.loop.Each(e, func(r *progress.Request) {
-		if r.Peer != int32(p) && !(last && r.Peer == match.AnySource) {
+		if r.Peer != int32(p) && !e.lonely(r, last) {
 			return
 		}
 		switch {
@@ -74,14 +74,16 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 	}
 }
 
-// endCollective ends what waits in the contexts of collective calls because of
-// a death, as far as it can still be taken back: what cannot is being fetched by
+// endCollective ends what waits in the contexts of collective calls of
+// communicators that have lost a rank, as far as it can still be taken back: what cannot is being fetched by
 // a rank that lives.
 func (e *Engine) endCollective() {
 	e.loop.Each(e, func(r *progress.Request) {
 		cid, _ := wire.Match(r.Imm)
 		if (r.Kind == kindSend || r.Kind == kindRecv) && wire.Library(cid) && !r.Done() {
-			e.Cancel(r, e.dead)
+			if err := e.deathIn(r.Ranks()); err != nil {
+				e.Cancel(r, inRanks(r.Ranks(), err))
+			}
 		}
 	})
 }

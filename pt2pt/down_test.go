@@ -45,21 +45,21 @@ func TestADeathEndsWhatNeedsThePeerAtEveryStep(t *testing.T) {
 			return h
 		}},
 		{name: "an eager send in the backlog", depth: 1, step: stepEager, start: func(g *rig, e *engine, peer *raw) progress.Handle {
-			e.must(e.Send(g.ctx, 1, world, 0, nil))
-			return e.Isend(g.ctx, 1, world, tag, make([]byte, 100))
+			e.must(e.Send(g.ctx, Standard, 1, world, 0, nil))
+			return e.Isend(g.ctx, Standard, 1, world, tag, make([]byte, 100))
 		}},
 		{name: "a send of chunks half gone", depth: 2, step: stepChunks, start: func(g *rig, e *engine, peer *raw) progress.Handle {
-			return e.Isend(g.ctx, 1, world, tag, make([]byte, 16000))
+			return e.Isend(g.ctx, Standard, 1, world, tag, make([]byte, 16000))
 		}},
 		{name: "an announcement in the backlog", depth: 1, step: stepRTS, start: func(g *rig, e *engine, peer *raw) progress.Handle {
-			e.must(e.Send(g.ctx, 1, world, 0, nil))
-			return e.Isend(g.ctx, 1, world, tag, make([]byte, 20000))
+			e.must(e.Send(g.ctx, Standard, 1, world, 0, nil))
+			return e.Isend(g.ctx, Standard, 1, world, tag, make([]byte, 20000))
 		}},
 		{name: "an announced send", step: stepAwait, start: func(g *rig, e *engine, peer *raw) progress.Handle {
-			return e.Isend(g.ctx, 1, world, tag, make([]byte, 20000))
+			return e.Isend(g.ctx, Standard, 1, world, tag, make([]byte, 20000))
 		}},
 		{name: "a send of fragments half gone", depth: 2, step: stepFrags, start: func(g *rig, e *engine, peer *raw) progress.Handle {
-			h := e.Isend(g.ctx, 1, world, tag, make([]byte, 1<<20))
+			h := e.Isend(g.ctx, Standard, 1, world, tag, make([]byte, 1<<20))
 			req := wire.RTSHeader(peer.next(wire.RTS).hdr).Request()
 			peer.send(0, wire.CTS, req, wire.MakeCTS(make([]byte, wire.CTSSize), 77, 1<<20, false), nil)
 			return h
@@ -88,16 +88,16 @@ func TestADeathEndsWhatNeedsThePeerAtEveryStep(t *testing.T) {
 				t.Errorf("status %+v of a lost message has a length", st)
 			}
 			// Later operations fail at once, others go on.
-			if err := e.Send(g.ctx, 1, world, tag, nil); !errors.Is(err, fabric.ErrPeerDown) {
+			if err := e.Send(g.ctx, Standard, 1, world, tag, nil); !errors.Is(err, fabric.ErrPeerDown) {
 				t.Errorf("a later send: %v", err)
 			}
-			if err := e.Send(g.ctx, 1, world, tag, make([]byte, 20000)); !errors.Is(err, fabric.ErrPeerDown) {
+			if err := e.Send(g.ctx, Standard, 1, world, tag, make([]byte, 20000)); !errors.Is(err, fabric.ErrPeerDown) {
 				t.Errorf("a later long send: %v", err)
 			}
 			if st, err := e.Recv(g.ctx, 1, world, tag, nil); !errors.Is(err, fabric.ErrPeerDown) || st.Bytes != 0 {
 				t.Errorf("a later receive: %+v, %v", st, err)
 			}
-			e.must(other.Send(g.ctx, 0, world, tag, []byte("alive")))
+			e.must(other.Send(g.ctx, Standard, 0, world, tag, []byte("alive")))
 			_, err = progress.Wait(&fine)
 			e.must(err)
 			e.clean()
@@ -172,7 +172,7 @@ func TestAFailedFetchFailsBothSidesAndTheConnectionGoesOn(t *testing.T) {
 		t.Errorf("FIN %+v, want a failed one for 5", p)
 	}
 	// As sender.
-	h := e.Isend(g.ctx, 1, world, tag, make([]byte, 20000))
+	h := e.Isend(g.ctx, Standard, 1, world, tag, make([]byte, 20000))
 	peer.send(0, wire.FIN, wire.RTSHeader(peer.next(wire.RTS).hdr).Request(), wire.MakeFIN(make([]byte, 8), wire.Lost), nil)
 	if _, err := progress.Wait(&h); !errors.Is(err, ErrNotFetched) {
 		t.Errorf("Wait = %v, want ErrNotFetched", err)
@@ -202,7 +202,7 @@ func TestAGrantedReceiveEndsWithTheFabricsWord(t *testing.T) {
 			if ended, _, err := progress.Test(&h); ended || err != nil {
 				t.Fatalf("the receive ended while the peer can write to its buffer: %v", err)
 			}
-			later := e.Isend(g.ctx, 1, world, tag, make([]byte, 8))
+			later := e.Isend(g.ctx, Standard, 1, world, tag, make([]byte, 8))
 			g.net.Kill(1)
 			if _, err := progress.Wait(&later); !errors.Is(err, fabric.ErrPeerDown) {
 				t.Errorf("a send meanwhile: %v", err)
@@ -232,7 +232,7 @@ func TestADeathEndsBothHalvesOfASendrecv(t *testing.T) {
 			e := g.engine(0)
 			g.raw(1)
 			living := g.raw(2)
-			e.must(e.Send(g.ctx, 1, world, 0, nil)) // which fills the queue
+			e.must(e.Send(g.ctx, Standard, 1, world, 0, nil)) // which fills the queue
 			h := e.Isendrecv(g.ctx, world, make([]byte, c.n), c.dest, tag, make([]byte, 8), c.source, tag)
 			g.net.Kill(1)
 			if c.dest == 2 { // its announcement is asked back
@@ -257,8 +257,8 @@ func TestADeathEndsCollectiveCalls(t *testing.T) {
 	e := g.engine(0)
 	g.raw(1)
 	g.raw(2)
-	e.must(e.Send(g.ctx, 1, world, 0, nil))
-	e.must(e.Send(g.ctx, 2, world, 0, nil))
+	e.must(e.Send(g.ctx, Standard, 1, world, 0, nil))
+	e.must(e.Send(g.ctx, Standard, 2, world, 0, nil))
 	before := e.Irecv(g.ctx, 2, world+1, tag, nil)
 	users := e.Irecv(g.ctx, 2, world, tag, nil)
 	g.net.Kill(1)
@@ -280,7 +280,7 @@ func TestARankThatLeavesEndsNoCollectiveCallOfOthers(t *testing.T) {
 	g := newRig(t, 3)
 	e, living := g.engine(0), g.raw(2)
 	leaving := g.raw(1)
-	e.must(e.Send(g.ctx, 1, world, 0, nil))
+	e.must(e.Send(g.ctx, Standard, 1, world, 0, nil))
 	h := e.Irecv(g.ctx, 2, world+1, tag, nil)
 	leaving.d.Close()
 	e.until("its end", func() bool { return e.loop.Conn(1).Down() != nil })
@@ -296,8 +296,8 @@ func TestADeathIsToldToThoseWhoCanNotSeeIt(t *testing.T) {
 	g := newRig(t, 4)
 	e, far := g.engine(0), g.raw(2)
 	g.raw(1)
-	e.must(e.Send(g.ctx, 1, world, 0, nil))
-	e.must(e.Send(g.ctx, 2, world, 0, nil))
+	e.must(e.Send(g.ctx, Standard, 1, world, 0, nil))
+	e.must(e.Send(g.ctx, Standard, 2, world, 0, nil))
 	g.net.Kill(1)
 	e.until("the death", func() bool { return e.loop.Conn(1).Down() != nil })
 	if p := far.next(wire.Dead); p.imm != 1 {
@@ -309,13 +309,13 @@ func TestADeathIsToldToThoseWhoCanNotSeeIt(t *testing.T) {
 func TestTheWordOfAnotherRankEndsCollectiveCalls(t *testing.T) {
 	g := newRig(t, 4)
 	e, far := g.engine(0), g.raw(2)
-	e.must(e.Send(g.ctx, 2, world, 0, nil))
+	e.must(e.Send(g.ctx, Standard, 2, world, 0, nil))
 	h := e.Irecv(g.ctx, 2, world+1, tag+1, nil)
 	far.send(0, wire.Dead, 3, nil, nil)
 	if _, err := progress.Wait(&h); !errors.Is(err, fabric.ErrPeerDown) {
 		t.Errorf("a collective call ended with %v", err)
 	}
-	if err := e.Send(g.ctx, 3, world, 0, nil); !errors.Is(err, fabric.ErrPeerDown) {
+	if err := e.Send(g.ctx, Standard, 3, world, 0, nil); !errors.Is(err, fabric.ErrPeerDown) {
 		t.Errorf("a send to the dead ended with %v", err)
 	}
 }

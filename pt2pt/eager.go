@@ -11,7 +11,7 @@ func (e *Engine) sendEager(ep fabric.Endpoint, r *progress.Request) error {
 	if Mode(r.Mode) == Ready {
 		kind = wire.EagerReady
 	}
-	err := ep.Send(kind, r.Imm, nil, r.Buf)
+	err := ep.Send(kind, r.Imm, nil, e.piece(r, 0, r.Size()))
 	if err != fabric.ErrAgain {
 		e.finishSend(r, err)
 	}
@@ -21,10 +21,15 @@ func (e *Engine) sendEager(ep fabric.Endpoint, r *progress.Request) error {
 // onEager takes a whole message. req is the sender's request that waits for
 // the receive, with EagerSync.
 func (e *Engine) onEager(from fabric.Peer, kind uint8, imm, req uint64, body []byte) {
+	e.peers[from].eager.add(uint64(len(body)))
 	cid, tag := wire.Match(imm)
 	if id, ok := e.match.Arrive(cid, int32(from), tag); ok {
 		r := e.loop.Request(id)
-		place(r.Buf, body)
+		if r.Plain() {
+			place(r.Buf, body)
+		} else {
+			put(r, 0, body)
+		}
 		if kind == wire.EagerSync {
 			e.acknowledge(from, req, wire.Received)
 		}

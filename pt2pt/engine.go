@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/group"
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
@@ -29,13 +30,14 @@ const (
 // and buffered.go export is for any goroutine; the rest belongs to the owner of
 // the loop.
 type Engine struct {
-	loop  *progress.Loop
-	rank  int
-	caps  *fabric.Caps // of messages to ourselves
-	sends uint32
-	match match.Table
-	peers []peer
-	log   *slog.Logger
+	loop    *progress.Loop
+	rank    int
+	caps    *fabric.Caps // of messages to ourselves
+	traffic []*traffic   // by transport
+	match   match.Table
+	ranks   map[uint32]*group.Map // by context, where they are not the job's
+	peers   []peer
+	log     *slog.Logger
 
 	arrivals  arrivals
 	buffers   buffers
@@ -55,13 +57,16 @@ type Engine struct {
 	halfEnded func(*progress.Request, error) // endHalf, made once
 	informed  bool                           // see Informed
 	hdr       [fabric.MaxHeader]byte         // of the packet being sent
+	packed    []byte                         // see piece
 }
 
 // peer is what the engine knows of another rank.
 type peer struct {
-	caps  *fabric.Caps // of the fabric it is reached over
-	short int          // longest message that is eager wherever it lies
-	in    inbound      // its message that is arriving in chunks
+	caps    *fabric.Caps // of the fabric it is reached over
+	traffic *traffic     // of that fabric
+	eager   tally        // its eager messages that have come
+	short   int          // longest message that is eager wherever it lies
+	in      inbound      // its message that is arriving in chunks
 
 	unexpected uint64 // bytes of its messages that wait here for a receive
 	held       int    // their number
@@ -88,6 +93,7 @@ const (
 	kindRecv
 	kindMrecv // becomes kindRecv when it starts
 	kindProbe
+	kindMprobe // takes the message it finds
 	kindFlush
 	kindPair
 )
@@ -100,17 +106,18 @@ const (
 	Synchronous      // once its receive has begun
 	Ready            // as Standard; the receive is posted already
 	Buffered         // at once, from a copy in attached memory
+	modes
 )
 
 // Steps of a request.
 const (
 	stepEager   uint8 = iota + 1 // send: one packet to go
 	stepSync                     // send: one packet to go, then stepAwait
-	stepChunks                   // send: packets to go from Offset on
+	stepChunks                   // send: packets to go from Moved on
 	stepRTS                      // send: the RTS to go
 	stepHeld                     // send: the peer takes nothing at present
 	stepAwait                    // send: the receiver reads, sends CTS or FIN
-	stepFrags                    // send: fragments to go from Offset on
+	stepFrags                    // send: fragments to go from Moved on
 	stepPut                      // send: the Put to go
 	stepPutting                  // send: the Put is under way
 	stepSelf                     // send: to ourselves, not received yet
@@ -130,16 +137,17 @@ func New(l *progress.Loop, rank, size int) *Engine {
 	e := &Engine{loop: l, rank: rank, peers: make([]peer, size), log: l.Log(),
 		limits: DefaultLimits, attached: map[uint32]*attached{}, asked: map[uint64]asked{}, pairErrs: map[*progress.Request]error{}}
 	e.halfEnded = e.endHalf
-	known := map[fabric.Domain]*fabric.Caps{}
+	known, traffics := map[fabric.Domain]*fabric.Caps{}, map[fabric.Domain]*traffic{}
 	for i := range e.peers {
 		d := l.Via(fabric.Peer(i))
 		if known[d] == nil {
 			caps := d.Caps()
-			known[d] = &caps
+			known[d], traffics[d] = &caps, &traffic{sample: fabric.Peer(i)}
+			e.traffic = append(e.traffic, traffics[d])
 		}
 		p := &e.peers[i]
-		p.caps = known[d]
-		p.short = min(p.caps.MaxEager, p.caps.GetMinMapped-1, p.caps.GetMin-1)
+		p.caps, p.traffic = known[d], traffics[d]
+		p.short = min(p.caps.MaxEager, p.caps.RndvMinMapped-1, p.caps.RndvMin-1)
 	}
 	e.caps = e.peers[rank].caps
 	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady,
@@ -150,36 +158,43 @@ func New(l *progress.Loop, rank, size int) *Engine {
 
 // Start begins a request.
 func (e *Engine) Start(r *progress.Request) {
-	if r.Peer == ProcNull {
+	if e.ranks != nil {
+		r.SetRanks(e.ranksOf(cidOf(r)))
+	}
+	switch {
+	case r.Peer == ProcNull:
 		r.Result = progress.Result{Source: ProcNull, Tag: AnyTag}
 		e.loop.Finish(r, nil)
-		return
-	}
-	switch r.Kind {
-	case kindSend:
-		switch {
-		case Mode(r.Mode) == Buffered:
-			e.sendBuffered(r)
-		case int(r.Peer) == e.rank:
-			e.sendSelf(r)
-		default:
-			e.startSend(r)
-		}
-	case kindRecv:
+	case r.Kind == kindRecv:
 		e.startRecv(r)
+	case r.Kind != kindSend:
+		e.startOther(r)
+	case Mode(r.Mode) == Buffered:
+		e.sendBuffered(r)
+	case int(r.Peer) == e.rank:
+		e.sendSelf(r)
+	default:
+		e.startSend(r)
+	}
+}
+
+func (e *Engine) startOther(r *progress.Request) {
+	switch r.Kind {
 	case kindMrecv:
 		e.startMrecv(r)
-	case kindProbe:
+	case kindProbe, kindMprobe:
 		e.startProbe(r)
 	case kindFlush:
 		e.startFlush(r)
+	case kindPair:
+		e.startPair(r)
 	}
 }
 
 // Resume goes on with a request whose turn in its peer's backlog has come.
 func (e *Engine) Resume(r *progress.Request) error {
 	p := &e.peers[r.Peer]
-	if p.gate != 0 && r.Step <= stepRTS && r.Offset == 0 && p.turn != r && !e.reconsider(p, r) {
+	if p.gate != 0 && r.Step <= stepRTS && r.Moved == 0 && p.turn != r && !e.reconsider(p, r) {
 		return nil
 	}
 	err := e.resume(r)

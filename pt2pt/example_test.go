@@ -38,7 +38,7 @@ func Example() {
 	const cid, tag = 4, 7
 	in := make([]byte, 16)
 	h := engines[1].Irecv(ctx, 0, cid, pt2pt.AnyTag, in)
-	if err := engines[0].Send(ctx, 1, cid, tag, []byte("hello")); err != nil {
+	if err := engines[0].Send(ctx, pt2pt.Standard, 1, cid, tag, []byte("hello")); err != nil {
 		fmt.Println(err)
 		return
 	}

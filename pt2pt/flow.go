@@ -38,9 +38,12 @@ const fairShare = 64 << 10
 type heldTotal struct {
 	bytes    uint64
 	messages int
-	stopped  int    // peers that were told Hold
-	taken    uint64 // messages that left again, ever
-	watched  bool   // the stall is being watched
+	stopped  int // peers that were told Hold
+
+	mostBytes    uint64 // high-water marks
+	mostMessages int
+	taken        uint64 // messages that left again, ever
+	watched      bool   // the stall is being watched
 }
 
 // stored reports whether an arrival holds memory for its bytes.
@@ -60,6 +63,8 @@ func (e *Engine) hold(a *arrival) {
 		e.held.bytes += a.total
 	}
 	e.held.messages++
+	e.held.mostBytes = max(e.held.mostBytes, e.held.bytes)
+	e.held.mostMessages = max(e.held.mostMessages, e.held.messages)
 	level := p.told
 	switch {
 	case e.held.messages >= e.limits.Messages:
@@ -141,7 +146,7 @@ func (e *Engine) reconsider(p *peer, r *progress.Request) bool {
 		return false
 	}
 	if r.Step != stepRTS {
-		r.Step = stepRTS
+		r.Step, r.Path = stepRTS, pathGet
 		e.register(r, r.Buf, fabric.RemoteRead)
 	}
 	return true

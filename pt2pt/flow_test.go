@@ -24,9 +24,9 @@ func TestAFloodOfARankThatDoesNotReceiveIsHeldUpAtTheSender(t *testing.T) {
 	a, b := g.engine(0), g.engine(1)
 	var hs []progress.Handle
 	for i := range many {
-		hs = append(hs, a.Isend(g.ctx, 1, world, tag, pattern(n, i)))
+		hs = append(hs, a.Isend(g.ctx, Standard, 1, world, tag, pattern(n, i)))
 	}
-	last := a.Isend(g.ctx, 1, world, tag+1, pattern(n, many))
+	last := a.Isend(g.ctx, Standard, 1, world, tag+1, pattern(n, many))
 	// Nobody receives: the progress threads alone bring the announcements over.
 	b.until("everything announced", func() bool { return b.match.Unexpected() == many+1 })
 	b.own(func() {
@@ -62,7 +62,7 @@ func TestAFloodOfARankThatDoesNotReceiveIsHeldUpAtTheSender(t *testing.T) {
 	// Eager again.
 	var before int
 	a.own(func() { before = a.spy.sent[wire.RTS] })
-	a.must(a.Send(g.ctx, 1, world, tag, in))
+	a.must(a.Send(g.ctx, Standard, 1, world, tag, in))
 	_, err = b.Recv(g.ctx, 0, world, tag, in)
 	a.must(err)
 	a.own(func() {
@@ -80,7 +80,7 @@ func TestAFloodOfOneselfIsHeldUp(t *testing.T) {
 	const n, many = 8192, 700
 	var hs []progress.Handle
 	for i := range many {
-		hs = append(hs, e.Isend(g.ctx, 0, world, tag, pattern(n, i)))
+		hs = append(hs, e.Isend(g.ctx, Standard, 0, world, tag, pattern(n, i)))
 	}
 	e.own(func() {
 		if got := e.peers[0].unexpected; got > DefaultLimits.PeerBytes+n {
@@ -103,7 +103,7 @@ func stuffed(t *testing.T, depth int) (*rig, *engine, *raw) {
 	g := newRig(t, 2, mem.WithDepth(depth))
 	e, peer := g.engine(0), g.raw(1)
 	for range depth {
-		e.must(e.Send(g.ctx, 1, world, 0, nil))
+		e.must(e.Send(g.ctx, Standard, 1, world, 0, nil))
 	}
 	return g, e, peer
 }
@@ -119,7 +119,7 @@ func TestACanceledReceiveLeavesItsMessageToTheNext(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || st != progress.Empty {
 		t.Errorf("Wait = %+v, %v", st, err)
 	}
-	a.must(a.Send(g.ctx, 1, world, tag, []byte("to next!")))
+	a.must(a.Send(g.ctx, Standard, 1, world, tag, []byte("to next!")))
 	in := make([]byte, 8)
 	_, err = b.Recv(g.ctx, 0, world, tag, in)
 	a.must(err)
@@ -137,8 +137,8 @@ func TestASendIsAbandonedOnlyWhileNothingIsHandedOver(t *testing.T) {
 		t.Run(c.name+" in the backlog", func(t *testing.T) {
 			g, e, peer := stuffed(t, 2)
 			ctx, cancel := context.WithCancel(g.ctx)
-			h := e.Isend(ctx, 1, world, tag, make([]byte, c.n))
-			after := e.Isend(g.ctx, 1, world, tag+1, []byte("behind"))
+			h := e.Isend(ctx, Standard, 1, world, tag, make([]byte, c.n))
+			after := e.Isend(g.ctx, Standard, 1, world, tag+1, []byte("behind"))
 			cancel()
 			if _, err := progress.Wait(&h); !errors.Is(err, context.Canceled) {
 				t.Errorf("Wait = %v", err)
@@ -161,7 +161,7 @@ func TestASendIsAbandonedOnlyWhileNothingIsHandedOver(t *testing.T) {
 		g := newRig(t, 2)
 		e, peer := g.engine(0), g.raw(1)
 		ctx, cancel := context.WithCancel(g.ctx)
-		h := e.Isend(ctx, 1, world, tag, make([]byte, 20000))
+		h := e.Isend(ctx, Standard, 1, world, tag, make([]byte, 20000))
 		req := wire.RTSHeader(peer.next(wire.RTS).hdr).Request()
 		cancel()
 		for range 100 {
@@ -179,7 +179,7 @@ func TestASendIsAbandonedOnlyWhileNothingIsHandedOver(t *testing.T) {
 		g := newRig(t, 1)
 		e := g.engine(0)
 		ctx, cancel := context.WithCancel(g.ctx)
-		h := e.Isend(ctx, 0, world, tag, make([]byte, 20000))
+		h := e.Isend(ctx, Standard, 0, world, tag, make([]byte, 20000))
 		cancel()
 		if _, err := progress.Wait(&h); !errors.Is(err, context.Canceled) {
 			t.Errorf("Wait = %v", err)
@@ -219,7 +219,7 @@ func TestABacklogKeepsItsOrder(t *testing.T) {
 	lengths := []int{9000, 5, 20000, 16000, 0, 8192}
 	var hs []progress.Handle
 	for i, n := range lengths {
-		hs = append(hs, e.Isend(g.ctx, 1, world, int32(i), pattern(n, i)))
+		hs = append(hs, e.Isend(g.ctx, Standard, 1, world, int32(i), pattern(n, i)))
 	}
 	for range 3 {
 		peer.next(wire.Eager)

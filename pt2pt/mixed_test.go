@@ -27,7 +27,7 @@ func mixed(t *testing.T) []*Engine {
 			}
 		}
 		first, second := near.open(rank), far.open(rank)
-		small := &spy{Domain: second, caps: func(c *fabric.Caps) { c.MaxEager, c.Chunk, c.GetMin, c.GetMinMapped = 256, 128, 1000, 1000 }}
+		small := &spy{Domain: second, caps: func(c *fabric.Caps) { c.MaxEager, c.Chunk, c.RndvMin, c.RndvMinMapped = 256, 128, 1000, 1000 }}
 		l := progress.New(progress.Config{Domain: first, More: []fabric.Domain{small}, Via: via, Addrs: near.addrs(), Log: slog.New(slog.DiscardHandler)})
 		es = append(es, New(l, rank, ranks))
 		l.Go()
@@ -55,7 +55,7 @@ func TestRanksTalkOverTwoFabricsAtOnce(t *testing.T) {
 				for p := range es {
 					for i, n := range sizes {
 						if p != rank {
-							hs = append(hs, e.Isend(t.Context(), p, world, tag, pattern(n, rank*100+i)))
+							hs = append(hs, e.Isend(t.Context(), Standard, p, world, tag, pattern(n, rank*100+i)))
 						}
 					}
 				}

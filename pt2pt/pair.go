@@ -6,6 +6,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
 )
 
 // Isendrecv starts a send and a receive as one request, which ends when both
@@ -13,43 +14,31 @@ import (
 // dies the other half is taken back, if it still can be: that rank may wait for
 // us. It is local.
 func (e *Engine) Isendrecv(ctx context.Context, cid uint32, out []byte, dest int, sendtag int32, in []byte, source int, recvtag int32) progress.Handle {
-	l := e.loop
-	r := fill(l.NewShared(), progress.Expires(ctx), kindPair, e.rank, cid, recvtag, nil)
+	until := progress.Expires(ctx)
+	owner := e.loop.Enter()
+	r := e.loop.Take(owner)
+	fill(r, until, kindPair, e.rank, wire.Imm(cid, recvtag), nil)
 	callers(&r.Place)
-	h := r.Handle()
-	if l.Enter() {
-		e.beginPair(r, cid, out, dest, sendtag, in, source, recvtag)
-		l.Leave()
-	} else {
-		e.queuePair(r, cid, out, dest, sendtag, in, source, recvtag)
-	}
-	return h
+	send := e.loop.Take(owner)
+	fill(send, progress.Expiry{}, kindSend, dest, wire.Imm(cid, sendtag), out)
+	recv := e.loop.Take(owner)
+	fill(recv, progress.Expiry{}, kindRecv, source, wire.Imm(cid, recvtag), in)
+	send.Pair, recv.Pair, r.Halves = r, r, [2]*progress.Request{recv, send}
+	return e.start(r, owner)
 }
 
-// queuePair is apart so that only a pair that is queued makes a closure.
-func (e *Engine) queuePair(r *progress.Request, cid uint32, out []byte, dest int, sendtag int32, in []byte, source int, recvtag int32) {
-	e.loop.Exclusive(func() { e.beginPair(r, cid, out, dest, sendtag, in, source, recvtag) })
-}
-
-// beginPair starts the halves of a pair.
-func (e *Engine) beginPair(r *progress.Request, cid uint32, out []byte, dest int, sendtag int32, in []byte, source int, recvtag int32) {
-	l := e.loop
-	if !l.Adopt(e, r) {
-		l.Refuse(r)
-		return
-	}
-	send := fill(l.New(), progress.Expiry{}, kindSend, dest, cid, sendtag, out)
-	recv := fill(l.New(), progress.Expiry{}, kindRecv, source, cid, recvtag, in)
-	r.Step, r.Link, r.Back = stepPair, recv, send
-	send.Pair, recv.Pair, send.Step = r, r, 0 // not started
-	l.Orphan(e, recv, e.halfEnded)
+// startPair starts the halves of a pair.
+func (e *Engine) startPair(r *progress.Request) {
+	recv, send := r.Halves[0], r.Halves[1]
+	r.Step, send.Step = stepPair, 0 // the send is not started
+	e.loop.Orphan(e, recv, e.halfEnded)
 	if errors.Is(e.pairErrs[r], fabric.ErrPeerDown) {
-		send.Pair, r.Back = nil, nil
-		l.Free(send)
+		send.Pair, r.Halves[1] = nil, nil
+		e.loop.Free(send)
 		e.endPair(r)
 		return
 	}
-	l.Orphan(e, send, e.halfEnded)
+	e.loop.Orphan(e, send, e.halfEnded)
 }
 
 // endHalf takes the end of one half of a pair. The pair ends with the other, and
@@ -57,11 +46,11 @@ func (e *Engine) beginPair(r *progress.Request, cid uint32, out []byte, dest int
 func (e *Engine) endHalf(half *progress.Request, err error) {
 	r := half.Pair
 	half.Pair = nil
-	other := r.Link
-	if half == r.Link {
-		r.Result, r.Link, other = half.Result, nil, r.Back
+	other := r.Halves[0]
+	if half == r.Halves[0] {
+		r.Result, r.Halves[0], other = half.Result, nil, r.Halves[1]
 	} else {
-		r.Back = nil
+		r.Halves[1] = nil
 	}
 	if err != nil && e.pairErrs[r] == nil {
 		e.pairErrs[r] = err
@@ -69,7 +58,7 @@ func (e *Engine) endHalf(half *progress.Request, err error) {
 	if other != nil && errors.Is(err, fabric.ErrPeerDown) {
 		e.Cancel(other, err)
 	}
-	if r.Link == nil && r.Back == nil {
+	if r.Halves[0] == nil && r.Halves[1] == nil {
 		e.endPair(r)
 	}
 }

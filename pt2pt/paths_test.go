@@ -85,18 +85,18 @@ func carry(t *testing.T, p path, room int, posted bool) {
 	const guard = 64
 	memory := bytes.Repeat([]byte{0xee}, room+guard)
 	out := pattern(p.n, 1)
-	send := func() progress.Handle { return a.Isend(g.ctx, 1, world, tag, out) }
+	send := func() progress.Handle { return a.Isend(g.ctx, Standard, 1, world, tag, out) }
 
 	var rh, sh progress.Handle
 	if posted {
 		rh = b.Irecv(g.ctx, 0, world, tag, memory[:room])
-		a.must(b.Send(g.ctx, 0, world, 1, nil))
+		a.must(b.Send(g.ctx, Standard, 0, world, 1, nil))
 		_, err := a.Recv(g.ctx, 1, world, 1, nil)
 		a.must(err)
 		sh = send()
 	} else {
 		sh = send()
-		a.must(a.Send(g.ctx, 1, world, 1, nil)) // does not overtake
+		a.must(a.Send(g.ctx, Standard, 1, world, 1, nil)) // does not overtake
 		_, err := b.Recv(g.ctx, 0, world, 1, nil)
 		a.must(err)
 		b.own(func() {
@@ -129,7 +129,7 @@ func carry(t *testing.T, p path, room int, posted bool) {
 		t.Error("bytes behind the message were touched")
 	}
 	// The way goes on.
-	a.must(a.Send(g.ctx, 1, world, 2, out[:min(p.n, 100)]))
+	a.must(a.Send(g.ctx, Standard, 1, world, 2, out[:min(p.n, 100)]))
 	if st, err := b.Recv(g.ctx, 0, world, 2, make([]byte, 100)); err != nil || st.Bytes != uint64(min(p.n, 100)) {
 		t.Errorf("afterwards: %+v, %v", st, err)
 	}
@@ -157,7 +157,7 @@ func TestAWildcardReceiveLearnsItsSourceOnEveryPath(t *testing.T) {
 			a, b := p.engines(g)
 			in := make([]byte, p.n)
 			rh := b.Irecv(g.ctx, AnySource, world, AnyTag, in)
-			a.must(a.Send(g.ctx, 1, world, 12, pattern(p.n, 3)))
+			a.must(a.Send(g.ctx, Standard, 1, world, 12, pattern(p.n, 3)))
 			st, err := progress.Wait(&rh)
 			if want := (progress.Status{Source: 0, Tag: 12, Bytes: uint64(p.n)}); st != want || err != nil {
 				t.Errorf("status %+v, %v, want %+v", st, err, want)
@@ -182,9 +182,9 @@ func TestARankSendsToItself(t *testing.T) {
 					var rh, sh progress.Handle
 					if posted {
 						rh = e.Irecv(g.ctx, AnySource, world, AnyTag, memory[:room])
-						sh = e.Isend(g.ctx, 0, world, tag, out)
+						sh = e.Isend(g.ctx, Standard, 0, world, tag, out)
 					} else {
-						sh = e.Isend(g.ctx, 0, world, tag, out)
+						sh = e.Isend(g.ctx, Standard, 0, world, tag, out)
 						rh = e.Irecv(g.ctx, 0, world, tag, memory[:room])
 					}
 					st, err := progress.Wait(&rh)
@@ -213,7 +213,7 @@ func TestARankSendsToItself(t *testing.T) {
 func TestAShortSendToOneselfDoesNotWaitForItsReceive(t *testing.T) {
 	g := newRig(t, 1)
 	e := g.engine(0)
-	e.must(e.Send(g.ctx, 0, world, 1, pattern(100, 1)))
+	e.must(e.Send(g.ctx, Standard, 0, world, 1, pattern(100, 1)))
 	in := make([]byte, 100)
 	_, err := e.Recv(g.ctx, 0, world, 1, in)
 	e.must(err)
@@ -276,7 +276,7 @@ func TestMessagesDoNotOvertake(t *testing.T) {
 				}
 				var shs []progress.Handle
 				for i := range bufs {
-					shs = append(shs, a.Isend(g.ctx, 1, world, tag, pattern(lengths[i%len(lengths)], i)))
+					shs = append(shs, a.Isend(g.ctx, Standard, 1, world, tag, pattern(lengths[i%len(lengths)], i)))
 				}
 				if !posted {
 					recv()
@@ -313,7 +313,7 @@ func TestWildcardsMatchInOrder(t *testing.T) {
 			hs[i] = b.Irecv(g.ctx, k.source, world, k.tag, bufs[i][:])
 		}
 		for i := range kinds {
-			a.must(a.Send(g.ctx, 1, world, tag, []byte{byte(i + 1)}))
+			a.must(a.Send(g.ctx, Standard, 1, world, tag, []byte{byte(i + 1)}))
 		}
 		a.must(progress.WaitAll(hs, nil))
 		for i := range bufs {
@@ -326,9 +326,9 @@ func TestWildcardsMatchInOrder(t *testing.T) {
 		g := newRig(t, 2)
 		a, b := g.engine(0), g.engine(1)
 		for i := range 6 {
-			a.must(a.Send(g.ctx, 1, world, int32(10+i%3), []byte{byte(i)}))
+			a.must(a.Send(g.ctx, Standard, 1, world, int32(10+i%3), []byte{byte(i)}))
 		}
-		a.must(a.Send(g.ctx, 1, world+2, 0, nil))
+		a.must(a.Send(g.ctx, Standard, 1, world+2, 0, nil))
 		_, err := b.Recv(g.ctx, 0, world+2, 0, nil)
 		a.must(err)
 		for _, c := range []struct {
@@ -349,8 +349,8 @@ func TestWildcardsMatchInOrder(t *testing.T) {
 func TestContextsKeepMessagesApart(t *testing.T) {
 	g := newRig(t, 2)
 	a, b := g.engine(0), g.engine(1)
-	a.must(a.Send(g.ctx, 1, 6, tag, []byte{6}))
-	a.must(a.Send(g.ctx, 1, 8, tag, []byte{8}))
+	a.must(a.Send(g.ctx, Standard, 1, 6, tag, []byte{6}))
+	a.must(a.Send(g.ctx, Standard, 1, 8, tag, []byte{8}))
 	for _, cid := range []uint32{8, 6} {
 		var in [1]byte
 		if _, err := b.Recv(g.ctx, AnySource, cid, AnyTag, in[:]); err != nil || in[0] != byte(cid) {
@@ -365,7 +365,7 @@ func TestMemoryThatIsNotMappedStaysUnregisteredAfterAnEagerSend(t *testing.T) {
 	g := newRig(t, 2)
 	a, b := g.engine(0), g.engine(1)
 	for _, n := range []int{4096, 8000, 9000, 16000} {
-		h := a.Isend(g.ctx, 1, world, tag, make([]byte, n))
+		h := a.Isend(g.ctx, Standard, 1, world, tag, make([]byte, n))
 		_, err := b.Recv(g.ctx, 0, world, tag, make([]byte, n))
 		a.must(err)
 		_, err = progress.Wait(&h)

@@ -61,7 +61,7 @@ var steps = [...]string{
 	stepProbing: "no message has matched", stepFlush: "messages are on their way", stepPair: "is under way",
 }
 
-var kinds = [...]What{kindSend: Send, kindRecv: Receive, kindMrecv: Receive, kindProbe: Probing, kindFlush: Flushing, kindPair: SendReceive}
+var kinds = [...]What{kindSend: Send, kindRecv: Receive, kindMrecv: Receive, kindProbe: Probing, kindMprobe: Probing, kindFlush: Flushing, kindPair: SendReceive}
 
 // Pending lists what waits at this rank, the oldest first. It is local.
 func (e *Engine) Pending() (all []Pending) {
@@ -101,7 +101,7 @@ func (e *Engine) Blocked(f func(op uint64)) {
 }
 
 func (e *Engine) pending(r *progress.Request) Pending {
-	p := Pending{What: Operation, Peer: int(r.Peer), Bytes: uint64(len(r.Buf)),
+	p := Pending{What: Operation, Peer: int(r.Peer), Bytes: r.Size(),
 		Age: progress.Since(r.Began), Blocked: r.Waited(), Op: uint64(r.Op()), Callers: r.Place}
 	if r.Of(e) {
 		p.Context, p.Tag = wire.Match(r.Imm)

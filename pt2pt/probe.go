@@ -19,16 +19,12 @@ type Message struct {
 // Probe blocks until a message that a receive would match is here, and tells of
 // it (MPI-4.0 §3.8.1).
 func (e *Engine) Probe(ctx context.Context, source int, cid uint32, tag int32) (progress.Result, error) {
-	l, until := e.loop, progress.Expires(ctx)
-	if !l.Enter() {
-		r := fill(l.NewShared(), until, kindProbe, source, cid, tag, nil)
-		callers(&r.Place)
-		return l.Do(e, r)
-	}
-	r := fill(l.New(), until, kindProbe, source, cid, tag, nil)
+	until := progress.Expires(ctx)
+	owner := e.loop.Enter()
+	r := e.loop.Take(owner)
+	fill(r, until, kindProbe, source, wire.Imm(cid, tag), nil)
 	callers(&r.Place)
-	l.Begin(e, r)
-	return l.Await(r)
+	return e.run(r, owner)
 }
 
 // Iprobe is Probe that answers false instead of waiting. It is local.
@@ -36,13 +32,22 @@ func (e *Engine) Iprobe(source int, cid uint32, tag int32) (res progress.Result,
 	e.loop.Glance(func() bool {
 		id, found := e.match.PeekUnexpected(cid, int32(source), tag)
 		if ok = found; ok {
-			res = e.arrivals.at(id).result()
+			res = e.result(e.arrivals.at(id))
 		} else {
-			err = e.sourceDown(source)
+			err = e.noSource(source, cid)
 		}
 		return ok || err != nil
 	})
 	return res, ok, err
+}
+
+// noSource is sourceDown in terms of a context's communicator.
+func (e *Engine) noSource(source int, cid uint32) error {
+	if e.ranks == nil {
+		return e.sourceDown(source, nil)
+	}
+	m := e.ranksOf(cid)
+	return inRanks(m, e.sourceDown(source, m))
 }
 
 // Improbe is Iprobe that also takes the message. It is local.
@@ -50,9 +55,9 @@ func (e *Engine) Improbe(source int, cid uint32, tag int32) (m Message, res prog
 	e.loop.Glance(func() bool {
 		id, found := e.match.TakeUnexpected(cid, int32(source), tag)
 		if ok = found; ok {
-			m, res = e.take(id), e.arrivals.at(id).result()
+			m, res = e.take(id), e.result(e.arrivals.at(id))
 		} else {
-			err = e.sourceDown(source)
+			err = e.noSource(source, cid)
 		}
 		return ok || err != nil
 	})
@@ -61,31 +66,24 @@ func (e *Engine) Improbe(source int, cid uint32, tag int32) (m Message, res prog
 
 // Mprobe is Probe that also takes the message.
 func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) (Message, progress.Result, error) {
-	l, until := e.loop, progress.Expires(ctx)
-	var r *progress.Request
-	owner := l.Enter()
+	until := progress.Expires(ctx)
+	owner := e.loop.Enter()
 	if owner {
 		if id, ok := e.match.TakeUnexpected(cid, int32(source), tag); ok {
-			m, res := e.take(id), e.arrivals.at(id).result()
-			l.Leave()
+			m, res := e.take(id), e.result(e.arrivals.at(id))
+			e.loop.Leave()
 			return m, res, nil
 		}
-		r = l.New()
-	} else {
-		r = l.NewShared()
 	}
-	fill(r, until, kindProbe, source, cid, tag, nil)
-	r.Mode = takes
+	r := e.loop.Take(owner)
+	fill(r, until, kindMprobe, source, wire.Imm(cid, tag), nil)
 	callers(&r.Place)
-	res, name, err := l.Find(e, r, owner)
+	res, name, err := e.loop.Find(e, r, owner)
 	if err != nil {
 		return Message{}, res, err
 	}
 	return Message{e, uint32(name), uint32(name >> 32)}, res, nil
 }
-
-// takes is the Mode of a probe that takes its message.
-const takes = 1
 
 // take gives an arrival, out of the matching table already, to a matched probe.
 func (e *Engine) take(id uint32) Message {
@@ -96,28 +94,26 @@ func (e *Engine) take(id uint32) Message {
 
 // Mrecv receives a message of Mprobe or Improbe into b and sets *m to null.
 func (e *Engine) Mrecv(ctx context.Context, m *Message, b []byte) (progress.Result, error) {
-	l, name, until := e.loop, m.name(), progress.Expires(ctx)
-	*m = Message{}
-	if !l.Enter() {
-		r := fill(l.NewShared(), until, kindMrecv, e.rank, 0, 0, b)
-		callers(&r.Place)
-		r.Entry = name
-		return l.Do(e, r)
-	}
-	r := fill(l.New(), until, kindMrecv, e.rank, 0, 0, b)
+	until := progress.Expires(ctx)
+	owner := e.loop.Enter()
+	r := e.loop.Take(owner)
+	fill(r, until, kindMrecv, e.rank, wire.Imm(0, 0), b)
 	callers(&r.Place)
-	r.Entry = name
-	l.Begin(e, r)
-	return l.Await(r)
+	r.Found = m.name()
+	*m = Message{}
+	return e.run(r, owner)
 }
 
 // Imrecv starts Mrecv. It is local.
 func (e *Engine) Imrecv(ctx context.Context, m *Message, b []byte) progress.Handle {
-	r := fill(e.loop.NewShared(), progress.Expires(ctx), kindMrecv, e.rank, 0, 0, b)
+	until := progress.Expires(ctx)
+	owner := e.loop.Enter()
+	r := e.loop.Take(owner)
+	fill(r, until, kindMrecv, e.rank, wire.Imm(0, 0), b)
 	callers(&r.Place)
-	r.Entry = m.name()
+	r.Found = m.name()
 	*m = Message{}
-	return e.submit(r)
+	return e.start(r, owner)
 }
 
 const noMessage = 1<<64 - 1
@@ -131,7 +127,7 @@ func (m Message) name() uint64 {
 
 // startMrecv gives a matched message to its receive.
 func (e *Engine) startMrecv(r *progress.Request) {
-	id, gen := uint32(r.Entry), uint32(r.Entry>>32)
+	id, gen := uint32(r.Found), uint32(r.Found>>32)
 	r.Kind = kindRecv
 	if id >= e.arrivals.used || e.arrivals.at(id).gen != gen || !e.arrivals.at(id).matched {
 		e.failRecv(r, ErrNoMessage)
@@ -139,6 +135,9 @@ func (e *Engine) startMrecv(r *progress.Request) {
 	}
 	a := e.arrivals.at(id)
 	r.Imm, r.Peer = a.imm, int32(a.from)
+	if e.ranks != nil {
+		r.SetRanks(e.ranksOf(cidOf(r)))
+	}
 	e.takeArrival(r, id)
 }
 
@@ -146,7 +145,7 @@ func (e *Engine) startMrecv(r *progress.Request) {
 func (e *Engine) startProbe(r *progress.Request) {
 	cid, tag := wire.Match(r.Imm)
 	id, ok := uint32(0), false
-	if r.Mode == takes {
+	if r.Kind == kindMprobe {
 		id, ok = e.match.TakeUnexpected(cid, r.Peer, tag)
 	} else {
 		id, ok = e.match.PeekUnexpected(cid, r.Peer, tag)
@@ -155,7 +154,7 @@ func (e *Engine) startProbe(r *progress.Request) {
 		e.probed(r, id)
 		return
 	}
-	if err := e.sourceDown(int(r.Peer)); err != nil {
+	if err := e.sourceDown(int(r.Peer), r.Ranks()); err != nil {
 		e.failRecv(r, err)
 		return
 	}
@@ -165,10 +164,10 @@ func (e *Engine) startProbe(r *progress.Request) {
 
 // probed ends a probe with what it has found.
 func (e *Engine) probed(r *progress.Request, id uint32) {
-	if r.Mode == takes {
-		r.Entry = e.take(id).name()
+	if r.Kind == kindMprobe {
+		r.Found = e.take(id).name()
 	}
-	r.Result = e.arrivals.at(id).result()
+	r.Result = e.result(e.arrivals.at(id))
 	e.loop.Finish(r, nil)
 }
 
@@ -181,7 +180,7 @@ func (e *Engine) offer(id uint32, a *arrival) bool {
 		c, t := wire.Match(r.Imm)
 		if c == cid && (t == match.AnyTag || t == tag) && (r.Peer == match.AnySource || r.Peer == int32(a.from)) {
 			e.probes.Remove(r)
-			taken := r.Mode == takes
+			taken := r.Kind == kindMprobe
 			e.probed(r, id)
 			if taken {
 				return true
@@ -190,9 +189,4 @@ func (e *Engine) offer(id uint32, a *arrival) bool {
 		r = next
 	}
 	return false
-}
-
-func (a *arrival) result() progress.Result {
-	_, tag := wire.Match(a.imm)
-	return progress.Result{Source: int32(a.from), Tag: tag, Bytes: a.total}
 }

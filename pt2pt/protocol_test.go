@@ -31,7 +31,7 @@ func TestAPacketThatBreaksTheProtocolEndsItsSender(t *testing.T) {
 		return func(p peers) { p.peer.send(0, kind, imm, hdr, body) }
 	}
 	awaiting := func(p peers) uint64 { // the name of a send that awaits its receiver
-		h := p.e.Isend(p.g.ctx, 1, world, tag, make([]byte, 20000))
+		h := p.e.Isend(p.g.ctx, Standard, 1, world, tag, make([]byte, 20000))
 		p.g.t.Cleanup(func() { progress.Wait(&h) })
 		return wire.RTSHeader(p.peer.next(wire.RTS).hdr).Request()
 	}
@@ -117,7 +117,7 @@ func TestAPacketThatBreaksTheProtocolEndsItsSender(t *testing.T) {
 			if _, err := progress.Wait(&posted); !errors.Is(err, fabric.ErrPeerDown) {
 				t.Errorf("a receive from it: %v, want ErrPeerDown", err)
 			}
-			p.e.must(other.Send(g.ctx, 0, world, tag, []byte("alive")))
+			p.e.must(other.Send(g.ctx, Standard, 0, world, tag, []byte("alive")))
 			if _, err := p.e.Recv(g.ctx, 2, world, tag, make([]byte, 8)); err != nil {
 				t.Error(err)
 			}
@@ -136,7 +136,7 @@ func TestAPeerThatHasBeenEndedIsNotListenedTo(t *testing.T) {
 	peer.send(0, wire.RTS, wire.Imm(world, tag), u64s(1<<20, 20000, 0, 5, 0), nil)
 	rop := wire.CTSHeader(peer.next(wire.CTS).hdr).Request()
 	out := make([]byte, 20000)
-	send := e.Isend(g.ctx, 1, world, tag, out)
+	send := e.Isend(g.ctx, Standard, 1, world, tag, out)
 	sop := wire.RTSHeader(peer.next(wire.RTS).hdr).Request()
 
 	peer.send(0, wire.EagerMore, 0, nil, []byte("ends it"))
@@ -219,7 +219,7 @@ func FuzzAHostilePeerHarmsOnlyItself(f *testing.F) {
 			case 0:
 				hs = append(hs, e.Irecv(g.ctx, []int{1, AnySource}[rnd.IntN(2)], world, tg, make([]byte, number()%30000)))
 			case 1:
-				hs = append(hs, e.Isend(g.ctx, 1, world, tg, make([]byte, number()%30000)))
+				hs = append(hs, e.Isend(g.ctx, Standard, 1, world, tg, make([]byte, number()%30000)))
 			case 2:
 				learn()
 			default:
@@ -240,7 +240,7 @@ func FuzzAHostilePeerHarmsOnlyItself(f *testing.F) {
 				peer.send(0, kind, imm, hdr, make([]byte, number()%8193))
 			}
 		}
-		e.must(honest.Send(g.ctx, 0, world+2, tag, pattern(9000, 1)))
+		e.must(honest.Send(g.ctx, Standard, 0, world+2, tag, pattern(9000, 1)))
 		in := make([]byte, 9000)
 		_, err := e.Recv(g.ctx, 2, world+2, tag, in)
 		e.must(err)
@@ -249,7 +249,7 @@ func FuzzAHostilePeerHarmsOnlyItself(f *testing.F) {
 		// What may match any source may wait for others: they send it.
 		for range hs {
 			for tg := range int32(3) {
-				e.must(honest.Send(g.ctx, 0, world, tg, nil))
+				e.must(honest.Send(g.ctx, Standard, 0, world, tg, nil))
 			}
 		}
 		for i := range hs {

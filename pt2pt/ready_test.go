@@ -18,7 +18,7 @@ func TestOfManyLateReadySendsFewAreLogged(t *testing.T) {
 	e.own(func() { e.log = slog.New(&log) })
 	const count = 1000
 	for range count {
-		from.must(from.SendMode(g.ctx, Ready, 0, world, tag, nil))
+		from.must(from.Send(g.ctx, Ready, 0, world, tag, nil))
 	}
 	e.until("all of them are there", func() bool { return e.match.Unexpected() == count })
 	e.own(func() {

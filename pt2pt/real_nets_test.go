@@ -67,7 +67,7 @@ func (n *realNets) limit(net int, want fabric.Caps) (c fabric.Caps) {
 	for _, d := range n.domains[net] {
 		c = d.Domain.Caps()
 		c.MaxEager = min(c.MaxEager, want.MaxEager)
-		c.Chunk, c.GetMin, c.GetMinMapped = min(want.Chunk, c.MaxEager), want.GetMin, want.GetMinMapped
+		c.Chunk, c.RndvMin, c.RndvMinMapped = min(want.Chunk, c.MaxEager), want.RndvMin, want.RndvMinMapped
 		c.Get, c.Put, c.Atomics = c.Get && want.Get, c.Put && want.Put, false
 		d.caps = c
 	}

@@ -2,6 +2,7 @@ package pt2pt
 
 import (
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/group"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
 )
@@ -16,11 +17,13 @@ func (e *Engine) startRecv(r *progress.Request) {
 		}
 	}
 	if e.dead != nil && wire.Library(cid) {
-		e.failRecv(r, e.dead)
-		return
+		if err := e.deathIn(r.Ranks()); err != nil {
+			e.failRecv(r, err)
+			return
+		}
 	}
 	if r.Peer < 0 || !e.loop.Connected(fabric.Peer(r.Peer)) {
-		if err := e.sourceDown(int(r.Peer)); err != nil {
+		if err := e.sourceDown(int(r.Peer), r.Ranks()); err != nil {
 			e.failRecv(r, err)
 			return
 		}
@@ -32,14 +35,16 @@ func (e *Engine) startRecv(r *progress.Request) {
 // sourceDown is why no message can come from the source any more, or nil. It
 // connects, which is also what watches over the peer: a receive from one that
 // dies must fail. A wildcard receive ends with the last of the others, or at
-// once if they are all down; in a job of two it can count on that, in a larger
-// one only on those that are connected.
-func (e *Engine) sourceDown(source int) error {
+// once if they are all down; in a communicator of two it can count on that, in a
+// larger one only on those that are connected.
+func (e *Engine) sourceDown(source int, ranks *group.Map) error {
 	switch {
 	case source == e.rank:
 		return nil
 	case source != AnySource:
 		return e.loop.Conn(fabric.Peer(source)).Down()
+	case ranks != nil:
+		return e.othersDown(ranks, true)
 	case len(e.peers) == 2:
 		return e.loop.Conn(fabric.Peer(1 - e.rank)).Down()
 	}
@@ -49,10 +54,16 @@ func (e *Engine) sourceDown(source int) error {
 // finishRecv ends a receive whose bytes are in place. A message longer than
 // the buffer is consumed all the same (MPI-4.0 §3.2.4).
 func (e *Engine) finishRecv(r *progress.Request, source int, tag int32, total uint64) {
-	r.Result = progress.Result{Source: int32(source), Tag: tag, Bytes: total}
+	room := uint64(len(r.Buf))
+	if r.Plain() {
+		r.Result = progress.Result{Source: int32(source), Tag: tag, Bytes: total}
+	} else {
+		room = r.Size()
+		setResult(r, source, tag, total)
+	}
 	var err error
-	if total > uint64(len(r.Buf)) {
-		err = &TruncateError{Length: total, Room: uint64(len(r.Buf))}
+	if total > room {
+		err = &TruncateError{Length: total, Room: room}
 	}
 	e.loop.Finish(r, err)
 }
@@ -60,6 +71,6 @@ func (e *Engine) finishRecv(r *progress.Request, source int, tag int32, total ui
 // failRecv ends a receive whose message is lost.
 func (e *Engine) failRecv(r *progress.Request, err error) {
 	_, tag := wire.Match(r.Imm)
-	r.Result = progress.Result{Source: r.Peer, Tag: tag, Bytes: 0}
-	e.loop.Finish(r, err)
+	setResult(r, int(r.Peer), tag, 0)
+	e.loop.Finish(r, inRanks(r.Ranks(), err))
 }

@@ -100,7 +100,7 @@ func (e *engine) until(what string, cond func() bool) {
 		}
 		runtime.Gosched()
 	}
-	e.must(e.Send(e.g.ctx, e.rank, 98, 0, nil))
+	e.must(e.Send(e.g.ctx, Standard, e.rank, 98, 0, nil))
 	if _, err := progress.Wait(&h); err != nil {
 		e.g.t.Fatal(err)
 	}
@@ -160,6 +160,8 @@ func (s *spy) Caps() fabric.Caps {
 	}
 	return c
 }
+
+func (s *spy) Stats(st *fabric.Stats) { s.Domain.(fabric.Reporter).Stats(st) }
 
 func (s *spy) End(fabric.Peer, error) bool { return s.ends }
 

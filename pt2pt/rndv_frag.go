@@ -10,8 +10,8 @@ import (
 // fragments, because the fabric can't read them.
 func (e *Engine) askFrags(r *progress.Request, n uint64) {
 	e.release(r)
-	r.Step, r.Offset = stepData, 0
-	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.CTS, r.Other, wire.MakeCTS(e.hdr[:], uint64(r.Op()), n, wire.Outcome(r.Mode) == wire.Late))
+	r.Step, r.Moved = stepData, 0
+	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.CTS, r.Other, wire.MakeCTS(e.hdr[:], uint64(r.Op()), n, wire.Outcome(r.Outcome) == wire.Late))
 }
 
 // wanted finds the announced send that its receiver asks the first limit bytes
@@ -19,12 +19,12 @@ func (e *Engine) askFrags(r *progress.Request, n uint64) {
 // receive was not.
 func (e *Engine) wanted(from fabric.Peer, op, to, limit uint64, late bool) *progress.Request {
 	r := e.loop.Named(e, op)
-	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) || limit > uint64(len(r.Buf)) {
+	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) || limit > r.Size() {
 		return nil
 	}
-	r.Other, r.Remote.Len, r.Entry = to, limit, uint64(wire.Received)
+	r.Other, r.Limit, r.Outcome = to, limit, uint8(wire.Received)
 	if late {
-		r.Entry = uint64(wire.Late)
+		r.Outcome = uint8(wire.Late)
 	}
 	return r
 }
@@ -34,7 +34,7 @@ func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
 	if r == nil {
 		return false
 	}
-	r.Step, r.Offset = stepFrags, 0
+	r.Step, r.Path, r.Moved = stepFrags, pathFrags, 0
 	c := e.loop.Conn(from)
 	if c.Busy() || e.sendFrags(c.Endpoint(), r) == fabric.ErrAgain {
 		c.Enqueue(r)
@@ -45,9 +45,9 @@ func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
 // sendFrags sends fragments as long as there is room. The last one ends the
 // send: everything is copied.
 func (e *Engine) sendFrags(ep fabric.Endpoint, r *progress.Request) error {
-	for end := r.Remote.Len; r.Offset < end; {
-		piece := r.Buf[r.Offset:min(r.Offset+uint64(e.peers[r.Peer].caps.MaxEager), end)]
-		err := ep.Send(wire.Data, r.Other, wire.MakeData(e.hdr[:], r.Offset), piece)
+	for end := r.Limit; r.Moved < end; {
+		piece := e.piece(r, r.Moved, min(r.Moved+uint64(e.peers[r.Peer].caps.MaxEager), end))
+		err := ep.Send(wire.Data, r.Other, wire.MakeData(e.hdr[:], r.Moved), piece)
 		if err == fabric.ErrAgain {
 			return err
 		}
@@ -55,9 +55,9 @@ func (e *Engine) sendFrags(ep fabric.Endpoint, r *progress.Request) error {
 			e.finishSend(r, err)
 			return err
 		}
-		r.Offset += uint64(len(piece))
+		r.Moved += uint64(len(piece))
 	}
-	e.finishSend(r, received(fabric.Peer(r.Peer), wire.Outcome(r.Entry)))
+	e.finishSend(r, received(fabric.Peer(r.Peer), wire.Outcome(r.Outcome)))
 	return nil
 }
 
@@ -70,14 +70,15 @@ func (e *Engine) onData(from fabric.Peer, op, offset uint64, body []byte) bool {
 		e.release(r)
 		r.Step = stepData
 	}
-	n := min(uint64(len(r.Buf)), r.Remote.Len)
-	if offset != r.Offset || uint64(len(body)) > n-offset || len(body) == 0 {
+	n := min(r.Size(), r.Length)
+	if offset != r.Moved || uint64(len(body)) > n-offset || len(body) == 0 {
 		return false
 	}
-	copy(r.Buf[offset:], body)
-	if r.Offset += uint64(len(body)); r.Offset == n {
+	put(r, offset, body)
+	if r.Moved += uint64(len(body)); r.Moved == n {
 		_, tag := wire.Match(r.Imm)
-		e.finishRecv(r, int(from), tag, r.Remote.Len)
+		e.peers[from].traffic.received[pathFrags].add(r.Length)
+		e.finishRecv(r, int(from), tag, r.Length)
 	}
 	return true
 }

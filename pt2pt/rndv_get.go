@@ -14,10 +14,10 @@ func (e *Engine) sendRTS(ep fabric.Endpoint, r *progress.Request) error {
 	if Mode(r.Mode) == Ready {
 		what |= wire.Ready
 	}
-	if r.Region.Len < uint64(len(r.Buf)) {
+	if r.Region.Len < r.Size() {
 		what |= wire.Unreadable
 	}
-	h := wire.MakeRTS(e.hdr[:], r.Region.Addr, uint64(len(r.Buf)), r.Region.Key, uint64(r.Op()), what)
+	h := wire.MakeRTS(e.hdr[:], r.Region.Addr, r.Size(), r.Region.Key, uint64(r.Op()), what)
 	err := ep.Send(wire.RTS, r.Imm, h, nil)
 	switch err {
 	case nil:
@@ -33,7 +33,7 @@ func (e *Engine) onRTS(from fabric.Peer, imm uint64, h wire.RTSHeader) {
 	cid, tag := wire.Match(imm)
 	if id, ok := e.match.Arrive(cid, int32(from), tag); ok {
 		r := e.loop.Request(id)
-		r.Remote.Addr, r.Remote.Len, r.Remote.Key, r.Other = h.Addr(), h.Length(), h.Key(), h.Request()
+		r.Remote, r.Length, r.Other = fabric.Remote{Addr: h.Addr(), Len: h.Length(), Key: h.Key()}, h.Length(), h.Request()
 		e.receiveRTS(r, from, tag, wire.Received, h.What()&wire.Unreadable == 0)
 		return
 	}
@@ -44,22 +44,23 @@ func (e *Engine) onRTS(from fabric.Peer, imm uint64, h wire.RTSHeader) {
 	e.keep(id, a)
 }
 
-// receiveRTS fetches an announced message into a receive whose Remote and Other
-// name it. Its Mode is what FIN will say.
+// receiveRTS fetches an announced message into a receive whose Remote, Length and
+// Other name it. FIN will say the outcome.
 func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, o wire.Outcome, readable bool) {
-	r.Peer, r.Mode, r.Imm = int32(from), uint8(o), wire.Imm(uint32(r.Imm>>32), tag)
+	r.Peer, r.Outcome, r.Imm = int32(from), uint8(o), wire.Imm(uint32(r.Imm>>32), tag)
 	c := e.loop.Conn(from)
 	if err := c.Down(); err != nil {
 		e.failRecv(r, err)
 		return
 	}
-	n := min(uint64(len(r.Buf)), r.Remote.Len)
+	n := min(r.Size(), r.Length)
 	if n == 0 {
+		e.peers[from].traffic.received[pathGet].add(r.Length)
 		e.acknowledge(from, r.Other, o)
-		e.finishRecv(r, int(from), tag, r.Remote.Len)
+		e.finishRecv(r, int(from), tag, r.Length)
 		return
 	}
-	if !readable {
+	if !readable || r.Layout() != nil {
 		e.askFrags(r, n)
 		return
 	}
@@ -95,7 +96,7 @@ func (e *Engine) toPut(caps *fabric.Caps) bool {
 
 // get starts the transfer of a receive.
 func (e *Engine) get(ep fabric.Endpoint, r *progress.Request) error {
-	n := min(uint64(len(r.Buf)), r.Remote.Len)
+	n := min(r.Size(), r.Length)
 	err := ep.Get(fabric.Segment{Bytes: r.Buf[:n], Region: r.Region}, r.Remote, r.Op())
 	switch {
 	case err == nil:
@@ -116,7 +117,7 @@ func (e *Engine) get(ep fabric.Endpoint, r *progress.Request) error {
 func (e *Engine) onGot(r *progress.Request, err error) {
 	if errors.Is(err, fabric.ErrUnsupported) {
 		if err = e.loop.Conn(fabric.Peer(r.Peer)).Down(); err == nil {
-			e.askFrags(r, min(uint64(len(r.Buf)), r.Remote.Len))
+			e.askFrags(r, min(r.Size(), r.Length))
 			return
 		}
 	}
@@ -126,7 +127,8 @@ func (e *Engine) onGot(r *progress.Request, err error) {
 		e.failRecv(r, err)
 		return
 	}
-	e.acknowledge(fabric.Peer(r.Peer), r.Other, wire.Outcome(r.Mode))
+	e.acknowledge(fabric.Peer(r.Peer), r.Other, wire.Outcome(r.Outcome))
 	_, tag := wire.Match(r.Imm)
-	e.finishRecv(r, int(r.Peer), tag, r.Remote.Len)
+	e.peers[r.Peer].traffic.received[pathGet].add(r.Length)
+	e.finishRecv(r, int(r.Peer), tag, r.Length)
 }

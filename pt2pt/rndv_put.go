@@ -17,18 +17,17 @@ func (e *Engine) grant(r *progress.Request, n uint64) {
 		e.askFrags(r, n)
 		return
 	}
-	r.Step, r.Offset = stepGranted, 0
+	r.Step, r.Moved = stepGranted, 0
 	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.Grant, r.Other,
-		wire.MakeGrant(e.hdr[:], r.Region.Addr, n, r.Region.Key, uint64(r.Op()), wire.Outcome(r.Mode) == wire.Late))
+		wire.MakeGrant(e.hdr[:], r.Region.Addr, n, r.Region.Key, uint64(r.Op()), wire.Outcome(r.Outcome) == wire.Late))
 }
 
 func (e *Engine) onGrant(from fabric.Peer, op uint64, h wire.GrantHeader) bool {
 	r := e.wanted(from, op, h.Request(), h.Limit(), h.Late())
-	if r == nil || h.Limit() == 0 {
+	if r == nil || h.Limit() == 0 || r.Layout() != nil { // which was announced as unreadable
 		return false
 	}
-	// Remote.Addr is where the copy of a buffered send lies.
-	r.Step, r.Offset, r.Remote.Key = stepPut, h.Addr(), h.Key()
+	r.Step, r.Path, r.Remote = stepPut, pathPut, fabric.Remote{Addr: h.Addr(), Len: r.Limit, Key: h.Key()}
 	c := e.loop.Conn(from)
 	if c.Busy() || e.put(c.Endpoint(), r) == fabric.ErrAgain {
 		c.Enqueue(r)
@@ -39,15 +38,14 @@ func (e *Engine) onGrant(from fabric.Peer, op uint64, h wire.GrantHeader) bool {
 // put starts the transfer of a send. The receiver takes fragments, too, as long
 // as it was not told that the message has been written.
 func (e *Engine) put(ep fabric.Endpoint, r *progress.Request) error {
-	dst := fabric.Remote{Addr: r.Offset, Len: r.Remote.Len, Key: r.Remote.Key}
-	err := ep.Put(fabric.Segment{Bytes: r.Buf[:dst.Len], Region: r.Region}, dst, 0, r.Op())
+	err := ep.Put(fabric.Segment{Bytes: r.Buf[:r.Limit], Region: r.Region}, r.Remote, 0, r.Op())
 	switch {
 	case err == nil:
 		r.Step = stepPutting
 		e.loop.Rouse() // its end is told by a Poll
 	case err == fabric.ErrAgain:
 	case errors.Is(err, fabric.ErrUnsupported):
-		r.Step, r.Offset = stepFrags, 0
+		r.Step, r.Path, r.Moved = stepFrags, pathFrags, 0
 		return e.sendFrags(ep, r)
 	default:
 		e.onPut(r, err)
@@ -62,7 +60,7 @@ func (e *Engine) onPut(r *progress.Request, err error) {
 	if errors.Is(err, fabric.ErrUnsupported) {
 		c := e.loop.Conn(peer)
 		if err = c.Down(); err == nil { // as in put
-			r.Step, r.Offset = stepFrags, 0
+			r.Step, r.Path, r.Moved = stepFrags, pathFrags, 0
 			if c.Busy() || e.sendFrags(c.Endpoint(), r) == fabric.ErrAgain {
 				c.Enqueue(r)
 			}
@@ -72,7 +70,7 @@ func (e *Engine) onPut(r *progress.Request, err error) {
 	if err != nil {
 		outcome = wire.Lost
 	} else {
-		err = received(peer, wire.Outcome(r.Entry))
+		err = received(peer, wire.Outcome(r.Outcome))
 	}
 	e.loop.Conn(peer).Post(wire.Written, r.Other, wire.MakeFIN(e.hdr[:], outcome))
 	e.finishSend(r, err)
@@ -89,7 +87,8 @@ func (e *Engine) onWritten(from fabric.Peer, op uint64, o wire.Outcome) bool {
 		e.failRecv(r, &fabric.Error{Op: "receive", Peer: from, HasPeer: true, Err: ErrNotWritten})
 		return true
 	}
+	e.peers[from].traffic.received[pathPut].add(r.Length)
 	_, tag := wire.Match(r.Imm)
-	e.finishRecv(r, int(from), tag, r.Remote.Len)
+	e.finishRecv(r, int(from), tag, r.Length)
 	return true
 }

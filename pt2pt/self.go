@@ -9,21 +9,23 @@ import (
 // waits for is copied, so that Send to oneself before Recv completes as far as
 // it does towards any other rank; a long one stays in the sender's buffer.
 func (e *Engine) sendSelf(r *progress.Request) {
+	r.Path = pathSelf
+	e.peers[e.rank].traffic.received[pathSelf].add(r.Size())
 	cid, tag := wire.Match(r.Imm)
 	if id, ok := e.match.Arrive(cid, int32(e.rank), tag); ok {
 		to := e.loop.Request(id)
-		copy(to.Buf, r.Buf)
-		n := uint64(len(r.Buf))
+		e.move(to, r)
+		n := r.Size()
 		e.finishSend(r, nil)
 		e.finishRecv(to, e.rank, tag, n)
 		return
 	}
 	id, a := e.arrivals.take()
-	a.from, a.imm, a.total = uint32(e.rank), r.Imm, uint64(len(r.Buf))
+	a.from, a.imm, a.total = uint32(e.rank), r.Imm, r.Size()
 	a.ready = Mode(r.Mode) == Ready
 	if e.copySelf(r) {
 		a.kind = wire.Eager
-		e.arrivals.store(a, append(e.buffers.take(len(r.Buf)), r.Buf...))
+		e.arrivals.store(a, append(e.buffers.take(int(r.Size())), e.piece(r, 0, r.Size())...))
 		e.finishSend(r, nil)
 		e.keep(id, a)
 		return
@@ -36,6 +38,6 @@ func (e *Engine) sendSelf(r *progress.Request) {
 // copySelf reports whether a send to ourselves is copied.
 func (e *Engine) copySelf(r *progress.Request) bool {
 	p := &e.peers[e.rank]
-	return Mode(r.Mode) != Synchronous && len(r.Buf) <= e.caps.MaxEager &&
+	return Mode(r.Mode) != Synchronous && r.Size() <= uint64(e.caps.MaxEager) &&
 		p.unexpected < e.limits.PeerBytes && p.held < e.limits.PeerMessages
 }

@@ -7,65 +7,39 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// sendNow sends a short message without a request, if nothing is in the way.
-func (e *Engine) sendNow(kind uint8, dest int, imm uint64, b []byte) bool {
-	if p := &e.peers[dest]; len(b) > p.short || p.gate != 0 || dest == e.rank {
+// sendNow sends a short message without a request, if nothing is in the way and
+// the mode lets it end without an answer. A buffered send needs no copy then.
+func (e *Engine) sendNow(mode Mode, dest int, imm uint64, b []byte) bool {
+	kind := kindNow[mode]
+	p := &e.peers[dest]
+	if len(b) > p.short || p.gate != 0 || dest == e.rank || kind == 0 {
 		return false
 	}
 	c := e.loop.Conn(fabric.Peer(dest))
 	if c.Down() != nil || c.Send(kind, imm, nil, b) != nil {
 		return false
 	}
-	if e.sends++; e.sends%lookEvery == 0 {
+	t := &p.traffic.sent[pathEager]
+	if t.add(uint64(len(b))); t.messages%lookEvery == 0 {
 		e.loop.Look()
 	}
 	return true
 }
 
-// again is sendNow for a persistent standard send, with what does not change
-// looked up once; nil if the message is never short. It is not inlined, since
-// nothing would be into the function it returns then.
-//
-//go:noinline
-func (e *Engine) again(dest int, imm uint64, b []byte) func(*progress.Request) bool {
-	p := &e.peers[dest]
-	if len(b) > p.short || dest == e.rank {
-		return nil
-	}
-	l := e.loop
-	return func(*progress.Request) bool {
-		if p.gate != 0 {
-			return false
-		}
-		c := l.Conn(fabric.Peer(dest))
-		if c.Down() != nil || c.Send(wire.Eager, imm, nil, b) != nil {
-			return false
-		}
-		if e.sends++; e.sends%lookEvery == 0 {
-			l.Look()
-		}
-		return true
-	}
-}
+// kindNow is the packet of a short message by mode, or 0 if it needs a request.
+var kindNow = [modes]uint8{Standard: wire.Eager, Ready: wire.EagerReady, Buffered: wire.Eager}
 
 // lookEvery is after how many short sends in a row a rank that does nothing else
 // looks at what comes: its peers may have had enough.
 const lookEvery = 128
 
-// sendsNow is sendNow for the modes that allow it. A buffered send needs no
-// copy when the message is away.
-func (e *Engine) sendsNow(mode Mode, dest int, imm uint64, b []byte) bool {
-	switch mode {
-	case Standard, Buffered:
-		return e.sendNow(wire.Eager, dest, imm, b)
-	case Ready:
-		return e.sendNow(wire.EagerReady, dest, imm, b)
-	}
-	return false
-}
-
 // startSend chooses the protocol, or lets the send wait for the peer.
 func (e *Engine) startSend(r *progress.Request) {
+	if r.Persistent() && r.Layout() == nil && e.sendNow(Mode(r.Mode), int(r.Peer), r.Imm, r.Buf) { // others have tried before they took a request
+		r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag}
+		e.loop.Finish(r, nil)
+		return
+	}
 	c := e.loop.Conn(fabric.Peer(r.Peer))
 	if err := c.Down(); err != nil {
 		e.finishSend(r, err)
@@ -85,7 +59,7 @@ func (e *Engine) startSend(r *progress.Request) {
 
 // choose chooses the protocol of a send.
 func (e *Engine) choose(p *peer, r *progress.Request) {
-	n := len(r.Buf)
+	n := int(r.Size())
 	switch {
 	case p.gate&announceOnly != 0:
 		r.Step = stepRTS
@@ -96,6 +70,7 @@ func (e *Engine) choose(p *peer, r *progress.Request) {
 	default:
 		r.Step = stepEager
 	}
+	r.Path = pathOf[r.Step]
 	if r.Step == stepRTS {
 		e.register(r, r.Buf, fabric.RemoteRead)
 	}
@@ -105,13 +80,13 @@ func (e *Engine) choose(p *peer, r *progress.Request) {
 // both ends have mapped is copied once, without a system call. A ready send
 // needs no handshake where the fabric can't read memory: its bytes go at once.
 func (e *Engine) chooseLong(p *peer, r *progress.Request) {
-	n := len(r.Buf)
+	n := int(r.Size())
 	switch {
 	case Mode(r.Mode) == Ready && !p.caps.Get && n <= p.caps.MaxEager:
 		r.Step = stepEager
 	case Mode(r.Mode) == Ready && !p.caps.Get && n <= maxChunked:
 		r.Step = stepChunks
-	case Mode(r.Mode) == Synchronous, n >= p.caps.GetMin, e.loop.Via(fabric.Peer(r.Peer)).Mapped(r.Buf):
+	case Mode(r.Mode) == Synchronous, n >= p.caps.RndvMin, len(r.Buf) > 0 && e.loop.Via(fabric.Peer(r.Peer)).Mapped(r.Buf):
 		r.Step = stepRTS
 	case n <= p.caps.MaxEager:
 		r.Step = stepEager
@@ -121,9 +96,13 @@ func (e *Engine) chooseLong(p *peer, r *progress.Request) {
 }
 
 // register names b to the fabric of the request's peer. A fabric that can't
-// register it leaves the zero Region, which no Get accepts: the message then
-// goes in fragments.
+// register it leaves the zero Region, which no Get accepts, and so does a layout:
+// the message then goes in fragments.
 func (e *Engine) register(r *progress.Request, b []byte, a fabric.Access) {
+	if r.Layout() != nil {
+		r.Region = fabric.Region{}
+		return
+	}
 	reg, err := e.loop.Via(fabric.Peer(r.Peer)).Register(b, a)
 	if err != nil {
 		reg = fabric.Region{}
@@ -142,9 +121,12 @@ func (e *Engine) release(r *progress.Request) {
 // finishSend ends a send.
 func (e *Engine) finishSend(r *progress.Request, err error) {
 	e.release(r)
+	if err == nil && r.Path != pathNone {
+		e.peers[r.Peer].traffic.sent[r.Path].add(r.Size())
+	}
 	if len(e.asked) > 0 {
 		e.unask(r)
 	}
 	r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag, Bytes: 0}
-	e.loop.Finish(r, err)
+	e.loop.Finish(r, inRanks(r.Ranks(), err))
 }

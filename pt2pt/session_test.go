@@ -85,7 +85,7 @@ func newSession(t *testing.T, feed []byte) *session {
 	s := &session{t: t, feed: feed, packetSize: 32}
 	b := s.next()
 	s.sim = mem.NewSim(rand.New(rand.NewPCG(uint64(b), 1)), mem.SimConfig{Size: 3, Depth: 64,
-		Caps: fabric.Caps{MaxEager: s.packetSize, Chunk: 16, GetMin: 80, GetMinMapped: 80, Get: b%2 == 0, Put: b&4 != 0, PutFirst: b&12 == 4, PutToo: b&12 == 12}})
+		Caps: fabric.Caps{MaxEager: s.packetSize, Chunk: 16, RndvMin: 80, RndvMinMapped: 80, Get: b%2 == 0, Put: b&4 != 0, PutFirst: b&12 == 4, PutToo: b&12 == 12}})
 	engine := func(rank int) *Engine {
 		cfg := s.sim.Config(rank)
 		d, err := s.sim.Open(cfg)
@@ -174,7 +174,7 @@ func (s *session) act() {
 		q.h = s.e.Irecv(background, source, world, tag, q.buf)
 	case 2:
 		q := s.request(n)
-		q.h = s.e.IsendMode(background, Mode(n%3), hostile, world, max(tag, 0), q.buf)
+		q.h = s.e.Isend(background, Mode(n%3), hostile, world, max(tag, 0), q.buf)
 	case 3:
 		if len(s.mine) > 0 {
 			progress.Cancel(s.mine[n%len(s.mine)].h)
@@ -186,7 +186,7 @@ func (s *session) act() {
 			q.h = s.e.Imrecv(background, &m, q.buf)
 		}
 	case 5:
-		s.honest.Isend(background, 0, world, max(tag, 0), make([]byte, n))
+		s.honest.Isend(background, Standard, 0, world, max(tag, 0), make([]byte, n))
 	default:
 		s.turn()
 	}
@@ -236,14 +236,14 @@ func FuzzSession(f *testing.F) {
 		// What may match the honest rank waits for it.
 		for range s.mine {
 			for tag := range int32(3) {
-				s.honest.Isend(background, 0, world, tag, nil)
+				s.honest.Isend(background, Standard, 0, world, tag, nil)
 			}
 		}
 		s.turn()
 		s.collect()
 		in := bytes.Repeat([]byte{1}, 200)
 		h := s.e.Irecv(background, honestRank, world+2, 0, in)
-		out := s.honest.Isend(background, 0, world+2, 0, make([]byte, 200))
+		out := s.honest.Isend(background, Standard, 0, world+2, 0, make([]byte, 200))
 		room := make([]byte, 300)
 		for drained := 0; drained < 10000; drained++ { // messages in the way, if the engine holds as many as it may
 			s.turn()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-mpi/weft/internal/oracle"
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
 )
 
 // The operations of a rank, as the driver and the scripts call them. Each tells
@@ -31,7 +32,7 @@ func (r *simRank) isend(mode Mode, dest int, cid uint32, tag int32, n int, cance
 	q.mode = mode
 	w.tell(oracle.Event{Kind: oracle.Send, Rank: r.id, Peer: dest, Context: cid, Tag: tag, Req: q.id, Mode: oracle.Mode(mode), Data: q.buf})
 	r.open = append(r.open, q)
-	q.h = r.IsendMode(ctx, mode, dest, cid, tag, q.buf)
+	q.h = r.Isend(ctx, mode, dest, cid, tag, q.buf)
 	q.sent()
 	return q
 }
@@ -163,7 +164,9 @@ func (r *simRank) await(source int, cid uint32, tag int32) *simReq {
 	q.probe = true
 	w.tell(oracle.Event{Kind: oracle.Await, Rank: r.id, Peer: source, Context: cid, Tag: tag, Req: q.id})
 	r.open = append(r.open, q)
-	q.h = r.submit(fill(r.loop.NewShared(), progress.Expires(background), kindProbe, source, cid, tag, nil))
+	probe := r.loop.NewShared()
+	fill(probe, progress.Expires(background), kindProbe, source, wire.Imm(cid, tag), nil)
+	q.h = r.start(probe, false)
 	return q
 }
 

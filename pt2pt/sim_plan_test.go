@@ -218,7 +218,7 @@ func (p *simPlan) drawMode(rng *rand.Rand) Mode {
 // drawSize draws a length near a threshold of the protocols.
 func (p *simPlan) drawSize(rng *rand.Rand) int {
 	c := p.nets[rng.IntN(len(p.nets))].Caps
-	edges := [...]int{0, 1, c.MaxEager, c.GetMin, c.GetMinMapped, c.Chunk, 2 * c.Chunk, 2 * c.MaxEager, 3 * c.MaxEager}
+	edges := [...]int{0, 1, c.MaxEager, c.RndvMin, c.RndvMinMapped, c.Chunk, 2 * c.Chunk, 2 * c.MaxEager, 3 * c.MaxEager}
 	if rng.IntN(3) == 0 {
 		return rng.IntN(4*c.MaxEager + 1)
 	}

@@ -116,7 +116,7 @@ func (e *Engine) takeArrival(r *progress.Request, id uint32) {
 	from := fabric.Peer(a.from)
 	switch {
 	case a.kind == wire.RTS:
-		r.Remote.Addr, r.Remote.Len, r.Remote.Key, r.Other = a.addr, a.total, a.key, a.req
+		r.Remote, r.Length, r.Other = fabric.Remote{Addr: a.addr, Len: a.total, Key: a.key}, a.total, a.req
 		outcome := wire.Received
 		if a.ready {
 			outcome = wire.Late
@@ -124,7 +124,7 @@ func (e *Engine) takeArrival(r *progress.Request, id uint32) {
 		e.receiveRTS(r, from, tag, outcome, !a.unreadable)
 	case a.kind == kindOwn:
 		own := e.loop.Named(e, a.req)
-		copy(r.Buf, own.Buf)
+		e.move(r, own)
 		var err error
 		if a.ready {
 			err = &fabric.Error{Op: "ready send", Peer: from, HasPeer: true, Err: ErrNotReady}
@@ -138,7 +138,7 @@ func (e *Engine) takeArrival(r *progress.Request, id uint32) {
 		}
 		e.receiveChunks(r, from, tag, e.arrivals.stored(a))
 	default:
-		copy(r.Buf, e.arrivals.stored(a))
+		put(r, 0, e.arrivals.stored(a))
 		if a.kind == wire.EagerSync {
 			e.acknowledge(from, a.req, wire.Received)
 		}

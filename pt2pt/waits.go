@@ -44,7 +44,7 @@ func (e *Engine) waits(asker int) (t Told) {
 	var by []*goroutine // of t.Waits
 	add := func(r *progress.Request, g *goroutine, began uint32, op fabric.Op) {
 		cid, tag := wire.Match(r.Imm)
-		t.Waits = append(t.Waits, Wait{What: kinds[r.Kind], Peer: int(r.Peer), Tag: tag, Context: cid, Bytes: uint64(len(r.Buf)),
+		t.Waits = append(t.Waits, Wait{What: kinds[r.Kind], Peer: int(r.Peer), Tag: tag, Context: cid, Bytes: r.Size(),
 			Age: progress.Since(began), Op: uint64(op), Who: g.who, Stuck: e.stuck(r)})
 		by = append(by, g)
 	}
@@ -66,7 +66,7 @@ func (e *Engine) waits(asker int) (t Told) {
 				Age: progress.Since(r.Began), Op: uint64(r.Op()) ^ uint64(peer+1)<<62>>8, Who: g.who, Stuck: true})
 			by = append(by, g)
 		case r.Step == stepPair:
-			for _, part := range []*progress.Request{r.Link, r.Back} {
+			for _, part := range r.Halves {
 				if part != nil {
 					add(part, g, r.Began, part.Op())
 				}

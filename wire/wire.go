@@ -32,6 +32,10 @@ const (
 // messages of collective calls go: the odd ones.
 func Library(context uint32) bool { return context&1 != 0 }
 
+// User is the context of a communicator's own messages, given that or the
+// library's beside it.
+func User(context uint32) uint32 { return context &^ 1 }
+
 // Imm packs a communication context and a tag.
 func Imm(context uint32, tag int32) uint64 { return uint64(context)<<32 | uint64(uint32(tag)) }
 

@@ -12,11 +12,8 @@ func capsMakeSense(t *testing.T, h Harness) {
 	r := openOnly(t, h, 2)
 	d := r.nodes[0].d
 	c := d.Caps()
-	if c.MaxEager < 1 || c.Chunk < 1 || c.Chunk > c.MaxEager {
-		t.Errorf("Caps: want 0 < MaxEager, 0 < Chunk <= MaxEager: %+v", c)
-	}
-	if c.Get && (c.GetMin < 1 || c.GetMinMapped < 1) {
-		t.Errorf("Caps: Get without a size to begin at: %+v", c)
+	if err := c.Check(); err != nil {
+		t.Error(err)
 	}
 	r.connectAll()
 	r.nodes[0].onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) {}
@@ -25,6 +22,27 @@ func capsMakeSense(t *testing.T, h Harness) {
 	r.settle()
 	if d.Caps() != c {
 		t.Errorf("Caps changed from %+v to %+v", c, d.Caps())
+	}
+	countsMakeSense(t, d)
+}
+
+// countsMakeSense checks what a domain with counts says of itself.
+func countsMakeSense(t *testing.T, d fabric.Domain) {
+	r, ok := d.(fabric.Reporter)
+	if !ok {
+		return
+	}
+	var s fabric.Stats
+	r.Stats(&s)
+	if s.Transport == "" {
+		t.Error("Stats: the transport has no name")
+	}
+	seen := map[string]bool{}
+	for _, c := range s.Counts {
+		if c.Name == "" || c.Help == "" || seen[c.Name] {
+			t.Errorf("Stats: want one count of each name, and what it is: %+v", c)
+		}
+		seen[c.Name] = true
 	}
 }
 

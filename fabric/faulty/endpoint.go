@@ -16,6 +16,7 @@ func (e *endpoint) refuse(offered bool) bool {
 	if !offered || e.down || e.d.closed.Load() || !chance(&e.d.rng, e.d.faults.Again) {
 		return false
 	}
+	e.d.refused++
 	e.d.Wake()
 	return true
 }

@@ -68,10 +68,11 @@ type domain struct {
 	}
 
 	// The owner's.
-	rng  rand.PCG
-	eps  []*endpoint
-	held []event // not handed over yet, oldest first
-	h    fabric.Handler
+	rng     rand.PCG
+	eps     []*endpoint
+	held    []event // not handed over yet, oldest first
+	refused uint64
+	h       fabric.Handler
 }
 
 func (d *domain) Connect(p fabric.Peer, addr []byte) (fabric.Endpoint, error) {

@@ -17,14 +17,14 @@ const (
 )
 
 var caps = fabric.Caps{
-	MaxEager:     maxEager,
-	Chunk:        2048,
-	GetMin:       16384,
-	GetMinMapped: 4096,
-	Get:          true,
-	Put:          true,
-	Atomics:      true,
-	Reach:        true,
+	MaxEager:      maxEager,
+	Chunk:         2048,
+	RndvMin:       16384,
+	RndvMinMapped: 4096,
+	Get:           true,
+	Put:           true,
+	Atomics:       true,
+	Reach:         true,
 }
 
 // maxShare is what Share hands out of a domain in all, in bytes.

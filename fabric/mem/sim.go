@@ -46,12 +46,12 @@ func DrawSim(rng *rand.Rand, size int) SimConfig {
 	}
 	eager := 8 + rng.IntN(57)
 	c.Caps = fabric.Caps{
-		MaxEager:     eager,
-		Chunk:        1 + rng.IntN(eager),
-		GetMin:       1 + rng.IntN(4*eager),
-		GetMinMapped: 1 + rng.IntN(2*eager),
-		Get:          rng.IntN(4) > 0,
-		Put:          rng.IntN(2) == 0,
+		MaxEager:      eager,
+		Chunk:         1 + rng.IntN(eager),
+		RndvMin:       1 + rng.IntN(4*eager),
+		RndvMinMapped: 1 + rng.IntN(2*eager),
+		Get:           rng.IntN(4) > 0,
+		Put:           rng.IntN(2) == 0,
 	}
 	c.Caps.PutFirst = c.Caps.Put && rng.IntN(2) == 0
 	c.Caps.PutToo = c.Caps.Put && rng.IntN(2) == 0

@@ -13,7 +13,7 @@ import (
 // a NoOp that has failed; a rank that ends a peer is down to it.
 func TestASimFlushesAndEnds(t *testing.T) {
 	s := mem.NewSim(rand.New(rand.NewPCG(1, 1)), mem.SimConfig{Size: 2, Depth: 4,
-		Caps: fabric.Caps{MaxEager: 64, Chunk: 64, Get: true, Put: true, GetMin: 1, GetMinMapped: 1}})
+		Caps: fabric.Caps{MaxEager: 64, Chunk: 64, Get: true, Put: true, RndvMin: 1, RndvMinMapped: 1}})
 	var logs [2]*simLog
 	var ds [2]fabric.Domain
 	var lines []string

@@ -149,7 +149,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	}
 	d.caps = fabric.Caps{
 		MaxEager: maxEager, Chunk: pieceSize,
-		GetMin: getMin, GetMinMapped: 4 << 10,
+		RndvMin: getMin, RndvMinMapped: 4 << 10,
 		Get: true, Put: true, Atomics: true, Reach: true, LocalUnregistered: true,
 	}
 	d.wg.Go(d.greeter.run)

@@ -38,6 +38,6 @@ func (Provider) GetMin(options map[string]string) (int, error) {
 // a host should have the same.
 func (d *Domain) SetGetMin(n int) {
 	if !d.getMinSaid {
-		d.caps.GetMin = min(max(n, leastGetMin), mostGetMin)
+		d.caps.RndvMin = min(max(n, leastGetMin), mostGetMin)
 	}
 }

@@ -38,7 +38,7 @@ func TestOpenTakesTheSizeFromItsOptions(t *testing.T) {
 		if set == "" {
 			want = 20000
 		}
-		if got := d.Caps().GetMin; got != want {
+		if got := d.Caps().RndvMin; got != want {
 			t.Errorf("with %q messages are read from %d bytes on, want %d", set, got, want)
 		}
 	}

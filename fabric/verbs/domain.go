@@ -257,7 +257,7 @@ func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host 
 	}
 	d.caps = fabric.Caps{
 		MaxEager: maxEager, Chunk: 4096,
-		GetMin: 16 << 10, GetMinMapped: 16 << 10,
+		RndvMin: 16 << 10, RndvMinMapped: 16 << 10,
 		Get: true, Put: true, Atomics: p.atomics,
 	}
 	return d, nil

@@ -1,0 +1,30 @@
+package mem
+
+import "github.com/weft-mpi/weft/fabric"
+
+// Stats adds what the domain holds.
+func (d *domain) Stats(s *fabric.Stats) {
+	s.Transport = "mem"
+	connected, inflight := uint64(0), uint64(0)
+	for p, ep := range d.eps {
+		if ep != nil && d.peers[p].down == nil {
+			connected++
+		}
+		inflight += uint64(d.peers[p].inflight)
+	}
+	s.Add(fabric.Count{Name: "connected_peers", Help: "Peers that are connected.", Gauge: true, Value: connected})
+	s.Add(fabric.Count{Name: "operations", Help: "One-sided operations under way.", Gauge: true, Value: inflight})
+}
+
+// Stats adds what the domain holds.
+func (d *simDomain) Stats(s *fabric.Stats) {
+	s.Transport = "mem"
+	connected := uint64(0)
+	for p, ep := range d.eps {
+		if ep != nil && d.down[p] == nil {
+			connected++
+		}
+	}
+	s.Add(fabric.Count{Name: "connected_peers", Help: "Peers that are connected.", Gauge: true, Value: connected})
+	s.Add(fabric.Count{Name: "operations", Help: "One-sided operations under way.", Gauge: true, Value: uint64(len(d.ops))})
+}

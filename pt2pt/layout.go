@@ -1,0 +1,50 @@
+package pt2pt
+
+import "github.com/weft-mpi/weft/progress"
+
+// A message in a layout is packed piece by piece as it is sent and unpacked as it
+// comes. Its receiver, or sender, sees no difference: it has been sent at once, in
+// chunks, or is announced as what no fabric can read and goes in fragments.
+
+// packPiece is how much of a layout is packed at a time for a rank's own receive.
+const packPiece = 4 << 10
+
+// piece is a part of a request's message: of its buffer, or packed, and then good
+// until the next piece.
+func (e *Engine) piece(r *progress.Request, from, to uint64) []byte {
+	lay := r.Layout()
+	if lay == nil {
+		return r.Buf[from:to]
+	}
+	n := int(to - from)
+	if cap(e.packed) < n {
+		e.packed = make([]byte, n)
+	}
+	b := e.packed[:n]
+	lay.Pack(b, from)
+	return b
+}
+
+// put puts a part of a message in its place: as much as there is room for.
+func put(r *progress.Request, at uint64, b []byte) {
+	lay := r.Layout()
+	switch room := r.Size(); {
+	case at >= room:
+	case lay == nil:
+		copy(r.Buf[at:], b)
+	default:
+		lay.Unpack(b[:min(uint64(len(b)), room-at)], at)
+	}
+}
+
+// move receives a message of this rank's to itself.
+func (e *Engine) move(to, from *progress.Request) {
+	if from.Layout() == nil {
+		put(to, 0, from.Buf)
+		return
+	}
+	n := min(to.Size(), from.Size())
+	for at := uint64(0); at < n; at += packPiece {
+		put(to, at, e.piece(from, at, min(at+packPiece, n)))
+	}
+}
