@@ -19,9 +19,6 @@ type (
 	DeviceGID  = verbs.GID
 )
 
-// DeviceRendezvous says how a DevicePort moves large messages, and why.
-type DeviceRendezvous = verbs.Rendezvous
-
 // arena is the memory of Alloc, for the fabric that registers it.
 type arena struct{}
 

@@ -19,7 +19,7 @@ type address struct {
 }
 
 // protocolVersion is of everything that ranks exchange through this transport.
-const protocolVersion = 9
+const protocolVersion = 10
 
 func (a address) encode() []byte {
 	b, err := json.Marshal(a)

@@ -182,6 +182,19 @@ func railsWanted(getenv func(string) string) (int, error) {
 	return n, nil
 }
 
+// writesWanted says whether large messages are written by their sender, and not
+// read by their receiver.
+func writesWanted(getenv func(string) string) (bool, error) {
+	switch v := getenv(envRendezvous); v {
+	case "", "read":
+		return false, nil
+	case "write":
+		return true, nil
+	default:
+		return false, fmt.Errorf("%s=%s: write read or write", envRendezvous, v)
+	}
+}
+
 // marks are how packets are marked for the switches: service level (InfiniBand,
 // and the priority of RoCE v1) and traffic class (the DSCP and ECN bits of RoCE
 // v2).

@@ -144,3 +144,29 @@ func TestSlotsAreSharedOut(t *testing.T) {
 		}
 	}
 }
+
+func TestTheEnvironmentChoosesTheRendezvous(t *testing.T) {
+	for v, want := range map[string]bool{"": false, "read": false, "write": true} {
+		if got, err := writesWanted(func(string) string { return v }); err != nil || got != want {
+			t.Errorf("%s=%s: %t, %v", envRendezvous, v, got, err)
+		}
+	}
+	for _, v := range []string{"both", "Write"} {
+		if _, err := writesWanted(func(string) string { return v }); err == nil || !strings.Contains(err.Error(), envRendezvous) {
+			t.Errorf("%s=%s: %v", envRendezvous, v, err)
+		}
+	}
+}
+
+// The choice of the environment is the domain's.
+func TestADomainTellsHowLargeMessagesMove(t *testing.T) {
+	needDevice(t)
+	for v, want := range map[string]bool{"read": false, "write": true} {
+		t.Setenv(envRendezvous, v)
+		j := &job{open: openDevice}
+		j.domains(t, 2)
+		if got := j.ranks[0].Caps().PutFirst; got != want {
+			t.Errorf("%s=%s: PutFirst is %t", envRendezvous, v, got)
+		}
+	}
+}

@@ -46,7 +46,7 @@ func (d *Domain) quiesce() {
 		}
 	}
 	for end := time.Now().Add(closeTime); d.alive() && time.Now().Before(end); {
-		for ; !d.sdone.empty(); d.sdone.next++ { // which a post has found, or a Poll cut short has left
+		for ; !d.sdone.empty(); d.sdone.next++ { // which a Poll cut short has left
 			d.retire(nobody{}, &d.ring.sdone[d.sdone.next])
 		}
 		d.sdone = stash{0, d.turn(0, doneRing, 1).sends()} // what it refuses is waited for no more
@@ -85,9 +85,6 @@ func (d *Domain) release() error {
 	d.cancel()
 	if d.listener != nil {
 		d.listener.Close()
-	}
-	if d.ticker != nil {
-		d.ticker.Stop()
 	}
 	d.wg.Wait()
 	d.mu.Lock()

@@ -8,7 +8,6 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -91,21 +90,6 @@ type Domain struct {
 	dying       []*endpoint // gone, but there may be messages of theirs
 	failing     []*endpoint // end when all is flushed
 
-	// Mail, see mail.go.
-	hot    []*endpoint // whose mail is looked for, maxHot at most
-	ahead  int         // mails that were handed over and have no completion yet
-	peeks  int         // for mail, of a Poll that lingers
-	vain   bool        // the last of them was
-	letter letter      // the mail that is handed over
-
-	// Leases, see lease.go.
-	lendAfter int // mails
-	leases    int // that the peers have, or have not answered the call of
-	answers   int // to the peers' calls that are due
-	heard     int // mails taken since the last look for completions
-	ticker    *time.Timer
-	tick      time.Duration // until the next look for quiet mail
-
 	// What large transfers take besides, see rail.
 	stripeMin     int     // bytes of a stripe, at least
 	queues        int     // queue pairs of a connection on each port
@@ -151,7 +135,16 @@ func openDevice(cfg fabric.Config) (*Domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openSelected(cfg, ss, queues, m, ss[0].port.attr)
+	writes, err := writesWanted(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	d, err := openSelected(cfg, ss, queues, m, ss[0].port.attr)
+	if err != nil {
+		return nil, err
+	}
+	d.caps.PutFirst = writes
+	return d, nil
 }
 
 // openSelected opens the ports, with so many queue pairs of a connection on
@@ -169,20 +162,10 @@ func openSelected(cfg fabric.Config, ss []selection, queues int, m marks, a attr
 		}
 		more = append(more, q)
 	}
-	d, err := openRails(cfg, p, more, queues, host, a, func(o nicOptions) (nic, error) {
+	return openRails(cfg, p, more, queues, host, a, func(o nicOptions) (nic, error) {
 		o.marks = m
 		return openLibrary(o)
 	})
-	if err != nil {
-		return nil, err
-	}
-	r, err := rendezvous(cfg, ss)
-	if err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	// A rank that nothing moves on but its own calls leaves the work to its peer.
-	d.caps.PutFirst, d.caps.PutToo = r.Write, r.Both && !cfg.Unattended
-	return d, nil
 }
 
 // describe is what a domain needs to know of the port, and where peers reach
@@ -212,7 +195,6 @@ func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host 
 	}
 	size := sizesFor(cfg.Size, a.maxSRQ)
 	d := &Domain{cfg: cfg, port: p, window: size.window, scarce: scarce(uint64(size.window)), hold: size.spare(cfg.Size), queues: queues, stripeMin: stripeMin,
-		lendAfter: lendAfter, tick: leaseTick, hot: make([]*endpoint, 0, maxHot),
 		peers: make([]*endpoint, cfg.Size), links: make([]link, cfg.Size)}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	defer func() {
@@ -242,8 +224,6 @@ func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host 
 	if err = d.bell.open(d.nics()); err != nil {
 		return nil, fmt.Errorf("create doorbell: %w", err)
 	}
-	d.ticker = time.AfterFunc(time.Hour, d.Wake)
-	d.ticker.Stop()
 	if err = d.listen(host); err != nil {
 		return nil, err
 	}
@@ -279,7 +259,7 @@ func (d *Domain) prepare(slots int) (err error) {
 	}{
 		{"receive slots", slots * slotSize, accessLocalWrite, &d.recvMem, &d.recvMR},
 		{"send slots", sendSlots*slotSize + fenceSize, accessLocalWrite, &d.sendMem, &d.sendMR},
-		{"credit words and mail", creditMemory(d.cfg.Size), accessLocalWrite | accessRemoteRead | accessRemoteWrite, &d.creditMem, &d.creditMR},
+		{"credit words", 8 * d.cfg.Size, accessLocalWrite | accessRemoteRead | accessRemoteWrite, &d.creditMem, &d.creditMR},
 		{"keys", keys, accessRemoteRead, &d.keysMem, &d.keysMR},
 	} {
 		if m.n == 0 {

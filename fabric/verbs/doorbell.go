@@ -142,14 +142,11 @@ func (b *doorbell) block(timeout time.Duration) error {
 // Arm asks the device for an event of its completion channel: for the next
 // message, or the next that is sent as solicited, which are the Urgent ones,
 // notes, and those that fill the last quarter of the sender's credit. A plain
-// message that came before the level was lowered may still ring. Leases are called
-// back first, which sends, and lets the bell ring now and then until they are
-// answered.
+// message that came before the level was lowered may still ring.
 func (d *Domain) Arm(w fabric.Wake) error {
 	if d.closed.Load() {
 		return fabric.ErrClosed
 	}
-	d.callLeases()
 	b := &d.bell
 	if b.armed == w && !b.fired.Load() {
 		return nil

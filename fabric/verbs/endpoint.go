@@ -64,17 +64,6 @@ type endpoint struct {
 	taken, told         uint64 // of the peer's messages
 	owing               bool
 
-	// Mail, see mail.go.
-	mails   uint64            // that were sent
-	mailed  [mailSlots]uint64 // the number, among all messages, of the last one to each place
-	boxAddr uint64            // the peer's box for our mail
-	wrote   bool              // since the last message, to the peer's memory
-	opened  uint64            // of the peer's
-	ahead   int               // of these, without a completion yet
-	box     int               // for the peer's mail, in creditMem
-	place   int               // of the next of it
-	lease   lease
-
 	burst     int // work requests since Poll number burstPoll, outside Polls
 	burstPoll uint64
 }
@@ -127,10 +116,6 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	if !e.credit() || !e.room(1) {
 		return fabric.ErrAgain
 	}
-	if e.mayMail(len(hdr) + len(body)) {
-		e.mail(kind, imm, hdr, body)
-		return nil
-	}
 	d := e.d
 	slot, ok := d.takeSlot()
 	if !ok {
@@ -149,7 +134,6 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 		s.flags |= flagSolicited
 	}
 	e.sent++
-	e.wrote = false
 	e.submit(s, entry{slot: int32(slot)})
 	if d.sends > 0 {
 		d.pack.sends, d.pack.slot = d.sends, slot
@@ -290,20 +274,15 @@ func scarce(window uint64) uint64 {
 func (d *Domain) tell() {
 	keep := d.owing[:0]
 	for _, e := range d.owing {
-		e.answer()
 		switch {
 		case e.down != nil || e.failing != nil:
 			e.owing = false
 		case !e.starves():
-			if e.owing = e.lease.answering; e.owing {
-				keep = append(keep, e)
-			}
+			e.owing = false
 		case !e.up || int(e.tail-e.head)+e.reserved >= queueDepth-1:
 			keep = append(keep, e)
 		case e.writeWord(creditWord(e.taken), e.creditAddr, e.creditKey):
-			if e.told, e.owing = e.taken, e.lease.answering; e.owing {
-				keep = append(keep, e)
-			}
+			e.told, e.owing = e.taken, false
 		default:
 			keep = append(keep, e)
 		}
@@ -326,7 +305,7 @@ func (e *endpoint) writeWord(v, addr uint64, key uint32) bool {
 	s := d.next()
 	s.op, s.remote, s.rkey = opWrite, addr, key
 	if slot < 0 {
-		s.own[0] = v
+		s.own = v
 		s.setOwn(8)
 	} else {
 		m := d.slot(uint32(slot))

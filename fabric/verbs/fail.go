@@ -69,14 +69,6 @@ func (e *endpoint) downError(what string, err error) error {
 // mourn moves peers towards their end. It is called when the queues are empty.
 func (d *Domain) mourn(h fabric.Handler, max int) int {
 	n := 0
-	for _, e := range d.dying {
-		for n < max && e.overheard(h) {
-			n++
-		}
-	}
-	if n == max {
-		return n
-	}
 	for i, e := range d.dying {
 		e.fail(e.dying)
 		d.dying[i] = nil
@@ -116,7 +108,6 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 		}
 		d.failing = append(d.failing[:i], d.failing[i+1:]...)
 		e.down, e.failing = e.failing, nil
-		e.cool()
 		d.uncovered -= e.held
 		e.held, e.ring, e.rails, e.strays = 0, nil, nil, nil
 		d.hangUp(e.peer)

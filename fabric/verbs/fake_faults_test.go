@@ -10,7 +10,7 @@ type faults struct {
 // halted says whether a request stays halfway, and does it so far. data is what
 // it takes along.
 func (w *fakeNet) halted(d *sendDesc, data []byte) bool {
-	if !w.halt || d.op != opRead && d.op != opWrite || len(data) <= mailSize {
+	if !w.halt || d.op != opRead && d.op != opWrite || len(data) <= 64 {
 		return false
 	}
 	half := len(data) / 2

@@ -271,7 +271,7 @@ func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
 	case opWrite, opWriteNote:
 		if length > 0 {
 			if d.ofOwn() && length == 8 {
-				storeWord(d.remote, d.own[0])
+				storeWord(d.remote, d.own)
 			} else if w.posted && d.op == opWrite && !d.ofOwn() {
 				data, remote := bytes.Clone(data), d.remote
 				p.nic.written = append(p.nic.written, func() { copy(memoryAt(remote, int(length)), data) })

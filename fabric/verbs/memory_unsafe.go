@@ -17,19 +17,6 @@ func mapMemory(n int) ([]byte, error) {
 	return m, nil
 }
 
-// newStack returns memory for C to run on. Its first page is out of bounds.
-func newStack(n int) ([]byte, error) {
-	m, err := mapMemory(n)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Mprotect(m[:unix.Getpagesize()], unix.PROT_NONE); err != nil {
-		unmap(m)
-		return nil, fmt.Errorf("guard a stack: %w", err)
-	}
-	return m, nil
-}
-
 func unmap(m []byte) {
 	if m != nil {
 		unix.Munmap(m)
@@ -73,16 +60,6 @@ func addressOf(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.Sl
 func loadWord(b []byte, off int) uint64 {
 	return atomic.LoadUint64((*uint64)(unsafe.Pointer(&b[off])))
 }
-
-// letterAt is the place at an offset, whose words a device writes.
-func letterAt(b []byte, off int) *letter {
-	return (*letter)(unsafe.Pointer(unsafe.SliceData(b[off:][:mailSize])))
-}
-
-func (l *letter) load(i int) uint64 { return atomic.LoadUint64(&l[i]) }
-
-// bytes is the letter's memory.
-func (l *letter) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(l)), mailSize) }
 
 // heapSlot is the part of the address space that the Go heap grows in: the
 // runtime reserves its arenas upwards from a multiple of 1<<38, where neither

@@ -20,7 +20,6 @@ const (
 // Put is an RDMA WRITE, with immediate data if there is a note.
 func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
 	if note == 0 && e.repeat(opWrite, &src, &dst, fabric.RemoteWrite, op) {
-		e.wrote = true
 		return nil
 	}
 	if !e.up {
@@ -30,9 +29,6 @@ func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fa
 		return fabric.ErrAgain
 	}
 	err := e.transfer("put", opWrite, src, dst, fabric.RemoteWrite, note, op)
-	if err == nil {
-		e.wrote = true
-	}
 	if err == nil && note != 0 {
 		e.sent++
 	}
@@ -151,7 +147,6 @@ func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) erro
 		s.op, word, s.swap = opCompareSwap, a.Compare, a.Operand
 	}
 	s.setAtomic(word, uint32(dst.Key))
-	e.wrote = true
 	e.submit(s, entry{op: op, form: formOf(op), slot: int32(slot), result: a.Result})
 	return nil
 }

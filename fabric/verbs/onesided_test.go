@@ -84,21 +84,6 @@ func TestARepeatedKeyIsForOnePurpose(t *testing.T) {
 	}
 }
 
-// Mail could overtake the bytes of a Put, a repeated one too.
-func TestNoMailBehindARepeatedPut(t *testing.T) {
-	emulated(t)
-	ds, eps := connected(t, fakeJob(newFakeNet()))
-	v, e := newMoving(t, ds, eps[0], 8), eps[0].(*endpoint)
-	for range 3 {
-		v.start(true, 0, 8)
-		v.wait()
-		before := e.mails
-		if err := e.Send(1, 0, nil, nil); err != nil || e.mails != before {
-			t.Fatalf("%d mails behind a Put, %v", e.mails-before, err)
-		}
-	}
-}
-
 // Transfers that do not end stop at the room that there is.
 func TestRepeatedTransfersNeedRoom(t *testing.T) {
 	emulated(t)

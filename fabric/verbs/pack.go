@@ -42,7 +42,6 @@ func (e *endpoint) join(kind uint8, imm uint64, hdr, body []byte) bool {
 	if e.urgent(kind) {
 		s.flags |= flagSolicited
 	}
-	e.wrote = false
 	if p.joined++; d.sends+p.joined >= batch && !d.inPoll {
 		d.flush()
 	}
@@ -88,7 +87,6 @@ func (d *Domain) unpack(h fabric.Handler) int {
 			Err: fmt.Errorf("%w: it sent a message of %d bytes that can't be", fabric.ErrPeerDown, length)})
 		return 0
 	}
-	d.colder()
 	e.credited(credit)
 	if n = aligned(n); n < len(p.rest) {
 		p.rest = p.rest[n:]

@@ -1,6 +1,10 @@
 package verbs
 
-import "github.com/weft-mpi/weft/fabric"
+import (
+	"errors"
+
+	"github.com/weft-mpi/weft/fabric"
+)
 
 // Poll posts what waits and looks for completions, in one crossing. It hands
 // over the ends of operations first, which make room.
@@ -15,14 +19,11 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 	}
 	d.inPoll = true
 	d.polls++
-	n, turned, drained, peeked := 0, false, false, false
+	n, turned, drained := 0, false, false
 	for n < max {
 		switch {
 		case !d.sdone.empty():
-			if ended := d.retire(h, &d.ring.sdone[d.sdone.next]); ended > 0 {
-				n += ended
-				d.colder()
-			}
+			n += d.retire(h, &d.ring.sdone[d.sdone.next])
 			d.sdone.next++
 			own = 1
 		case d.parcel.e != nil:
@@ -31,11 +32,6 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 		case !d.rdone.empty():
 			n += d.take(h)
 			own = 1
-		case d.heard < maxHeard && !peeked && len(d.hot) > 0 && d.ahead < d.hold/2:
-			if peeked = !d.peek(h); !peeked {
-				n++
-			}
-			continue
 		case !turned:
 			turned = true
 			looks := 1
@@ -88,7 +84,6 @@ func (d *Domain) look(looks int) bool {
 		maxSend = doneRing
 	}
 	p := d.turn(doneRing, maxSend, looks)
-	d.heard = 0
 	d.rdone, d.sdone = stash{0, p.recvs()}, stash{0, p.sends()}
 	return p.recvs() < doneRing && p.sends() < doneRing
 }
@@ -113,19 +108,11 @@ func (d *Domain) take(h fabric.Handler) int {
 			e.fail(e.statusError("receive over verbs", c))
 		}
 		return 0
-	case e.overheard(h):
-		d.rdone.next-- // it is next
-		return 1
-	case c.noted() && c.note() == 0 && c.bytes <= 8:
-		e.leaseNote(c.bytes)
-		d.repost(slot)
-		e.owe()
-		return 0
 	case c.noted() && c.note() == 0:
 		d.repost(slot)
-		return e.mailDone(h)
+		e.fail(e.downError("receive over verbs", errors.New("it gave a note of 0, which there is not")))
+		return 0
 	case c.noted():
-		d.colder()
 		h.Notify(e.peer, c.note())
 		d.repost(slot)
 		e.owe()
@@ -202,10 +189,5 @@ func (e *endpoint) adopt(q qp, c card) {
 	e.window = uint64(c.window)
 	e.scarce = scarce(e.window)
 	e.creditAddr, e.creditKey = c.credit, c.creditKey
-	d := e.d
-	e.lease.at, e.lease.addr = 8*(d.cfg.Size+int(e.peer)), c.credit+8*uint64(d.cfg.Size)
-	e.box = box(d.cfg.Size, e.peer)
-	e.place = e.box
-	e.boxAddr = c.credit + uint64(box(d.cfg.Size, d.cfg.Rank)-8*int(d.cfg.Rank))
-	d.byNumber.add(q.number, e)
+	e.d.byNumber.add(q.number, e)
 }

@@ -92,14 +92,7 @@ func (e *endpoint) queue(s *sendDesc, f form) {
 			return
 		}
 	}
-	// Where it is signaled the same turn looks for completions: a device in
-	// software has done the work when the post returns, and the next Polls may
-	// find mail and call nobody.
-	if s.flags&flagSignaled == 0 || !d.sdone.empty() {
-		d.turn(0, 0, 1)
-		return
-	}
-	d.sdone = stash{0, d.turn(0, doneRing, 1).sends()}
+	d.flush()
 }
 
 // flush posts what waits.
@@ -109,7 +102,7 @@ func (d *Domain) flush() { d.turn(0, 0, 1) }
 // call costs what several of them do.
 func (d *Domain) turn(maxRecv, maxSend, looks int) polled {
 	sends, recvs := d.sends, 0
-	if d.recvs+d.ahead > d.hold {
+	if d.recvs > d.hold {
 		recvs, d.recvs = d.recvs, 0
 	}
 	p := d.nic.turn(sends, recvs, maxRecv, maxSend, looks)

@@ -12,8 +12,8 @@ struct weft_send {
 	uint64_t qp;
 	uint64_t own_at; /* Go's */
 	int32_t refused;
-	int32_t pad[3];
-	uint64_t own[8];
+	int32_t pad;
+	uint64_t own;
 };
 
 struct weft_done {
@@ -90,8 +90,6 @@ void weft_slots(struct weft_nic *n, uint64_t base, uint32_t size, uint32_t lkey)
 
 /* What was found, see polled in nic.go. */
 uint64_t weft_turn(struct weft_nic *n, int sends, int recvs, int max_recv, int max_send, int looks);
-/* Where weft_turn is, for a caller that is not cgo. */
-static inline uintptr_t weft_turn_address(void) { return (uintptr_t)weft_turn; }
 int weft_arm(struct weft_nic *n, int solicited);
 int weft_drain(struct weft_nic *n);
 int weft_event_fd(struct weft_nic *n);

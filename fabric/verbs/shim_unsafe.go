@@ -18,8 +18,6 @@ import (
 	"fmt"
 	"syscall"
 	"unsafe"
-
-	"github.com/weft-mpi/weft/internal/ccall"
 )
 
 // The structs of work.go are those of shim.h: a difference does not compile.
@@ -60,17 +58,7 @@ type library struct {
 	c *C.struct_weft_nic
 	r rings
 	m []byte // the rings' memory
-	// Short turns are calls without cgo: the function, and the end of its stack.
-	fn, top uintptr
-	stack   []byte
 }
-
-const (
-	turnStack = 128 << 10
-	// briefTurn is how many bytes a turn posts at most that the scheduler is not
-	// told of: a device in software copies them in the call.
-	briefTurn = slotSize
-)
 
 // loadLibrary opens libibverbs, or says why it can't.
 func loadLibrary() error {
@@ -125,19 +113,11 @@ func openLibrary(o nicOptions) (nic, error) {
 		service_level: C.uint32_t(o.marks.level), traffic_class: C.uint32_t(o.marks.class),
 	}
 	l := &library{r: r, m: m}
-	if ccall.Available {
-		if l.stack, err = newStack(turnStack); err != nil {
-			unmap(m)
-			return nil, err
-		}
-		l.fn, l.top = uintptr(C.weft_turn_address()), uintptr(addressOf(l.stack))+turnStack
-	}
 	var call *C.char
 	e := C.weft_open(name, &opt, unsafe.Pointer(&r.sends[0]), unsafe.Pointer(&r.recvs[0]),
 		unsafe.Pointer(&r.rdone[0]), unsafe.Pointer(&r.sdone[0]), &l.c, &call)
 	if err := callError(e, call); err != nil {
 		unmap(m)
-		unmap(l.stack)
 		return nil, err
 	}
 	return l, nil
@@ -157,29 +137,7 @@ func (l *library) slots(base uint64, size, lkey uint32) {
 }
 
 func (l *library) turn(sends, recvs, maxRecv, maxSend, looks int) polled {
-	if ccall.Available && l.brief(sends) {
-		return polled(ccall.Call(l.fn, l.top, uintptr(unsafe.Pointer(l.c)), uintptr(sends), uintptr(recvs),
-			uintptr(maxRecv), uintptr(maxSend), uintptr(looks)))
-	}
 	return polled(C.weft_turn(l.c, C.int(sends), C.int(recvs), C.int(maxRecv), C.int(maxSend), C.int(looks)))
-}
-
-// brief says whether to post the first sends takes no longer than to copy a slot.
-func (l *library) brief(sends int) bool {
-	n := uint32(0)
-	for i := range sends {
-		s := &l.r.sends[i]
-		if s.flags&flagInline != 0 {
-			continue
-		}
-		for k := range s.segments {
-			n += s.seg[k].length
-		}
-		if n > briefTurn {
-			return false
-		}
-	}
-	return true
 }
 
 func (l *library) arm(solicited bool) error {
@@ -259,6 +217,5 @@ func (l *library) close() error {
 	var call *C.char
 	err := callError(C.weft_close(l.c, &call), call)
 	unmap(l.m)
-	unmap(l.stack)
 	return err
 }

@@ -22,5 +22,5 @@ func (s sizes) spare(ranks int) int {
 
 // queueMemory is what the queues of a rank pin, in bytes.
 func queueMemory(ranks int) uint64 {
-	return uint64(sizesFor(ranks, 0).slots+sendSlots)*slotSize + fenceSize + uint64(creditMemory(ranks))
+	return uint64(sizesFor(ranks, 0).slots+sendSlots)*slotSize + fenceSize + uint64(8*ranks)
 }

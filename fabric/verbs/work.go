@@ -14,8 +14,8 @@ type sendDesc struct {
 	qp      uint64 // the queue pair it goes to
 	ownAt   uint64 // where own is
 	refused int32  // errno of the post
-	_       [12]byte
-	own     letter
+	_       [4]byte
+	own     uint64
 }
 
 // request is struct ibv_send_wr.

@@ -25,7 +25,7 @@ var table = map[string][]string{
 	"fabric":        nil,
 	"fabric/shm":    {"fabric"},
 	"fabric/tcp":    {"fabric"},
-	"fabric/verbs":  {"fabric", "internal/ccall"},
+	"fabric/verbs":  {"fabric"},
 	"fabric/mem":    {"fabric"},
 	"fabric/faulty": {"fabric"},
 
