@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -106,31 +105,6 @@ func TestWhatKeepsADeviceFromUseIsSaid(t *testing.T) {
 		if d.Problem == nil || !strings.Contains(d.Problem.Error(), want) {
 			t.Errorf("%v: %v, want %q", errno, d.Problem, want)
 		}
-	}
-}
-
-func TestTheLimitOnLockedMemoryIsNamed(t *testing.T) {
-	var was unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &was); err != nil {
-		t.Fatal(err)
-	}
-	less := was
-	less.Cur = 64 << 10
-	if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK, &less); err != nil {
-		t.Skip(err)
-	}
-	defer unix.Setrlimit(unix.RLIMIT_MEMLOCK, &was)
-	err := pinError("receive slots", 1<<20, unix.ENOMEM)
-	for _, want := range []string{"65536", "1048576 bytes for receive slots", "LimitMEMLOCK=infinity"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q does not say %q", err, want)
-		}
-	}
-	if !errors.Is(err, unix.ENOMEM) {
-		t.Error("the cause is lost")
-	}
-	if err := pinError("receive slots", 1<<20, unix.EINVAL); strings.Contains(err.Error(), "ulimit") {
-		t.Errorf("%q names the limit, which is not the cause", err)
 	}
 }
 

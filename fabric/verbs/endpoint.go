@@ -6,15 +6,17 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/pin"
 )
 
 // endpoint is the way to one peer. It is the owner's.
 type endpoint struct {
 	d         *Domain
 	peer      fabric.Peer
-	connected bool   // Connect has been called
-	tag       tagKey // checks the peer's keys
-	trusted   uint64 // the last key that it found good
+	connected bool       // Connect has been called
+	sign      pin.Signer // of the peer's keys
+	trusted   uint64     // the last key that it found good
 
 	// The queue pairs beside the first, see rail.
 	rails    []*rail
@@ -25,11 +27,11 @@ type endpoint struct {
 	keysKey  uint32
 
 	up       bool
-	qp       qp    // id 0 while there is none
-	cut      bool  // the engine has ended it: nothing of its is handed over
-	down     error // why it is
-	dying    error // why it will be, once its messages are taken
-	failing  error // why it will be, once its operations have ended
+	qp       ibv.QP // id 0 while there is none
+	cut      bool   // the engine has ended it: nothing of its is handed over
+	down     error  // why it is
+	dying    error  // why it will be, once its messages are taken
+	failing  error  // why it will be, once its operations have ended
 	failPoll uint64
 	failBy   time.Time
 	marked   bool // something is posted behind all that may be flushed
@@ -125,13 +127,13 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	n := putHeader(m, kind, imm, e.grant(), hdr, len(body))
 	n += copy(m[n:], body)
 	s := d.next()
-	s.op, s.segments = opSend, 1
-	s.seg[0] = segment{addressOf(m), uint32(n), d.sendMR.lkey}
+	s.Opcode, s.NumSGE = ibv.Send, 1
+	s.SGE[0] = ibv.SGE{Addr: ibv.Addr(m), Length: uint32(n), LKey: d.sendMR.LKey}
 	if n <= d.inline {
-		s.flags |= flagInline
+		s.Flags |= ibv.Inline
 	}
 	if e.urgent(kind) {
-		s.flags |= flagSolicited
+		s.Flags |= ibv.Solicited
 	}
 	e.sent++
 	e.submit(s, entry{slot: int32(slot)})
@@ -303,14 +305,13 @@ func (e *endpoint) writeWord(v, addr uint64, key uint32) bool {
 		slot = int32(i)
 	}
 	s := d.next()
-	s.op, s.remote, s.rkey = opWrite, addr, key
+	s.Opcode, s.RemoteAddr, s.RKey = ibv.RDMAWrite, addr, key
 	if slot < 0 {
-		s.own = v
-		s.setOwn(8)
+		s.SetOwn(v)
 	} else {
 		m := d.slot(uint32(slot))
 		binary.NativeEndian.PutUint64(m, v)
-		s.segments, s.seg[0] = 1, segment{addressOf(m), 8, d.sendMR.lkey}
+		s.NumSGE, s.SGE[0] = 1, ibv.SGE{Addr: ibv.Addr(m), Length: 8, LKey: d.sendMR.LKey}
 	}
 	e.submit(s, entry{slot: slot})
 	return true

@@ -6,10 +6,8 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
-
-// flushTime is how long a device has to flush a queue pair that has failed.
-const flushTime = 500 * time.Millisecond
 
 // die ends the peer once what it had sent is taken.
 func (e *endpoint) die(err error) {
@@ -44,8 +42,8 @@ func (e *endpoint) fail(err error) {
 	d := e.d
 	e.failing, e.up = err, false
 	e.failPoll, e.failBy = d.polls, time.Now().Add(flushTime)
-	if e.qp.id != 0 {
-		if ferr := d.nic.failQP(e.qp); ferr != nil {
+	if e.qp.Handle != 0 {
+		if ferr := d.hca.FailQP(e.qp); ferr != nil {
 			e.failBy = time.Now()
 		}
 	}
@@ -76,7 +74,7 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 	d.dying = d.dying[:0]
 	for i := 0; i < len(d.failing); {
 		e := d.failing[i]
-		if e.failPoll == d.polls || (e.head != e.tail && e.qp.id != 0 || e.railsBusy()) && time.Now().Before(e.failBy) {
+		if e.failPoll == d.polls || (e.head != e.tail && e.qp.Handle != 0 || e.railsBusy()) && time.Now().Before(e.failBy) {
 			i++ // flushes may come, or messages from before
 			if !e.marked {
 				// What went well unsignaled is flushed by nobody: what comes
@@ -132,7 +130,7 @@ func (d *Domain) hangUp(p fabric.Peer) {
 
 // broken takes a completion that is an error and says what the operation it
 // names ends with.
-func (e *endpoint) broken(c *doneDesc) error {
+func (e *endpoint) broken(c *ibv.WC) error {
 	if e.failing != nil {
 		return e.failing
 	}
@@ -141,7 +139,7 @@ func (e *endpoint) broken(c *doneDesc) error {
 		err = e.statusError("talk over verbs", c)
 	}
 	e.fail(err)
-	if c.status == statusRemoteAccess {
+	if c.Status == ibv.RemAccessErr {
 		return errRefused
 	}
 	return err
@@ -153,26 +151,16 @@ func (e *endpoint) broken(c *doneDesc) error {
 var ErrPathLost = errors.New("a path to the peer is lost, others are left")
 
 // statusError explains the status of a completion.
-func (e *endpoint) statusError(what string, c *doneDesc) error {
-	s := statuses[min(int(c.status), len(statuses)-1)]
+func (e *endpoint) statusError(what string, c *ibv.WC) error {
+	s := statuses[min(int(c.Status), len(statuses)-1)]
 	err := &fabric.Error{Op: what, Peer: e.peer, HasPeer: true, Remedy: s.remedy,
-		Err: fmt.Errorf("%w: %s (status %d, vendor %#x)", fabric.ErrPeerDown, s.what, c.status, c.vendor)}
-	if e.head == 0 && c.status == statusRetries {
+		Err: fmt.Errorf("%w: %s (status %d, vendor %#x)", fabric.ErrPeerDown, s.what, c.Status, c.VendorErr)}
+	if e.head == 0 && c.Status == ibv.RetryExcErr {
 		err.Remedy = fmt.Sprintf("nothing has ever arrived there: check that GID index %d of %s reaches the peer (weft info; choose with %s), and the MTU along the way",
 			e.d.port.gidIndex, e.d.port.device, envGID)
 	}
 	return err
 }
-
-const (
-	statusLocal        = 2
-	statusFlushed      = 5
-	statusRemoteAccess = 10
-	statusRetries      = 12
-	statusNotReady     = 13
-	statusFatal        = 19
-	statusTimeout      = 20
-)
 
 // errRailGone is why a rail is lost that the peer has destroyed.
 var errRailGone = errors.New("the peer has lost it")

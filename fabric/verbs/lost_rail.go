@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // loseRail takes a rail out of use. What is under way on it goes on over the
@@ -20,7 +21,7 @@ func (e *endpoint) loseRail(r *rail, err error) {
 			Err: fmt.Errorf("%w (port %d of %s): %w", ErrPathLost, d.infoAt(r.port).number, d.infoAt(r.port).device, err)}
 		d.cfg.Log.Warn("verbs: a path to a peer is lost, the others are used", "rank", e.peer, "err", r.lost)
 	}
-	if r.qp.id == 0 || d.nicAt(r.port).failQP(r.qp) != nil {
+	if r.qp.Handle == 0 || d.hcaAt(r.port).FailQP(r.qp) != nil {
 		r.lostBy = time.Now()
 	}
 	e.limp()
@@ -55,7 +56,7 @@ func (d *Domain) loseNumber(port int, qpn uint32, err error) {
 			continue
 		}
 		for _, r := range e.rails {
-			if r.port == port && r.qp.number == qpn && r.qp.id != 0 {
+			if r.port == port && r.qp.Num == qpn && r.qp.Handle != 0 {
 				e.loseRail(r, err)
 			}
 		}
@@ -77,20 +78,20 @@ func (e *endpoint) railGone(rail int) {
 }
 
 // retireRail ends what a completion on a rail stands for.
-func (d *Domain) retireRail(h fabric.Handler, c *doneDesc) (n int) {
-	e := d.peers[c.id>>32&peerMask]
-	k := int(c.id >> railShift)
+func (d *Domain) retireRail(h fabric.Handler, c *ibv.WC) (n int) {
+	e := d.peers[c.ID>>32&peerMask]
+	k := int(c.ID >> railShift)
 	if e == nil || k > len(e.rails) {
 		return 0
 	}
-	r, seq := e.rails[k-1], uint32(c.id)
+	r, seq := e.rails[k-1], uint32(c.ID)
 	if seq-r.head >= r.tail-r.head {
 		return 0
 	}
 	for r.head != seq {
 		n += e.endRail(h, r, nil)
 	}
-	if c.status == 0 {
+	if c.Status == 0 {
 		return n + e.endRail(h, r, nil)
 	}
 	err := e.brokenRail(r, c)
@@ -130,18 +131,18 @@ func (e *endpoint) strand(h fabric.Handler, r *rail) int {
 
 // brokenRail takes a completion that is an error and says what its operation
 // ends with, nil if it goes on over another path.
-func (e *endpoint) brokenRail(r *rail, c *doneDesc) error {
+func (e *endpoint) brokenRail(r *rail, c *ibv.WC) error {
 	if e.failing != nil {
 		return e.failing
 	}
 	if r.lost == nil {
-		s := statuses[min(int(c.status), len(statuses)-1)]
-		e.loseRail(r, fmt.Errorf("%s (status %d, vendor %#x)", s.what, c.status, c.vendor))
+		s := statuses[min(int(c.Status), len(statuses)-1)]
+		e.loseRail(r, fmt.Errorf("%s (status %d, vendor %#x)", s.what, c.Status, c.VendorErr))
 	}
-	switch c.status {
-	case statusLocal, statusFlushed, statusRetries, statusNotReady, statusFatal, statusTimeout:
+	switch c.Status {
+	case ibv.LocQPOpErr, ibv.WRFlushErr, ibv.RetryExcErr, ibv.RNRRetryExcErr, ibv.FatalErr, ibv.RespTimeoutErr:
 		return nil // the path's: SoftRoCE calls a port that is down statusLocal
-	case statusRemoteAccess:
+	case ibv.RemAccessErr:
 		return errRefused
 	}
 	return r.lost // the request's own: over the first queue pair it would cost the connection
@@ -158,13 +159,13 @@ func (d *Domain) bury(h fabric.Handler, max int) (n int, busy bool) {
 		left := false
 		for k, r := range e.rails {
 			switch {
-			case r.lost == nil || r.qp.id == 0 && r.head == r.tail:
+			case r.lost == nil || r.qp.Handle == 0 && r.head == r.tail:
 				continue
 			case r.head != r.tail && time.Now().Before(r.lostBy) || n == max:
 				left = true
 				continue
 			}
-			if r.qp.id != 0 {
+			if r.qp.Handle != 0 {
 				if d.sends > 0 {
 					d.flush() // what waits may name the queue pair
 				}
@@ -206,7 +207,7 @@ func (e *endpoint) goOn(h fabric.Handler) (n int) {
 	e.strays = nil // what the end of a transfer adds goes behind
 	for _, s := range strays {
 		r, t := e.rails[s.rail-1], &e.d.transfers[s.id]
-		if r.qp.id != 0 || t.verb != opRead && !r.gone || !e.room(1) {
+		if r.qp.Handle != 0 || t.verb != ibv.RDMARead && !r.gone || !e.room(1) {
 			keep = append(keep, s)
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // inOrder checks that numbered messages come in their order.
@@ -99,7 +100,7 @@ func TestANoteOfZeroEndsThePeer(t *testing.T) {
 	ds, eps := connected(t, fakeJob(newFakeNet()))
 	e := eps[0].(*endpoint)
 	s := ds[0].next()
-	s.op = opWriteNote
+	s.Opcode = ibv.RDMAWriteWithImm
 	e.submit(s, entry{slot: -1})
 	m := newMourner()
 	m.untilDown(t, ds[1])

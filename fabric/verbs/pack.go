@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // Messages to a peer that wait for the same turn share a SEND, unless something
@@ -26,21 +27,21 @@ func (e *endpoint) join(kind uint8, imm uint64, hdr, body []byte) bool {
 	if p.sends != d.sends {
 		return false
 	}
-	s := &d.ring.sends[d.sends-1]
+	s := &d.ring.Sends[d.sends-1]
 	m := d.slot(p.slot)
-	at := aligned(int(s.seg[0].length))
+	at := aligned(int(s.SGE[0].Length))
 	n := at + headerSize + len(hdr) + len(body)
-	if s.qp != e.qp.id || n > slotSize {
+	if s.QP != e.qp.Handle || n > slotSize {
 		return false
 	}
-	if n > d.inline && s.flags&flagInline != 0 {
+	if n > d.inline && s.Flags&ibv.Inline != 0 {
 		e.outgrow(s)
 	}
-	clear(m[s.seg[0].length:at])
+	clear(m[s.SGE[0].Length:at])
 	copy(m[at+putHeader(m[at:], kind, imm, e.grant(), hdr, len(body)):], body)
-	s.seg[0].length = uint32(n)
+	s.SGE[0].Length = uint32(n)
 	if e.urgent(kind) {
-		s.flags |= flagSolicited
+		s.Flags |= ibv.Solicited
 	}
 	if p.joined++; d.sends+p.joined >= batch && !d.inPoll {
 		d.flush()
@@ -50,12 +51,12 @@ func (e *endpoint) join(kind uint8, imm uint64, hdr, body []byte) bool {
 
 // outgrow makes the SEND, which was to be inline, hold its slot: the last that
 // was to be free after the turn.
-func (e *endpoint) outgrow(s *sendDesc) {
+func (e *endpoint) outgrow(s *ibv.SendWR) {
 	d := e.d
 	d.inlined = d.inlined[:len(d.inlined)-1]
-	s.flags &^= flagInline
+	s.Flags &^= ibv.Inline
 	e.ring[(e.tail-1)%queueDepth].slot = int32(d.pack.slot)
-	if s.flags&flagSignaled == 0 {
+	if s.Flags&ibv.Signaled == 0 {
 		e.held++
 		d.uncovered++
 	}

@@ -88,8 +88,8 @@ func TestAParcelThatCanNotBeEndsThePeer(t *testing.T) {
 			}
 		}
 		a.inPoll = false
-		s := &a.ring.sends[0]
-		if s.seg[0].length = uint32(aligned(headerSize+301) + copy(a.slot(a.pack.slot)[aligned(headerSize+301):], tail)); a.sends != 1 {
+		s := &a.ring.Sends[0]
+		if s.SGE[0].Length = uint32(aligned(headerSize+301) + copy(a.slot(a.pack.slot)[aligned(headerSize+301):], tail)); a.sends != 1 {
 			t.Fatalf("%d SENDs", a.sends)
 		}
 		a.Poll(nobody{}, 64)

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // Poll posts what waits and looks for completions, in one crossing. It hands
@@ -23,7 +24,7 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 	for n < max {
 		switch {
 		case !d.sdone.empty():
-			n += d.retire(h, &d.ring.sdone[d.sdone.next])
+			n += d.retire(h, &d.ring.SendWC[d.sdone.next])
 			d.sdone.next++
 			own = 1
 		case d.parcel.e != nil:
@@ -81,44 +82,44 @@ func (d *Domain) Linger() *bool { return &d.linger }
 func (d *Domain) look(looks int) bool {
 	maxSend := 0
 	if d.outstanding > 0 {
-		maxSend = doneRing
+		maxSend = ibv.MaxWC
 	}
-	p := d.turn(doneRing, maxSend, looks)
-	d.rdone, d.sdone = stash{0, p.recvs()}, stash{0, p.sends()}
-	return p.recvs() < doneRing && p.sends() < doneRing
+	p := d.postPoll(ibv.MaxWC, maxSend, looks)
+	d.rdone, d.sdone = stash{0, p.Recvs()}, stash{0, p.Sends()}
+	return p.Recvs() < ibv.MaxWC && p.Sends() < ibv.MaxWC
 }
 
 // take hands over the next message or note.
 func (d *Domain) take(h fabric.Handler) int {
-	c := &d.ring.rdone[d.rdone.next]
+	c := &d.ring.RecvWC[d.rdone.next]
 	d.rdone.next++
-	slot := uint32(c.id)
-	e := d.byNumber.find(c.qpn)
-	if e == nil || e.qp.number != c.qpn {
+	slot := uint32(c.ID)
+	e := d.byNumber.find(c.QPNum)
+	if e == nil || e.qp.Num != c.QPNum {
 		d.takeEvents() // of a connection just made
-		e = d.byNumber.find(c.qpn)
+		e = d.byNumber.find(c.QPNum)
 	}
 	switch {
-	case e == nil || e.qp.number != c.qpn || e.down != nil || e.cut:
+	case e == nil || e.qp.Num != c.QPNum || e.down != nil || e.cut:
 		d.repost(slot)
 		return 0
-	case c.status != 0:
+	case c.Status != 0:
 		d.repost(slot)
 		if e.failing == nil && e.dying == nil {
 			e.fail(e.statusError("receive over verbs", c))
 		}
 		return 0
-	case c.noted() && c.note() == 0:
+	case c.WithImm() && c.Imm() == 0:
 		d.repost(slot)
 		e.fail(e.downError("receive over verbs", errors.New("it gave a note of 0, which there is not")))
 		return 0
-	case c.noted():
-		h.Notify(e.peer, c.note())
+	case c.WithImm():
+		h.Notify(e.peer, c.Imm())
 		d.repost(slot)
 		e.owe()
 		return 1
 	}
-	d.parcel = parcel{e, slot, d.recvMem[int(slot)*slotSize:][:min(c.bytes, slotSize)]}
+	d.parcel = parcel{e, slot, d.recvMem[int(slot)*slotSize:][:min(c.ByteLen, slotSize)]}
 	return d.unpack(h)
 }
 
@@ -146,7 +147,7 @@ func (d *Domain) takeEvents() {
 			continue
 		case ev.qpn != 0:
 			d.loseNumber(0, ev.qpn, ev.err)
-			if e := d.byNumber.find(ev.qpn); e != nil && e.qp.number == ev.qpn && e.down == nil {
+			if e := d.byNumber.find(ev.qpn); e != nil && e.qp.Num == ev.qpn && e.down == nil {
 				e.die(e.downError("talk over verbs", ev.err))
 			}
 			continue
@@ -180,7 +181,7 @@ func (d *Domain) takeEvents() {
 }
 
 // adopt makes a queue pair the endpoint's.
-func (e *endpoint) adopt(q qp, c card) {
+func (e *endpoint) adopt(q ibv.QP, c card) {
 	e.qp = q
 	e.ring = make([]entry, queueDepth)
 	for i := range e.ring {
@@ -189,5 +190,5 @@ func (e *endpoint) adopt(q qp, c card) {
 	e.window = uint64(c.window)
 	e.scarce = scarce(e.window)
 	e.creditAddr, e.creditKey = c.credit, c.creditKey
-	e.d.byNumber.add(q.number, e)
+	e.d.byNumber.add(q.Num, e)
 }

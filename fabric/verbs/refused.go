@@ -9,10 +9,6 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// answerTime is how long a peer has to answer. Its goroutines do so by
-// themselves, however busy the application is.
-const answerTime = 5 * time.Second
-
 // errRefused is how a work request ends that the peer's device has refused. The
 // key may be wrong, or the peer is being killed: the kernel takes the memory of
 // a process away before its queue pairs. So the operation waits while the peer
