@@ -13,7 +13,7 @@ import (
 // writes memory of this rank any more, ours or a peer's, whatever was under way.
 // Until then the caller holds the buffers of operations that have not completed.
 // Peers that are alive are told PeerDown. A device that refuses is in the error,
-// see cling.go.
+// see destroy.go.
 func (d *Domain) Close() error {
 	if d.closed.Swap(true) {
 		return nil

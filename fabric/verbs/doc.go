@@ -8,7 +8,7 @@
 // queue, whose room is given to the peers as credits, so that a sender never
 // finds a receiver that is not ready; credits come back in the headers of
 // messages or, where none goes, as small RDMA WRITEs into the sender's memory,
-// which cost the sender no event. Messages that wait for the same turn share a
+// which cost the sender no event. Messages that wait to be posted together share a
 // slot. Get, Put and Atomic are the device's own READ, WRITE and atomics.
 //
 // libibverbs is opened at run time (dlopen), so a program carries no dependency

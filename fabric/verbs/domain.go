@@ -68,25 +68,25 @@ type Domain struct {
 	// The owner's.
 	ring        *ibv.Rings
 	peers       []*endpoint // by rank; nil before first use
-	byNumber    numbers     // queue pairs
-	sends       int         // descriptors that wait for the next turn
+	byQPN       qpnTable    // queue pairs
+	sends       int         // work requests that wait to be posted
 	recvs       int         // slots to give back to the device
-	hold        int         // so many may wait for a later turn, or a completion
+	hold        int         // so many may lie idle
 	linger      bool        // see Linger
 	outstanding int         // sends that have not ended
 	budget      int         // of these, for want of room in the completion queue
 	freeSlots   []uint32
-	inlined     []uint32 // slots that are free after the next turn
+	inlined     []uint32 // slots that are free after the next post
 	uncovered   int      // slots that no signaled send stands behind yet
 	rdone       stash
 	sdone       stash
-	pack        pack
-	parcel      parcel
+	coalescing  coalescing
+	inbound     inbound
 	inPoll      bool
 	polls       uint64
 	rungPoll    uint64      // Poll number since which our own doorbell rings
-	owing       []*endpoint // have to be told of room
-	dying       []*endpoint // gone, but there may be messages of theirs
+	owed        []*endpoint // needsCredit, or did
+	draining    []*endpoint // gone, but there may be messages of theirs
 	failing     []*endpoint // end when all is flushed
 
 	// What large transfers take besides, see rail.
@@ -95,10 +95,10 @@ type Domain struct {
 	ports         []*port // beside the first
 	transfers     []transfer
 	freeTransfers []uint32
-	limping       []*endpoint // have a rail that is lost, or stripes of one
+	failovers     []*endpoint // have a rail that is lost, or stripes of one
 }
 
-// stash is completions that a turn has found and Poll not looked at.
+// stash is completions that a postPoll has found and Poll not looked at.
 type stash struct{ next, n int }
 
 func (s *stash) empty() bool { return s.next == s.n }
@@ -292,7 +292,7 @@ func (d *Domain) prepare(slots int) (err error) {
 		d.freeSlots = append(d.freeSlots, i)
 	}
 	d.inlined = make([]uint32, 0, ibv.MaxSends)
-	d.owing = make([]*endpoint, 0, d.cfg.Size)
+	d.owed = make([]*endpoint, 0, d.cfg.Size)
 	if err = d.hca.PostPoll(0, d.recvs, 0, 0, 1).Err(); err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (d *Domain) prepare(slots int) (err error) {
 		return explain(err)
 	}
 	d.inline = min(inline, wantInline)
-	d.byNumber = newNumbers()
+	d.byQPN = newQPNTable()
 	d.openRegions()
 	return d.destroyQP(0, q)
 }

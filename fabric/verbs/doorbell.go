@@ -34,8 +34,8 @@ type doorbell struct {
 	rung     func(uintptr)
 }
 
-func (b *doorbell) open(nics []hca) (err error) {
-	b.hcas, b.epoll, b.self = nics, -1, -1
+func (b *doorbell) open(hcas []hca) (err error) {
+	b.hcas, b.epoll, b.self = hcas, -1, -1
 	b.drained, b.rung = b.drain, b.write // made once, since Wait and Wake allocate nothing
 	if b.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (b *doorbell) open(nics []hca) (err error) {
 		return err
 	}
 	fds := []int{b.self}
-	for _, n := range nics {
+	for _, n := range hcas {
 		fds = append(fds, n.EventFD())
 	}
 	for _, fd := range fds {

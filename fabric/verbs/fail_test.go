@@ -108,7 +108,7 @@ func TestAPeersEndWaitsForNothingThatHasEnded(t *testing.T) {
 	if a.outstanding == 0 {
 		t.Fatal("nothing is outstanding: nothing is proved")
 	}
-	a.peers[1].die(errors.New("it is gone"))
+	a.peers[1].drain(errors.New("it is gone"))
 	m := newMourner()
 	for range 5 {
 		a.Poll(m, 64)
@@ -167,7 +167,7 @@ func TestAPeerThatIsDownGetsNoQueuePair(t *testing.T) {
 	j.domains(t, 2)
 	d := j.ranks[1]
 	d.links[0].state = linkDialing // in vain, since the peer was not there yet
-	d.endpoint(0).die(fabric.ErrPeerDown)
+	d.endpoint(0).drain(fabric.ErrPeerDown)
 	newMourner().untilDown(t, d)
 	if _, err := j.ranks[0].Connect(1, d.Addr()); err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ func (e *endpoint) Flush(op fabric.Op) error {
 }
 
 // postFences posts the parts of a Flush that waits for nothing any more. Of a
-// peer that fails mourn ends them.
+// peer that fails finishFailed ends them.
 func (e *endpoint) postFences(id uint32) {
 	d, t := e.d, &e.d.transfers[id]
 	waiting := t.waiting
@@ -61,7 +61,7 @@ func (e *endpoint) postFences(id uint32) {
 	for _, p := range waiting {
 		switch {
 		case e.failing != nil:
-			e.strays = append(e.strays, stripe{id, p})
+			e.stranded = append(e.stranded, stripe{id, p})
 		case p.rail == 0:
 			e.postPart(id, p, 0)
 		default:
@@ -69,8 +69,8 @@ func (e *endpoint) postFences(id uint32) {
 			case !r.wrote || r.qp.Handle == 0 && r.gone:
 				t.left-- // the first queue pair's is outstanding
 			case r.lost != nil: // what was written there has landed once both ends are destroyed
-				e.strays = append(e.strays, stripe{id, p})
-				e.limp()
+				e.stranded = append(e.stranded, stripe{id, p})
+				e.needFailover()
 			default:
 				e.postPart(id, p, 0)
 			}
@@ -128,8 +128,8 @@ func (e *endpoint) keep(number uint64, err error) {
 
 // flushed ends a Flush. One of a NoOp that was refused ends as that does.
 func (e *endpoint) flushed(h fabric.Handler, op fabric.Op, number uint64, err error) int {
-	if slices.ContainsFunc(e.refused, func(o refusal) bool { return o.op == fabric.NoOp && o.number <= number }) {
-		return e.complete(h, refusal{op, number, true}, errRefused)
+	if slices.ContainsFunc(e.refused, func(o refusedOp) bool { return o.op == fabric.NoOp && o.number <= number }) {
+		return e.complete(h, refusedOp{op, number, true}, errRefused)
 	}
 	if e.unsaid != nil && e.unsaidOf <= number {
 		if err == nil {
@@ -137,5 +137,5 @@ func (e *endpoint) flushed(h fabric.Handler, op fabric.Op, number uint64, err er
 		}
 		e.unsaid = nil
 	}
-	return e.complete(h, refusal{op: op}, err)
+	return e.complete(h, refusedOp{op: op}, err)
 }

@@ -24,14 +24,14 @@ func (e *endpoint) loseRail(r *rail, err error) {
 	if r.qp.Handle == 0 || d.hcaAt(r.port).FailQP(r.qp) != nil {
 		r.lostBy = time.Now()
 	}
-	e.limp()
+	e.needFailover()
 }
 
-// limp makes bury look at the endpoint.
-func (e *endpoint) limp() {
-	if !e.limping {
-		e.limping = true
-		e.d.limping = append(e.d.limping, e)
+// needFailover makes failOver look at the endpoint.
+func (e *endpoint) needFailover() {
+	if !e.inFailover {
+		e.inFailover = true
+		e.d.failovers = append(e.d.failovers, e)
 	}
 }
 
@@ -68,12 +68,12 @@ func (e *endpoint) railGone(rail int) {
 	switch {
 	case e.failing != nil || e.down != nil:
 	case rail > len(e.rails):
-		e.die(e.downError("talk over verbs", fmt.Errorf("it has lost path %d of %d", rail, len(e.rails))))
+		e.drain(e.downError("talk over verbs", fmt.Errorf("it has lost path %d of %d", rail, len(e.rails))))
 	default:
 		r := e.rails[rail-1]
 		r.gone = true
 		e.loseRail(r, errRailGone)
-		e.limp() // stripes may wait for this
+		e.needFailover() // stripes may wait for this
 	}
 }
 
@@ -94,7 +94,7 @@ func (d *Domain) retireRail(h fabric.Handler, c *ibv.WC) (n int) {
 	if c.Status == 0 {
 		return n + e.endRail(h, r, nil)
 	}
-	err := e.brokenRail(r, c)
+	err := e.railError(r, c)
 	if err == nil {
 		return n + e.strand(h, r)
 	}
@@ -125,13 +125,13 @@ func (e *endpoint) strand(h fabric.Handler, r *rail) int {
 	if e.d.transfers[s.id].err != nil {
 		return e.d.ended(h, s.id, nil)
 	}
-	e.strays = append(e.strays, s)
+	e.stranded = append(e.stranded, s)
 	return 0
 }
 
-// brokenRail takes a completion that is an error and says what its operation
+// railError takes a completion that is an error and says what its operation
 // ends with, nil if it goes on over another path.
-func (e *endpoint) brokenRail(r *rail, c *ibv.WC) error {
+func (e *endpoint) railError(r *rail, c *ibv.WC) error {
 	if e.failing != nil {
 		return e.failing
 	}
@@ -148,14 +148,14 @@ func (e *endpoint) brokenRail(r *rail, c *ibv.WC) error {
 	return r.lost // the request's own: over the first queue pair it would cost the connection
 }
 
-// bury destroys rails that are lost once everything on them is flushed, and
+// failOver destroys rails that are lost once everything on them is flushed, and
 // lets their stripes go on. It is called when the queues are empty, and says
 // whether it has to be called again though nothing comes from outside.
-func (d *Domain) bury(h fabric.Handler, max int) (n int, busy bool) {
-	limping := d.limping
-	d.limping = nil // what is lost meanwhile joins it
-	for _, e := range limping {
-		e.limping = false
+func (d *Domain) failOver(h fabric.Handler, max int) (n int, busy bool) {
+	failovers := d.failovers
+	d.failovers = nil // what is lost meanwhile joins it
+	for _, e := range failovers {
+		e.inFailover = false
 		left := false
 		for k, r := range e.rails {
 			switch {
@@ -186,26 +186,26 @@ func (d *Domain) bury(h fabric.Handler, max int) (n int, busy bool) {
 		}
 		busy = busy || left || len(e.refused) > 0
 		n += e.settle(h, max-n)
-		if n += e.goOn(h); left || len(e.strays)+len(e.refused) > 0 {
-			e.limp()
+		if n += e.resume(h); left || len(e.stranded)+len(e.refused) > 0 {
+			e.needFailover()
 		}
 	}
 	return n, busy
 }
 
-// goOn posts on the first queue pair what has been under way on rails that are
+// resume posts on the first queue pair what has been under way on rails that are
 // lost. Our queue pair is destroyed by then, so that no answer to a READ comes
 // any more. A WRITE waits until the peer's is, too: one that is still on its
 // way could land after the operation, on what the memory is used for next. What
 // has landed by then can be seen, so that a fence is over.
-func (e *endpoint) goOn(h fabric.Handler) (n int) {
+func (e *endpoint) resume(h fabric.Handler) (n int) {
 	if e.failing != nil || e.down != nil {
-		return 0 // mourn ends them
+		return 0 // finishFailed ends them
 	}
-	strays := e.strays
-	keep := strays[:0]
-	e.strays = nil // what the end of a transfer adds goes behind
-	for _, s := range strays {
+	stranded := e.stranded
+	keep := stranded[:0]
+	e.stranded = nil // what the end of a transfer adds goes behind
+	for _, s := range stranded {
 		r, t := e.rails[s.rail-1], &e.d.transfers[s.id]
 		if r.qp.Handle != 0 || t.verb != ibv.RDMARead && !r.gone || !e.room(1) {
 			keep = append(keep, s)
@@ -218,6 +218,6 @@ func (e *endpoint) goOn(h fabric.Handler) (n int) {
 		s.rail, s.lkey = 0, s.back
 		e.postPart(s.id, s.part, t.rkey)
 	}
-	e.strays = append(keep, e.strays...)
+	e.stranded = append(keep, e.stranded...)
 	return n
 }

@@ -106,11 +106,11 @@ func TestAWriteOfALostRailWaitsForThePeer(t *testing.T) {
 		v.stall(w, true)
 		e := ds[0].peers[1]
 		ds[0].hca.(*fakeHCA).report(ibv.Event{Kind: ibv.EventQP, QPNum: e.rails[0].qp.Num, Name: "QP_FATAL"})
-		for len(e.strays) == 0 || e.rails[0].qp.Handle != 0 {
+		for len(e.stranded) == 0 || e.rails[0].qp.Handle != 0 {
 			ds[0].Poll(v.m, 64)
 		}
 		for range 100 {
-			if ds[0].Poll(v.m, 64) != 0 && len(ds[0].limping) > 0 && e.strays == nil {
+			if ds[0].Poll(v.m, 64) != 0 && len(ds[0].failovers) > 0 && e.stranded == nil {
 				t.Fatal("the stripe goes on before the peer has told that nothing of it can land")
 			}
 		}
@@ -162,7 +162,7 @@ func TestManyTransfersGoOnAtOnce(t *testing.T) {
 	for _, r := range e.rails {
 		ds[0].hca.(*fakeHCA).report(ibv.Event{Kind: ibv.EventQP, QPNum: r.qp.Num, Name: "QP_FATAL"})
 	}
-	v.until("more stripes are kept than have room", func() bool { return len(e.strays) > 0 && !e.room(1) })
+	v.until("more stripes are kept than have room", func() bool { return len(e.stranded) > 0 && !e.room(1) })
 	w.mu.Lock()
 	w.silent = false
 	w.mu.Unlock()

@@ -27,8 +27,8 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 			n += d.retire(h, &d.ring.SendWC[d.sdone.next])
 			d.sdone.next++
 			own = 1
-		case d.parcel.e != nil:
-			n += d.unpack(h)
+		case d.inbound.e != nil:
+			n += d.deliver(h)
 			own = 1
 		case !d.rdone.empty():
 			n += d.take(h)
@@ -42,26 +42,26 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 			drained = d.look(looks)
 			continue
 		}
-		if turned && d.sdone.empty() && d.rdone.empty() && d.parcel.e == nil {
+		if turned && d.sdone.empty() && d.rdone.empty() && d.inbound.e == nil {
 			break
 		}
 	}
 	if d.ports != nil && n < max {
 		n += d.pollPorts(h, max-n)
 	}
-	if n < max && drained && len(d.limping) > 0 {
-		m, busy := d.bury(h, max-n)
+	if n < max && drained && len(d.failovers) > 0 {
+		m, busy := d.failOver(h, max-n)
 		n += m
 		if busy {
 			own++
 		}
 	}
-	if n < max && drained && len(d.dying)+len(d.failing) > 0 {
+	if n < max && drained && len(d.draining)+len(d.failing) > 0 {
 		own++
-		n += d.mourn(h, max-n)
+		n += d.finishFailed(h, max-n)
 	}
-	if len(d.owing) > 0 {
-		d.tell()
+	if len(d.owed) > 0 {
+		d.writeCredits()
 	}
 	if d.sends > 0 {
 		d.flush()
@@ -94,10 +94,10 @@ func (d *Domain) take(h fabric.Handler) int {
 	c := &d.ring.RecvWC[d.rdone.next]
 	d.rdone.next++
 	slot := uint32(c.ID)
-	e := d.byNumber.find(c.QPNum)
+	e := d.byQPN.find(c.QPNum)
 	if e == nil || e.qp.Num != c.QPNum {
 		d.takeEvents() // of a connection just made
-		e = d.byNumber.find(c.QPNum)
+		e = d.byQPN.find(c.QPNum)
 	}
 	switch {
 	case e == nil || e.qp.Num != c.QPNum || e.down != nil || e.cut:
@@ -105,7 +105,7 @@ func (d *Domain) take(h fabric.Handler) int {
 		return 0
 	case c.Status != 0:
 		d.repost(slot)
-		if e.failing == nil && e.dying == nil {
+		if e.failing == nil && e.draining == nil {
 			e.fail(e.statusError("receive over verbs", c))
 		}
 		return 0
@@ -116,11 +116,11 @@ func (d *Domain) take(h fabric.Handler) int {
 	case c.WithImm():
 		h.Notify(e.peer, c.Imm())
 		d.repost(slot)
-		e.owe()
+		e.slotFreed()
 		return 1
 	}
-	d.parcel = parcel{e, slot, d.recvMem[int(slot)*slotSize:][:min(c.ByteLen, slotSize)]}
-	return d.unpack(h)
+	d.inbound = inbound{e, slot, d.recvMem[int(slot)*slotSize:][:min(c.ByteLen, slotSize)]}
+	return d.deliver(h)
 }
 
 // takeEvents applies what the set-up goroutines have found.
@@ -147,8 +147,8 @@ func (d *Domain) takeEvents() {
 			continue
 		case ev.qpn != 0:
 			d.loseNumber(0, ev.qpn, ev.err)
-			if e := d.byNumber.find(ev.qpn); e != nil && e.qp.Num == ev.qpn && e.down == nil {
-				e.die(e.downError("talk over verbs", ev.err))
+			if e := d.byQPN.find(ev.qpn); e != nil && e.qp.Num == ev.qpn && e.down == nil {
+				e.drain(e.downError("talk over verbs", ev.err))
 			}
 			continue
 		}
@@ -158,7 +158,7 @@ func (d *Domain) takeEvents() {
 			continue
 		}
 		if e.down != nil || e.failing != nil {
-			e.orphaned(ev.err)
+			e.processEnded(ev.err)
 			if ev.made {
 				d.destroyQP(0, ev.qp)
 				d.discard(ev.rails)
@@ -170,12 +170,12 @@ func (d *Domain) takeEvents() {
 			e.adopt(ev.qp, ev.card)
 			e.rails, e.keysAddr, e.keysKey = ev.rails, ev.card.keys, ev.card.keysKey
 		}
-		if ev.up && e.dying == nil {
+		if ev.up && e.draining == nil {
 			e.up = true
 		}
 		if ev.err != nil {
 			e.gone = true
-			e.die(ev.err)
+			e.drain(ev.err)
 		}
 	}
 }
@@ -190,5 +190,5 @@ func (e *endpoint) adopt(q ibv.QP, c card) {
 	e.window = uint64(c.window)
 	e.scarce = scarce(e.window)
 	e.creditAddr, e.creditKey = c.credit, c.creditKey
-	e.d.byNumber.add(q.Num, e)
+	e.d.byQPN.add(q.Num, e)
 }

@@ -16,14 +16,14 @@ type port struct {
 	info        portInfo
 	hca         hca
 	ring        *ibv.Rings
-	sends       int // descriptors that wait for the next turn
+	sends       int // work requests that wait to be posted
 	outstanding int
 	budget      int
 	done        stash
 	keysMR      ibv.MR // of the table of keys
 }
 
-// nics are the devices of all ports, that of the first first.
+// hcas are all ports, the first one first.
 func (d *Domain) hcas() []hca {
 	ns := []hca{d.hca}
 	for _, p := range d.ports {

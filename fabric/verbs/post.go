@@ -32,7 +32,7 @@ func (d *Domain) next() *ibv.SendWR {
 	return d.ring.Sends[d.sends].Reset()
 }
 
-// submit queues a descriptor for the next turn, which comes now unless more is
+// submit queues a work request to be posted, which is done now unless more is
 // expected: within Poll its end, else the next Poll once several sends to the
 // peer have gone by themselves. Where the rank's thread sleeps, its doorbell
 // makes it come and Poll; where it has none, nothing gathers: the next Poll may
@@ -75,7 +75,7 @@ func (e *endpoint) queue(s *ibv.SendWR, f form) {
 		if e.burstPoll != d.polls {
 			e.burst, e.burstPoll = 0, d.polls
 		}
-		if e.burst++; e.burst > lone && !d.cfg.Unattended && d.sends+d.pack.joined < batch {
+		if e.burst++; e.burst > lone && !d.cfg.Unattended && d.sends+d.coalescing.messages < batch {
 			if d.bell.armed != 0 && d.rungPoll != d.polls {
 				d.rungPoll = d.polls
 				d.bell.ring()
@@ -89,7 +89,7 @@ func (e *endpoint) queue(s *ibv.SendWR, f form) {
 // flush posts what waits.
 func (d *Domain) flush() { d.postPoll(0, 0, 1) }
 
-// turn posts what waits and polls. Slots are given back many at a time: each
+// postPoll posts what waits and polls. Slots are given back many at a time: each
 // call costs what several of them do.
 func (d *Domain) postPoll(maxRecv, maxSend, looks int) ibv.Polled {
 	sends, recvs := d.sends, 0
@@ -97,7 +97,7 @@ func (d *Domain) postPoll(maxRecv, maxSend, looks int) ibv.Polled {
 		recvs, d.recvs = d.recvs, 0
 	}
 	p := d.hca.PostPoll(sends, recvs, maxRecv, maxSend, looks)
-	d.sends, d.pack = 0, pack{}
+	d.sends, d.coalescing = 0, coalescing{}
 	if len(d.inlined) > 0 {
 		d.freeSlots = append(d.freeSlots, d.inlined...)
 		d.inlined = d.inlined[:0]
@@ -131,7 +131,7 @@ func (d *Domain) refused(sends int) {
 	}
 }
 
-// repost gives a receive slot back to the device with a later turn.
+// repost gives a receive slot back to the device with a later postPoll.
 func (d *Domain) repost(slot uint32) {
 	if d.recvs == ibv.MaxRecvs {
 		d.flush()
@@ -163,7 +163,7 @@ func (d *Domain) retire(h fabric.Handler, c *ibv.WC) int {
 	}
 	var err error
 	if c.Status != 0 {
-		err = e.broken(c)
+		err = e.completionError(c)
 	}
 	n := 0
 	for e.head != seq+1 {
@@ -207,7 +207,7 @@ func (e *endpoint) end(h fabric.Handler, err error) int {
 		if e.lost != nil {
 			err, e.lost = e.lost, nil
 		}
-		return e.complete(h, refusal{op: op}, err)
+		return e.complete(h, refusedOp{op: op}, err)
 	case formStripe:
 		return d.ended(h, uint32(op), err)
 	case formKeys:

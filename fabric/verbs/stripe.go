@@ -257,8 +257,8 @@ func (e *endpoint) gotKeys(h fabric.Handler, id uint32, entry []byte, err error)
 		if p.n == 0 {
 			switch {
 			case r.lost != nil: // perhaps amid what was written before
-				e.strays = append(e.strays, stripe{id, p})
-				e.limp()
+				e.stranded = append(e.stranded, stripe{id, p})
+				e.needFailover()
 				continue
 			case !ok || key == 0: // nothing was written there
 				n += d.ended(h, id, nil)
@@ -290,5 +290,5 @@ func (d *Domain) ended(h fabric.Handler, id uint32, err error) int {
 		return e.flushed(h, op, number, err)
 	}
 	e.moved(number)
-	return e.complete(h, refusal{op: op, number: number}, err)
+	return e.complete(h, refusedOp{op: op, number: number}, err)
 }

@@ -7,23 +7,23 @@ import (
 	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
-// Messages to a peer that wait for the same turn share a SEND, unless something
+// Messages to a peer that wait to be posted together share a SEND, unless something
 // else comes between: the next one is put behind the last in its slot, at a
 // multiple of 8 bytes. To the device, and for credit, they are one message.
 
-// pack is the SEND, the last of what waits for the next turn, that may take
+// coalescing is the SEND, the last of what waits to be posted, that may take
 // more.
-type pack struct {
-	sends  int // domain.sends with it; 0 if there is none
-	slot   uint32
-	joined int // messages that took no SEND of their own, since the last turn
+type coalescing struct {
+	sends    int // domain.sends with it; 0 if there is none
+	slot     uint32
+	messages int // messages that took no SEND of their own, since the last post
 }
 
-// join puts a message into the SEND that waits to go, if that goes to the same
-// peer and has room. pack.sends is not 0.
-func (e *endpoint) join(kind uint8, imm uint64, hdr, body []byte) bool {
+// coalesce puts a message into the SEND that waits to go, if that goes to the same
+// peer and has room. coalescing.sends is not 0.
+func (e *endpoint) coalesce(kind uint8, imm uint64, hdr, body []byte) bool {
 	d := e.d
-	p := &d.pack
+	p := &d.coalescing
 	if p.sends != d.sends {
 		return false
 	}
@@ -35,7 +35,7 @@ func (e *endpoint) join(kind uint8, imm uint64, hdr, body []byte) bool {
 		return false
 	}
 	if n > d.inline && s.Flags&ibv.Inline != 0 {
-		e.outgrow(s)
+		e.leaveInline(s)
 	}
 	clear(m[s.SGE[0].Length:at])
 	copy(m[at+putHeader(m[at:], kind, imm, e.grant(), hdr, len(body)):], body)
@@ -43,19 +43,19 @@ func (e *endpoint) join(kind uint8, imm uint64, hdr, body []byte) bool {
 	if e.urgent(kind) {
 		s.Flags |= ibv.Solicited
 	}
-	if p.joined++; d.sends+p.joined >= batch && !d.inPoll {
+	if p.messages++; d.sends+p.messages >= batch && !d.inPoll {
 		d.flush()
 	}
 	return true
 }
 
-// outgrow makes the SEND, which was to be inline, hold its slot: the last that
-// was to be free after the turn.
-func (e *endpoint) outgrow(s *ibv.SendWR) {
+// leaveInline makes the SEND, which was to be inline, hold its slot: the last that
+// was to be free after the post.
+func (e *endpoint) leaveInline(s *ibv.SendWR) {
 	d := e.d
 	d.inlined = d.inlined[:len(d.inlined)-1]
 	s.Flags &^= ibv.Inline
-	e.ring[(e.tail-1)%queueDepth].slot = int32(d.pack.slot)
+	e.ring[(e.tail-1)%queueDepth].slot = int32(d.coalescing.slot)
 	if s.Flags&ibv.Signaled == 0 {
 		e.held++
 		d.uncovered++
@@ -64,26 +64,26 @@ func (e *endpoint) outgrow(s *ibv.SendWR) {
 
 func aligned(n int) int { return (n + 7) &^ 7 }
 
-// parcel is a SEND that has come, with messages that are still to be handed
+// inbound is a SEND that has come, with messages that are still to be handed
 // over.
-type parcel struct {
+type inbound struct {
 	e    *endpoint // nil if there is none
 	slot uint32
 	rest []byte
 }
 
-// unpack hands over the parcel's next message.
-func (d *Domain) unpack(h fabric.Handler) int {
-	p := &d.parcel
+// deliver hands over the next message of inbound.
+func (d *Domain) deliver(h fabric.Handler) int {
+	p := &d.inbound
 	e := p.e
 	if e.cut {
-		d.unpacked()
+		d.delivered()
 		return 0
 	}
 	kind, imm, credit, hdr, body, n := parse(p.rest)
 	if n == 0 {
 		length := len(p.rest)
-		d.unpacked()
+		d.delivered()
 		e.fail(&fabric.Error{Op: "receive over verbs", Peer: e.peer, HasPeer: true,
 			Err: fmt.Errorf("%w: it sent a message of %d bytes that can't be", fabric.ErrPeerDown, length)})
 		return 0
@@ -95,14 +95,14 @@ func (d *Domain) unpack(h fabric.Handler) int {
 		return 1
 	}
 	h.Deliver(e.peer, kind, imm, hdr, body)
-	d.unpacked()
-	e.owe()
+	d.delivered()
+	e.slotFreed()
 	return 1
 }
 
-// unpacked gives the parcel's slot back.
-func (d *Domain) unpacked() {
-	slot := d.parcel.slot
-	d.parcel = parcel{}
+// delivered gives the slot of inbound back.
+func (d *Domain) delivered() {
+	slot := d.inbound.slot
+	d.inbound = inbound{}
 	d.repost(slot)
 }

@@ -44,8 +44,8 @@ func TestMessagesShareASend(t *testing.T) {
 		ds[0].Poll(nobody{}, 64)
 		ds[1].Poll(o, 64)
 	}
-	if e.flushMark(); len(ds[0].freeSlots) < sendSlots-signalEvery || ds[1].parcel.e != nil {
-		t.Errorf("%d slots of %d are free, the last parcel is %+v", len(ds[0].freeSlots), sendSlots, ds[1].parcel)
+	if e.flushMark(); len(ds[0].freeSlots) < sendSlots-signalEvery || ds[1].inbound.e != nil {
+		t.Errorf("%d slots of %d are free, the last parcel is %+v", len(ds[0].freeSlots), sendSlots, ds[1].inbound)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestAWindowTakesFewSends(t *testing.T) {
 			if err := e.Send(1, 0, nil, make([]byte, c.bytes)); err != nil {
 				t.Fatal(err)
 			}
-			if n := ds[0].sends + ds[0].pack.joined; n >= batch {
+			if n := ds[0].sends + ds[0].coalescing.messages; n >= batch {
 				t.Fatalf("%d bytes: behind the %dth %d messages wait", c.bytes, i+1, n)
 			}
 		}
@@ -89,7 +89,7 @@ func TestAParcelThatCanNotBeEndsThePeer(t *testing.T) {
 		}
 		a.inPoll = false
 		s := &a.ring.Sends[0]
-		if s.SGE[0].Length = uint32(aligned(headerSize+301) + copy(a.slot(a.pack.slot)[aligned(headerSize+301):], tail)); a.sends != 1 {
+		if s.SGE[0].Length = uint32(aligned(headerSize+301) + copy(a.slot(a.coalescing.slot)[aligned(headerSize+301):], tail)); a.sends != 1 {
 			t.Fatalf("%d SENDs", a.sends)
 		}
 		a.Poll(nobody{}, 64)
@@ -98,7 +98,7 @@ func TestAParcelThatCanNotBeEndsThePeer(t *testing.T) {
 		if m.heard != 1 || !errors.Is(eps[1].(*endpoint).down, fabric.ErrPeerDown) {
 			t.Errorf("% x: %d messages, then %v", tail, m.heard, eps[1].(*endpoint).down)
 		}
-		if held := ds[1].parcel; held.e != nil {
+		if held := ds[1].inbound; held.e != nil {
 			t.Errorf("% x: slot %d is kept", tail, held.slot)
 		}
 	}
@@ -125,7 +125,7 @@ func TestAPeersEndWaitsForItsParcel(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.untilDown(t, b)
-	if m.heard != 3 || b.parcel.e != nil {
-		t.Errorf("%d messages, then the end, and the parcel %+v", m.heard, b.parcel)
+	if m.heard != 3 || b.inbound.e != nil {
+		t.Errorf("%d messages, then the end, and the parcel %+v", m.heard, b.inbound)
 	}
 }
