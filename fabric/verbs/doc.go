@@ -29,8 +29,9 @@
 // Processes started with os/exec share or replace the parent's memory at once
 // (clone with CLONE_VFORK), so registered pages need no care around it.
 //
-// The package imports fabric, the standard library and golang.org/x/sys/unix.
-// It runs on Linux. The environment's WEFT_VERBS_DEV ("mlx5_0" or "mlx5_0:1",
+// The package imports fabric, fabric/internal/greet, its own internal/ibv (the
+// library) and internal/pin (registered memory), the standard library and
+// golang.org/x/sys/unix. It runs on Linux. The environment's WEFT_VERBS_DEV ("mlx5_0" or "mlx5_0:1",
 // or several with commas between) chooses devices and ports, WEFT_VERBS_GID the
 // index of the GID, WEFT_VERBS_RAILS the number of queue pairs to a peer on each
 // port, WEFT_VERBS_RNDV (read or write) how large messages move, WEFT_VERBS_SL

@@ -85,7 +85,7 @@ type Domain struct {
 	inPoll      bool
 	polls       uint64
 	rungPoll    uint64      // Poll number since which our own doorbell rings
-	owed        []*endpoint // needsCredit, or did
+	owed        []*endpoint // credit has to be written to them
 	draining    []*endpoint // gone, but there may be messages of theirs
 	failing     []*endpoint // end when all is flushed
 
