@@ -69,11 +69,6 @@ type Caps struct {
 	// PutFirst says that a Put by its sender moves a large message sooner than
 	// a Get by its receiver.
 	PutFirst bool
-	// PutToo says that it is the processor of who starts a transfer that moves
-	// the bytes. Of several large messages that come together some are then
-	// fetched by Get and some written by Put, so that both sides' processors
-	// have a part.
-	PutToo bool
 }
 
 // Access is the set of things a registered region is used for.

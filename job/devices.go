@@ -2,13 +2,12 @@ package job
 
 import "github.com/weft-mpi/weft/fabric/verbs"
 
-// Device is an RDMA device of this machine, DevicePort a port of it, DeviceGID an
-// address of a port, and DeviceRendezvous how a port moves large messages.
+// Device is an RDMA device of this machine, DevicePort a port of it, and DeviceGID an
+// address of a port.
 type (
-	Device           = verbs.Device
-	DevicePort       = verbs.Port
-	DeviceGID        = verbs.GID
-	DeviceRendezvous = verbs.Rendezvous
+	Device     = verbs.Device
+	DevicePort = verbs.Port
+	DeviceGID  = verbs.GID
 )
 
 // Devices lists the RDMA devices of this machine, usable or not. The error says

@@ -12,9 +12,6 @@ type (
 	DeviceGID  = job.DeviceGID
 )
 
-// DeviceRendezvous says how a DevicePort moves large messages, and why.
-type DeviceRendezvous = job.DeviceRendezvous
-
 // Devices lists the RDMA devices of this machine, usable or not. The error says
 // why there are none or why they can't be asked. Local.
 func Devices() ([]Device, error) { return job.Devices() }

@@ -22,7 +22,7 @@ type reducer struct {
 
 func (s *reducer) Start(r *Request) {
 	r.Result = nothing
-	token := r.Moved
+	token := r.Imm
 	s.l.Aside(r, func() { s.fn(r) }, func(err error) {
 		if r.Result.Bytes = token; err == nil {
 			err = s.dead
@@ -216,7 +216,7 @@ func TestACloseLeavesAFunctionItsBuffer(t *testing.T) {
 		ended <- returned.Load()
 	}()
 	queuedToo := s.l.NewShared()
-	queuedToo.Moved = 2
+	queuedToo.Imm = 2
 	if err := s.l.Close(); err != nil {
 		t.Error(err)
 	}

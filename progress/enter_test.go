@@ -9,7 +9,7 @@ import (
 // that has not tried to own the loop yet.
 func (z *scene) queued(token uint64) {
 	r := z.l.NewShared()
-	r.Kind, r.Moved, r.Until = atOnce, token, Expiry{}
+	r.Kind, r.Imm, r.Until = atOnce, token, Expiry{}
 	r.node.sink, r.node.w = z.s, nil
 	z.l.queue.push(&r.node)
 }
@@ -44,7 +44,7 @@ type scripted struct {
 }
 
 func (s scripted) Start(r *Request) {
-	s.at(r.Moved)
+	s.at(r.Imm)
 	s.toy.Start(r)
 }
 
@@ -62,7 +62,7 @@ func TestBehindComesAfterAllThatIsQueued(t *testing.T) {
 	}}
 	queued := func(token uint64) {
 		r := z.l.NewShared()
-		r.Kind, r.Moved, r.Until = atOnce, token, Expiry{}
+		r.Kind, r.Imm, r.Until = atOnce, token, Expiry{}
 		r.node.sink, r.node.w = s, nil
 		z.l.queue.push(&r.node)
 	}

@@ -51,8 +51,6 @@ type Engine struct {
 	named     map[name]match.Entry           // unexpected messages by name, see nameOf; nil while nobody asks
 	asked     map[uint64]asked               // sends that were asked back, by operation
 	lates     uint64                         // ready sends that came before their receive
-	gets      int                            // receives whose Get is under way
-	gotLast   bool                           // see toPut
 	pairErrs  map[*progress.Request]error    // of pairs of which one half has failed
 	halfEnded func(*progress.Request, error) // endHalf, made once
 	informed  bool                           // see Informed
@@ -292,6 +290,5 @@ func (e *Engine) Complete(r *progress.Request, err error) {
 		e.onPut(r, err)
 		return
 	}
-	e.gets--
 	e.onGot(r, err)
 }

@@ -65,7 +65,7 @@ func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, o 
 		return
 	}
 	caps := e.peers[from].caps
-	if e.toPut(caps) {
+	if caps.Put && caps.PutFirst {
 		e.grant(r, n)
 		return
 	}
@@ -78,22 +78,6 @@ func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, o 
 	}
 }
 
-// toPut says whether the sender is to write an announced message. Where both
-// sides have a part they take turns, unless nothing is being fetched, over this
-// fabric or another: that is this rank's processor, too.
-func (e *Engine) toPut(caps *fabric.Caps) bool {
-	switch {
-	case !caps.Put:
-		return false
-	case caps.PutFirst:
-		return true
-	case !caps.PutToo:
-		return false
-	}
-	e.gotLast = !e.gotLast || e.gets == 0
-	return !e.gotLast
-}
-
 // get starts the transfer of a receive.
 func (e *Engine) get(ep fabric.Endpoint, r *progress.Request) error {
 	n := min(r.Size(), r.Length)
@@ -101,7 +85,6 @@ func (e *Engine) get(ep fabric.Endpoint, r *progress.Request) error {
 	switch {
 	case err == nil:
 		r.Step = stepGetting
-		e.gets++
 		e.loop.Rouse() // its end is told by a Poll
 	case err == fabric.ErrAgain:
 	case errors.Is(err, fabric.ErrUnsupported):

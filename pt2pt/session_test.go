@@ -85,7 +85,7 @@ func newSession(t *testing.T, feed []byte) *session {
 	s := &session{t: t, feed: feed, packetSize: 32}
 	b := s.next()
 	s.sim = mem.NewSim(rand.New(rand.NewPCG(uint64(b), 1)), mem.SimConfig{Size: 3, Depth: 64,
-		Caps: fabric.Caps{MaxEager: s.packetSize, Chunk: 16, RndvMin: 80, RndvMinMapped: 80, Get: b%2 == 0, Put: b&4 != 0, PutFirst: b&12 == 4, PutToo: b&12 == 12}})
+		Caps: fabric.Caps{MaxEager: s.packetSize, Chunk: 16, RndvMin: 80, RndvMinMapped: 80, Get: b%2 == 0, Put: b&4 != 0, PutFirst: b&12 == 4}})
 	engine := func(rank int) *Engine {
 		cfg := s.sim.Config(rank)
 		d, err := s.sim.Open(cfg)

@@ -155,7 +155,6 @@ func (r *simRank) leftovers() {
 	left("messages held", r.held.messages)
 	left("stopped peers", r.held.stopped)
 	left("sends asked back", len(r.Engine.asked))
-	left("gets", r.Engine.gets)
 	if !r.probes.Empty() {
 		left("probes", 1)
 	}

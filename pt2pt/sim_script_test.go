@@ -96,7 +96,7 @@ func newScript(t *testing.T, a args) *simWorld {
 		Size: size, Depth: a.named("depth", 16),
 		Caps: fabric.Caps{MaxEager: eager, Chunk: a.named("chunk", 16), RndvMin: a.named("getmin", 64),
 			RndvMinMapped: a.named("getmin", 64), Get: a.named("get", 1) == 1,
-			Put: a.named("put", 0) == 1, PutFirst: a.named("put", 0) == 1 && a.named("turns", 0) == 0, PutToo: a.named("turns", 0) == 1},
+			Put: a.named("put", 0) == 1, PutFirst: a.named("put", 0) == 1},
 	}}), lim)
 	w.tracing = true
 	return w

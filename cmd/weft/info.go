@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -54,7 +53,7 @@ func info(w io.Writer) int {
 		fmt.Fprintln(w, "\nRDMA devices: none")
 	}
 	for _, d := range devices {
-		device(w, d, (*mpi.DevicePort).Rendezvous)
+		device(w, d)
 	}
 	return 0
 }
@@ -71,7 +70,7 @@ func details(name string) string {
 	return fmt.Sprintf("; messages from %d bytes on are read from their sender's memory (WEFT_SHM_GET_MIN)", n)
 }
 
-func device(w io.Writer, d mpi.Device, ask func(*mpi.DevicePort, string) (mpi.DeviceRendezvous, error)) {
+func device(w io.Writer, d mpi.Device) {
 	fmt.Fprintf(w, "\n%s", d.Name)
 	if d.Node != "" {
 		fmt.Fprintf(w, "  %s", d.Node)
@@ -101,9 +100,6 @@ func device(w io.Writer, d mpi.Device, ask func(*mpi.DevicePort, string) (mpi.De
 		if p.Problem != nil {
 			fmt.Fprintf(w, "    not usable: %s\n", indent(p.Problem, "    "))
 		}
-		if p.Problem == nil && d.Problem == nil && p.MTU != 0 {
-			fmt.Fprintf(w, "    large messages: %s\n", rendezvous(ask(&p, d.Name)))
-		}
 		for i, g := range p.GIDs {
 			mark := " "
 			if i == p.Chosen {
@@ -112,25 +108,6 @@ func device(w io.Writer, d mpi.Device, ask func(*mpi.DevicePort, string) (mpi.De
 			fmt.Fprintf(w, "  %s GID %-3d %-10s %-26s %s\n", mark, g.Index, g.Type, g.Address.Unmap(), g.Netdev)
 		}
 	}
-}
-
-// rendezvous says how a port moves large messages.
-func rendezvous(r mpi.DeviceRendezvous, err error) string {
-	how := "read by the receiver"
-	switch {
-	case r.Write:
-		how = "written by the sender"
-	case r.Both:
-		how = "read by the receiver and written by the sender in turns"
-	}
-	switch {
-	case err != nil:
-		return fmt.Sprintf("not measured: %v", err)
-	case r.Forced:
-		return how + " (WEFT_VERBS_RNDV)"
-	}
-	return fmt.Sprintf("%s (1 MB measured: %v to read, %v to register and write, %v of it to post)", how,
-		r.ReadTime.Round(time.Microsecond), r.WriteTime.Round(time.Microsecond), r.PostTime.Round(time.Microsecond))
 }
 
 // indent keeps the lines of an error below its first.

@@ -17,7 +17,7 @@ var settable = []variable{
 	{"WEFT_VERBS_DEV", "DEVICE[:PORT],...", "the RDMA devices and ports to use, four at most"},
 	{"WEFT_VERBS_GID", "INDEX,...", "the GID that packets carry, one for all ports or one for each"},
 	{"WEFT_VERBS_RAILS", "N", "queue pairs to a peer on each port, 16 in all at most"},
-	{"WEFT_VERBS_RNDV", "read|write|both", "how large messages move; measured if not set"},
+	{"WEFT_VERBS_RNDV", "read|write", "large messages are read by their receiver (the default) or written by their sender"},
 	{"WEFT_VERBS_SL", "0-15", "the service level of packets (InfiniBand)"},
 	{"WEFT_VERBS_TC", "0-255", "the traffic class of packets (RoCE)"},
 	{"WEFT_VERBS_CACHE", "0", "keep no memory registered after a transfer"},

@@ -54,7 +54,6 @@ func DrawSim(rng *rand.Rand, size int) SimConfig {
 		Put:           rng.IntN(2) == 0,
 	}
 	c.Caps.PutFirst = c.Caps.Put && rng.IntN(2) == 0
-	c.Caps.PutToo = c.Caps.Put && rng.IntN(2) == 0
 	c.Caps.LocalUnregistered = c.Depth%3 == 0
 	c.Again, c.Split = maybe(2, 160), maybe(2, 255)
 	c.NoGet, c.BadGet = maybe(3, 128), maybe(6, 64)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+
+	"github.com/weft-mpi/weft/fabric/internal/greet"
 )
 
 // address is what a rank publishes for its peers.
@@ -13,13 +15,12 @@ type address struct {
 	Version int    `json:"v"`
 	Rank    uint32 `json:"rank"`
 	Listen  string `json:"listen"` // where the handshake is answered, host:port
-	// Token is the rank's secret. Only ranks of the job get to see addresses,
-	// so whoever knows it belongs to the job.
-	Token [16]byte `json:"token"`
+	// Token is the rank's secret: only ranks of the job get to see addresses.
+	Token greet.Token `json:"token"`
 }
 
 // protocolVersion is of everything that ranks exchange through this transport.
-const protocolVersion = 9
+const protocolVersion = 11
 
 func (a address) encode() []byte {
 	b, err := json.Marshal(a)

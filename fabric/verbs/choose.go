@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/pin"
 )
 
 // The environment's words.
@@ -182,6 +183,19 @@ func railsWanted(getenv func(string) string) (int, error) {
 	return n, nil
 }
 
+// writesWanted says whether large messages are written by their sender, and not
+// read by their receiver.
+func writesWanted(getenv func(string) string) (bool, error) {
+	switch v := getenv(envRendezvous); v {
+	case "", "read":
+		return false, nil
+	case "write":
+		return true, nil
+	default:
+		return false, fmt.Errorf("%s=%s: write read or write", envRendezvous, v)
+	}
+}
+
 // marks are how packets are marked for the switches: service level (InfiniBand,
 // and the priority of RoCE v1) and traffic class (the DSCP and ECN bits of RoCE
 // v2).
@@ -215,43 +229,12 @@ func find() ([]selection, error) {
 	return pickAll(ds, os.Getenv)
 }
 
-// memlockRemedy is what to do where memory can't be pinned.
-const memlockRemedy = "raise the limit on locked memory: ulimit -l unlimited in the shell, memlock in /etc/security/limits.conf, LimitMEMLOCK=infinity in a systemd unit, --ulimit memlock=-1 for a container"
-
-// pinError explains the failure of a registration.
-func pinError(what string, n int, err error) error {
-	e := &fabric.Error{Op: fmt.Sprintf("register %d bytes for %s", n, what), Err: err}
-	var l unix.Rlimit
-	if errors.Is(err, unix.ENOMEM) || errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EPERM) {
-		if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &l) == nil && l.Cur != unix.RLIM_INFINITY {
-			e.Err = fmt.Errorf("%w; RLIMIT_MEMLOCK is %d bytes", err, l.Cur)
-		}
-		e.Remedy = memlockRemedy
-	}
-	return e
-}
-
-// lockable says whether this process may pin n bytes.
-func lockable(n uint64) error {
-	var l unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &l); err != nil || l.Cur >= n {
-		return nil
-	}
-	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var d [2]unix.CapUserData
-	if unix.Capget(&h, &d[0]) == nil && d[0].Effective&(1<<unix.CAP_IPC_LOCK) != 0 {
-		return nil
-	}
-	return &fabric.Error{Op: "pin memory", Remedy: memlockRemedy,
-		Err: fmt.Errorf("RLIMIT_MEMLOCK is %d bytes and the queues alone need %d", l.Cur, n)}
-}
-
 // explain adds the remedy to what the library answers when a port is opened.
 func explain(err error) error {
 	e := &fabric.Error{Op: "open the device", Err: err}
 	switch {
 	case errors.Is(err, unix.ENOMEM):
-		e.Remedy = memlockRemedy
+		e.Remedy = pin.Remedy
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		e.Remedy = "make /dev/infiniband readable and writable for this user"
 	default:

@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -109,31 +108,6 @@ func TestWhatKeepsADeviceFromUseIsSaid(t *testing.T) {
 	}
 }
 
-func TestTheLimitOnLockedMemoryIsNamed(t *testing.T) {
-	var was unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &was); err != nil {
-		t.Fatal(err)
-	}
-	less := was
-	less.Cur = 64 << 10
-	if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK, &less); err != nil {
-		t.Skip(err)
-	}
-	defer unix.Setrlimit(unix.RLIMIT_MEMLOCK, &was)
-	err := pinError("receive slots", 1<<20, unix.ENOMEM)
-	for _, want := range []string{"65536", "1048576 bytes for receive slots", "LimitMEMLOCK=infinity"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q does not say %q", err, want)
-		}
-	}
-	if !errors.Is(err, unix.ENOMEM) {
-		t.Error("the cause is lost")
-	}
-	if err := pinError("receive slots", 1<<20, unix.EINVAL); strings.Contains(err.Error(), "ulimit") {
-		t.Errorf("%q names the limit, which is not the cause", err)
-	}
-}
-
 func TestSlotsAreSharedOut(t *testing.T) {
 	for _, c := range []struct{ ranks, maxSRQ, window, slots int }{
 		{1, 0, 128, 160}, {2, 0, 128, 160}, {9, 0, 128, 1056}, {65, 0, 16, 1056}, {513, 0, 2, 1056},
@@ -141,6 +115,32 @@ func TestSlotsAreSharedOut(t *testing.T) {
 	} {
 		if got := sizesFor(c.ranks, c.maxSRQ); got != (sizes{c.window, c.slots}) {
 			t.Errorf("%d ranks, device's limit %d: %+v, want %d messages a peer of %d slots", c.ranks, c.maxSRQ, got, c.window, c.slots)
+		}
+	}
+}
+
+func TestTheEnvironmentChoosesTheRendezvous(t *testing.T) {
+	for v, want := range map[string]bool{"": false, "read": false, "write": true} {
+		if got, err := writesWanted(func(string) string { return v }); err != nil || got != want {
+			t.Errorf("%s=%s: %t, %v", envRendezvous, v, got, err)
+		}
+	}
+	for _, v := range []string{"both", "Write"} {
+		if _, err := writesWanted(func(string) string { return v }); err == nil || !strings.Contains(err.Error(), envRendezvous) {
+			t.Errorf("%s=%s: %v", envRendezvous, v, err)
+		}
+	}
+}
+
+// The choice of the environment is the domain's.
+func TestADomainTellsHowLargeMessagesMove(t *testing.T) {
+	needDevice(t)
+	for v, want := range map[string]bool{"read": false, "write": true} {
+		t.Setenv(envRendezvous, v)
+		j := &job{open: openDevice}
+		j.domains(t, 2)
+		if got := j.ranks[0].Caps().PutFirst; got != want {
+			t.Errorf("%s=%s: PutFirst is %t", envRendezvous, v, got)
 		}
 	}
 }

@@ -5,17 +5,15 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
-
-// closeTime bounds how long Close waits for what has been sent to arrive.
-const closeTime = time.Second
 
 // Close waits, for a second at most, until what was sent has arrived at the
 // peers' devices, then takes everything down: when it returns no device reads or
 // writes memory of this rank any more, ours or a peer's, whatever was under way.
 // Until then the caller holds the buffers of operations that have not completed.
 // Peers that are alive are told PeerDown. A device that refuses is in the error,
-// see cling.go.
+// see destroy.go.
 func (d *Domain) Close() error {
 	if d.closed.Swap(true) {
 		return nil
@@ -46,11 +44,11 @@ func (d *Domain) quiesce() {
 		}
 	}
 	for end := time.Now().Add(closeTime); d.alive() && time.Now().Before(end); {
-		for ; !d.sdone.empty(); d.sdone.next++ { // which a post has found, or a Poll cut short has left
-			d.retire(nobody{}, &d.ring.sdone[d.sdone.next])
+		for ; !d.sdone.empty(); d.sdone.next++ { // which a Poll cut short has left
+			d.retire(nobody{}, &d.ring.SendWC[d.sdone.next])
 		}
-		d.sdone = stash{0, d.turn(0, doneRing, 1).sends()} // what it refuses is waited for no more
-		d.pollPorts(nobody{}, doneRing)
+		d.sdone = stash{0, d.postPoll(0, ibv.MaxWC, 1).Sends()} // what it refuses is waited for no more
+		d.pollPorts(nobody{}, ibv.MaxWC)
 	}
 }
 
@@ -86,15 +84,12 @@ func (d *Domain) release() error {
 	if d.listener != nil {
 		d.listener.Close()
 	}
-	if d.ticker != nil {
-		d.ticker.Stop()
-	}
 	d.wg.Wait()
 	d.mu.Lock()
 	events := d.events
 	d.events = nil
 	d.mu.Unlock()
-	if d.nic == nil {
+	if d.hca == nil {
 		return nil
 	}
 	for i := range events {
@@ -109,22 +104,22 @@ func (d *Domain) release() error {
 			e.destroy()
 		}
 	}
-	errs := []error{d.destroyClung()}
+	errs := []error{d.retryDestroy()}
 	d.bell.close()
-	errs = append(errs, d.regions.close(), d.closeKeys())
+	errs = append(errs, d.regions.Close(), d.closeKeys())
 	for _, m := range []struct {
-		mr  mr
+		mr  ibv.MR
 		mem []byte
 	}{{d.recvMR, d.recvMem}, {d.sendMR, d.sendMem}, {d.creditMR, d.creditMem}, {d.keysMR, d.keysMem}} {
-		if m.mr.id != 0 {
-			if err := d.nic.deregister(m.mr); err != nil {
+		if m.mr.Handle != 0 {
+			if err := d.hca.DeregMR(m.mr); err != nil {
 				errs = append(errs, err)
 				continue // the device may still write there
 			}
 		}
-		unmap(m.mem)
+		ibv.Unmap(m.mem)
 	}
-	errs = append(errs, d.closePorts(), d.nic.close())
+	errs = append(errs, d.closePorts(), d.hca.Close())
 	d.sends, d.recvs = 0, 0
 	return errors.Join(errs...)
 }

@@ -98,8 +98,8 @@ func (a *amid) recycle() {
 // has ended, however far a transfer has come.
 func TestCloseAmidATransfer(t *testing.T) {
 	eachAmid(t, func(t *testing.T, a *amid) {
-		for _, n := range a.here.nics() {
-			n.(*fakeNIC).calls = nil
+		for _, n := range a.here.hcas() {
+			n.(*fakeHCA).calls = nil
 		}
 		if err := a.here.Close(); err != nil {
 			t.Errorf("Close: %v", err)
@@ -107,8 +107,8 @@ func TestCloseAmidATransfer(t *testing.T) {
 		if qps, mrs := a.w.has(a.here); qps+mrs > 0 {
 			t.Errorf("%d queue pairs and %d registrations are left", qps, mrs)
 		}
-		for i, n := range a.here.nics() {
-			calls := n.(*fakeNIC).calls
+		for i, n := range a.here.hcas() {
+			calls := n.(*fakeHCA).calls
 			last := slices.Index(calls, "deregister")
 			if last < 1 || slices.Contains(calls[last:], "destroy") {
 				t.Errorf("port %d was told to %s", i+1, calls)
@@ -195,14 +195,14 @@ func TestAQueuePairThatIsNotDestroyed(t *testing.T) {
 		m := newMourner()
 		m.untilDown(t, a.here)
 		qps, mrs := a.w.has(a.here)
-		if qps != all || mrs != before-len(a.here.nics()) {
+		if qps != all || mrs != before-len(a.here.hcas()) {
 			t.Errorf("%d of %d queue pairs are left, and %d registrations of %d", qps, all, mrs, before)
 		}
 		for _, g := range []fabric.Region{a.region, register(t, a.here, idle, readable)} {
 			_, with := a.w.has(a.here)
 			deregister(t, a.here, g)
-			if _, without := a.w.has(a.here); without != with-len(a.here.nics()) {
-				t.Errorf("of a registration of %d bytes that has ended %d of %d are left", g.Len, len(a.here.nics())-(with-without), len(a.here.nics()))
+			if _, without := a.w.has(a.here); without != with-len(a.here.hcas()) {
+				t.Errorf("of a registration of %d bytes that has ended %d of %d are left", g.Len, len(a.here.hcas())-(with-without), len(a.here.hcas()))
 			}
 		}
 		if !a.begun {

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // Device is an RDMA device of this machine. It is a plain value.
@@ -39,7 +41,7 @@ type Port struct {
 	// Problem says why the port can't be used and what to do, or nil.
 	Problem error
 
-	attr attributes
+	attr ibv.Attr
 }
 
 // GID is an address of a port.
@@ -55,7 +57,7 @@ const roceV2 = "RoCE v2"
 // Devices lists the RDMA devices of this machine, usable or not.
 func Devices() ([]Device, error) {
 	ds := listDevices(sysClass{os.DirFS("/sys/class")})
-	if err := loadLibrary(); err != nil {
+	if err := ibv.Load(); err != nil {
 		for i := range ds {
 			if ds[i].Problem == nil {
 				ds[i].Problem = noLibrary(err)
@@ -79,24 +81,24 @@ func (d *Device) ask() {
 			return
 		}
 		p := &d.Ports[i]
-		a, err := queryLibrary(d.Name, p.Number)
+		a, err := ibv.Query(d.Name, p.Number)
 		if err != nil {
 			d.Problem = fmt.Errorf("open the device: %w", err)
 			return
 		}
 		p.attr = a
-		if a.mtu > 0 {
-			p.MTU = 128 << a.mtu
+		if a.MTU > 0 {
+			p.MTU = 128 << a.MTU
 		}
 		p.Atomics = "none"
-		if a.atomics {
+		if a.Atomics {
 			p.Atomics = "device"
 		}
-		if a.global {
+		if a.GlobalAtomics {
 			p.Atomics = "processor"
 		}
 		if d.Firmware == "" {
-			d.Firmware = a.firmware
+			d.Firmware = a.Firmware
 		}
 	}
 }

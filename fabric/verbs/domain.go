@@ -8,18 +8,17 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/internal/greet"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/pin"
 )
 
 const (
-	maxEager   = 8192
 	headerSize = 16
-	slotSize   = headerSize + fabric.MaxHeader + maxEager
-	sendSlots  = 256
-	fenceSize  = 8 // behind the send slots: what fences read
-	wantInline = 256
+	slotSize   = headerSize + fabric.MaxHeader + maxEager // bytes
+	fenceSize  = 8                                        // behind the send slots: what fences read
 )
 
 // portInfo is what a domain knows of its port.
@@ -39,18 +38,17 @@ type portInfo struct {
 type Domain struct {
 	cfg    fabric.Config
 	caps   fabric.Caps
-	nic    nic
+	hca    hca
 	port   portInfo
 	addr   []byte
-	token  [16]byte
+	token  greet.Token
 	window int    // messages that a peer may have under way to us
 	scarce uint64 // of the window
 	inline int
 
 	recvMem, sendMem, creditMem, keysMem []byte
-	recvMR, sendMR, creditMR, keysMR     mr
-	regions                              regions
-	recent                               recent
+	recvMR, sendMR, creditMR, keysMR     ibv.MR
+	regions                              pin.Regions
 	bell                                 doorbell
 
 	ctx      context.Context
@@ -60,51 +58,36 @@ type Domain struct {
 
 	// What set-up goroutines hand to the owner: events and links are guarded
 	// by mu, pending says without a lock that there are some.
-	mu      sync.Mutex
-	links   []link
-	events  []event
-	clung   []clungQP // guarded by mu, too
-	pending atomic.Bool
-	closed  atomic.Bool
+	mu          sync.Mutex
+	links       []link
+	events      []event
+	undestroyed []undestroyedQP // guarded by mu, too
+	pending     atomic.Bool
+	closed      atomic.Bool
 
 	// The owner's.
-	ring        *rings
+	ring        *ibv.Rings
 	peers       []*endpoint // by rank; nil before first use
-	byNumber    numbers     // queue pairs
-	sends       int         // descriptors that wait for the next turn
+	byQPN       qpnTable    // queue pairs
+	sends       int         // work requests that wait to be posted
 	recvs       int         // slots to give back to the device
-	hold        int         // so many may wait for a later turn, or a completion
+	hold        int         // so many may lie idle
 	linger      bool        // see Linger
 	outstanding int         // sends that have not ended
 	budget      int         // of these, for want of room in the completion queue
 	freeSlots   []uint32
-	inlined     []uint32 // slots that are free after the next turn
+	inlined     []uint32 // slots that are free after the next post
 	uncovered   int      // slots that no signaled send stands behind yet
 	rdone       stash
 	sdone       stash
-	pack        pack
-	parcel      parcel
+	coalescing  coalescing
+	inbound     inbound
 	inPoll      bool
 	polls       uint64
 	rungPoll    uint64      // Poll number since which our own doorbell rings
-	owing       []*endpoint // have to be told of room
-	dying       []*endpoint // gone, but there may be messages of theirs
+	owed        []*endpoint // credit has to be written to them
+	draining    []*endpoint // gone, but there may be messages of theirs
 	failing     []*endpoint // end when all is flushed
-
-	// Mail, see mail.go.
-	hot    []*endpoint // whose mail is looked for, maxHot at most
-	ahead  int         // mails that were handed over and have no completion yet
-	peeks  int         // for mail, of a Poll that lingers
-	vain   bool        // the last of them was
-	letter letter      // the mail that is handed over
-
-	// Leases, see lease.go.
-	lendAfter int // mails
-	leases    int // that the peers have, or have not answered the call of
-	answers   int // to the peers' calls that are due
-	heard     int // mails taken since the last look for completions
-	ticker    *time.Timer
-	tick      time.Duration // until the next look for quiet mail
 
 	// What large transfers take besides, see rail.
 	stripeMin     int     // bytes of a stripe, at least
@@ -112,10 +95,10 @@ type Domain struct {
 	ports         []*port // beside the first
 	transfers     []transfer
 	freeTransfers []uint32
-	limping       []*endpoint // have a rail that is lost, or stripes of one
+	failovers     []*endpoint // have a rail that is lost, or stripes of one
 }
 
-// stash is completions that a turn has found and Poll not looked at.
+// stash is completions that a postPoll has found and Poll not looked at.
 type stash struct{ next, n int }
 
 func (s *stash) empty() bool { return s.next == s.n }
@@ -124,7 +107,7 @@ func (s *stash) empty() bool { return s.next == s.n }
 type event struct {
 	peer  fabric.Peer
 	made  bool // qp and card are the connection's
-	qp    qp
+	qp    ibv.QP
 	card  card
 	rails []*rail
 	port  int   // that qpn or all is about
@@ -151,12 +134,21 @@ func openDevice(cfg fabric.Config) (*Domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openSelected(cfg, ss, queues, m, ss[0].port.attr)
+	writes, err := writesWanted(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	d, err := openSelected(cfg, ss, queues, m, ss[0].port.attr)
+	if err != nil {
+		return nil, err
+	}
+	d.caps.PutFirst = writes
+	return d, nil
 }
 
 // openSelected opens the ports, with so many queue pairs of a connection on
 // each. a is what the first can do.
-func openSelected(cfg fabric.Config, ss []selection, queues int, m marks, a attributes) (*Domain, error) {
+func openSelected(cfg fabric.Config, ss []selection, queues int, m marks, a ibv.Attr) (*Domain, error) {
 	p, host, err := ss[0].describe()
 	if err != nil {
 		return nil, err
@@ -169,20 +161,24 @@ func openSelected(cfg fabric.Config, ss []selection, queues int, m marks, a attr
 		}
 		more = append(more, q)
 	}
-	d, err := openRails(cfg, p, more, queues, host, a, func(o nicOptions) (nic, error) {
-		o.marks = m
-		return openLibrary(o)
+	return openRails(cfg, p, more, queues, host, a, func(o ibv.Options) (hca, error) {
+		o.ServiceLevel, o.TrafficClass = m.level, m.class
+		return openHCA(o)
 	})
-	if err != nil {
-		return nil, err
+}
+
+// options are what to open a port with, for a job of so many ranks. a is what the
+// first port can do.
+func (p *portInfo) options(ranks int, a ibv.Attr) ibv.Options {
+	o := ibv.Options{
+		Device: p.device, Port: p.number, GIDIndex: p.gidIndex, Global: p.ethernet || p.lid == 0,
+		SRQDepth: 16, RecvCQE: 32, SendCQE: 1024 + 64*ranks,
+		SendDepth: queueDepth, AckTimeout: ackTimeout, AckRetries: ackRetries,
 	}
-	r, err := rendezvous(cfg, ss)
-	if err != nil {
-		return nil, errors.Join(err, d.Close())
+	if a.MaxCQE > 0 {
+		o.SendCQE = min(o.SendCQE, a.MaxCQE)
 	}
-	// A rank that nothing moves on but its own calls leaves the work to its peer.
-	d.caps.PutFirst, d.caps.PutToo = r.Write, r.Both && !cfg.Unattended
-	return d, nil
+	return o
 }
 
 // describe is what a domain needs to know of the port, and where peers reach
@@ -190,46 +186,43 @@ func openSelected(cfg fabric.Config, ss []selection, queues int, m marks, a attr
 func (s *selection) describe() (portInfo, string, error) {
 	a, g := s.port.attr, s.gid()
 	p := portInfo{
-		device: s.dev.Name, number: s.port.Number, gidIndex: g.Index, gid: g.Address.As16(), lid: a.lid, mtu: a.mtu,
-		ethernet: s.port.ethernet(), atomics: a.atomics, maxMessage: a.maxMessage,
-		reads: uint8(min(a.reads, 16)), answers: uint8(min(a.answers, 16)),
+		device: s.dev.Name, number: s.port.Number, gidIndex: g.Index, gid: g.Address.As16(), lid: a.LID, mtu: a.MTU,
+		ethernet: s.port.ethernet(), atomics: a.Atomics, maxMessage: a.MaxMessage,
+		reads: uint8(min(a.Reads, 16)), answers: uint8(min(a.Answers, 16)),
 	}
 	host, err := listenHost(g, p.ethernet)
 	return p, host, err
 }
 
 // open makes a domain of a port. host is where the handshake is answered.
-func open(cfg fabric.Config, p portInfo, host string, a attributes, openNIC func(nicOptions) (nic, error)) (*Domain, error) {
+func open(cfg fabric.Config, p portInfo, host string, a ibv.Attr, openNIC func(ibv.Options) (hca, error)) (*Domain, error) {
 	return openRails(cfg, p, nil, 1, host, a, openNIC)
 }
 
 // openRails makes a domain of several ports, with so many queue pairs of a
 // connection on each.
-func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host string, a attributes,
-	openNIC func(nicOptions) (nic, error)) (_ *Domain, err error) {
+func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host string, a ibv.Attr,
+	openNIC func(ibv.Options) (hca, error)) (_ *Domain, err error) {
 	if cfg.Size < 1 || int(cfg.Rank) >= cfg.Size {
 		return nil, fmt.Errorf("rank %d in a job of %d ranks", cfg.Rank, cfg.Size)
 	}
-	size := sizesFor(cfg.Size, a.maxSRQ)
+	size := sizesFor(cfg.Size, a.MaxSRQ)
 	d := &Domain{cfg: cfg, port: p, window: size.window, scarce: scarce(uint64(size.window)), hold: size.spare(cfg.Size), queues: queues, stripeMin: stripeMin,
-		lendAfter: lendAfter, tick: leaseTick, hot: make([]*endpoint, 0, maxHot),
 		peers: make([]*endpoint, cfg.Size), links: make([]link, cfg.Size)}
+	d.token = greet.NewToken()
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.release())
 		}
 	}()
-	o := nicOptions{device: p.device, port: p.number, gidIndex: p.gidIndex, global: p.ethernet || p.lid == 0,
-		srqDepth: size.slots, recvCQE: size.slots + 16, sendCQE: 1024 + 64*cfg.Size, inline: wantInline}
-	if a.maxCQE > 0 {
-		o.sendCQE = min(o.sendCQE, a.maxCQE)
-	}
-	d.budget = o.sendCQE - 2*sendRing
-	if d.nic, err = openNIC(o); err != nil {
+	o := p.options(cfg.Size, a)
+	o.SRQDepth, o.RecvCQE, o.Inline = size.slots, size.slots+16, wantInline
+	d.budget = o.SendCQE - 2*ibv.MaxSends
+	if d.hca, err = openNIC(o); err != nil {
 		return nil, explain(err)
 	}
-	d.ring = d.nic.rings()
+	d.ring = d.hca.Rings()
 	if err = d.openPorts(more, a, openNIC); err != nil {
 		return nil, err
 	}
@@ -239,25 +232,23 @@ func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host 
 	if err = d.shareKeys(); err != nil {
 		return nil, err
 	}
-	if err = d.bell.open(d.nics()); err != nil {
+	if err = d.bell.open(d.hcas()); err != nil {
 		return nil, fmt.Errorf("create doorbell: %w", err)
 	}
-	d.ticker = time.AfterFunc(time.Hour, d.Wake)
-	d.ticker.Stop()
 	if err = d.listen(host); err != nil {
 		return nil, err
 	}
-	for i, n := range d.nics() {
-		f, raw, err := pollable(n.asyncFD(), "device events")
+	for i, n := range d.hcas() {
+		f, raw, err := pollable(n.AsyncFD(), "device events")
 		if err != nil {
 			return nil, err
 		}
 		context.AfterFunc(d.ctx, func() { f.Close() })
-		d.wg.Go(func() { d.watchDevice(i, n, f, raw) })
+		d.wg.Go(func() { d.asyncEvents(i, n, f, raw) })
 	}
 	d.caps = fabric.Caps{
-		MaxEager: maxEager, Chunk: 4096,
-		RndvMin: 16 << 10, RndvMinMapped: 16 << 10,
+		MaxEager: maxEager, Chunk: chunk,
+		RndvMin: rndvMin, RndvMinMapped: rndvMin,
 		Get: true, Put: true, Atomics: p.atomics,
 	}
 	return d, nil
@@ -268,52 +259,51 @@ func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host 
 func (d *Domain) prepare(slots int) (err error) {
 	keys := 0
 	if len(d.ports) > 0 {
-		keys = (keyEntries + 1) * keyEntrySize // the last for fences
+		keys = (pin.KeyEntries + 1) * pin.KeySize // the last for fences
 	}
 	for _, m := range []struct {
 		what   string
 		n      int
 		access uint32
 		mem    *[]byte
-		mr     *mr
+		mr     *ibv.MR
 	}{
-		{"receive slots", slots * slotSize, accessLocalWrite, &d.recvMem, &d.recvMR},
-		{"send slots", sendSlots*slotSize + fenceSize, accessLocalWrite, &d.sendMem, &d.sendMR},
-		{"credit words and mail", creditMemory(d.cfg.Size), accessLocalWrite | accessRemoteRead | accessRemoteWrite, &d.creditMem, &d.creditMR},
-		{"keys", keys, accessRemoteRead, &d.keysMem, &d.keysMR},
+		{"receive slots", slots * slotSize, ibv.LocalWrite, &d.recvMem, &d.recvMR},
+		{"send slots", sendSlots*slotSize + fenceSize, ibv.LocalWrite, &d.sendMem, &d.sendMR},
+		{"credit words", 8 * d.cfg.Size, ibv.LocalWrite | ibv.RemoteRead | ibv.RemoteWrite, &d.creditMem, &d.creditMR},
+		{"keys", keys, ibv.RemoteRead, &d.keysMem, &d.keysMR},
 	} {
 		if m.n == 0 {
 			continue
 		}
-		if *m.mem, err = mapMemory(m.n); err != nil {
+		if *m.mem, err = ibv.Map(m.n); err != nil {
 			return err
 		}
-		if *m.mr, err = d.nic.register(addressOf(*m.mem), m.n, m.access); err != nil {
-			*m.mr = mr{}
-			return pinError(m.what, m.n, err)
+		if *m.mr, err = d.hca.RegMR(ibv.Addr(*m.mem), m.n, m.access); err != nil {
+			*m.mr = ibv.MR{}
+			return pin.Explain(m.what, m.n, err)
 		}
 	}
-	d.nic.slots(addressOf(d.recvMem), slotSize, d.recvMR.lkey)
+	d.hca.SetSlots(ibv.Addr(d.recvMem), slotSize, d.recvMR.LKey)
 	for i := range slots {
 		d.repost(uint32(i))
 	}
 	for i := range uint32(sendSlots) {
 		d.freeSlots = append(d.freeSlots, i)
 	}
-	d.inlined = make([]uint32, 0, sendRing)
-	d.owing = make([]*endpoint, 0, d.cfg.Size)
-	if err = d.nic.turn(0, d.recvs, 0, 0, 1).err(); err != nil {
+	d.inlined = make([]uint32, 0, ibv.MaxSends)
+	d.owed = make([]*endpoint, 0, d.cfg.Size)
+	if err = d.hca.PostPoll(0, d.recvs, 0, 0, 1).Err(); err != nil {
 		return err
 	}
 	d.recvs = 0
-	q, inline, err := d.nic.createQP()
+	q, inline, err := d.hca.CreateQP()
 	if err != nil {
 		return explain(err)
 	}
 	d.inline = min(inline, wantInline)
-	d.byNumber = newNumbers()
-	d.regions.open(d.nic, d.cfg.Log)
-	d.regions.more = moreNICs{d.nics()[1:], d.keysMem}
+	d.byQPN = newQPNTable()
+	d.openRegions()
 	return d.destroyQP(0, q)
 }
 
@@ -324,11 +314,10 @@ func (d *Domain) listen(host string) (err error) {
 		return &fabric.Error{Op: "listen for peers", Err: err,
 			Remedy: "the GID's address must be one of this machine's, in this network namespace; choose another with " + envGID}
 	}
-	a := address{Version: protocolVersion, Rank: uint32(d.cfg.Rank), Listen: d.listener.Addr().String(), Token: newToken()}
-	d.token, d.addr = a.Token, a.encode()
-	d.regions.token = tagSeed(a.Token)
-	d.wg.Add(1)
-	go d.accept()
+	a := address{Version: protocolVersion, Rank: uint32(d.cfg.Rank), Listen: d.listener.Addr().String(), Token: d.token}
+	d.addr = a.encode()
+	s := &greet.Server{Listener: d.listener, Limit: greet.Limit, Most: greet.Most, Name: "verbs", Log: d.cfg.Log, Greet: d.answer}
+	d.wg.Go(func() { s.Serve(d.ctx) })
 	return nil
 }
 
@@ -362,7 +351,7 @@ func (d *Domain) Connect(p fabric.Peer, addr []byte) (fabric.Endpoint, error) {
 	if err != nil {
 		return nil, &fabric.Error{Op: "connect over verbs", Peer: p, HasPeer: true, Err: err}
 	}
-	e.connected, e.tag = true, tagSeed(a.Token)
+	e.connected, e.sign = true, pin.NewSigner(a.Token)
 	d.want(p, a)
 	return e, nil
 }

@@ -17,7 +17,7 @@ import (
 // doorbell is where a rank sleeps: an epoll over the completion channel and an
 // eventfd, which Go's poller waits on.
 type doorbell struct {
-	nics  []nic
+	hcas  []hca
 	epoll int
 	self  int // the eventfd
 	file  *os.File
@@ -34,8 +34,8 @@ type doorbell struct {
 	rung     func(uintptr)
 }
 
-func (b *doorbell) open(nics []nic) (err error) {
-	b.nics, b.epoll, b.self = nics, -1, -1
+func (b *doorbell) open(hcas []hca) (err error) {
+	b.hcas, b.epoll, b.self = hcas, -1, -1
 	b.drained, b.rung = b.drain, b.write // made once, since Wait and Wake allocate nothing
 	if b.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (b *doorbell) open(nics []nic) (err error) {
 		return err
 	}
 	fds := []int{b.self}
-	for _, n := range nics {
-		fds = append(fds, n.eventFD())
+	for _, n := range hcas {
+		fds = append(fds, n.EventFD())
 	}
 	for _, fd := range fds {
 		ev := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
@@ -98,8 +98,8 @@ func (b *doorbell) take(fd int32) {
 		unix.Read(b.self, count[:])
 		return
 	}
-	for _, n := range b.nics {
-		if fd == int32(n.eventFD()) && n.drain() > 0 {
+	for _, n := range b.hcas {
+		if fd == int32(n.EventFD()) && n.AckEvents() > 0 {
 			b.fired.Store(true)
 		}
 	}
@@ -142,21 +142,18 @@ func (b *doorbell) block(timeout time.Duration) error {
 // Arm asks the device for an event of its completion channel: for the next
 // message, or the next that is sent as solicited, which are the Urgent ones,
 // notes, and those that fill the last quarter of the sender's credit. A plain
-// message that came before the level was lowered may still ring. Leases are called
-// back first, which sends, and lets the bell ring now and then until they are
-// answered.
+// message that came before the level was lowered may still ring.
 func (d *Domain) Arm(w fabric.Wake) error {
 	if d.closed.Load() {
 		return fabric.ErrClosed
 	}
-	d.callLeases()
 	b := &d.bell
 	if b.armed == w && !b.fired.Load() {
 		return nil
 	}
 	b.fired.Store(false)
 	b.armed = w
-	err := d.nic.arm(w == fabric.WakeUrgent)
+	err := d.hca.ReqNotify(w == fabric.WakeUrgent)
 	if err == nil {
 		err = d.armPorts()
 	}

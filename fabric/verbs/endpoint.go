@@ -2,34 +2,35 @@ package verbs
 
 import (
 	"encoding/binary"
-	"fmt"
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/pin"
 )
 
 // endpoint is the way to one peer. It is the owner's.
 type endpoint struct {
 	d         *Domain
 	peer      fabric.Peer
-	connected bool   // Connect has been called
-	tag       tagKey // checks the peer's keys
-	trusted   uint64 // the last key that it found good
+	connected bool       // Connect has been called
+	sign      pin.Signer // of the peer's keys
+	trusted   uint64     // the last key that it found good
 
 	// The queue pairs beside the first, see rail.
-	rails    []*rail
-	strays   []stripe // of rails that are lost
-	limping  bool     // it is on the domain's list
-	reserved int      // places in the ring for parts that wait for keys
-	keysAddr uint64   // of the peer's table of keys
-	keysKey  uint32
+	rails      []*rail
+	stranded   []stripe // of rails that are lost
+	inFailover bool     // it is on the domain's list
+	reserved   int      // places in the ring for parts that wait for keys
+	keysAddr   uint64   // of the peer's table of keys
+	keysKey    uint32
 
 	up       bool
-	qp       qp    // id 0 while there is none
-	cut      bool  // the engine has ended it: nothing of its is handed over
-	down     error // why it is
-	dying    error // why it will be, once its messages are taken
-	failing  error // why it will be, once its operations have ended
+	qp       ibv.QP // id 0 while there is none
+	cut      bool   // the engine has ended it: nothing of its is handed over
+	down     error  // why it is
+	draining error  // why it will be, once its messages are taken
+	failing  error  // why it will be, once its operations have ended
 	failPoll uint64
 	failBy   time.Time
 	marked   bool // something is posted behind all that may be flushed
@@ -49,7 +50,7 @@ type endpoint struct {
 	unsaidOf uint64   // its number
 
 	// Operations that the peer's device has refused, see refused.go.
-	refused  []refusal
+	refused  []refusedOp
 	answers  int       // that came for these
 	answerBy time.Time // when the next is due
 	ended    bool      // the peer has ended the connection, and lived then
@@ -61,19 +62,8 @@ type endpoint struct {
 	word                uint32 // the low half of acked, as the peer last wrote it
 	creditAddr          uint64 // where the peer wants to be told
 	creditKey           uint32
-	taken, told         uint64 // of the peer's messages
-	owing               bool
-
-	// Mail, see mail.go.
-	mails   uint64            // that were sent
-	mailed  [mailSlots]uint64 // the number, among all messages, of the last one to each place
-	boxAddr uint64            // the peer's box for our mail
-	wrote   bool              // since the last message, to the peer's memory
-	opened  uint64            // of the peer's
-	ahead   int               // of these, without a completion yet
-	box     int               // for the peer's mail, in creditMem
-	place   int               // of the next of it
-	lease   lease
+	taken, granted      uint64 // of the peer's messages
+	owed                bool
 
 	burst     int // work requests since Poll number burstPoll, outside Polls
 	burstPoll uint64
@@ -121,15 +111,11 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	if !e.up {
 		return e.notUp()
 	}
-	if e.d.pack.sends != 0 && e.join(kind, imm, hdr, body) {
+	if e.d.coalescing.sends != 0 && e.coalesce(kind, imm, hdr, body) {
 		return nil
 	}
 	if !e.credit() || !e.room(1) {
 		return fabric.ErrAgain
-	}
-	if e.mayMail(len(hdr) + len(body)) {
-		e.mail(kind, imm, hdr, body)
-		return nil
 	}
 	d := e.d
 	slot, ok := d.takeSlot()
@@ -140,19 +126,18 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	n := putHeader(m, kind, imm, e.grant(), hdr, len(body))
 	n += copy(m[n:], body)
 	s := d.next()
-	s.op, s.segments = opSend, 1
-	s.seg[0] = segment{addressOf(m), uint32(n), d.sendMR.lkey}
+	s.Opcode, s.NumSGE = ibv.Send, 1
+	s.SGE[0] = ibv.SGE{Addr: ibv.Addr(m), Length: uint32(n), LKey: d.sendMR.LKey}
 	if n <= d.inline {
-		s.flags |= flagInline
+		s.Flags |= ibv.Inline
 	}
 	if e.urgent(kind) {
-		s.flags |= flagSolicited
+		s.Flags |= ibv.Solicited
 	}
 	e.sent++
-	e.wrote = false
 	e.submit(s, entry{slot: int32(slot)})
 	if d.sends > 0 {
-		d.pack.sends, d.pack.slot = d.sends, slot
+		d.coalescing.sends, d.coalescing.slot = d.sends, slot
 	}
 	return nil
 }
@@ -200,149 +185,7 @@ func parse(m []byte) (kind uint8, imm uint64, credit uint16, hdr, body []byte, n
 	return m[0], binary.LittleEndian.Uint64(m[8:]), binary.LittleEndian.Uint16(m[2:]), m[headerSize:at:at], m[at:n:n], n
 }
 
-// credit says whether the peer has a slot for one more message.
-func (e *endpoint) credit() bool { return 2*(e.sent-e.acked) < e.window || e.someCredit() }
-
-// someCredit is credit where at most half of the window is known to be free.
-func (e *endpoint) someCredit() bool {
-	// The peer writes the word, see tell; its messages may have told of later
-	// ones.
-	if taken, ok := creditOf(loadWord(e.d.creditMem, 8*int(e.peer))); ok {
-		if int32(taken-e.word) < 0 {
-			return e.lied(uint64(taken))
-		}
-		e.word = taken
-		if ahead := int32(taken - uint32(e.acked)); ahead > 0 && !e.ack(e.acked+uint64(ahead)) {
-			return false
-		}
-	}
-	return e.sent-e.acked < e.window
-}
-
-// creditWord is what tells a peer how many of its messages have been taken:
-// the count's low half, twice. A device may write it byte by byte, as SoftRoCE
-// does, and it is read meanwhile.
-func creditWord(taken uint64) uint64 { return taken<<32 | taken&0xffffffff }
-
-// creditOf reads a credit word. It answers false for one that is not all there.
-func creditOf(word uint64) (taken uint32, ok bool) {
-	return uint32(word), uint32(word) == uint32(word>>32)
-}
-
-// credited takes the credit that a message of the peer's brought.
-func (e *endpoint) credited(taken uint16) {
-	if e.acked += uint64(max(int16(taken-uint16(e.acked)), 0)); e.acked > e.sent {
-		e.lied(e.acked)
-	}
-}
-
-// ack notes how many messages the peer has taken.
-func (e *endpoint) ack(taken uint64) bool {
-	if taken > e.sent {
-		return e.lied(taken)
-	}
-	e.acked = taken
-	return true
-}
-
-// lied ends a peer that claims to have taken what it can't have.
-func (e *endpoint) lied(taken uint64) bool {
-	e.fail(&fabric.Error{Op: "send over verbs", Peer: e.peer, HasPeer: true,
-		Err: fmt.Errorf("%w: it claims to have taken message %d of %d", fabric.ErrPeerDown, taken, e.sent)})
-	return false
-}
-
-// grant is the credit that a message to the peer brings it: the slots of what
-// has been taken are the device's again, or spare ones are in their place.
-func (e *endpoint) grant() uint16 {
-	e.told = e.taken
-	return uint16(e.taken)
-}
-
 // room says whether n work requests more may be outstanding.
 func (e *endpoint) room(n int) bool {
 	return int(e.tail-e.head)+e.reserved+n <= queueDepth-sendReserve && e.d.outstanding+n <= e.d.budget
-}
-
-// owe notes that a slot of the peer's is free again. A peer that no message of
-// ours tells is told when its window gets scarce.
-func (e *endpoint) owe() {
-	e.taken++
-	if !e.owing && e.starves() {
-		e.owing = true
-		e.d.owing = append(e.d.owing, e)
-	}
-}
-
-func (e *endpoint) starves() bool { return e.taken-e.told >= e.d.scarce }
-
-// scarce is how much of a window may be used before its sender has to be told
-// of room: three quarters, half of a small one.
-func scarce(window uint64) uint64 {
-	if window < 16 {
-		return max(window/2, 1)
-	}
-	return window - window/4
-}
-
-// tell writes to the owed what they may send, unless a message has told them.
-// Who can't be told now stays on the list.
-func (d *Domain) tell() {
-	keep := d.owing[:0]
-	for _, e := range d.owing {
-		e.answer()
-		switch {
-		case e.down != nil || e.failing != nil:
-			e.owing = false
-		case !e.starves():
-			if e.owing = e.lease.answering; e.owing {
-				keep = append(keep, e)
-			}
-		case !e.up || int(e.tail-e.head)+e.reserved >= queueDepth-1:
-			keep = append(keep, e)
-		case e.writeWord(creditWord(e.taken), e.creditAddr, e.creditKey):
-			if e.told, e.owing = e.taken, e.lease.answering; e.owing {
-				keep = append(keep, e)
-			}
-		default:
-			keep = append(keep, e)
-		}
-	}
-	clear(d.owing[len(keep):])
-	d.owing = keep
-}
-
-// writeWord writes 8 bytes of the transport's own into the peer's memory.
-func (e *endpoint) writeWord(v, addr uint64, key uint32) bool {
-	d := e.d
-	slot := int32(-1)
-	if d.inline < 8 {
-		i, ok := d.takeSlot()
-		if !ok {
-			return false
-		}
-		slot = int32(i)
-	}
-	s := d.next()
-	s.op, s.remote, s.rkey = opWrite, addr, key
-	if slot < 0 {
-		s.own[0] = v
-		s.setOwn(8)
-	} else {
-		m := d.slot(uint32(slot))
-		binary.NativeEndian.PutUint64(m, v)
-		s.segments, s.seg[0] = 1, segment{addressOf(m), 8, d.sendMR.lkey}
-	}
-	e.submit(s, entry{slot: slot})
-	return true
-}
-
-// flushMark sends something that is signaled, behind which everything before
-// has ended.
-func (e *endpoint) flushMark() {
-	if e.unsignaled == 0 || int(e.tail-e.head) >= queueDepth {
-		return
-	}
-	e.unsignaled = queueDepth
-	e.writeWord(creditWord(e.taken), e.creditAddr, e.creditKey)
 }

@@ -6,16 +6,14 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
-// flushTime is how long a device has to flush a queue pair that has failed.
-const flushTime = 500 * time.Millisecond
-
-// die ends the peer once what it had sent is taken.
-func (e *endpoint) die(err error) {
-	if e.down == nil && e.failing == nil && e.dying == nil {
-		e.dying, e.up = err, false
-		e.d.dying = append(e.d.dying, e)
+// drain ends the peer once what it had sent is taken.
+func (e *endpoint) drain(err error) {
+	if e.down == nil && e.failing == nil && e.draining == nil {
+		e.draining, e.up = err, false
+		e.d.draining = append(e.d.draining, e)
 	}
 }
 
@@ -35,7 +33,7 @@ func (d *Domain) End(p fabric.Peer, err error) bool {
 	return true
 }
 
-// fail ends the peer: the device flushes its operations, after which mourn
+// fail ends the peer: the device flushes its operations, after which finishFailed
 // tells of its end.
 func (e *endpoint) fail(err error) {
 	if e.down != nil || e.failing != nil {
@@ -44,8 +42,8 @@ func (e *endpoint) fail(err error) {
 	d := e.d
 	e.failing, e.up = err, false
 	e.failPoll, e.failBy = d.polls, time.Now().Add(flushTime)
-	if e.qp.id != 0 {
-		if ferr := d.nic.failQP(e.qp); ferr != nil {
+	if e.qp.Handle != 0 {
+		if ferr := d.hca.FailQP(e.qp); ferr != nil {
 			e.failBy = time.Now()
 		}
 	}
@@ -66,29 +64,21 @@ func (e *endpoint) downError(what string, err error) error {
 	return &fabric.Error{Op: what, Peer: e.peer, HasPeer: true, Err: fmt.Errorf("%w: %w", fabric.ErrPeerDown, err)}
 }
 
-// mourn moves peers towards their end. It is called when the queues are empty.
-func (d *Domain) mourn(h fabric.Handler, max int) int {
+// finishFailed moves peers towards their end. It is called when the queues are empty.
+func (d *Domain) finishFailed(h fabric.Handler, max int) int {
 	n := 0
-	for _, e := range d.dying {
-		for n < max && e.overheard(h) {
-			n++
-		}
+	for i, e := range d.draining {
+		e.fail(e.draining)
+		d.draining[i] = nil
 	}
-	if n == max {
-		return n
-	}
-	for i, e := range d.dying {
-		e.fail(e.dying)
-		d.dying[i] = nil
-	}
-	d.dying = d.dying[:0]
+	d.draining = d.draining[:0]
 	for i := 0; i < len(d.failing); {
 		e := d.failing[i]
-		if e.failPoll == d.polls || (e.head != e.tail && e.qp.id != 0 || e.railsBusy()) && time.Now().Before(e.failBy) {
+		if e.failPoll == d.polls || (e.head != e.tail && e.qp.Handle != 0 || e.railsBusy()) && time.Now().Before(e.failBy) {
 			i++ // flushes may come, or messages from before
 			if !e.marked {
-				// What went well unsignaled is flushed by nobody: what comes
-				// behind it is.
+				// Unsignaled requests that succeeded get no flush completion: post a
+				// signaled request behind them and wait for it.
 				e.marked = true
 				e.flushMark()
 			}
@@ -103,8 +93,8 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 				n += e.endRail(h, r, e.failing)
 			}
 		}
-		for ; len(e.strays) > 0 && n < max; e.strays = e.strays[1:] {
-			n += d.ended(h, e.strays[0].id, e.failing)
+		for ; len(e.stranded) > 0 && n < max; e.stranded = e.stranded[1:] {
+			n += d.ended(h, e.stranded[0].id, e.failing)
 		}
 		n += e.settle(h, max-n)
 		if n == max {
@@ -116,9 +106,8 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 		}
 		d.failing = append(d.failing[:i], d.failing[i+1:]...)
 		e.down, e.failing = e.failing, nil
-		e.cool()
 		d.uncovered -= e.held
-		e.held, e.ring, e.rails, e.strays = 0, nil, nil, nil
+		e.held, e.ring, e.rails, e.stranded = 0, nil, nil, nil
 		d.hangUp(e.peer)
 		h.PeerDown(e.peer, e.down)
 		n++
@@ -139,18 +128,18 @@ func (d *Domain) hangUp(p fabric.Peer) {
 	}
 }
 
-// broken takes a completion that is an error and says what the operation it
+// completionError takes a completion that is an error and says what the operation it
 // names ends with.
-func (e *endpoint) broken(c *doneDesc) error {
+func (e *endpoint) completionError(c *ibv.WC) error {
 	if e.failing != nil {
 		return e.failing
 	}
-	err := e.dying
+	err := e.draining
 	if err == nil {
 		err = e.statusError("talk over verbs", c)
 	}
 	e.fail(err)
-	if c.status == statusRemoteAccess {
+	if c.Status == ibv.RemAccessErr {
 		return errRefused
 	}
 	return err
@@ -162,26 +151,16 @@ func (e *endpoint) broken(c *doneDesc) error {
 var ErrPathLost = errors.New("a path to the peer is lost, others are left")
 
 // statusError explains the status of a completion.
-func (e *endpoint) statusError(what string, c *doneDesc) error {
-	s := statuses[min(int(c.status), len(statuses)-1)]
+func (e *endpoint) statusError(what string, c *ibv.WC) error {
+	s := statuses[min(int(c.Status), len(statuses)-1)]
 	err := &fabric.Error{Op: what, Peer: e.peer, HasPeer: true, Remedy: s.remedy,
-		Err: fmt.Errorf("%w: %s (status %d, vendor %#x)", fabric.ErrPeerDown, s.what, c.status, c.vendor)}
-	if e.head == 0 && c.status == statusRetries {
+		Err: fmt.Errorf("%w: %s (status %d, vendor %#x)", fabric.ErrPeerDown, s.what, c.Status, c.VendorErr)}
+	if e.head == 0 && c.Status == ibv.RetryExcErr {
 		err.Remedy = fmt.Sprintf("nothing has ever arrived there: check that GID index %d of %s reaches the peer (weft info; choose with %s), and the MTU along the way",
 			e.d.port.gidIndex, e.d.port.device, envGID)
 	}
 	return err
 }
-
-const (
-	statusLocal        = 2
-	statusFlushed      = 5
-	statusRemoteAccess = 10
-	statusRetries      = 12
-	statusNotReady     = 13
-	statusFatal        = 19
-	statusTimeout      = 20
-)
 
 // errRailGone is why a rail is lost that the peer has destroyed.
 var errRailGone = errors.New("the peer has lost it")

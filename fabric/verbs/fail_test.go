@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // mourner notes the ends of operations and peers.
@@ -55,10 +56,10 @@ func TestAnErrorCompletionIsExplained(t *testing.T) {
 		is     error
 		says   string
 	}{
-		{statusRetries, fabric.ErrPeerDown, "does not answer"},
+		{ibv.RetryExcErr, fabric.ErrPeerDown, "does not answer"},
 		{13, fabric.ErrPeerDown, "no receive slot"},
 		{4, fabric.ErrPeerDown, "local protection"},
-		{statusRemoteAccess, fabric.ErrBadRemote, "device refuses"},
+		{ibv.RemAccessErr, fabric.ErrBadRemote, "device refuses"},
 		{9, fabric.ErrPeerDown, "calls the request invalid"},
 		{200, fabric.ErrPeerDown, "status 200"},
 	} {
@@ -107,7 +108,7 @@ func TestAPeersEndWaitsForNothingThatHasEnded(t *testing.T) {
 	if a.outstanding == 0 {
 		t.Fatal("nothing is outstanding: nothing is proved")
 	}
-	a.peers[1].die(errors.New("it is gone"))
+	a.peers[1].drain(errors.New("it is gone"))
 	m := newMourner()
 	for range 5 {
 		a.Poll(m, 64)
@@ -126,9 +127,9 @@ func TestAPeerThatIsEndedCanWriteNothingMore(t *testing.T) {
 		ds, _ := connected(t, railJob(w, 1, queues))
 		b := ds[1]
 		e := b.peers[0]
-		ours := []uint32{e.qp.number}
+		ours := []uint32{e.qp.Num}
 		for _, r := range e.rails {
-			ours = append(ours, r.qp.number)
+			ours = append(ours, r.qp.Num)
 		}
 		for range 2 {
 			if !b.End(0, errors.New("it sends nonsense")) {
@@ -166,7 +167,7 @@ func TestAPeerThatIsDownGetsNoQueuePair(t *testing.T) {
 	j.domains(t, 2)
 	d := j.ranks[1]
 	d.links[0].state = linkDialing // in vain, since the peer was not there yet
-	d.endpoint(0).die(fabric.ErrPeerDown)
+	d.endpoint(0).drain(fabric.ErrPeerDown)
 	newMourner().untilDown(t, d)
 	if _, err := j.ranks[0].Connect(1, d.Addr()); err != nil {
 		t.Fatal(err)
@@ -216,7 +217,7 @@ func TestAPathThatNeverWorkedPointsAtTheGID(t *testing.T) {
 	j := fakeJob(w)
 	ds := j.domains(t, 2)
 	e, _ := ds[0].Connect(1, ds[1].Addr())
-	w.fault = statusRetries
+	w.fault = ibv.RetryExcErr
 	m := newMourner()
 	for e.Send(1, 0, nil, nil) == fabric.ErrAgain {
 		ds[0].Poll(m, 64)
@@ -231,19 +232,19 @@ func TestAPathThatNeverWorkedPointsAtTheGID(t *testing.T) {
 func TestWhatTheDeviceReportsEndsPeers(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		send func(d *Domain, n *fakeNIC)
+		send func(d *Domain, n *fakeHCA)
 		says string
 	}{
-		{"a failed queue pair", func(d *Domain, n *fakeNIC) {
-			n.report(asyncEvent{asyncQP, d.peers[1].qp.number, "QP_FATAL"})
+		{"a failed queue pair", func(d *Domain, n *fakeHCA) {
+			n.report(ibv.Event{Kind: ibv.EventQP, QPNum: d.peers[1].qp.Num, Name: "QP_FATAL"})
 		}, "QP_FATAL"},
-		{"a dead device", func(d *Domain, n *fakeNIC) { n.report(asyncEvent{kind: asyncDevice, name: "DEVICE_FATAL"}) }, "DEVICE_FATAL"},
-		{"a port that stays down", func(d *Domain, n *fakeNIC) { n.report(asyncEvent{kind: asyncPortDown, name: "PORT_ERR"}) }, "is down"},
+		{"a dead device", func(d *Domain, n *fakeHCA) { n.report(ibv.Event{Kind: ibv.EventDevice, Name: "DEVICE_FATAL"}) }, "DEVICE_FATAL"},
+		{"a port that stays down", func(d *Domain, n *fakeHCA) { n.report(ibv.Event{Kind: ibv.EventPortDown, Name: "PORT_ERR"}) }, "is down"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ds, _ := connected(t, fakeJob(newFakeNet()))
 			m := newMourner()
-			c.send(ds[0], ds[0].nic.(*fakeNIC))
+			c.send(ds[0], ds[0].hca.(*fakeHCA))
 			m.untilDown(t, ds[0])
 			if err := m.down[0]; !errors.Is(err, fabric.ErrPeerDown) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("PeerDown(%v), want %q", err, c.says)
@@ -254,10 +255,10 @@ func TestWhatTheDeviceReportsEndsPeers(t *testing.T) {
 
 func TestAPortThatComesBackEndsNobody(t *testing.T) {
 	ds, eps := connected(t, fakeJob(newFakeNet()))
-	n := ds[0].nic.(*fakeNIC)
-	n.report(asyncEvent{kind: asyncPortDown, name: "PORT_ERR"})
-	n.report(asyncEvent{kind: asyncPortDown, name: "PORT_ERR"}) // again
-	n.report(asyncEvent{kind: asyncPortUp, name: "PORT_ACTIVE"})
+	n := ds[0].hca.(*fakeHCA)
+	n.report(ibv.Event{Kind: ibv.EventPortDown, Name: "PORT_ERR"})
+	n.report(ibv.Event{Kind: ibv.EventPortDown, Name: "PORT_ERR"}) // again
+	n.report(ibv.Event{Kind: ibv.EventPortUp, Name: "PORT_ACTIVE"})
 	m := newMourner()
 	for end := time.Now().Add(portGrace + 200*time.Millisecond); time.Now().Before(end); {
 		ds[0].Poll(m, 64)
@@ -292,8 +293,8 @@ func TestAPeerThatBreaksTheProtocolIsEnded(t *testing.T) {
 			m := b.slot(slot)
 			putHeader(m, 1, 2, 0, nil, 5000)
 			s := b.next()
-			s.op, s.segments = opSend, 1
-			s.seg[0] = segment{addressOf(m), 40, b.sendMR.lkey}
+			s.Opcode, s.NumSGE = ibv.Send, 1
+			s.SGE[0] = ibv.SGE{Addr: ibv.Addr(m), Length: 40, LKey: b.sendMR.LKey}
 			e.submit(s, entry{slot: int32(slot)})
 		},
 	} {
@@ -344,9 +345,9 @@ func TestAHalfWrittenCreditWordIsNoNews(t *testing.T) {
 // A descriptor that was refused says so once.
 func TestARefusalIsToldOnce(t *testing.T) {
 	ds, eps := connected(t, fakeJob(newFakeNet()))
-	s := &ds[0].ring.sends[0]
-	s.id, s.refused = 1<<32, 12
-	if ds[0].refused(1); eps[0].(*endpoint).failing == nil || s.refused != 0 {
-		t.Errorf("refused with %d: the peer fails with %v", s.refused, eps[0].(*endpoint).failing)
+	s := &ds[0].ring.Sends[0]
+	s.ID, s.Refused = 1<<32, 12
+	if ds[0].refused(1); eps[0].(*endpoint).failing == nil || s.Refused != 0 {
+		t.Errorf("refused with %d: the peer fails with %v", s.Refused, eps[0].(*endpoint).failing)
 	}
 }

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // fakeJob opens domains on the devices of one network.
 func fakeJob(w *fakeNet) *job {
 	p := portInfo{device: "fake0", number: 1, mtu: 5, ethernet: true, reads: 16, answers: 16, atomics: true, maxMessage: 1 << 20}
 	return &job{fake: true, open: func(cfg fabric.Config) (*Domain, error) {
-		return open(cfg, p, "127.0.0.1", attributes{}, w.open)
+		return open(cfg, p, "127.0.0.1", ibv.Attr{}, w.open)
 	}}
 }
 

@@ -1,5 +1,7 @@
 package verbs
 
+import "github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
+
 // faults are what devices of a fakeNet do wrong.
 type faults struct {
 	halt bool // READs and WRITEs of more than some words stop halfway, until it is false
@@ -9,15 +11,15 @@ type faults struct {
 
 // halted says whether a request stays halfway, and does it so far. data is what
 // it takes along.
-func (w *fakeNet) halted(d *sendDesc, data []byte) bool {
-	if !w.halt || d.op != opRead && d.op != opWrite || len(data) <= mailSize {
+func (w *fakeNet) halted(d *ibv.SendWR, data []byte) bool {
+	if !w.halt || d.Opcode != ibv.RDMARead && d.Opcode != ibv.RDMAWrite || len(data) <= 64 {
 		return false
 	}
 	half := len(data) / 2
-	if d.op == opRead {
-		copy(memoryAt(d.seg[0].addr, half), memoryAt(d.remote, half))
+	if d.Opcode == ibv.RDMARead {
+		copy(memoryAt(d.SGE[0].Addr, half), memoryAt(d.RemoteAddr, half))
 	} else {
-		copy(memoryAt(d.remote, half), data)
+		copy(memoryAt(d.RemoteAddr, half), data)
 	}
 	return true
 }
@@ -30,19 +32,19 @@ func (w *fakeNet) set(change func(*faults)) {
 }
 
 // cling has a device refuse once to destroy a queue pair.
-func (w *fakeNet) cling(q qp) {
+func (w *fakeNet) cling(q ibv.QP) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.qps[q.number].clings = 1
+	w.qps[q.Num].clings = 1
 }
 
 // has says how many queue pairs and registrations a domain's devices have.
 func (w *fakeNet) has(d *Domain) (qps, mrs int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, n := range d.nics() {
-		qps += len(n.(*fakeNIC).qps)
-		mrs += n.(*fakeNIC).registered
+	for _, n := range d.hcas() {
+		qps += len(n.(*fakeHCA).qps)
+		mrs += n.(*fakeHCA).registered
 	}
 	return qps, mrs
 }

@@ -3,12 +3,14 @@ package verbs
 import (
 	"fmt"
 	"syscall"
+
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // fakeQP is a queue pair of a fake device.
 type fakeQP struct {
-	nic     *fakeNIC
-	id      qp
+	hca     *fakeHCA
+	id      ibv.QP
 	peer    uint32
 	ready   bool
 	failed  bool
@@ -16,28 +18,28 @@ type fakeQP struct {
 	waiting []fakeSend // that have not arrived
 }
 
-func (n *fakeNIC) createQP() (qp, int, error) {
+func (n *fakeHCA) CreateQP() (ibv.QP, int, error) {
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
 	n.w.next += 3
-	q := &fakeQP{nic: n, id: qp{uint64(n.w.next), n.w.next}}
+	q := &fakeQP{hca: n, id: ibv.QP{Handle: uint64(n.w.next), Num: n.w.next}}
 	n.w.qps[n.w.next] = q
 	n.qps = append(n.qps, q)
-	return q.id, n.options.inline, nil
+	return q.id, n.options.Inline, nil
 }
 
-func (n *fakeNIC) connectQP(q qp, p path) error {
+func (n *fakeHCA) ConnectQP(q ibv.QP, p ibv.Path) error {
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
-	f := n.w.qps[q.number]
-	f.peer, f.ready = p.qpn, true
+	f := n.w.qps[q.Num]
+	f.peer, f.ready = p.QPNum, true
 	return nil
 }
 
-func (n *fakeNIC) failQP(q qp) error {
+func (n *fakeHCA) FailQP(q ibv.QP) error {
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
-	f := n.w.qps[q.number]
+	f := n.w.qps[q.Num]
 	if f.clings > 0 {
 		return syscall.EIO
 	}
@@ -45,12 +47,12 @@ func (n *fakeNIC) failQP(q qp) error {
 	return nil
 }
 
-func (n *fakeNIC) destroyQP(q qp) error {
+func (n *fakeHCA) DestroyQP(q ibv.QP) error {
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
-	f := n.w.qps[q.number]
+	f := n.w.qps[q.Num]
 	if f == nil {
-		return fmt.Errorf("queue pair %d does not exist", q.number)
+		return fmt.Errorf("queue pair %d does not exist", q.Num)
 	}
 	n.calls = append(n.calls, "destroy")
 	if f.clings > 0 {
@@ -58,7 +60,7 @@ func (n *fakeNIC) destroyQP(q qp) error {
 		return syscall.EBUSY
 	}
 	n.settle()
-	delete(n.w.qps, q.number)
+	delete(n.w.qps, q.Num)
 	for i, x := range n.qps {
 		if x == f {
 			n.qps = append(n.qps[:i], n.qps[i+1:]...)

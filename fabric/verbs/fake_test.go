@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // fakeNet joins fake devices. What a device does to another's memory happens
@@ -30,32 +32,32 @@ type fakeNet struct {
 }
 
 type fakeMR struct {
-	nic        *fakeNIC
+	hca        *fakeHCA
 	start, end uint64
 	access     uint32
 }
 
 // fakeSend is a work request with the data that it took along.
 type fakeSend struct {
-	sendDesc
+	ibv.SendWR
 	inline [wantInline]byte
 	n      int
 }
 
-type fakeNIC struct {
+type fakeHCA struct {
 	w          *fakeNet
-	r          rings
+	r          ibv.Rings
 	base       uint64
 	size       uint32
 	srq        []uint32
-	rcq, scq   []doneDesc
+	rcq, scq   []ibv.WC
 	armedRecv  int // 1 solicited, 2 any
 	armedSend  bool
 	events     int
 	bell       int
 	asyncBell  int
-	asyncs     []asyncEvent
-	options    nicOptions
+	asyncs     []ibv.Event
+	options    ibv.Options
 	qps        []*fakeQP
 	crossings  int
 	refills    int // turns that gave slots
@@ -74,33 +76,33 @@ func newFakeNet() *fakeNet {
 	return &fakeNet{qps: map[uint32]*fakeQP{}, mrs: map[uint32]fakeMR{}, next: 100}
 }
 
-func (w *fakeNet) open(o nicOptions) (nic, error) {
-	n := &fakeNIC{w: w, options: o}
-	n.r = rings{make([]sendDesc, sendRing), make([]uint32, recvRing), make([]doneDesc, doneRing), make([]doneDesc, doneRing)}
-	n.r.locate()
+func (w *fakeNet) open(o ibv.Options) (hca, error) {
+	n := &fakeHCA{w: w, options: o}
+	n.r = ibv.Rings{Sends: make([]ibv.SendWR, ibv.MaxSends), Recvs: make([]uint32, ibv.MaxRecvs), RecvWC: make([]ibv.WC, ibv.MaxWC), SendWC: make([]ibv.WC, ibv.MaxWC)}
+	n.r.Locate()
 	n.bell, _ = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	n.asyncBell, _ = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	return n, nil
 }
 
-func (n *fakeNIC) rings() *rings                        { return &n.r }
-func (n *fakeNIC) slots(base uint64, size, lkey uint32) { n.base, n.size = base, size }
-func (n *fakeNIC) eventFD() int                         { return n.bell }
-func (n *fakeNIC) asyncFD() int                         { return n.asyncBell }
+func (n *fakeHCA) Rings() *ibv.Rings                       { return &n.r }
+func (n *fakeHCA) SetSlots(base uint64, size, lkey uint32) { n.base, n.size = base, size }
+func (n *fakeHCA) EventFD() int                            { return n.bell }
+func (n *fakeHCA) AsyncFD() int                            { return n.asyncBell }
 
-func (n *fakeNIC) async() (asyncEvent, bool) {
+func (n *fakeHCA) AsyncEvent() (ibv.Event, bool) {
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
 	if len(n.asyncs) == 0 {
 		drainFD(n.asyncBell)
-		return asyncEvent{}, false
+		return ibv.Event{}, false
 	}
 	ev := n.asyncs[0]
 	n.asyncs = n.asyncs[1:]
 	return ev, true
 }
 
-func (n *fakeNIC) report(ev asyncEvent) {
+func (n *fakeHCA) report(ev ibv.Event) {
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
 	n.asyncs = append(n.asyncs, ev)
@@ -109,12 +111,12 @@ func (n *fakeNIC) report(ev asyncEvent) {
 
 func drainFD(fd int) { var b [8]byte; unix.Read(fd, b[:]) }
 
-func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend, _ int) polled {
+func (n *fakeHCA) PostPoll(sends, recvs, maxRecv, maxSend, _ int) ibv.Polled {
 	w := n.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n.crossings++
-	n.srq = append(n.srq, n.r.recvs[:recvs]...)
+	n.srq = append(n.srq, n.r.Recvs[:recvs]...)
 	if recvs > 0 { // who found no slot tries again
 		n.refills++
 		for _, q := range n.qps {
@@ -125,43 +127,43 @@ func (n *fakeNIC) turn(sends, recvs, maxRecv, maxSend, _ int) polled {
 	}
 	refused := 0
 	for i := range sends {
-		d := n.r.sends[i]
-		if d.op == opWrite && d.seg[0].length == 8 {
+		d := n.r.Sends[i]
+		if d.Opcode == ibv.RDMAWrite && d.SGE[0].Length == 8 {
 			n.writes++
 		}
-		q := w.qps[uint32(d.qp)]
+		q := w.qps[uint32(d.QP)]
 		if w.full {
-			n.r.sends[i].refused = int32(syscall.ENOMEM)
+			n.r.Sends[i].Refused = int32(syscall.ENOMEM)
 			refused++
 			continue
 		}
 		if q.failed && !w.mute {
-			q.done(d, statusFlushed)
+			q.done(d, ibv.WRFlushErr)
 			continue
 		}
-		q.waiting = append(q.waiting, fakeSend{sendDesc: d})
+		q.waiting = append(q.waiting, fakeSend{SendWR: d})
 		f := &q.waiting[len(q.waiting)-1]
-		if d.flags&flagInline != 0 { // taken now, since the slot is used again
-			f.n = copy(f.inline[:], memoryAt(d.seg[0].addr, int(d.seg[0].length)))
+		if d.Flags&ibv.Inline != 0 { // taken now, since the slot is used again
+			f.n = copy(f.inline[:], memoryAt(d.SGE[0].Addr, int(d.SGE[0].Length)))
 		}
 	}
 	for _, q := range n.qps {
 		q.progress()
 	}
-	r := copy(n.r.rdone[:maxRecv], n.rcq)
+	r := copy(n.r.RecvWC[:maxRecv], n.rcq)
 	n.rcq = append(n.rcq[:0], n.rcq[r:]...)
-	s := copy(n.r.sdone[:maxSend], n.scq)
+	s := copy(n.r.SendWC[:maxSend], n.scq)
 	n.scq = append(n.scq[:0], n.scq[s:]...)
-	return polled(r | s<<16 | refused<<32)
+	return ibv.Polled(r | s<<16 | refused<<32)
 }
 
 func (q *fakeQP) progress() {
-	for len(q.waiting) > 0 && q.ready && !q.failed && !q.nic.w.silent && q.id.number != q.nic.w.stuck {
+	for len(q.waiting) > 0 && q.ready && !q.failed && !q.hca.w.silent && q.id.Num != q.hca.w.stuck {
 		status, again := q.carry(&q.waiting[0])
 		if again {
 			return
 		}
-		d := q.waiting[0].sendDesc
+		d := q.waiting[0].SendWR
 		q.waiting = q.waiting[:copy(q.waiting, q.waiting[1:])]
 		q.done(d, status)
 		if status != 0 {
@@ -171,19 +173,19 @@ func (q *fakeQP) progress() {
 }
 
 // done makes the completion of a send.
-func (q *fakeQP) done(d sendDesc, status uint8) {
-	if d.flags&flagSignaled == 0 && status == 0 {
+func (q *fakeQP) done(d ibv.SendWR, status uint8) {
+	if d.Flags&ibv.Signaled == 0 && status == 0 {
 		return
 	}
-	n := q.nic
-	n.scq = append(n.scq, doneDesc{id: d.id, qpn: q.id.number, status: uint32(status)})
+	n := q.hca
+	n.scq = append(n.scq, ibv.WC{ID: d.ID, QPNum: q.id.Num, Status: uint32(status)})
 	if n.armedSend {
 		n.armedSend = false
 		n.ring()
 	}
 }
 
-func (n *fakeNIC) ring() {
+func (n *fakeHCA) ring() {
 	n.events++
 	unix.Write(n.bell, oneRing)
 }
@@ -193,128 +195,128 @@ func (q *fakeQP) fail() {
 		return
 	}
 	q.failed = true
-	if q.nic.w.mute {
+	if q.hca.w.mute {
 		return
 	}
 	for i := range q.waiting {
-		q.done(q.waiting[i].sendDesc, statusFlushed)
+		q.done(q.waiting[i].SendWR, ibv.WRFlushErr)
 	}
 	q.waiting = nil
 }
 
 // ofOwn says whether the data are the descriptor's own.
-func (s *sendDesc) ofOwn() bool { return s.segments > 0 && s.seg[0].addr == s.ownAt }
+func ofOwn(s *ibv.SendWR) bool { return s.NumSGE > 0 && s.SGE[0].Addr == s.OwnAddr }
 
 // key and word are what an atomic operation has elsewhere than others.
-func (s *sendDesc) key() uint32 {
-	if s.op == opFetchAdd || s.op == opCompareSwap {
-		return s.wordKey
+func keyOf(s *ibv.SendWR) uint32 {
+	if s.Opcode == ibv.AtomicFetchAndAdd || s.Opcode == ibv.AtomicCmpAndSwp {
+		return s.AtomicRKey
 	}
-	return s.rkey
+	return s.RKey
 }
 
-func (s *sendDesc) word() uint64 {
-	b := binary.NativeEndian.AppendUint32(nil, s.rkey)
-	return binary.NativeEndian.Uint64(binary.NativeEndian.AppendUint32(b, s.high))
+func wordOf(s *ibv.SendWR) uint64 {
+	b := binary.NativeEndian.AppendUint32(nil, s.RKey)
+	return binary.NativeEndian.Uint64(binary.NativeEndian.AppendUint32(b, s.High))
 }
 
 // carry does what a work request says, at once.
 func (q *fakeQP) carry(d *fakeSend) (status uint8, again bool) {
-	w := q.nic.w
+	w := q.hca.w
 	p := w.qps[q.peer]
 	if p == nil || p.failed || !p.ready {
-		return statusRetries, false
+		return ibv.RetryExcErr, false
 	}
-	if f := w.fault; f != 0 && (w.at == "" || w.at == q.nic.options.device) {
+	if f := w.fault; f != 0 && (w.at == "" || w.at == q.hca.options.Device) {
 		w.fault = 0
 		return f, false
 	}
-	data := append(q.nic.scratch[:0], d.inline[:d.n]...)
-	for i := range int(d.segments) {
-		if d.flags&flagInline != 0 {
+	data := append(q.hca.scratch[:0], d.inline[:d.n]...)
+	for i := range int(d.NumSGE) {
+		if d.Flags&ibv.Inline != 0 {
 			break
 		}
-		if !w.mayUse(d.seg[i].lkey, q.nic, d.seg[i].addr, d.seg[i].length, 0) {
+		if !w.mayUse(d.SGE[i].LKey, q.hca, d.SGE[i].Addr, d.SGE[i].Length, 0) {
 			return 4, false
 		}
-		data = append(data, memoryAt(d.seg[i].addr, int(d.seg[i].length))...)
+		data = append(data, memoryAt(d.SGE[i].Addr, int(d.SGE[i].Length))...)
 	}
-	q.nic.scratch = data
+	q.hca.scratch = data
 	length := uint32(len(data))
-	if d.op == opRead || d.op == opWrite {
-		q.nic.moved += uint64(length)
+	if d.Opcode == ibv.RDMARead || d.Opcode == ibv.RDMAWrite {
+		q.hca.moved += uint64(length)
 	}
-	want := [...]uint32{opSend: 0, opWrite: accessRemoteWrite, opWriteNote: accessRemoteWrite, opRead: accessRemoteRead,
-		opFetchAdd: accessRemoteAtomic, opCompareSwap: accessRemoteAtomic}[d.op]
-	if d.op != opSend && length > 0 && !w.mayUse(d.key(), p.nic, d.remote, length, want) {
+	want := [...]uint32{ibv.Send: 0, ibv.RDMAWrite: ibv.RemoteWrite, ibv.RDMAWriteWithImm: ibv.RemoteWrite, ibv.RDMARead: ibv.RemoteRead,
+		ibv.AtomicFetchAndAdd: ibv.RemoteAtomic, ibv.AtomicCmpAndSwp: ibv.RemoteAtomic}[d.Opcode]
+	if d.Opcode != ibv.Send && length > 0 && !w.mayUse(keyOf(&d.SendWR), p.hca, d.RemoteAddr, length, want) {
 		p.fail()
-		return statusRemoteAccess, false
+		return ibv.RemAccessErr, false
 	}
-	if (d.op == opSend || d.op == opWriteNote) && len(p.nic.srq) == 0 {
+	if (d.Opcode == ibv.Send || d.Opcode == ibv.RDMAWriteWithImm) && len(p.hca.srq) == 0 {
 		w.rnr++
 		return 0, true
 	}
-	if d.op != opWrite || d.ofOwn() && length == 8 {
-		p.nic.settle()
+	if d.Opcode != ibv.RDMAWrite || ofOwn(&d.SendWR) && length == 8 {
+		p.hca.settle()
 	}
-	if w.halted(&d.sendDesc, data) {
+	if w.halted(&d.SendWR, data) {
 		return 0, true
 	}
-	switch d.op {
-	case opSend:
-		slot := p.nic.takeSlot()
-		if length > p.nic.size {
+	switch d.Opcode {
+	case ibv.Send:
+		slot := p.hca.takeSlot()
+		if length > p.hca.size {
 			return 9, false
 		}
-		copy(memoryAt(p.nic.base+uint64(slot)*uint64(p.nic.size), int(p.nic.size)), data)
-		p.nic.received(doneDesc{id: uint64(slot), bytes: length, qpn: p.id.number}, d.flags&flagSolicited != 0)
-	case opWrite, opWriteNote:
+		copy(memoryAt(p.hca.base+uint64(slot)*uint64(p.hca.size), int(p.hca.size)), data)
+		p.hca.received(ibv.WC{ID: uint64(slot), ByteLen: length, QPNum: p.id.Num}, d.Flags&ibv.Solicited != 0)
+	case ibv.RDMAWrite, ibv.RDMAWriteWithImm:
 		if length > 0 {
-			if d.ofOwn() && length == 8 {
-				storeWord(d.remote, d.own[0])
-			} else if w.posted && d.op == opWrite && !d.ofOwn() {
-				data, remote := bytes.Clone(data), d.remote
-				p.nic.written = append(p.nic.written, func() { copy(memoryAt(remote, int(length)), data) })
+			if ofOwn(&d.SendWR) && length == 8 {
+				storeWord(d.RemoteAddr, d.Own)
+			} else if w.posted && d.Opcode == ibv.RDMAWrite && !ofOwn(&d.SendWR) {
+				data, remote := bytes.Clone(data), d.RemoteAddr
+				p.hca.written = append(p.hca.written, func() { copy(memoryAt(remote, int(length)), data) })
 			} else {
-				copy(memoryAt(d.remote, int(length)), data)
+				copy(memoryAt(d.RemoteAddr, int(length)), data)
 			}
 		}
-		if d.op == opWriteNote {
-			slot := p.nic.takeSlot()
-			p.nic.received(doneDesc{id: uint64(slot), bytes: length, qpn: p.id.number, op: recvNoted, data: d.note}, d.flags&flagSolicited != 0)
+		if d.Opcode == ibv.RDMAWriteWithImm {
+			slot := p.hca.takeSlot()
+			p.hca.received(ibv.WC{ID: uint64(slot), ByteLen: length, QPNum: p.id.Num, Opcode: ibv.RecvRDMAWithImm, ImmData: d.ImmData}, d.Flags&ibv.Solicited != 0)
 		}
-	case opRead:
+	case ibv.RDMARead:
 		if length > 0 {
-			copy(memoryAt(d.seg[0].addr, int(length)), memoryAt(d.remote, int(length)))
+			copy(memoryAt(d.SGE[0].Addr, int(length)), memoryAt(d.RemoteAddr, int(length)))
 		}
-	case opFetchAdd, opCompareSwap:
-		word := memoryAt(d.remote, 8)
+	case ibv.AtomicFetchAndAdd, ibv.AtomicCmpAndSwp:
+		word := memoryAt(d.RemoteAddr, 8)
 		old := binary.NativeEndian.Uint64(word)
-		binary.NativeEndian.PutUint64(memoryAt(d.seg[0].addr, 8), old)
-		if d.op == opFetchAdd {
-			binary.NativeEndian.PutUint64(word, old+d.word())
-		} else if old == d.word() {
-			binary.NativeEndian.PutUint64(word, d.swap)
+		binary.NativeEndian.PutUint64(memoryAt(d.SGE[0].Addr, 8), old)
+		if d.Opcode == ibv.AtomicFetchAndAdd {
+			binary.NativeEndian.PutUint64(word, old+wordOf(&d.SendWR))
+		} else if old == wordOf(&d.SendWR) {
+			binary.NativeEndian.PutUint64(word, d.Swap)
 		}
 	}
 	return 0, false
 }
 
 // settle brings to memory what has been written.
-func (n *fakeNIC) settle() {
+func (n *fakeHCA) settle() {
 	for _, f := range n.written {
 		f()
 	}
 	n.written = nil
 }
 
-func (n *fakeNIC) takeSlot() uint32 {
+func (n *fakeHCA) takeSlot() uint32 {
 	slot := n.srq[0]
 	n.srq = n.srq[:copy(n.srq, n.srq[1:])]
 	return slot
 }
 
-func (n *fakeNIC) received(c doneDesc, solicited bool) {
+func (n *fakeHCA) received(c ibv.WC, solicited bool) {
 	n.rcq = append(n.rcq, c)
 	if n.armedRecv == 2 || n.armedRecv == 1 && solicited {
 		n.armedRecv = 0
@@ -322,12 +324,12 @@ func (n *fakeNIC) received(c doneDesc, solicited bool) {
 	}
 }
 
-func (w *fakeNet) mayUse(key uint32, n *fakeNIC, addr uint64, length, access uint32) bool {
+func (w *fakeNet) mayUse(key uint32, n *fakeHCA, addr uint64, length, access uint32) bool {
 	m, ok := w.mrs[key]
-	return ok && m.nic == n && addr >= m.start && addr+uint64(length) <= m.end && addr+uint64(length) >= addr && m.access&access == access
+	return ok && m.hca == n && addr >= m.start && addr+uint64(length) <= m.end && addr+uint64(length) >= addr && m.access&access == access
 }
 
-func (n *fakeNIC) arm(solicited bool) error {
+func (n *fakeHCA) ReqNotify(solicited bool) error {
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
 	n.armedSend = true
@@ -337,7 +339,7 @@ func (n *fakeNIC) arm(solicited bool) error {
 	return nil
 }
 
-func (n *fakeNIC) drain() int {
+func (n *fakeHCA) AckEvents() int {
 	if n.amidDrain != nil {
 		n.draining.Store(true)
 		n.amidDrain()
@@ -351,37 +353,37 @@ func (n *fakeNIC) drain() int {
 	return c
 }
 
-func (n *fakeNIC) register(addr uint64, length int, access uint32) (mr, error) {
+func (n *fakeHCA) RegMR(addr uint64, length int, access uint32) (ibv.MR, error) {
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
 	if n.w.refuse != nil {
 		n.w.refuse()
-		return mr{}, syscall.ENOMEM
+		return ibv.MR{}, syscall.ENOMEM
 	}
 	n.w.next += 7
 	n.w.mrs[n.w.next] = fakeMR{n, addr, addr + uint64(length), access}
 	n.registered++
-	return mr{uint64(n.w.next), n.w.next, n.w.next}, nil
+	return ibv.MR{Handle: uint64(n.w.next), LKey: n.w.next, RKey: n.w.next}, nil
 }
 
-func (n *fakeNIC) deregister(m mr) error {
+func (n *fakeHCA) DeregMR(m ibv.MR) error {
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
-	if _, ok := n.w.mrs[m.rkey]; !ok {
-		return fmt.Errorf("key %d is not registered", m.rkey)
+	if _, ok := n.w.mrs[m.RKey]; !ok {
+		return fmt.Errorf("key %d is not registered", m.RKey)
 	}
 	n.calls = append(n.calls, "deregister")
 	if n.grips > 0 {
 		n.grips--
 		return syscall.EBUSY
 	}
-	delete(n.w.mrs, m.rkey)
+	delete(n.w.mrs, m.RKey)
 	n.registered--
 	return nil
 }
 
 // close complains of what is left behind.
-func (n *fakeNIC) close() error {
+func (n *fakeHCA) Close() error {
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
 	unix.Close(n.bell)

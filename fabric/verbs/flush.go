@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/pin"
 )
 
 // An acknowledgement says that the peer's device has the bytes of a WRITE; on
@@ -30,7 +32,7 @@ func (e *endpoint) Flush(op fabric.Op) error {
 	}
 	id := d.takeTransfer()
 	t := &d.transfers[id]
-	t.e, t.op, t.verb, t.left, t.err = e, op, opWrite, 1+len(e.rails), nil
+	t.e, t.op, t.verb, t.left, t.err = e, op, ibv.RDMAWrite, 1+len(e.rails), nil
 	t.number, t.flush, t.before = e.number, true, e.moving
 	t.waiting = append(t.waiting[:0], part{})
 	e.reserveFirst(1)
@@ -47,7 +49,7 @@ func (e *endpoint) Flush(op fabric.Op) error {
 }
 
 // postFences posts the parts of a Flush that waits for nothing any more. Of a
-// peer that fails mourn ends them.
+// peer that fails finishFailed ends them.
 func (e *endpoint) postFences(id uint32) {
 	d, t := e.d, &e.d.transfers[id]
 	waiting := t.waiting
@@ -59,16 +61,16 @@ func (e *endpoint) postFences(id uint32) {
 	for _, p := range waiting {
 		switch {
 		case e.failing != nil:
-			e.strays = append(e.strays, stripe{id, p})
+			e.stranded = append(e.stranded, stripe{id, p})
 		case p.rail == 0:
 			e.postPart(id, p, 0)
 		default:
 			switch r := e.rails[p.rail-1]; {
-			case !r.wrote || r.qp.id == 0 && r.gone:
+			case !r.wrote || r.qp.Handle == 0 && r.gone:
 				t.left-- // the first queue pair's is outstanding
 			case r.lost != nil: // what was written there has landed once both ends are destroyed
-				e.strays = append(e.strays, stripe{id, p})
-				e.limp()
+				e.stranded = append(e.stranded, stripe{id, p})
+				e.needFailover()
 			default:
 				e.postPart(id, p, 0)
 			}
@@ -88,15 +90,15 @@ func (e *endpoint) reserveFirst(n int) {
 
 // makeFence makes a READ of 8 bytes over a rail, or the first queue pair (nil):
 // of what the peer's port there lets us read, to where nobody looks.
-func (e *endpoint) makeFence(s *sendDesc, r *rail) {
+func (e *endpoint) makeFence(s *ibv.SendWR, r *rail) {
 	d := e.d
-	s.op, s.remote, s.rkey = opRead, e.creditAddr, e.creditKey
+	s.Opcode, s.RemoteAddr, s.RKey = ibv.RDMARead, e.creditAddr, e.creditKey
 	if r != nil && r.theirs != 0 {
-		s.remote, s.rkey = e.keysAddr, r.keysKey
+		s.RemoteAddr, s.RKey = e.keysAddr, r.keysKey
 	}
-	s.seg[0] = segment{addressOf(d.sendMem) + sendSlots*slotSize, 8, d.sendMR.lkey}
+	s.SGE[0] = ibv.SGE{Addr: ibv.Addr(d.sendMem) + sendSlots*slotSize, Length: 8, LKey: d.sendMR.LKey}
 	if r != nil && r.port != 0 {
-		s.seg[0] = segment{addressOf(d.keysMem) + keyEntries*keyEntrySize, 8, d.ports[r.port-1].keysMR.lkey}
+		s.SGE[0] = ibv.SGE{Addr: ibv.Addr(d.keysMem) + pin.KeyEntries*pin.KeySize, Length: 8, LKey: d.ports[r.port-1].keysMR.LKey}
 	}
 }
 
@@ -126,8 +128,8 @@ func (e *endpoint) keep(number uint64, err error) {
 
 // flushed ends a Flush. One of a NoOp that was refused ends as that does.
 func (e *endpoint) flushed(h fabric.Handler, op fabric.Op, number uint64, err error) int {
-	if slices.ContainsFunc(e.refused, func(o refusal) bool { return o.op == fabric.NoOp && o.number <= number }) {
-		return e.complete(h, refusal{op, number, true}, errRefused)
+	if slices.ContainsFunc(e.refused, func(o refusedOp) bool { return o.op == fabric.NoOp && o.number <= number }) {
+		return e.complete(h, refusedOp{op, number, true}, errRefused)
 	}
 	if e.unsaid != nil && e.unsaidOf <= number {
 		if err == nil {
@@ -135,7 +137,7 @@ func (e *endpoint) flushed(h fabric.Handler, op fabric.Op, number uint64, err er
 		}
 		e.unsaid = nil
 	}
-	return e.complete(h, refusal{op: op}, err)
+	return e.complete(h, refusedOp{op: op}, err)
 }
 
 // Reach answers that loads and stores do not reach other machines.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // flush begins a Flush and names it.
@@ -94,7 +95,7 @@ func TestAFlushWaitsForStripesThatWait(t *testing.T) {
 	v := newMoving(t, ds, eps[0], 1<<16)
 	copy(v.mine, noise)
 	w.mu.Lock()
-	w.stuck = ds[0].peers[1].rails[0].qp.number
+	w.stuck = ds[0].peers[1].rails[0].qp.Num
 	w.mu.Unlock()
 	v.start(true, 0, len(v.mine))
 	v.flush()
@@ -159,7 +160,7 @@ func TestTheRefusalOfANoOpIsToldByItsFlush(t *testing.T) {
 				before := v.flush()
 				ds[0].inPoll = false
 				ds[0].flush()
-				w.fault = statusRemoteAccess
+				w.fault = ibv.RemAccessErr
 				v.quietly(0, len(v.mine))
 				behind := fabric.Op(0)
 				if !late {

@@ -9,7 +9,7 @@ import (
 // In a window of 64 messages the library is called for fewer than one in ten.
 func TestAWindowTakesFewCrossings(t *testing.T) {
 	ds, eps := connected(t, fakeJob(newFakeNet()))
-	n := [2]*fakeNIC{ds[0].nic.(*fakeNIC), ds[1].nic.(*fakeNIC)}
+	n := [2]*fakeHCA{ds[0].hca.(*fakeHCA), ds[1].hca.(*fakeHCA)}
 	ds[0].Poll(nobody{}, 64)
 	var c counter
 	for _, n := range n {
@@ -90,7 +90,7 @@ func TestALoneMessageGoesAtOnce(t *testing.T) {
 // gives slots back many at a time.
 func TestMessagesCarryCredit(t *testing.T) {
 	ds, eps := connected(t, fakeJob(newFakeNet()))
-	n := ds[0].nic.(*fakeNIC)
+	n := ds[0].hca.(*fakeHCA)
 	n.crossings, n.refills, n.writes = 0, 0, 0
 	const rounds = 1000
 	for range rounds {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // loseRail takes a rail out of use. What is under way on it goes on over the
@@ -20,17 +21,17 @@ func (e *endpoint) loseRail(r *rail, err error) {
 			Err: fmt.Errorf("%w (port %d of %s): %w", ErrPathLost, d.infoAt(r.port).number, d.infoAt(r.port).device, err)}
 		d.cfg.Log.Warn("verbs: a path to a peer is lost, the others are used", "rank", e.peer, "err", r.lost)
 	}
-	if r.qp.id == 0 || d.nicAt(r.port).failQP(r.qp) != nil {
+	if r.qp.Handle == 0 || d.hcaAt(r.port).FailQP(r.qp) != nil {
 		r.lostBy = time.Now()
 	}
-	e.limp()
+	e.needFailover()
 }
 
-// limp makes bury look at the endpoint.
-func (e *endpoint) limp() {
-	if !e.limping {
-		e.limping = true
-		e.d.limping = append(e.d.limping, e)
+// needFailover makes failOver look at the endpoint.
+func (e *endpoint) needFailover() {
+	if !e.inFailover {
+		e.inFailover = true
+		e.d.failovers = append(e.d.failovers, e)
 	}
 }
 
@@ -55,7 +56,7 @@ func (d *Domain) loseNumber(port int, qpn uint32, err error) {
 			continue
 		}
 		for _, r := range e.rails {
-			if r.port == port && r.qp.number == qpn && r.qp.id != 0 {
+			if r.port == port && r.qp.Num == qpn && r.qp.Handle != 0 {
 				e.loseRail(r, err)
 			}
 		}
@@ -67,33 +68,33 @@ func (e *endpoint) railGone(rail int) {
 	switch {
 	case e.failing != nil || e.down != nil:
 	case rail > len(e.rails):
-		e.die(e.downError("talk over verbs", fmt.Errorf("it has lost path %d of %d", rail, len(e.rails))))
+		e.drain(e.downError("talk over verbs", fmt.Errorf("it has lost path %d of %d", rail, len(e.rails))))
 	default:
 		r := e.rails[rail-1]
 		r.gone = true
 		e.loseRail(r, errRailGone)
-		e.limp() // stripes may wait for this
+		e.needFailover() // stripes may wait for this
 	}
 }
 
 // retireRail ends what a completion on a rail stands for.
-func (d *Domain) retireRail(h fabric.Handler, c *doneDesc) (n int) {
-	e := d.peers[c.id>>32&peerMask]
-	k := int(c.id >> railShift)
+func (d *Domain) retireRail(h fabric.Handler, c *ibv.WC) (n int) {
+	e := d.peers[c.ID>>32&peerMask]
+	k := int(c.ID >> railShift)
 	if e == nil || k > len(e.rails) {
 		return 0
 	}
-	r, seq := e.rails[k-1], uint32(c.id)
+	r, seq := e.rails[k-1], uint32(c.ID)
 	if seq-r.head >= r.tail-r.head {
 		return 0
 	}
 	for r.head != seq {
 		n += e.endRail(h, r, nil)
 	}
-	if c.status == 0 {
+	if c.Status == 0 {
 		return n + e.endRail(h, r, nil)
 	}
-	err := e.brokenRail(r, c)
+	err := e.railError(r, c)
 	if err == nil {
 		return n + e.strand(h, r)
 	}
@@ -124,47 +125,47 @@ func (e *endpoint) strand(h fabric.Handler, r *rail) int {
 	if e.d.transfers[s.id].err != nil {
 		return e.d.ended(h, s.id, nil)
 	}
-	e.strays = append(e.strays, s)
+	e.stranded = append(e.stranded, s)
 	return 0
 }
 
-// brokenRail takes a completion that is an error and says what its operation
+// railError takes a completion that is an error and says what its operation
 // ends with, nil if it goes on over another path.
-func (e *endpoint) brokenRail(r *rail, c *doneDesc) error {
+func (e *endpoint) railError(r *rail, c *ibv.WC) error {
 	if e.failing != nil {
 		return e.failing
 	}
 	if r.lost == nil {
-		s := statuses[min(int(c.status), len(statuses)-1)]
-		e.loseRail(r, fmt.Errorf("%s (status %d, vendor %#x)", s.what, c.status, c.vendor))
+		s := statuses[min(int(c.Status), len(statuses)-1)]
+		e.loseRail(r, fmt.Errorf("%s (status %d, vendor %#x)", s.what, c.Status, c.VendorErr))
 	}
-	switch c.status {
-	case statusLocal, statusFlushed, statusRetries, statusNotReady, statusFatal, statusTimeout:
+	switch c.Status {
+	case ibv.LocQPOpErr, ibv.WRFlushErr, ibv.RetryExcErr, ibv.RNRRetryExcErr, ibv.FatalErr, ibv.RespTimeoutErr:
 		return nil // the path's: SoftRoCE calls a port that is down statusLocal
-	case statusRemoteAccess:
+	case ibv.RemAccessErr:
 		return errRefused
 	}
 	return r.lost // the request's own: over the first queue pair it would cost the connection
 }
 
-// bury destroys rails that are lost once everything on them is flushed, and
+// failOver destroys rails that are lost once everything on them is flushed, and
 // lets their stripes go on. It is called when the queues are empty, and says
 // whether it has to be called again though nothing comes from outside.
-func (d *Domain) bury(h fabric.Handler, max int) (n int, busy bool) {
-	limping := d.limping
-	d.limping = nil // what is lost meanwhile joins it
-	for _, e := range limping {
-		e.limping = false
+func (d *Domain) failOver(h fabric.Handler, max int) (n int, busy bool) {
+	failovers := d.failovers
+	d.failovers = nil // what is lost meanwhile joins it
+	for _, e := range failovers {
+		e.inFailover = false
 		left := false
 		for k, r := range e.rails {
 			switch {
-			case r.lost == nil || r.qp.id == 0 && r.head == r.tail:
+			case r.lost == nil || r.qp.Handle == 0 && r.head == r.tail:
 				continue
 			case r.head != r.tail && time.Now().Before(r.lostBy) || n == max:
 				left = true
 				continue
 			}
-			if r.qp.id != 0 {
+			if r.qp.Handle != 0 {
 				if d.sends > 0 {
 					d.flush() // what waits may name the queue pair
 				}
@@ -185,28 +186,28 @@ func (d *Domain) bury(h fabric.Handler, max int) (n int, busy bool) {
 		}
 		busy = busy || left || len(e.refused) > 0
 		n += e.settle(h, max-n)
-		if n += e.goOn(h); left || len(e.strays)+len(e.refused) > 0 {
-			e.limp()
+		if n += e.resume(h); left || len(e.stranded)+len(e.refused) > 0 {
+			e.needFailover()
 		}
 	}
 	return n, busy
 }
 
-// goOn posts on the first queue pair what has been under way on rails that are
+// resume posts on the first queue pair what has been under way on rails that are
 // lost. Our queue pair is destroyed by then, so that no answer to a READ comes
 // any more. A WRITE waits until the peer's is, too: one that is still on its
 // way could land after the operation, on what the memory is used for next. What
 // has landed by then can be seen, so that a fence is over.
-func (e *endpoint) goOn(h fabric.Handler) (n int) {
+func (e *endpoint) resume(h fabric.Handler) (n int) {
 	if e.failing != nil || e.down != nil {
-		return 0 // mourn ends them
+		return 0 // finishFailed ends them
 	}
-	strays := e.strays
-	keep := strays[:0]
-	e.strays = nil // what the end of a transfer adds goes behind
-	for _, s := range strays {
+	stranded := e.stranded
+	keep := stranded[:0]
+	e.stranded = nil // what the end of a transfer adds goes behind
+	for _, s := range stranded {
 		r, t := e.rails[s.rail-1], &e.d.transfers[s.id]
-		if r.qp.id != 0 || t.verb != opRead && !r.gone || !e.room(1) {
+		if r.qp.Handle != 0 || t.verb != ibv.RDMARead && !r.gone || !e.room(1) {
 			keep = append(keep, s)
 			continue
 		}
@@ -217,6 +218,6 @@ func (e *endpoint) goOn(h fabric.Handler) (n int) {
 		s.rail, s.lkey = 0, s.back
 		e.postPart(s.id, s.part, t.rkey)
 	}
-	e.strays = append(keep, e.strays...)
+	e.stranded = append(keep, e.stranded...)
 	return n
 }

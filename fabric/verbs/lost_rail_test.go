@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // stall lets nothing arrive any more on rank 0's first rail, and moves a
@@ -14,7 +15,7 @@ func (v *moving) stall(w *fakeNet, put bool) {
 	v.t.Helper()
 	r := v.ds[0].peers[1].rails[0]
 	w.mu.Lock()
-	w.stuck = r.qp.number
+	w.stuck = r.qp.Num
 	w.mu.Unlock()
 	from, to := v.ends(put)
 	copy(from, noise)
@@ -43,24 +44,24 @@ func TestATransferGoesOnWhereItsRailIsLost(t *testing.T) {
 	for name, lose := range map[string]func(w *fakeNet, here, there *Domain){
 		"the port is down": func(w *fakeNet, d, _ *Domain) {
 			if len(d.ports) > 0 {
-				d.ports[0].nic.(*fakeNIC).report(asyncEvent{kind: asyncPortDown, name: "PORT_ERR"})
+				d.ports[0].hca.(*fakeHCA).report(ibv.Event{Kind: ibv.EventPortDown, Name: "PORT_ERR"})
 				return
 			}
-			d.nic.(*fakeNIC).report(asyncEvent{asyncQP, d.peers[1].rails[0].qp.number, "QP_REQ_ERR"})
+			d.hca.(*fakeHCA).report(ibv.Event{Kind: ibv.EventQP, QPNum: d.peers[1].rails[0].qp.Num, Name: "QP_REQ_ERR"})
 		},
 		"a queue pair has failed": func(w *fakeNet, d, _ *Domain) {
 			r := d.peers[1].rails[0]
-			d.nicAt(r.port).(*fakeNIC).report(asyncEvent{asyncQP, r.qp.number, "QP_FATAL"})
+			d.hcaAt(r.port).(*fakeHCA).report(ibv.Event{Kind: ibv.EventQP, QPNum: r.qp.Num, Name: "QP_FATAL"})
 		},
 		"the peer's queue pair has failed": func(w *fakeNet, _, d *Domain) {
 			r := d.peers[0].rails[0]
-			d.nicAt(r.port).(*fakeNIC).report(asyncEvent{asyncQP, r.qp.number, "QP_FATAL"})
+			d.hcaAt(r.port).(*fakeHCA).report(ibv.Event{Kind: ibv.EventQP, QPNum: r.qp.Num, Name: "QP_FATAL"})
 		},
 		"no answer": func(w *fakeNet, d, _ *Domain) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			q := w.qps[d.peers[1].rails[0].qp.number]
-			q.done(q.waiting[0].sendDesc, statusRetries)
+			q := w.qps[d.peers[1].rails[0].qp.Num]
+			q.done(q.waiting[0].SendWR, ibv.RetryExcErr)
 			q.waiting = q.waiting[1:]
 			q.fail()
 		},
@@ -85,10 +86,10 @@ func TestATransferGoesOnWhereItsRailIsLost(t *testing.T) {
 				err := v.m.ends[0]
 				t.Errorf("%s, %+v: the transfer ended with %v, its bytes are right: %t", name, c, err, bytes.Equal(from, to))
 			}
-			v.until("the peer's end of the path is destroyed", func() bool { return ds[1].peers[0].rails[0].qp.id == 0 })
+			v.until("the peer's end of the path is destroyed", func() bool { return ds[1].peers[0].rails[0].qp.Handle == 0 })
 			v.rested()
-			if len(v.m.down) != 0 || ds[0].peers[1].rails[0].qp.id != 0 {
-				t.Errorf("%s, %+v: PeerDown %v; the queue pair is destroyed: %t", name, c, v.m.down, ds[0].peers[1].rails[0].qp.id == 0)
+			if len(v.m.down) != 0 || ds[0].peers[1].rails[0].qp.Handle != 0 {
+				t.Errorf("%s, %+v: PeerDown %v; the queue pair is destroyed: %t", name, c, v.m.down, ds[0].peers[1].rails[0].qp.Handle == 0)
 			}
 		}
 	}
@@ -104,12 +105,12 @@ func TestAWriteOfALostRailWaitsForThePeer(t *testing.T) {
 		v := newMoving(t, ds, eps[0], 1<<16)
 		v.stall(w, true)
 		e := ds[0].peers[1]
-		ds[0].nic.(*fakeNIC).report(asyncEvent{asyncQP, e.rails[0].qp.number, "QP_FATAL"})
-		for len(e.strays) == 0 || e.rails[0].qp.id != 0 {
+		ds[0].hca.(*fakeHCA).report(ibv.Event{Kind: ibv.EventQP, QPNum: e.rails[0].qp.Num, Name: "QP_FATAL"})
+		for len(e.stranded) == 0 || e.rails[0].qp.Handle != 0 {
 			ds[0].Poll(v.m, 64)
 		}
 		for range 100 {
-			if ds[0].Poll(v.m, 64) != 0 && len(ds[0].limping) > 0 && e.strays == nil {
+			if ds[0].Poll(v.m, 64) != 0 && len(ds[0].failovers) > 0 && e.stranded == nil {
 				t.Fatal("the stripe goes on before the peer has told that nothing of it can land")
 			}
 		}
@@ -159,9 +160,9 @@ func TestManyTransfersGoOnAtOnce(t *testing.T) {
 	}
 	e := ds[0].peers[1]
 	for _, r := range e.rails {
-		ds[0].nic.(*fakeNIC).report(asyncEvent{asyncQP, r.qp.number, "QP_FATAL"})
+		ds[0].hca.(*fakeHCA).report(ibv.Event{Kind: ibv.EventQP, QPNum: r.qp.Num, Name: "QP_FATAL"})
 	}
-	v.until("more stripes are kept than have room", func() bool { return len(e.strays) > 0 && !e.room(1) })
+	v.until("more stripes are kept than have room", func() bool { return len(e.stranded) > 0 && !e.room(1) })
 	w.mu.Lock()
 	w.silent = false
 	w.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // What is wrong is refused behind a transfer that was right, too, whose memory
@@ -84,21 +85,6 @@ func TestARepeatedKeyIsForOnePurpose(t *testing.T) {
 	}
 }
 
-// Mail could overtake the bytes of a Put, a repeated one too.
-func TestNoMailBehindARepeatedPut(t *testing.T) {
-	emulated(t)
-	ds, eps := connected(t, fakeJob(newFakeNet()))
-	v, e := newMoving(t, ds, eps[0], 8), eps[0].(*endpoint)
-	for range 3 {
-		v.start(true, 0, 8)
-		v.wait()
-		before := e.mails
-		if err := e.Send(1, 0, nil, nil); err != nil || e.mails != before {
-			t.Fatalf("%d mails behind a Put, %v", e.mails-before, err)
-		}
-	}
-}
-
 // Transfers that do not end stop at the room that there is.
 func TestRepeatedTransfersNeedRoom(t *testing.T) {
 	emulated(t)
@@ -129,18 +115,18 @@ func TestRepeatedTransfersNeedRoom(t *testing.T) {
 
 // refusing is a nic that takes no work request while it is told so.
 type refusing struct {
-	nic
+	hca
 	on *bool
 }
 
-func (n refusing) turn(sends, recvs, maxRecv, maxSend, looks int) polled {
+func (n refusing) PostPoll(sends, recvs, maxRecv, maxSend, looks int) ibv.Polled {
 	if sends == 0 || !*n.on {
-		return n.nic.turn(sends, recvs, maxRecv, maxSend, looks)
+		return n.hca.PostPoll(sends, recvs, maxRecv, maxSend, looks)
 	}
 	for i := range sends {
-		n.rings().sends[i].refused = int32(syscall.ENOMEM)
+		n.Rings().Sends[i].Refused = int32(syscall.ENOMEM)
 	}
-	return n.nic.turn(0, recvs, maxRecv, maxSend, looks) | polled(sends)<<32
+	return n.hca.PostPoll(0, recvs, maxRecv, maxSend, looks) | ibv.Polled(sends)<<32
 }
 
 // What the library refuses to post ends, with the peer or over another path, and
@@ -156,9 +142,9 @@ func TestTransfersThatAreRefusedEnd(t *testing.T) {
 		ds, eps := connected(t, railJob(newFakeNet(), 2, 1))
 		v, on := newMoving(t, ds, eps[0], 1<<16), true
 		if c.port == 0 {
-			ds[0].nic = refusing{ds[0].nic, &on}
+			ds[0].hca = refusing{ds[0].hca, &on}
 		} else {
-			ds[0].ports[0].nic = refusing{ds[0].ports[0].nic, &on}
+			ds[0].ports[0].hca = refusing{ds[0].ports[0].hca, &on}
 		}
 		v.start(true, 0, c.n)
 		v.wait()
@@ -166,9 +152,9 @@ func TestTransfersThatAreRefusedEnd(t *testing.T) {
 		if err := v.m.ends[0]; (err != nil) != c.dies || c.dies && !errors.Is(err, fabric.ErrPeerDown) {
 			t.Errorf("%s refuses: the transfer ends with %v", c.name, err)
 		}
-		for _, r := range []*rings{ds[0].ring, ds[0].ports[0].ring} {
-			for i := range r.sends {
-				if r.sends[i].refused != 0 {
+		for _, r := range []*ibv.Rings{ds[0].ring, ds[0].ports[0].ring} {
+			for i := range r.Sends {
+				if r.Sends[i].Refused != 0 {
 					t.Errorf("%s: descriptor %d is still refused", c.name, i)
 				}
 			}
@@ -198,7 +184,7 @@ func TestManyStripesStartedInAPoll(t *testing.T) {
 	p := portInfo{device: "fake0", number: 1, mtu: 5, ethernet: true, reads: 16, answers: 16, atomics: true, maxMessage: piece}
 	w := newFakeNet()
 	ds, eps := connected(t, &job{open: func(cfg fabric.Config) (*Domain, error) {
-		d, err := openRails(cfg, p, nil, queues, "127.0.0.1", attributes{}, w.open)
+		d, err := openRails(cfg, p, nil, queues, "127.0.0.1", ibv.Attr{}, w.open)
 		if err == nil {
 			d.stripeMin = piece
 		}

@@ -1,6 +1,11 @@
 package verbs
 
-import "github.com/weft-mpi/weft/fabric"
+import (
+	"errors"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
+)
 
 // Poll posts what waits and looks for completions, in one crossing. It hands
 // over the ends of operations first, which make room.
@@ -15,27 +20,19 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 	}
 	d.inPoll = true
 	d.polls++
-	n, turned, drained, peeked := 0, false, false, false
+	n, turned, drained := 0, false, false
 	for n < max {
 		switch {
 		case !d.sdone.empty():
-			if ended := d.retire(h, &d.ring.sdone[d.sdone.next]); ended > 0 {
-				n += ended
-				d.colder()
-			}
+			n += d.retire(h, &d.ring.SendWC[d.sdone.next])
 			d.sdone.next++
 			own = 1
-		case d.parcel.e != nil:
-			n += d.unpack(h)
+		case d.inbound.e != nil:
+			n += d.deliver(h)
 			own = 1
 		case !d.rdone.empty():
 			n += d.take(h)
 			own = 1
-		case d.heard < maxHeard && !peeked && len(d.hot) > 0 && d.ahead < d.hold/2:
-			if peeked = !d.peek(h); !peeked {
-				n++
-			}
-			continue
 		case !turned:
 			turned = true
 			looks := 1
@@ -45,26 +42,26 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 			drained = d.look(looks)
 			continue
 		}
-		if turned && d.sdone.empty() && d.rdone.empty() && d.parcel.e == nil {
+		if turned && d.sdone.empty() && d.rdone.empty() && d.inbound.e == nil {
 			break
 		}
 	}
 	if d.ports != nil && n < max {
 		n += d.pollPorts(h, max-n)
 	}
-	if n < max && drained && len(d.limping) > 0 {
-		m, busy := d.bury(h, max-n)
+	if n < max && drained && len(d.failovers) > 0 {
+		m, busy := d.failOver(h, max-n)
 		n += m
 		if busy {
 			own++
 		}
 	}
-	if n < max && drained && len(d.dying)+len(d.failing) > 0 {
+	if n < max && drained && len(d.draining)+len(d.failing) > 0 {
 		own++
-		n += d.mourn(h, max-n)
+		n += d.finishFailed(h, max-n)
 	}
-	if len(d.owing) > 0 {
-		d.tell()
+	if len(d.owed) > 0 {
+		d.writeCredits()
 	}
 	if d.sends > 0 {
 		d.flush()
@@ -85,54 +82,45 @@ func (d *Domain) Linger() *bool { return &d.linger }
 func (d *Domain) look(looks int) bool {
 	maxSend := 0
 	if d.outstanding > 0 {
-		maxSend = doneRing
+		maxSend = ibv.MaxWC
 	}
-	p := d.turn(doneRing, maxSend, looks)
-	d.heard = 0
-	d.rdone, d.sdone = stash{0, p.recvs()}, stash{0, p.sends()}
-	return p.recvs() < doneRing && p.sends() < doneRing
+	p := d.postPoll(ibv.MaxWC, maxSend, looks)
+	d.rdone, d.sdone = stash{0, p.Recvs()}, stash{0, p.Sends()}
+	return p.Recvs() < ibv.MaxWC && p.Sends() < ibv.MaxWC
 }
 
 // take hands over the next message or note.
 func (d *Domain) take(h fabric.Handler) int {
-	c := &d.ring.rdone[d.rdone.next]
+	c := &d.ring.RecvWC[d.rdone.next]
 	d.rdone.next++
-	slot := uint32(c.id)
-	e := d.byNumber.find(c.qpn)
-	if e == nil || e.qp.number != c.qpn {
+	slot := uint32(c.ID)
+	e := d.byQPN.find(c.QPNum)
+	if e == nil || e.qp.Num != c.QPNum {
 		d.takeEvents() // of a connection just made
-		e = d.byNumber.find(c.qpn)
+		e = d.byQPN.find(c.QPNum)
 	}
 	switch {
-	case e == nil || e.qp.number != c.qpn || e.down != nil || e.cut:
+	case e == nil || e.qp.Num != c.QPNum || e.down != nil || e.cut:
 		d.repost(slot)
 		return 0
-	case c.status != 0:
+	case c.Status != 0:
 		d.repost(slot)
-		if e.failing == nil && e.dying == nil {
+		if e.failing == nil && e.draining == nil {
 			e.fail(e.statusError("receive over verbs", c))
 		}
 		return 0
-	case e.overheard(h):
-		d.rdone.next-- // it is next
-		return 1
-	case c.noted() && c.note() == 0 && c.bytes <= 8:
-		e.leaseNote(c.bytes)
+	case c.WithImm() && c.Imm() == 0:
 		d.repost(slot)
-		e.owe()
+		e.fail(e.downError("receive over verbs", errors.New("it gave a note of 0, which there is not")))
 		return 0
-	case c.noted() && c.note() == 0:
+	case c.WithImm():
+		h.Notify(e.peer, c.Imm())
 		d.repost(slot)
-		return e.mailDone(h)
-	case c.noted():
-		d.colder()
-		h.Notify(e.peer, c.note())
-		d.repost(slot)
-		e.owe()
+		e.slotFreed()
 		return 1
 	}
-	d.parcel = parcel{e, slot, d.recvMem[int(slot)*slotSize:][:min(c.bytes, slotSize)]}
-	return d.unpack(h)
+	d.inbound = inbound{e, slot, d.recvMem[int(slot)*slotSize:][:min(c.ByteLen, slotSize)]}
+	return d.deliver(h)
 }
 
 // takeEvents applies what the set-up goroutines have found.
@@ -159,8 +147,8 @@ func (d *Domain) takeEvents() {
 			continue
 		case ev.qpn != 0:
 			d.loseNumber(0, ev.qpn, ev.err)
-			if e := d.byNumber.find(ev.qpn); e != nil && e.qp.number == ev.qpn && e.down == nil {
-				e.die(e.downError("talk over verbs", ev.err))
+			if e := d.byQPN.find(ev.qpn); e != nil && e.qp.Num == ev.qpn && e.down == nil {
+				e.drain(e.downError("talk over verbs", ev.err))
 			}
 			continue
 		}
@@ -170,7 +158,7 @@ func (d *Domain) takeEvents() {
 			continue
 		}
 		if e.down != nil || e.failing != nil {
-			e.orphaned(ev.err)
+			e.processEnded(ev.err)
 			if ev.made {
 				d.destroyQP(0, ev.qp)
 				d.discard(ev.rails)
@@ -182,18 +170,18 @@ func (d *Domain) takeEvents() {
 			e.adopt(ev.qp, ev.card)
 			e.rails, e.keysAddr, e.keysKey = ev.rails, ev.card.keys, ev.card.keysKey
 		}
-		if ev.up && e.dying == nil {
+		if ev.up && e.draining == nil {
 			e.up = true
 		}
 		if ev.err != nil {
 			e.gone = true
-			e.die(ev.err)
+			e.drain(ev.err)
 		}
 	}
 }
 
 // adopt makes a queue pair the endpoint's.
-func (e *endpoint) adopt(q qp, c card) {
+func (e *endpoint) adopt(q ibv.QP, c card) {
 	e.qp = q
 	e.ring = make([]entry, queueDepth)
 	for i := range e.ring {
@@ -202,10 +190,5 @@ func (e *endpoint) adopt(q qp, c card) {
 	e.window = uint64(c.window)
 	e.scarce = scarce(e.window)
 	e.creditAddr, e.creditKey = c.credit, c.creditKey
-	d := e.d
-	e.lease.at, e.lease.addr = 8*(d.cfg.Size+int(e.peer)), c.credit+8*uint64(d.cfg.Size)
-	e.box = box(d.cfg.Size, e.peer)
-	e.place = e.box
-	e.boxAddr = c.credit + uint64(box(d.cfg.Size, d.cfg.Rank)-8*int(d.cfg.Rank))
-	d.byNumber.add(q.number, e)
+	e.d.byQPN.add(q.Num, e)
 }

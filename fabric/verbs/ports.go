@@ -6,43 +6,41 @@ import (
 	"syscall"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/pin"
 )
 
 // port is a port beside the first. It has a device context of its own, since it
 // may be another device's, and carries stripes only.
 type port struct {
 	info        portInfo
-	nic         nic
-	ring        *rings
-	sends       int // descriptors that wait for the next turn
+	hca         hca
+	ring        *ibv.Rings
+	sends       int // work requests that wait to be posted
 	outstanding int
 	budget      int
 	done        stash
-	keysMR      mr // of the table of keys
+	keysMR      ibv.MR // of the table of keys
 }
 
-// nics are the devices of all ports, that of the first first.
-func (d *Domain) nics() []nic {
-	ns := []nic{d.nic}
+// hcas are all ports, the first one first.
+func (d *Domain) hcas() []hca {
+	ns := []hca{d.hca}
 	for _, p := range d.ports {
-		ns = append(ns, p.nic)
+		ns = append(ns, p.hca)
 	}
 	return ns
 }
 
 // openPorts opens the ports beside the first.
-func (d *Domain) openPorts(infos []portInfo, a attributes, openNIC func(nicOptions) (nic, error)) error {
+func (d *Domain) openPorts(infos []portInfo, a ibv.Attr, openNIC func(ibv.Options) (hca, error)) error {
 	for _, p := range infos {
-		o := nicOptions{device: p.device, port: p.number, gidIndex: p.gidIndex, global: p.ethernet || p.lid == 0,
-			srqDepth: 16, recvCQE: 32, sendCQE: 1024 + 64*d.cfg.Size}
-		if a.maxCQE > 0 {
-			o.sendCQE = min(o.sendCQE, a.maxCQE)
-		}
+		o := p.options(d.cfg.Size, a)
 		n, err := openNIC(o)
 		if err != nil {
 			return fmt.Errorf("%s port %d: %w", p.device, p.number, explain(err))
 		}
-		d.ports = append(d.ports, &port{info: p, nic: n, ring: n.rings(), budget: o.sendCQE - 2*sendRing})
+		d.ports = append(d.ports, &port{info: p, hca: n, ring: n.Rings(), budget: o.SendCQE - 2*ibv.MaxSends})
 	}
 	return nil
 }
@@ -50,9 +48,9 @@ func (d *Domain) openPorts(infos []portInfo, a attributes, openNIC func(nicOptio
 // shareKeys makes the table of keys known to the further ports, for fences.
 func (d *Domain) shareKeys() error {
 	for _, p := range d.ports {
-		m, err := p.nic.register(addressOf(d.keysMem), len(d.keysMem), accessLocalWrite|accessRemoteRead)
+		m, err := p.hca.RegMR(ibv.Addr(d.keysMem), len(d.keysMem), ibv.LocalWrite|ibv.RemoteRead)
 		if err != nil {
-			return pinError("keys", len(d.keysMem), err)
+			return pin.Explain("keys", len(d.keysMem), err)
 		}
 		p.keysMR = m
 	}
@@ -60,11 +58,11 @@ func (d *Domain) shareKeys() error {
 }
 
 // next is a clear descriptor of the port.
-func (p *port) next(d *Domain) *sendDesc {
-	if p.sends == sendRing {
+func (p *port) next(d *Domain) *ibv.SendWR {
+	if p.sends == ibv.MaxSends {
 		d.flushPort(p)
 	}
-	return p.ring.sends[p.sends].reset()
+	return p.ring.Sends[p.sends].Reset()
 }
 
 // flushPort posts what waits.
@@ -72,32 +70,32 @@ func (d *Domain) flushPort(p *port) { d.turnPort(p, 0) }
 
 func (d *Domain) turnPort(p *port, maxSend int) int {
 	sends := p.sends
-	got := p.nic.turn(sends, 0, 0, maxSend, 1)
+	got := p.hca.PostPoll(sends, 0, 0, maxSend, 1)
 	p.sends = 0
-	if got.refused() > 0 {
+	if got.Refused() > 0 {
 		for i := range sends {
-			if s := &p.ring.sends[i]; s.refused != 0 {
+			if s := &p.ring.Sends[i]; s.Refused != 0 {
 				d.refusedRail(s)
-				s.refused = 0
+				s.Refused = 0
 			}
 		}
 	}
-	if err := got.err(); err != nil {
+	if err := got.Err(); err != nil {
 		for i, x := range d.ports {
 			if x == p {
 				d.losePort(i+1, err)
 			}
 		}
 	}
-	return got.sends()
+	return got.Sends()
 }
 
 // refusedRail takes the rail out of use whose work request the library would
 // not take: it is never flushed.
-func (d *Domain) refusedRail(s *sendDesc) {
-	e := d.peers[s.id>>32&peerMask]
-	r := e.rails[s.id>>railShift-1]
-	e.loseRail(r, fmt.Errorf("ibv_post_send: %w", syscall.Errno(s.refused)))
+func (d *Domain) refusedRail(s *ibv.SendWR) {
+	e := d.peers[s.ID>>32&peerMask]
+	r := e.rails[s.ID>>railShift-1]
+	e.loseRail(r, fmt.Errorf("ibv_post_send: %w", syscall.Errno(s.Refused)))
 	r.lostBy = r.lostBy.Add(-flushTime)
 }
 
@@ -108,10 +106,10 @@ func (d *Domain) pollPorts(h fabric.Handler, max int) (n int) {
 			continue
 		}
 		if p.done.empty() {
-			p.done = stash{0, d.turnPort(p, doneRing)}
+			p.done = stash{0, d.turnPort(p, ibv.MaxWC)}
 		}
 		for n < max && !p.done.empty() {
-			c := p.ring.sdone[p.done.next]
+			c := p.ring.SendWC[p.done.next]
 			p.done.next++
 			n += d.retireRail(h, &c)
 		}
@@ -122,7 +120,7 @@ func (d *Domain) pollPorts(h fabric.Handler, max int) (n int) {
 // armPorts asks for an event at the next end of a stripe.
 func (d *Domain) armPorts() error {
 	for _, p := range d.ports {
-		if err := p.nic.arm(true); err != nil {
+		if err := p.hca.ReqNotify(true); err != nil {
 			return err
 		}
 	}
@@ -132,10 +130,10 @@ func (d *Domain) armPorts() error {
 // closeKeys takes the table of keys from the further ports.
 func (d *Domain) closeKeys() (err error) {
 	for _, p := range d.ports {
-		if p.keysMR.id == 0 {
+		if p.keysMR.Handle == 0 {
 			continue
 		}
-		if derr := p.nic.deregister(p.keysMR); derr != nil {
+		if derr := p.hca.DeregMR(p.keysMR); derr != nil {
 			d.keysMem = nil // it stays, since the device may still read and write there
 			err = errors.Join(err, derr)
 		}
@@ -146,7 +144,7 @@ func (d *Domain) closeKeys() (err error) {
 // closePorts gives the devices back.
 func (d *Domain) closePorts() (err error) {
 	for _, p := range d.ports {
-		err = errors.Join(err, p.nic.close())
+		err = errors.Join(err, p.hca.Close())
 		p.sends = 0
 	}
 	return err

@@ -5,20 +5,11 @@ import (
 	"syscall"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/pin"
 )
 
-const (
-	// signalEvery is how many work requests one completion stands for.
-	signalEvery = 16
-	// batch is how many wait for a turn at most; lone sends to a peer go at
-	// once: only the third one between two Polls begins to wait.
-	batch = 16
-	lone  = 2
-	_     = uint(sendRing - batch - 1)
-	// lingerLooks is how often a lingering Poll looks into the empty queues: so
-	// often that its beginning and end are a small part of it, by cgo too.
-	lingerLooks = 16
-)
+const _ = uint(ibv.MaxSends - batch - 1) // what gathers fits
 
 // takeSlot takes a send slot.
 func (d *Domain) takeSlot() (uint32, bool) {
@@ -37,19 +28,19 @@ func (d *Domain) slot(i uint32) []byte {
 
 // next is a clear descriptor, of which submit makes a work request. There is
 // always one: who makes the batch full posts it.
-func (d *Domain) next() *sendDesc {
-	return d.ring.sends[d.sends].reset()
+func (d *Domain) next() *ibv.SendWR {
+	return d.ring.Sends[d.sends].Reset()
 }
 
-// submit queues a descriptor for the next turn, which comes now unless more is
+// submit queues a work request to be posted, which is done now unless more is
 // expected: within Poll its end, else the next Poll once several sends to the
 // peer have gone by themselves. Where the rank's thread sleeps, its doorbell
 // makes it come and Poll; where it has none, nothing gathers: the next Poll may
 // never come.
-func (e *endpoint) submit(s *sendDesc, w entry) {
+func (e *endpoint) submit(s *ibv.SendWR, w entry) {
 	d := e.d
 	if w.slot >= 0 {
-		if s.flags&flagInline != 0 {
+		if s.Flags&ibv.Inline != 0 {
 			d.inlined = append(d.inlined, uint32(w.slot))
 			w.slot = -1
 		} else {
@@ -63,14 +54,14 @@ func (e *endpoint) submit(s *sendDesc, w entry) {
 
 // queue is submit of a descriptor whose entry is noted down; that of a plain one
 // which holds no slot needs no note.
-func (e *endpoint) queue(s *sendDesc, f form) {
+func (e *endpoint) queue(s *ibv.SendWR, f form) {
 	d := e.d
-	s.qp, s.id = e.qp.id, uint64(e.peer)<<32|uint64(e.tail)
+	s.QP, s.ID = e.qp.Handle, uint64(e.peer)<<32|uint64(e.tail)
 	e.tail++
 	e.unsignaled++
 	// Slots that wait for a later signal must not be all there are.
 	if f == formOp || e.unsignaled >= signalEvery || d.uncovered >= sendSlots/4 {
-		s.flags |= flagSignaled
+		s.Flags |= ibv.Signaled
 		d.uncovered -= e.held
 		e.unsignaled, e.held = 0, 0
 	}
@@ -84,7 +75,7 @@ func (e *endpoint) queue(s *sendDesc, f form) {
 		if e.burstPoll != d.polls {
 			e.burst, e.burstPoll = 0, d.polls
 		}
-		if e.burst++; e.burst > lone && !d.cfg.Unattended && d.sends+d.pack.joined < batch {
+		if e.burst++; e.burst > lone && !d.cfg.Unattended && d.sends+d.coalescing.messages < batch {
 			if d.bell.armed != 0 && d.rungPoll != d.polls {
 				d.rungPoll = d.polls
 				d.bell.ring()
@@ -92,35 +83,28 @@ func (e *endpoint) queue(s *sendDesc, f form) {
 			return
 		}
 	}
-	// Where it is signaled the same turn looks for completions: a device in
-	// software has done the work when the post returns, and the next Polls may
-	// find mail and call nobody.
-	if s.flags&flagSignaled == 0 || !d.sdone.empty() {
-		d.turn(0, 0, 1)
-		return
-	}
-	d.sdone = stash{0, d.turn(0, doneRing, 1).sends()}
+	d.flush()
 }
 
 // flush posts what waits.
-func (d *Domain) flush() { d.turn(0, 0, 1) }
+func (d *Domain) flush() { d.postPoll(0, 0, 1) }
 
-// turn posts what waits and polls. Slots are given back many at a time: each
+// postPoll posts what waits and polls. Slots are given back many at a time: each
 // call costs what several of them do.
-func (d *Domain) turn(maxRecv, maxSend, looks int) polled {
+func (d *Domain) postPoll(maxRecv, maxSend, looks int) ibv.Polled {
 	sends, recvs := d.sends, 0
-	if d.recvs+d.ahead > d.hold {
+	if d.recvs > d.hold {
 		recvs, d.recvs = d.recvs, 0
 	}
-	p := d.nic.turn(sends, recvs, maxRecv, maxSend, looks)
-	d.sends, d.pack = 0, pack{}
+	p := d.hca.PostPoll(sends, recvs, maxRecv, maxSend, looks)
+	d.sends, d.coalescing = 0, coalescing{}
 	if len(d.inlined) > 0 {
 		d.freeSlots = append(d.freeSlots, d.inlined...)
 		d.inlined = d.inlined[:0]
 	}
-	if !p.well() {
+	if !p.OK() {
 		d.refused(sends)
-		if err := p.err(); err != nil {
+		if err := p.Err(); err != nil {
 			d.failAll(err)
 		}
 	}
@@ -131,44 +115,44 @@ func (d *Domain) turn(maxRecv, maxSend, looks int) polled {
 // queues have the room that we count, so something is broken.
 func (d *Domain) refused(sends int) {
 	for i := range sends {
-		s := &d.ring.sends[i]
-		if s.refused == 0 {
+		s := &d.ring.Sends[i]
+		if s.Refused == 0 {
 			continue
 		}
-		why := syscall.Errno(s.refused)
-		if s.id>>railShift != 0 {
+		why := syscall.Errno(s.Refused)
+		if s.ID>>railShift != 0 {
 			d.refusedRail(s)
-		} else if e := d.peers[s.id>>32]; e != nil {
+		} else if e := d.peers[s.ID>>32]; e != nil {
 			e.fail(&fabric.Error{Op: "post to the device", Peer: e.peer, HasPeer: true,
 				Err: fmt.Errorf("%w: ibv_post_send: %w", fabric.ErrPeerDown, why)})
 			e.failBy = e.failBy.Add(-flushTime) // what was refused is never flushed
 		}
-		s.refused = 0
+		s.Refused = 0
 	}
 }
 
-// repost gives a receive slot back to the device with a later turn.
+// repost gives a receive slot back to the device with a later postPoll.
 func (d *Domain) repost(slot uint32) {
-	if d.recvs == recvRing {
+	if d.recvs == ibv.MaxRecvs {
 		d.flush()
 	}
-	d.ring.recvs[d.recvs] = slot
+	d.ring.Recvs[d.recvs] = slot
 	d.recvs++
 }
 
 // retire ends what a completion stands for: the work request it names and
 // those before, which went well. It returns how many events that made.
-func (d *Domain) retire(h fabric.Handler, c *doneDesc) int {
-	if c.id>>railShift != 0 {
+func (d *Domain) retire(h fabric.Handler, c *ibv.WC) int {
+	if c.ID>>railShift != 0 {
 		return d.retireRail(h, c)
 	}
-	e := d.peers[c.id>>32]
-	seq := uint32(c.id)
+	e := d.peers[c.ID>>32]
+	seq := uint32(c.ID)
 	if e == nil || seq-e.head >= e.tail-e.head {
 		return 0 // of a queue pair that is gone
 	}
 	w := &e.ring[seq%queueDepth]
-	if e.head == seq && c.status == 0 && w.form == formOp && w.slot < 0 && e.lost == nil {
+	if e.head == seq && c.Status == 0 && w.form == formOp && w.slot < 0 && e.lost == nil {
 		// The commonest by far: an operation with nothing before it.
 		op := w.op
 		w.op, w.form = 0, formPlain // noEntry again: there is no result without a slot
@@ -178,8 +162,8 @@ func (d *Domain) retire(h fabric.Handler, c *doneDesc) int {
 		return 1
 	}
 	var err error
-	if c.status != 0 {
-		err = e.broken(c)
+	if c.Status != 0 {
+		err = e.completionError(c)
 	}
 	n := 0
 	for e.head != seq+1 {
@@ -223,11 +207,11 @@ func (e *endpoint) end(h fabric.Handler, err error) int {
 		if e.lost != nil {
 			err, e.lost = e.lost, nil
 		}
-		return e.complete(h, refusal{op: op}, err)
+		return e.complete(h, refusedOp{op: op}, err)
 	case formStripe:
 		return d.ended(h, uint32(op), err)
 	case formKeys:
-		return e.gotKeys(h, uint32(op), d.slot(uint32(slot))[:keyEntrySize], err)
+		return e.gotKeys(h, uint32(op), d.slot(uint32(slot))[:pin.KeySize], err)
 	}
 	return 0
 }

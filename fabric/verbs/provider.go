@@ -4,7 +4,19 @@ import (
 	"fmt"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/pin"
 )
+
+// Arena is memory of the process that is registered once, each allocation when
+// it is first used and until it is freed: that of mpi.Alloc. Its methods are
+// called from any goroutine.
+type Arena interface {
+	// Allocation finds the allocation that addr lies in. No two have the same
+	// serial.
+	Allocation(addr uintptr) (start, size uintptr, serial uint64, ok bool)
+	// OnFree has f called before an allocation is given back, until cancel is.
+	OnFree(f func(start uintptr)) (cancel func())
+}
 
 // Provider opens the transport over verbs.
 type Provider struct {
@@ -23,7 +35,7 @@ func (Provider) Available() error {
 	if _, err := find(); err != nil {
 		return err
 	}
-	return lockable(queueMemory(2))
+	return pin.Lockable(queueMemory(2))
 }
 
 // Open makes the rank reachable over the port that the environment names, or
@@ -35,7 +47,7 @@ func (p Provider) Open(cfg fabric.Config) (fabric.Domain, error) {
 		return nil, fmt.Errorf("open verbs: %w", err)
 	}
 	if p.Arena != nil {
-		d.regions.useArena(p.Arena, d.caps.Atomics)
+		d.regions.UseArena(p.Arena, d.caps.Atomics)
 	}
 	return d, nil
 }

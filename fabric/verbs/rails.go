@@ -6,13 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
-)
 
-const (
-	// maxPorts is over how many ports a rank talks at most.
-	maxPorts = 4
-	// maxRails is how many queue pairs a peer has at most, the first included.
-	maxRails = 16
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // rail is a further queue pair to a peer. Messages go over the first queue pair
@@ -22,7 +17,7 @@ type rail struct {
 	port, theirs int    // the port on this side and on the peer's; 0 is the first
 	keysKey      uint32 // of the peer's table of keys there
 	psn          uint32
-	qp           qp // id 0 once it is destroyed
+	qp           ibv.QP // id 0 once it is destroyed
 	lost         error
 	lostBy       time.Time // when it is destroyed though not all is flushed
 	gone         bool      // the peer has destroyed its end: nothing lands there any more
@@ -41,11 +36,11 @@ func (r *rail) room(d *Domain, n int) bool {
 }
 
 // nicAt is the device of a port.
-func (d *Domain) nicAt(port int) nic {
+func (d *Domain) hcaAt(port int) hca {
 	if port == 0 {
-		return d.nic
+		return d.hca
 	}
-	return d.ports[port-1].nic
+	return d.ports[port-1].hca
 }
 
 // infoAt is what is known of a port.
@@ -62,7 +57,7 @@ func (d *Domain) makeRails() (rs []*rail, err error) {
 	n := min(d.queues*(1+len(d.ports)), maxRails)
 	for k := 1; k < n; k++ {
 		r := &rail{port: k % (1 + len(d.ports)), ring: make([]stripe, queueDepth), psn: newPSN()}
-		if r.qp, _, err = d.nicAt(r.port).createQP(); err != nil {
+		if r.qp, _, err = d.hcaAt(r.port).CreateQP(); err != nil {
 			d.discard(rs)
 			return nil, fmt.Errorf("make queue pair %d: %w", k+1, err)
 		}
@@ -88,18 +83,18 @@ func (d *Domain) discard(rs []*rail) (err error) {
 // destroyRail ends the device's use of memory over a rail, see destroyQP.
 func (d *Domain) destroyRail(r *rail) error {
 	q := r.qp
-	r.qp = qp{}
+	r.qp = ibv.QP{}
 	return d.destroyQP(r.port, q)
 }
 
 // railCards describe our rails for the peer.
 func (d *Domain) railCards(rs []*rail) (cs []railCard) {
 	for _, r := range rs {
-		p, key := d.infoAt(r.port), d.keysMR.rkey
+		p, key := d.infoAt(r.port), d.keysMR.RKey
 		if r.port > 0 {
-			key = d.ports[r.port-1].keysMR.rkey
+			key = d.ports[r.port-1].keysMR.RKey
 		}
-		cs = append(cs, railCard{qpn: r.qp.number, psn: r.psn, lid: p.lid, mtu: p.mtu, ethernet: p.ethernet,
+		cs = append(cs, railCard{qpn: r.qp.Num, psn: r.psn, lid: p.lid, mtu: p.mtu, ethernet: p.ethernet,
 			answers: p.answers, port: uint8(r.port), gid: p.gid, keysKey: key})
 	}
 	return cs
@@ -117,9 +112,9 @@ func (d *Domain) joinRails(mine []*rail, yours []railCard) ([]*rail, error) {
 			break
 		}
 		r.theirs, r.keysKey = int(c.port), c.keysKey
-		err = d.nicAt(r.port).connectQP(r.qp, path{
-			qpn: c.qpn, psn: c.psn, myPSN: r.psn, gid: c.gid, lid: c.lid,
-			mtu: min(p.mtu, c.mtu), reads: min(p.reads, c.answers), answers: p.answers,
+		err = d.hcaAt(r.port).ConnectQP(r.qp, ibv.Path{
+			QPNum: c.qpn, PSN: c.psn, MyPSN: r.psn, GID: c.gid, LID: c.lid,
+			MTU: min(p.mtu, c.mtu), Reads: min(p.reads, c.answers), Answers: p.answers,
 		})
 		if err != nil {
 			err = fmt.Errorf("%w (queue pair %d, port %d of %s)", err, k+2, p.number, p.device)
@@ -134,7 +129,7 @@ func (d *Domain) joinRails(mine []*rail, yours []railCard) ([]*rail, error) {
 // railsBusy says whether anything is outstanding on the rails.
 func (e *endpoint) railsBusy() bool {
 	for _, r := range e.rails {
-		if r.head != r.tail && r.qp.id != 0 {
+		if r.head != r.tail && r.qp.Handle != 0 {
 			return true
 		}
 	}
@@ -151,7 +146,7 @@ func (e *endpoint) failRails(err error) {
 // destroy ends the devices' use of memory for the peer, over all queue pairs.
 func (e *endpoint) destroy() {
 	q := e.qp
-	e.qp = qp{}
+	e.qp = ibv.QP{}
 	e.d.destroyQP(0, q)
 	e.d.discard(e.rails)
 }

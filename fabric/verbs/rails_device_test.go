@@ -105,7 +105,7 @@ func TestRailsOnTwoDevices(t *testing.T) {
 		t.Fatalf("the rails are of the ports %d, %d and %d", port.port, queue.port, fenced.port)
 	}
 	v.through("a queue pair of the other port that fails", fenced, true, func() {
-		if err := ds[0].ports[0].nic.failQP(fenced.qp); err != nil {
+		if err := ds[0].ports[0].hca.FailQP(fenced.qp); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -115,13 +115,13 @@ func TestRailsOnTwoDevices(t *testing.T) {
 		}
 	})
 	v.through("a queue pair that fails", queue, true, func() {
-		if err := ds[0].nic.failQP(queue.qp); err != nil {
+		if err := ds[0].hca.FailQP(queue.qp); err != nil {
 			t.Fatal(err)
 		}
 	})
 	for _, r := range ds[0].peers[1].rails {
-		if r.lost == nil || r.qp.id != 0 {
-			t.Errorf("a path over port %d is lost with %v, and destroyed: %t", r.port, r.lost, r.qp.id == 0)
+		if r.lost == nil || r.qp.Handle != 0 {
+			t.Errorf("a path over port %d is lost with %v, and destroyed: %t", r.port, r.lost, r.qp.Handle == 0)
 		}
 	}
 	v.start(false, 0, size)
@@ -161,5 +161,5 @@ func (v *moving) through(what string, r *rail, put bool, lose func()) {
 	if !bytes.Equal(from, to) || len(v.m.down) > 0 {
 		v.t.Errorf("%s: the bytes are right: %t, PeerDown %v", what, bytes.Equal(from, to), v.m.down)
 	}
-	v.until("the path is destroyed", func() bool { return r.qp.id == 0 })
+	v.until("the path is destroyed", func() bool { return r.qp.Handle == 0 })
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // railJob opens domains with several ports on fake devices, whose stripes are
@@ -23,7 +24,7 @@ func railJob(w *fakeNet, ports, queues int) *job {
 		more = append(more, info(i))
 	}
 	return &job{fake: true, open: func(cfg fabric.Config) (*Domain, error) {
-		d, err := openRails(cfg, info(0), more, queues, "127.0.0.1", attributes{}, w.open)
+		d, err := openRails(cfg, info(0), more, queues, "127.0.0.1", ibv.Attr{}, w.open)
 		if err == nil {
 			d.stripeMin = 4096
 		}
@@ -201,8 +202,8 @@ func TestEveryPortCarriesItsShare(t *testing.T) {
 		v := newMoving(t, ds, eps[0], 1<<20)
 		v.start(put, 0, 1<<20)
 		v.wait()
-		for i, n := range ds[0].nics() {
-			if got := n.(*fakeNIC).moved; got < 1<<18 {
+		for i, n := range ds[0].hcas() {
+			if got := n.(*fakeHCA).moved; got < 1<<18 {
 				t.Errorf("put %t: port %d has carried %d of %d bytes", put, i, got, 1<<20)
 			}
 		}
@@ -246,7 +247,7 @@ func TestAMissInTheTableOfKeysCostsNothingElse(t *testing.T) {
 	if v.m.ends[0] != nil || !bytes.Equal(v.mine, v.its) {
 		t.Errorf("ended with %v, the bytes are right: %t", v.m.ends[0], bytes.Equal(v.mine, v.its))
 	}
-	if got := ds[0].ports[0].nic.(*fakeNIC).moved; got != 0 {
+	if got := ds[0].ports[0].hca.(*fakeHCA).moved; got != 0 {
 		t.Errorf("the other port has carried %d bytes", got)
 	}
 	v.rested()
@@ -261,15 +262,15 @@ func TestALostRailIsAPathChange(t *testing.T) {
 		is   error // how the transfer under way ends
 	}{
 		"a request's own fault": {func(w *fakeNet, d *Domain) { w.fault = 4 }, ErrPathLost},
-		"a refusal":             {func(w *fakeNet, d *Domain) { w.fault = statusRemoteAccess }, fabric.ErrBadRemote},
+		"a refusal":             {func(w *fakeNet, d *Domain) { w.fault = ibv.RemAccessErr }, fabric.ErrBadRemote},
 		"the port is down": {func(w *fakeNet, d *Domain) {
-			d.ports[0].nic.(*fakeNIC).report(asyncEvent{kind: asyncPortDown, name: "PORT_ERR"})
+			d.ports[0].hca.(*fakeHCA).report(ibv.Event{Kind: ibv.EventPortDown, Name: "PORT_ERR"})
 		}, nil},
 		"the device is dead": {func(w *fakeNet, d *Domain) {
-			d.ports[0].nic.(*fakeNIC).report(asyncEvent{kind: asyncDevice, name: "DEVICE_FATAL"})
+			d.ports[0].hca.(*fakeHCA).report(ibv.Event{Kind: ibv.EventDevice, Name: "DEVICE_FATAL"})
 		}, nil},
 		"a queue pair has failed": {func(w *fakeNet, d *Domain) {
-			d.ports[0].nic.(*fakeNIC).report(asyncEvent{asyncQP, d.peers[1].rails[0].qp.number, "QP_FATAL"})
+			d.ports[0].hca.(*fakeHCA).report(ibv.Event{Kind: ibv.EventQP, QPNum: d.peers[1].rails[0].qp.Num, Name: "QP_FATAL"})
 		}, nil},
 	} {
 		w := newFakeNet()
@@ -286,7 +287,7 @@ func TestALostRailIsAPathChange(t *testing.T) {
 			}
 		}
 		v.until("the path is given up: "+name, func() bool { return ds[0].peers[1].rails[0].lost != nil })
-		moved := ds[0].ports[0].nic.(*fakeNIC).moved
+		moved := ds[0].ports[0].hca.(*fakeHCA).moved
 		for range 3 {
 			clear(v.mine)
 			v.start(false, 0, len(v.its))
@@ -295,12 +296,12 @@ func TestALostRailIsAPathChange(t *testing.T) {
 				t.Errorf("%s: a transfer afterwards: %v; its bytes are right: %t", name, err, bytes.Equal(v.mine, v.its))
 			}
 		}
-		if ds[0].ports[0].nic.(*fakeNIC).moved != moved {
+		if ds[0].ports[0].hca.(*fakeHCA).moved != moved {
 			t.Errorf("%s: the lost path is used", name)
 		}
 		v.rested()
-		if len(v.m.down) != 0 || ds[0].peers[1].rails[0].qp.id != 0 {
-			t.Errorf("%s: PeerDown %v; the queue pair is destroyed: %t", name, v.m.down, ds[0].peers[1].rails[0].qp.id == 0)
+		if len(v.m.down) != 0 || ds[0].peers[1].rails[0].qp.Handle != 0 {
+			t.Errorf("%s: PeerDown %v; the queue pair is destroyed: %t", name, v.m.down, ds[0].peers[1].rails[0].qp.Handle == 0)
 		}
 	}
 }

@@ -9,10 +9,6 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// answerTime is how long a peer has to answer. Its goroutines do so by
-// themselves, however busy the application is.
-const answerTime = 5 * time.Second
-
 // errRefused is how a work request ends that the peer's device has refused. The
 // key may be wrong, or the peer is being killed: the kernel takes the memory of
 // a process away before its queue pairs. So the operation waits while the peer
@@ -20,15 +16,15 @@ const answerTime = 5 * time.Second
 // die has no goroutine that could answer.
 var errRefused = errors.New("refused")
 
-// refusal is an operation that has been refused, or would be if its end said so.
-type refusal struct {
+// refusedOp is an operation that has been refused, or would be if its end said so.
+type refusedOp struct {
 	op     fabric.Op
 	number uint64 // of a transfer in stripes, or a Flush
 	flush  bool   // that covers a NoOp which has been refused
 }
 
 // complete ends an operation. It returns how many events that makes.
-func (e *endpoint) complete(h fabric.Handler, o refusal, err error) int {
+func (e *endpoint) complete(h fabric.Handler, o refusedOp, err error) int {
 	switch {
 	case err == errRefused:
 	case o.op == fabric.NoOp:
@@ -43,7 +39,7 @@ func (e *endpoint) complete(h fabric.Handler, o refusal, err error) int {
 	}
 	e.refused = append(e.refused, o)
 	e.ask()
-	e.limp()
+	e.needFailover()
 	return 0
 }
 
@@ -69,9 +65,9 @@ func (e *endpoint) answered(ended bool) {
 	}
 }
 
-// orphaned takes the end of a peer's process that has failed already: it is why
+// processEnded takes the end of a peer's process that has failed already: it is why
 // operations were refused.
-func (e *endpoint) orphaned(err error) {
+func (e *endpoint) processEnded(err error) {
 	if e.gone = e.gone || err != nil; err != nil && !e.ended && e.answers < len(e.refused) {
 		e.failing = err
 	}
@@ -89,7 +85,7 @@ func (e *endpoint) settle(h fabric.Handler, most int) (n int) {
 		case !e.gone && time.Now().Before(e.answerBy):
 			return n
 		case err == nil:
-			e.die(e.downError("talk over verbs", fmt.Errorf("its device has refused access, and it has not answered for %v", answerTime)))
+			e.drain(e.downError("talk over verbs", fmt.Errorf("its device has refused access, and it has not answered for %v", answerTime)))
 			return n
 		}
 		o := e.refused[0]
@@ -100,7 +96,7 @@ func (e *endpoint) settle(h fabric.Handler, most int) (n int) {
 		if o.op != fabric.NoOp {
 			h.Complete(o.op, err)
 			n++
-		} else if !slices.ContainsFunc(e.refused, func(o refusal) bool { return o.flush }) {
+		} else if !slices.ContainsFunc(e.refused, func(o refusedOp) bool { return o.flush }) {
 			e.keep(o.number, err)
 		}
 	}

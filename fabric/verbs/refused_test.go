@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // The kernel takes the memory of a killed process away before its queue pairs,
@@ -43,7 +44,7 @@ func TestARefusalIsTheKeysFaultIfThePeerIsThere(t *testing.T) {
 			}
 			its := ds[1]
 			its.mu.Lock() // so that it does not answer
-			w.fault = statusRemoteAccess
+			w.fault = ibv.RemAccessErr
 			v.start(false, 0, len(v.mine))
 			eventually(t, "the device refuses", func() bool {
 				ds[0].Poll(v.m, 64)

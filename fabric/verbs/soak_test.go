@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
 // checker takes a stream of messages whose bytes follow from their number.
@@ -133,10 +134,10 @@ func TestAReceiverThatIsNotReadyIsWaitedFor(t *testing.T) {
 			count := uint64(2000)
 			if kind == "device" {
 				needDevice(t)
-				opener, count = func(cfg fabric.Config) (*Domain, error) { return narrow(cfg, func(a *attributes) { a.maxSRQ = 4 }) }, 500
+				opener, count = func(cfg fabric.Config) (*Domain, error) { return narrow(cfg, func(a *ibv.Attr) { a.MaxSRQ = 4 }) }, 500
 			} else {
 				opener = func(cfg fabric.Config) (*Domain, error) {
-					return open(cfg, portInfo{device: "fake0", mtu: 5, ethernet: true, reads: 1, answers: 1}, "127.0.0.1", attributes{maxSRQ: 4}, w.open)
+					return open(cfg, portInfo{device: "fake0", mtu: 5, ethernet: true, reads: 1, answers: 1}, "127.0.0.1", ibv.Attr{MaxSRQ: 4}, w.open)
 				}
 			}
 			j.open = func(cfg fabric.Config) (*Domain, error) {
@@ -171,7 +172,7 @@ func TestAReceiverThatIsNotReadyIsWaitedFor(t *testing.T) {
 }
 
 // narrow opens the device as if it could do less.
-func narrow(cfg fabric.Config, less func(*attributes)) (*Domain, error) {
+func narrow(cfg fabric.Config, less func(*ibv.Attr)) (*Domain, error) {
 	s, err := find()
 	if err != nil {
 		return nil, err
@@ -184,7 +185,7 @@ func narrow(cfg fabric.Config, less func(*attributes)) (*Domain, error) {
 func TestASmallCompletionQueueIsNeverOverrun(t *testing.T) {
 	needDevice(t)
 	j := &job{open: func(cfg fabric.Config) (*Domain, error) {
-		return narrow(cfg, func(a *attributes) { a.maxCQE = 2*sendRing + 16 })
+		return narrow(cfg, func(a *ibv.Attr) { a.MaxCQE = 2*ibv.MaxSends + 16 })
 	}}
 	ds, eps := connected(t, j)
 	if ds[0].budget != 16 {

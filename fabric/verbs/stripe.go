@@ -1,14 +1,12 @@
 package verbs
 
-import "github.com/weft-mpi/weft/fabric"
+import (
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
+	"github.com/weft-mpi/weft/fabric/verbs/internal/pin"
+)
 
 const (
-	// stripeMin is what a queue pair gets at least of a transfer: below, the
-	// fixed cost of a work request is more than another path saves.
-	stripeMin = 64 << 10
-	// stripeAlign keeps the ends of stripes off one page and packet.
-	stripeAlign = 4096
-
 	// The name of a work request on a rail: the rail's number from 1 on, the
 	// peer, and the number in the rail's ring. Those of the first queue pair
 	// have rail 0.
@@ -20,7 +18,7 @@ const (
 type transfer struct {
 	e       *endpoint // nil while the entry is free
 	op      fabric.Op
-	verb    opcode
+	verb    ibv.Opcode
 	left    int // work requests, and parts that wait, of which it consists
 	err     error
 	waiting []part // for the peer's keys, or transfers; the memory is used again
@@ -55,7 +53,7 @@ type lanes struct {
 }
 
 // lanesFor finds the rails that a transfer of a segment can take.
-func (e *endpoint) lanesFor(verb opcode, seg fabric.Segment, lkey uint32) (l lanes) {
+func (e *endpoint) lanesFor(verb ibv.Opcode, seg fabric.Segment, lkey uint32) (l lanes) {
 	l.n, l.lkey[0] = 1, lkey
 	for k, r := range e.rails {
 		if r.fenced(verb) && (r.port == 0 || r.keysKey == 0) {
@@ -67,7 +65,7 @@ func (e *endpoint) lanesFor(verb opcode, seg fabric.Segment, lkey uint32) (l lan
 		key := lkey
 		if r.port > 0 {
 			var ok bool
-			if key, ok = e.d.regions.localAt(seg, r.port); !ok {
+			if key, ok = e.d.regions.LocalAt(seg, r.port); !ok {
 				continue
 			}
 		}
@@ -81,14 +79,14 @@ func (e *endpoint) lanesFor(verb opcode, seg fabric.Segment, lkey uint32) (l lan
 // its WRITEs. What two devices write comes in no order, so that a message over
 // the first port could be seen before bytes that another has acknowledged. The
 // answer to a READ comes when the WRITEs before it are in the memory.
-func (r *rail) fenced(verb opcode) bool { return verb != opRead && r.theirs != 0 }
+func (r *rail) fenced(verb ibv.Opcode) bool { return verb != ibv.RDMARead && r.theirs != 0 }
 
 // stripe moves a segment over several queue pairs. False says that it goes over
 // the first alone.
 //
 // The keys of the peer's further ports are in a table of its memory: they are
 // read first, while the stripes that need none of them are under way.
-func (e *endpoint) stripe(verb opcode, seg fabric.Segment, lkey uint32, m fabric.Remote, op fabric.Op, piece int) (bool, error) {
+func (e *endpoint) stripe(verb ibv.Opcode, seg fabric.Segment, lkey uint32, m fabric.Remote, op fabric.Op, piece int) (bool, error) {
 	d, n := e.d, len(seg.Bytes)
 	l := e.lanesFor(verb, seg, lkey)
 	if l.n < 2 {
@@ -121,7 +119,7 @@ func (e *endpoint) stripe(verb opcode, seg fabric.Segment, lkey uint32, m fabric
 	id := d.takeTransfer()
 	t := &d.transfers[id]
 	t.e, t.op, t.verb, t.left, t.err = e, op, verb, 0, nil
-	t.local, t.remote, t.rkey = addressOf(seg.Bytes), m.Addr, uint32(m.Key)
+	t.local, t.remote, t.rkey = ibv.Addr(seg.Bytes), m.Addr, uint32(m.Key)
 	e.number++
 	e.moving++
 	t.number, t.flush = e.number, false
@@ -180,17 +178,17 @@ func (e *endpoint) reserve(r *rail, n int) {
 func (e *endpoint) readKeys(id, slot uint32) {
 	d := e.d
 	s := d.next()
-	s.op, s.segments = opRead, 1
-	s.remote, s.rkey = e.keysAddr+keyOffset(d.transfers[id].rkey), e.keysKey
-	s.seg[0] = segment{addressOf(d.slot(slot)), keyEntrySize, d.sendMR.lkey}
-	s.flags |= flagSignaled
+	s.Opcode, s.NumSGE = ibv.RDMARead, 1
+	s.RemoteAddr, s.RKey = e.keysAddr+pin.KeyOffset(d.transfers[id].rkey), e.keysKey
+	s.SGE[0] = ibv.SGE{Addr: ibv.Addr(d.slot(slot)), Length: pin.KeySize, LKey: d.sendMR.LKey}
+	s.Flags |= ibv.Signaled
 	e.submit(s, entry{op: fabric.Op(id), form: formKeys, slot: int32(slot)})
 }
 
 // postPart posts a part of a transfer.
 func (e *endpoint) postPart(id uint32, p part, rkey uint32) {
 	d, t := e.d, &e.d.transfers[id]
-	var s *sendDesc
+	var s *ibv.SendWR
 	var r *rail
 	if p.rail > 0 {
 		r = e.rails[p.rail-1]
@@ -200,9 +198,9 @@ func (e *endpoint) postPart(id uint32, p part, rkey uint32) {
 	} else {
 		s = d.ports[r.port-1].next(d)
 	}
-	s.op, s.segments, s.remote, s.rkey = t.verb, 1, t.remote+p.off, rkey
-	s.seg[0] = segment{t.local + p.off, p.n, p.lkey}
-	s.flags |= flagSignaled
+	s.Opcode, s.NumSGE, s.RemoteAddr, s.RKey = t.verb, 1, t.remote+p.off, rkey
+	s.SGE[0] = ibv.SGE{Addr: t.local + p.off, Length: p.n, LKey: p.lkey}
+	s.Flags |= ibv.Signaled
 	if p.n == 0 {
 		e.makeFence(s, r)
 	}
@@ -210,10 +208,10 @@ func (e *endpoint) postPart(id uint32, p part, rkey uint32) {
 		e.submit(s, entry{op: fabric.Op(id), form: formStripe, slot: -1})
 		return
 	}
-	s.qp, s.id = r.qp.id, uint64(p.rail)<<railShift|uint64(e.peer)<<32|uint64(r.tail)
+	s.QP, s.ID = r.qp.Handle, uint64(p.rail)<<railShift|uint64(e.peer)<<32|uint64(r.tail)
 	r.ring[r.tail%queueDepth] = stripe{id, p}
 	r.tail++
-	r.wrote = p.n > 0 && (r.wrote || t.verb == opWrite)
+	r.wrote = p.n > 0 && (r.wrote || t.verb == ibv.RDMAWrite)
 	if r.port == 0 {
 		d.outstanding++
 		if d.sends++; d.sends >= batch {
@@ -252,15 +250,15 @@ func (e *endpoint) gotKeys(h fabric.Handler, id uint32, entry []byte, err error)
 		}
 		return n + d.ended(h, id, err)
 	}
-	keys, ok := decodeKeys(entry, t.rkey)
+	keys, ok := pin.DecodeKeys(entry, t.rkey)
 	for _, p := range waiting {
 		r := e.rails[p.rail-1]
 		key := keys[r.theirs%maxPorts]
 		if p.n == 0 {
 			switch {
 			case r.lost != nil: // perhaps amid what was written before
-				e.strays = append(e.strays, stripe{id, p})
-				e.limp()
+				e.stranded = append(e.stranded, stripe{id, p})
+				e.needFailover()
 				continue
 			case !ok || key == 0: // nothing was written there
 				n += d.ended(h, id, nil)
@@ -292,5 +290,5 @@ func (d *Domain) ended(h fabric.Handler, id uint32, err error) int {
 		return e.flushed(h, op, number, err)
 	}
 	e.moved(number)
-	return e.complete(h, refusal{op: op, number: number}, err)
+	return e.complete(h, refusedOp{op: op, number: number}, err)
 }

@@ -103,7 +103,7 @@ func TestTwoHosts(t *testing.T) {
 	}
 	// Both have read: only now may one go.
 	conn.Write([]byte{1})
-	readN(conn, 1)
+	readByte(conn)
 	runtime.KeepAlive(mem) // which the other has read
 	if rank == 1 {
 		d.crash()

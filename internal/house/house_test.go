@@ -162,9 +162,9 @@ func TestUnsafeLivesInItsOwnFiles(t *testing.T) {
 	})
 }
 
-func TestCgoLivesInVerbs(t *testing.T) {
+func TestCgoLivesInIbv(t *testing.T) {
 	sources(t, func(path string, src []byte, file *ast.File) {
-		if imports(file, "C") && filepath.ToSlash(filepath.Dir(path)) != "fabric/verbs" {
+		if imports(file, "C") && filepath.ToSlash(filepath.Dir(path)) != "fabric/verbs/internal/ibv" {
 			t.Errorf("%s uses cgo", path)
 		}
 	})
