@@ -40,7 +40,7 @@ race: setup
 # The engine with the garbage collector and the scheduler against it: against
 # the test programs, not the go command and its linker, hence -exec.
 STRESS = $(GO) test -count=1 -vet=off -skip '$(ONCE)' -timeout $(LIMIT)
-ENGINE = ./mpi ./pt2pt ./progress ./match ./fabric/...
+ENGINE = ./mpi ./comm ./job ./report ./internal/procs ./pt2pt ./progress ./match ./fabric/...
 stress:
 	$(STRESS) -exec 'env GOMAXPROCS=8 GOGC=1 GODEBUG=clobberfree=1' $(ENGINE)
 	$(STRESS) -exec 'env GOMAXPROCS=1' $(ENGINE)

@@ -1,9 +1,9 @@
 // Package boot is how a rank finds its job, and the launcher that starts a job
 // on this machine.
 //
-// It is for two callers. Package mpi, inside a rank, calls Discover once at
-// MPI_Init, Job.Exchange to trade fabric addresses, and Job.Close at
-// MPI_Finalize. The tools weft and osu-go fill in a Launch and call Run. boot
+// It is for two callers. Inside a rank, package mpi calls Discover once at
+// MPI_Init and Job.Close at MPI_Finalize, and package job calls Job.Exchange to
+// trade fabric addresses. The tools weft and osu-go fill in a Launch and call Run. boot
 // is set-up code only: nothing in it is on the path of a message. It imports
 // nothing of Weft.
 //

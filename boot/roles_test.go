@@ -56,6 +56,9 @@ func playGreet() error {
 			return fmt.Errorf("%d of %d came", len(all), j.Size)
 		}
 	}
+	if fmt.Sprint(j.Hosts) != fmt.Sprint(make([]uint32, j.Size)) {
+		return fmt.Errorf("%d ranks of one host are on the hosts %v", j.Size, j.Hosts)
+	}
 	if err := errors.Join(j.Close(), j.Close()); err != nil {
 		return err
 	}

@@ -1,0 +1,32 @@
+package job_test
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/weft-mpi/weft/job"
+)
+
+// Ranks of one process meet without a launcher.
+func ExampleGoroutines() {
+	all, err := job.Goroutines(2, job.Auto, job.Settings{Log: slog.Default()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for rank, r := range all {
+		fmt.Printf("rank %d: %s, %d addresses\n", rank, r.Fabric, len(r.Addrs))
+		r.Domains[0].Close()
+	}
+	// Output:
+	// rank 0: mem, 2 addresses
+	// rank 1: mem, 2 addresses
+}
+
+func ExampleCheck() {
+	fmt.Println(job.Check("shm+verbs"))
+	fmt.Println(job.Check("verbs+shm"))
+	// Output:
+	// <nil>
+	// unknown fabric "verbs+shm": use one of auto, mem, shm, verbs, shm+verbs
+}
