@@ -169,6 +169,6 @@ func TestTheWatchdogSaysThatABarrierHangs(t *testing.T) {
 			_, err := mpi.Recv(c, make([]byte, 8), 0, 5)
 			return err
 		}, "a collective call on context 0 that needs rank 1: waits for that rank's call", "a goroutine is blocked in it",
-			"ranks 0 and 1 wait for each other: deadlock")
+			"ranks 0 and 1 wait for each other: deadlock", "flags_test.go:")
 	})
 }

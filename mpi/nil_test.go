@@ -46,14 +46,15 @@ var values = map[string][]any{
 	"World":   {(*mpi.World)(nil), new(mpi.World)},
 	"Comm":    {(*mpi.Comm)(nil), new(mpi.Comm)},
 	"Request": {mpi.Request{}}, "Message": {mpi.Message{}}, "Status": {mpi.Status{}}, "Pending": {mpi.Pending{}},
-	"Limits": {mpi.Limits{}}, "Class": {mpi.Class(0)}, "Option": {mpi.Option(nil)}, "Error": {&mpi.Error{}},
+	"Snapshot": {new(mpi.Snapshot)},
+	"Limits":   {mpi.Limits{}}, "Class": {mpi.Class(0)}, "Option": {mpi.Option(nil)}, "Error": {&mpi.Error{}},
 	"TruncateError": {&mpi.TruncateError{}}, "NoBufferError": {&mpi.NoBufferError{}}, "LimitError": {&mpi.LimitError{}},
 	"FabricError": {&mpi.FabricError{}}, "EnvError": {&mpi.EnvError{}}, "LostError": {&mpi.LostError{}},
 	"Device": {mpi.Device{}}, "DevicePort": {mpi.DevicePort{}}, "DeviceGID": {mpi.DeviceGID{}},
 }
 
 // noValues are the exported types that have no methods to call.
-var noValues = map[string]bool{"Scalar": true}
+var noValues = map[string]bool{"Scalar": true, "SnapshotFamily": true, "SnapshotRow": true}
 
 // What is nil or zero, after an error that was not looked at say, is answered
 // with an error where there is one to answer, and never with a panic.
@@ -190,6 +191,9 @@ func TestMethodsOfNilAnswerErrComm(t *testing.T) {
 	var w *mpi.World
 	if c.Rank() != mpi.Undefined || c.Size() != 0 || c.Context() == nil || c.WithContext(t.Context()) != nil {
 		t.Errorf("a nil Comm has the rank %d, the size %d, the context %v and becomes %v", c.Rank(), c.Size(), c.Context(), c.WithContext(t.Context()))
+	}
+	if s := w.Snapshot(); len(s.Families) != 0 {
+		t.Errorf("a nil World counts %v", s)
 	}
 	if w.Comm() != nil || w.Fabric() != "" || w.Pending() != nil {
 		t.Errorf("a nil World has the Comm %v, the fabric %q and pending %v", w.Comm(), w.Fabric(), w.Pending())

@@ -94,7 +94,7 @@ var bugs = []bug{
 	{"the generation is not moved on", "progress/request.go",
 		"r.gen = (r.gen + uses) & lastGen", "r.gen = (r.gen + 0*uses) & lastGen", "TestACopyOfAHandle"},
 	{"a condition keeps the callers of the slot's last operation", "progress/watch.go",
-		"\tr.Place = [3]uintptr{} //", "\t//", "TestAWaitForAConditionHasNoCallers"},
+		"Take(owner), until, w)\n\tCallers(&r.Place)\n", "Take(owner), until, w)\n", "TestAWaitForAConditionKnows"},
 	{"requests end before their domain is closed", "progress/closed.go",
 		"\tl.Exclusive(func() { doms = l.seal() })\n", "\tl.Exclusive(func() { doms = l.seal(); l.requests.each(l.Refuse) })\n", "TestRequestsEndBehind"},
 }

@@ -88,6 +88,7 @@ func (*watching) PeerDown(fabric.Peer, error)                        {}
 // Watch starts a request that ends when the condition holds. It is local.
 func (l *Loop) Watch(until Expiry, w Watched) Handle {
 	r := l.watcher(l.NewShared(), until, w)
+	Callers(&r.Place)
 	h := r.Handle()
 	l.Submit(&l.watching, r)
 	return h
@@ -96,11 +97,13 @@ func (l *Loop) Watch(until Expiry, w Watched) Handle {
 // WaitFor blocks until the condition holds, polling and then sleeping as any wait
 // does, or until the expiry.
 func (l *Loop) WaitFor(until Expiry, w Watched) error {
-	if !l.Enter() {
-		_, err := l.Do(&l.watching, l.watcher(l.NewShared(), until, w))
+	owner := l.Enter()
+	r := l.watcher(l.Take(owner), until, w)
+	Callers(&r.Place)
+	if !owner {
+		_, err := l.Do(&l.watching, r)
 		return err
 	}
-	r := l.watcher(l.New(), until, w)
 	l.Begin(&l.watching, r)
 	_, err := l.Await(r)
 	return err
@@ -108,6 +111,5 @@ func (l *Loop) WaitFor(until Expiry, w Watched) error {
 
 func (l *Loop) watcher(r *Request, until Expiry, w Watched) *Request {
 	r.Kind, r.Step, r.Peer, r.Buf, r.Until, r.watched = 0, 0, noPeer, nil, until, w
-	r.Place = [3]uintptr{} // the slot's last operation was called from elsewhere
 	return r
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -126,31 +127,41 @@ func TestAConditionArmsForAnyRing(t *testing.T) {
 	Wait(&h)
 }
 
-// A wait for a condition does not tell of the operation that had its slot before.
-func TestAWaitForAConditionHasNoCallersOfAnother(t *testing.T) {
+// A request that waits for a condition knows the line that waits, and not the one of
+// the operation that had its slot before.
+func TestAWaitForAConditionKnowsItsCallers(t *testing.T) {
 	s := loops(t, 1, Config{NoThread: true})[0]
 	var word atomic.Int64
-	r := s.shared(forever, 0, 1, nil)
-	r.Place[0] = 1
-	h := r.Handle()
-	s.l.Submit(s, r)
-	s.own(s.tell)
-	if _, err := Wait(&h); err != nil {
-		t.Fatal(err)
+	here := func(h Handle) {
+		t.Helper()
+		f, _ := runtime.CallersFrames(h.r.Place[:]).Next()
+		if runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64" {
+			if !strings.HasSuffix(f.File, "watch_test.go") {
+				t.Errorf("it was called from %s:%d", f.File, f.Line)
+			}
+		}
 	}
-	s.own(func() {
-		w := s.l.watcher(s.l.New(), Expiry{}, atLeast{word: &word, want: 1})
-		if w != r {
-			t.Fatal("the slot is not used again")
-		}
-		if w.Place != [3]uintptr{} {
-			t.Errorf("it was called from %x", w.Place)
-		}
-		s.l.Begin(&s.l.watching, w)
-		h = w.Handle()
+	h := s.l.Watch(Expiry{}, atLeast{word: &word, want: 1})
+	here(h)
+	ended := make(chan error)
+	go func() { ended <- s.l.WaitFor(Expiry{}, atLeast{word: &word, want: 1}) }()
+	waitUntil(t, func() (both bool) {
+		s.own(func() {
+			s.l.Each(&s.l.watching, func(r *Request) {
+				if r != h.r {
+					both = true
+					here(r.Handle())
+				}
+			})
+		})
+		return both
 	})
 	word.Store(1)
+	s.l.dom.Wake()
 	if _, err := Wait(&h); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
 		t.Error(err)
 	}
 }

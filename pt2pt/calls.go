@@ -19,7 +19,7 @@ func (e *Engine) Send(ctx context.Context, mode Mode, dest int, cid uint32, tag 
 	r := e.loop.Take(owner)
 	fill(r, until, kindSend, dest, wire.Imm(cid, tag), b)
 	r.Mode = uint8(mode)
-	callers(&r.Place)
+	progress.Callers(&r.Place)
 	_, err := e.run(r, owner)
 	return err
 }
@@ -30,7 +30,7 @@ func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b 
 	owner := e.loop.Enter()
 	r := e.loop.Take(owner)
 	fill(r, until, kindRecv, source, wire.Imm(cid, tag), b)
-	callers(&r.Place)
+	progress.Callers(&r.Place)
 	return e.run(r, owner)
 }
 
@@ -58,7 +58,7 @@ func (e *Engine) Isend(ctx context.Context, mode Mode, dest int, cid uint32, tag
 	r := e.loop.Take(owner)
 	fill(r, until, kindSend, dest, wire.Imm(cid, tag), b)
 	r.Mode = uint8(mode)
-	callers(&r.Place)
+	progress.Callers(&r.Place)
 	return e.start(r, owner)
 }
 
@@ -69,7 +69,7 @@ func (e *Engine) Irecv(ctx context.Context, source int, cid uint32, tag int32, b
 	owner := e.loop.Enter()
 	r := e.loop.Take(owner)
 	fill(r, until, kindRecv, source, wire.Imm(cid, tag), b)
-	callers(&r.Place)
+	progress.Callers(&r.Place)
 	return e.start(r, owner)
 }
 
@@ -86,7 +86,7 @@ func (e *Engine) RecvInit(ctx context.Context, source int, cid uint32, tag int32
 
 func (e *Engine) persist(ctx context.Context, kind uint8, mode Mode, peer int, cid uint32, tag int32, b []byte) progress.Handle {
 	s := progress.Saved{Sink: e, Until: progress.Expires(ctx), Buf: b, Imm: wire.Imm(cid, tag), Peer: int32(peer), Kind: kind, Mode: uint8(mode)}
-	callers(&s.Place)
+	progress.Callers(&s.Place)
 	return e.loop.Persist(s)
 }
 

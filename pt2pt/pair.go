@@ -18,7 +18,7 @@ func (e *Engine) Isendrecv(ctx context.Context, cid uint32, out []byte, dest int
 	owner := e.loop.Enter()
 	r := e.loop.Take(owner)
 	fill(r, until, kindPair, e.rank, wire.Imm(cid, recvtag), nil)
-	callers(&r.Place)
+	progress.Callers(&r.Place)
 	send := e.loop.Take(owner)
 	fill(send, progress.Expiry{}, kindSend, dest, wire.Imm(cid, sendtag), out)
 	recv := e.loop.Take(owner)

@@ -23,7 +23,7 @@ func (e *Engine) Probe(ctx context.Context, source int, cid uint32, tag int32) (
 	owner := e.loop.Enter()
 	r := e.loop.Take(owner)
 	fill(r, until, kindProbe, source, wire.Imm(cid, tag), nil)
-	callers(&r.Place)
+	progress.Callers(&r.Place)
 	return e.run(r, owner)
 }
 
@@ -77,7 +77,7 @@ func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) 
 	}
 	r := e.loop.Take(owner)
 	fill(r, until, kindMprobe, source, wire.Imm(cid, tag), nil)
-	callers(&r.Place)
+	progress.Callers(&r.Place)
 	res, name, err := e.loop.Find(e, r, owner)
 	if err != nil {
 		return Message{}, res, err
@@ -98,7 +98,7 @@ func (e *Engine) Mrecv(ctx context.Context, m *Message, b []byte) (progress.Resu
 	owner := e.loop.Enter()
 	r := e.loop.Take(owner)
 	fill(r, until, kindMrecv, e.rank, wire.Imm(0, 0), b)
-	callers(&r.Place)
+	progress.Callers(&r.Place)
 	r.Found = m.name()
 	*m = Message{}
 	return e.run(r, owner)
@@ -110,7 +110,7 @@ func (e *Engine) Imrecv(ctx context.Context, m *Message, b []byte) progress.Hand
 	owner := e.loop.Enter()
 	r := e.loop.Take(owner)
 	fill(r, until, kindMrecv, e.rank, wire.Imm(0, 0), b)
-	callers(&r.Place)
+	progress.Callers(&r.Place)
 	r.Found = m.name()
 	*m = Message{}
 	return e.start(r, owner)

@@ -1,11 +1,11 @@
 #include "textflag.h"
 
-// func callers(pcs *[3]uintptr)
+// func Callers(pcs *[3]uintptr)
 //
 // A frame pointer points at the frame pointer of the caller's frame, and a word
 // further lies the return address. That of a goroutine's first frame is zero.
 // Our caller has a frame.
-TEXT ·callers(SB), NOSPLIT|NOFRAME, $0-8
+TEXT ·Callers(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ  pcs+0(FP), AX
 	XORL  SI, SI
 	XORL  DI, DI

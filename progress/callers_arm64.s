@@ -1,7 +1,7 @@
 #include "textflag.h"
 
-// func callers(pcs *[3]uintptr), as for amd64.
-TEXT ·callers(SB), NOSPLIT|NOFRAME, $0-8
+// func Callers(pcs *[3]uintptr), as for amd64.
+TEXT ·Callers(SB), NOSPLIT|NOFRAME, $0-8
 	MOVD pcs+0(FP), R0
 	MOVD ZR, R3
 	MOVD ZR, R4

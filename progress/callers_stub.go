@@ -1,10 +1,10 @@
 //go:build amd64 || arm64
 
-package pt2pt
+package progress
 
-// callers stores the return addresses of the function that calls it, of that
+// Callers stores the return addresses of the function that calls it, of that
 // one's caller and of the next: for less than the price of a cache miss it is
 // known later which line of a program an operation comes from.
 //
 //go:noescape
-func callers(pcs *[3]uintptr)
+func Callers(pcs *[3]uintptr)
