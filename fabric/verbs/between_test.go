@@ -120,7 +120,7 @@ func startPeer(b *testing.B, name string, n int) (io.Reader, io.Writer) {
 // newSide opens a rank, bound to a processor, and connects it.
 func newSide(b *testing.B, rank, cpu int, in io.Reader, out io.Writer) *side {
 	bind(b, cpu)
-	d, err := openDevice(fabric.Config{Rank: fabric.Peer(rank), Size: 2, Job: "between", Log: slog.New(slog.NewTextHandler(b.Output(), nil))})
+	d, err := openDevice(fabric.Config{Rank: fabric.Peer(rank), Size: 2, Job: "between", Options: environment(), Log: slog.New(slog.NewTextHandler(b.Output(), nil))})
 	if err != nil {
 		b.Fatal(err)
 	}

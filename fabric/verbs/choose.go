@@ -3,7 +3,6 @@ package verbs
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -220,13 +219,13 @@ func marksWanted(getenv func(string) string) (m marks, err error) {
 	return m, nil
 }
 
-// find lists the devices and picks the ports.
-func find() ([]selection, error) {
+// find lists the devices and picks the ports that the settings name.
+func find(setting func(name string) string) ([]selection, error) {
 	ds, err := Devices()
 	if err != nil {
 		return nil, err
 	}
-	return pickAll(ds, os.Getenv)
+	return pickAll(ds, setting)
 }
 
 // explain adds the remedy to what the library answers when a port is opened.

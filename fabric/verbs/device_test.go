@@ -58,7 +58,7 @@ func (j *job) domains(t testing.TB, n int) (ds []fabric.Domain) {
 	}
 	j.ranks = nil
 	for i := range n {
-		d, err := j.open(fabric.Config{Rank: fabric.Peer(i), Size: n, Job: t.Name(), Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+		d, err := j.open(fabric.Config{Rank: fabric.Peer(i), Size: n, Job: t.Name(), Options: environment(), Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 		if err != nil {
 			t.Fatalf("Open: %v", err)
 		}
@@ -133,4 +133,15 @@ func connected(t testing.TB, j *job) (ds []*Domain, eps [2]fabric.Endpoint) {
 		}
 	}
 	return j.ranks, eps
+}
+
+// environment is the settings that package job takes from it.
+func environment() map[string]string {
+	set := map[string]string{}
+	for _, name := range (Provider{}).Options() {
+		if v := os.Getenv(name); v != "" {
+			set[name] = v
+		}
+	}
+	return set
 }

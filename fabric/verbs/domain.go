@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"sync"
 	"sync/atomic"
 
@@ -120,21 +119,22 @@ type event struct {
 	all   bool // err is about everybody
 }
 
-// openDevice opens the port that the environment names or the first usable.
+// openDevice opens the ports that cfg.Options name or the first usable one.
 func openDevice(cfg fabric.Config) (*Domain, error) {
-	ss, err := find()
+	setting := func(name string) string { return cfg.Options[name] }
+	ss, err := find(setting)
 	if err != nil {
 		return nil, err
 	}
-	queues, err := railsWanted(os.Getenv)
+	queues, err := railsWanted(setting)
 	if err != nil {
 		return nil, err
 	}
-	m, err := marksWanted(os.Getenv)
+	m, err := marksWanted(setting)
 	if err != nil {
 		return nil, err
 	}
-	writes, err := writesWanted(os.Getenv)
+	writes, err := writesWanted(setting)
 	if err != nil {
 		return nil, err
 	}

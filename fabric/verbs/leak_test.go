@@ -78,7 +78,7 @@ func TestLinkDownEndsPeers(t *testing.T) {
 	}
 	before := resources(t)
 	ds, eps := pair(t)
-	s, err := find()
+	s, err := find(os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/verbs/internal/pin"
@@ -26,20 +27,22 @@ type Provider struct {
 // Name is "verbs".
 func (Provider) Name() string { return "verbs" }
 
-// Options is empty: the package reads its variables from the environment.
-func (Provider) Options() []string { return nil }
+// Options are the names of the settings, see docs/infiniband.md.
+func (Provider) Options() []string {
+	return []string{envDevice, envGID, envCache, envRails, envRendezvous, envLevel, envClass}
+}
 
-// Available says why no RDMA device can be used, each one's reason and remedy,
-// or nil.
+// Available says why no RDMA device can be used, or not the one that the
+// environment names, each one's reason and remedy, or nil.
 func (Provider) Available() error {
-	if _, err := find(); err != nil {
+	if _, err := find(os.Getenv); err != nil {
 		return err
 	}
 	return pin.Lockable(queueMemory(2))
 }
 
-// Open makes the rank reachable over the port that the environment names, or
-// the first usable one. It fails where the memory of the queues can't be
+// Open makes the rank reachable over the ports that the options name, or the
+// first usable one. It fails where the memory of the queues can't be
 // pinned.
 func (p Provider) Open(cfg fabric.Config) (fabric.Domain, error) {
 	d, err := openDevice(cfg)

@@ -31,7 +31,7 @@ func secondDevice(t *testing.T) {
 	t.Cleanup(func() { exec.Command("rdma", "link", "del", "rxe1").Run() })
 	t.Setenv(envDevice, "rxe0,rxe1")
 	eventually(t, "rxe1 can be used", func() bool {
-		_, err := find()
+		_, err := find(os.Getenv)
 		return err == nil
 	})
 }

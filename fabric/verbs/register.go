@@ -1,15 +1,13 @@
 package verbs
 
 import (
-	"os"
-
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/verbs/internal/pin"
 )
 
 // openRegions makes memory registrable with all ports.
 func (d *Domain) openRegions() {
-	o := pin.Options{Device: d.hca, Table: d.keysMem, Sign: pin.NewSigner(d.token), Cache: os.Getenv(envCache) != "0", Log: d.cfg.Log}
+	o := pin.Options{Device: d.hca, Table: d.keysMem, Sign: pin.NewSigner(d.token), Cache: d.cfg.Options[envCache] != "0", Log: d.cfg.Log}
 	for _, p := range d.ports {
 		o.More = append(o.More, p.hca)
 	}

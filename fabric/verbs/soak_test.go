@@ -173,7 +173,7 @@ func TestAReceiverThatIsNotReadyIsWaitedFor(t *testing.T) {
 
 // narrow opens the device as if it could do less.
 func narrow(cfg fabric.Config, less func(*ibv.Attr)) (*Domain, error) {
-	s, err := find()
+	s, err := find(os.Getenv)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func TestTwoHosts(t *testing.T) {
 		t.Skip("scripts/roce test --two runs this on two hosts")
 	}
 	rank := int(host[4] - '0')
-	d, err := openDevice(fabric.Config{Rank: fabric.Peer(rank), Size: 2, Job: "two hosts", Log: slog.Default()})
+	d, err := openDevice(fabric.Config{Rank: fabric.Peer(rank), Size: 2, Job: "two hosts", Options: environment(), Log: slog.Default()})
 	if err != nil {
 		t.Fatal(err)
 	}
