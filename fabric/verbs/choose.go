@@ -3,24 +3,12 @@ package verbs
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/verbs/internal/pin"
-)
-
-// The environment's words.
-const (
-	envDevice     = "WEFT_VERBS_DEV"
-	envGID        = "WEFT_VERBS_GID"
-	envCache      = "WEFT_VERBS_CACHE"
-	envRails      = "WEFT_VERBS_RAILS"
-	envRendezvous = "WEFT_VERBS_RNDV"
-	envLevel      = "WEFT_VERBS_SL"
-	envClass      = "WEFT_VERBS_TC"
 )
 
 func noLibrary(err error) error {
@@ -85,20 +73,13 @@ func (s *selection) gid() GID { return s.port.GIDs[s.port.Chosen] }
 // pick finds the port to use: the one that the environment names, else the
 // first usable.
 func pick(ds []Device, getenv func(string) string) (selection, error) {
-	device, portText, named := strings.Cut(getenv(envDevice), ":")
-	port := 0
-	if named {
-		var err error
-		if port, err = strconv.Atoi(portText); err != nil || port < 1 {
-			return selection{}, fmt.Errorf("%s=%s: write DEVICE or DEVICE:PORT", envDevice, getenv(envDevice))
-		}
+	device, port, err := parsePort(getenv(envDevice))
+	if err != nil {
+		return selection{}, err
 	}
-	index := -1
-	if g := getenv(envGID); g != "" {
-		var err error
-		if index, err = strconv.Atoi(g); err != nil || index < 0 {
-			return selection{}, fmt.Errorf("%s=%s is not an index of a GID", envGID, g)
-		}
+	index, err := parseIndex(getenv(envGID))
+	if err != nil {
+		return selection{}, err
 	}
 	var why []error
 	for _, d := range ds {
@@ -167,56 +148,6 @@ func pickAll(ds []Device, getenv func(string) string) (ss []selection, err error
 		ss = append(ss, s)
 	}
 	return ss, nil
-}
-
-// railsWanted is how many queue pairs a connection has on each port.
-func railsWanted(getenv func(string) string) (int, error) {
-	v := getenv(envRails)
-	if v == "" {
-		return 1, nil
-	}
-	n, err := strconv.Atoi(v)
-	if err != nil || n < 1 || n > maxRails {
-		return 0, fmt.Errorf("%s=%s: write how many queue pairs a connection has on each port, 1 to %d", envRails, v, maxRails)
-	}
-	return n, nil
-}
-
-// writesWanted says whether large messages are written by their sender, and not
-// read by their receiver.
-func writesWanted(getenv func(string) string) (bool, error) {
-	switch v := getenv(envRendezvous); v {
-	case "", "read":
-		return false, nil
-	case "write":
-		return true, nil
-	default:
-		return false, fmt.Errorf("%s=%s: write read or write", envRendezvous, v)
-	}
-}
-
-// marks are how packets are marked for the switches: service level (InfiniBand,
-// and the priority of RoCE v1) and traffic class (the DSCP and ECN bits of RoCE
-// v2).
-type marks struct{ level, class int }
-
-func marksWanted(getenv func(string) string) (m marks, err error) {
-	for _, v := range []struct {
-		name string
-		to   *int
-		most int
-	}{{envLevel, &m.level, 15}, {envClass, &m.class, 255}} {
-		s := getenv(v.name)
-		if s == "" {
-			continue
-		}
-		n, err := strconv.ParseInt(s, 0, 16)
-		if err != nil || n < 0 || int(n) > v.most {
-			return m, fmt.Errorf("%s=%s is not a number from 0 to %d", v.name, s, v.most)
-		}
-		*v.to = int(n)
-	}
-	return m, nil
 }
 
 // find lists the devices and picks the ports that the settings name.

@@ -122,27 +122,19 @@ type event struct {
 // openDevice opens the ports that cfg.Options name or the first usable one.
 func openDevice(cfg fabric.Config) (*Domain, error) {
 	setting := func(name string) string { return cfg.Options[name] }
+	want, err := readSettings(setting)
+	if err != nil {
+		return nil, err
+	}
 	ss, err := find(setting)
 	if err != nil {
 		return nil, err
 	}
-	queues, err := railsWanted(setting)
+	d, err := openSelected(cfg, ss, want.queues, want.marks, ss[0].port.attr)
 	if err != nil {
 		return nil, err
 	}
-	m, err := marksWanted(setting)
-	if err != nil {
-		return nil, err
-	}
-	writes, err := writesWanted(setting)
-	if err != nil {
-		return nil, err
-	}
-	d, err := openSelected(cfg, ss, queues, m, ss[0].port.attr)
-	if err != nil {
-		return nil, err
-	}
-	d.caps.PutFirst = writes
+	d.caps.PutFirst = want.writes
 	return d, nil
 }
 

@@ -365,7 +365,8 @@ func TestPortsAndRailsAreChosen(t *testing.T) {
 		}
 	}
 	for level, class := range map[string]string{"3": "0x60", "": "106", "16": "", "-1": "0", "0": "256"} {
-		m, err := marksWanted(func(name string) string { return map[string]string{envLevel: level, envClass: class}[name] })
+		want, err := readSettings(func(name string) string { return map[string]string{envLevel: level, envClass: class}[name] })
+		m := want.marks
 		if good := map[string]marks{"3": {3, 96}, "": {0, 106}}; good[level] != (marks{}) && (m != good[level] || err != nil) ||
 			good[level] == (marks{}) && err == nil {
 			t.Errorf("%s=%q %s=%q: %+v, %v", envLevel, level, envClass, class, m, err)
