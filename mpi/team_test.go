@@ -74,9 +74,10 @@ var notBetweenProcesses = map[string][]string{
 	},
 	"its ranks are goroutines anyway": {
 		"TestABarrierOfManyGoroutinesEndsSoon", "TestABufferIsTheUsersWhenAnEndedWorldGivesItBack", "TestStormsOfCancelsTakeLinearTime",
+		"TestNobodyLeavesABarrierByFlagsBeforeAllHaveCome",
 	},
 	"it mixes two Worlds of one process":            {"TestRequestsOfTwoWorldsDoNotMix"},
-	"it waits for what the watchdogs of both say":   {"TestTheWatchdogSaysWhyRanksHang"},
+	"it waits for what the watchdogs of both say":   {"TestTheWatchdogSaysWhyRanksHang", "TestTheWatchdogSaysThatABarrierHangs"},
 	"each process would take 8 GB of memory for it": {"TestAMessageOfMoreThan4GBComesWhole", "TestAHugeMessageIsTruncatedAndItsLengthTold"},
 }
 
