@@ -2,5 +2,5 @@
 
 package pt2pt
 
-// callers knows nothing of other architectures' frames.
+// callers stores nothing: the frames of other architectures are unknown to it.
 func callers(pcs *[3]uintptr) { *pcs = [3]uintptr{} }
