@@ -9,7 +9,7 @@ import (
 
 // A rank leaves its peers, one or all, by a word in the rings that it shares
 // with them. After that word
-//   - what a peer reads here counts no more: a reader looks at the word after
+//
 //   - a peer's reads here count no more: a reader loads the word after each copy
 //     (hasLeft);
 //   - no peer begins to write here: it loads the word after it has announced a
