@@ -31,7 +31,6 @@ const (
 // computations, and it is the only one besides the operations. Since two
 // receives are posted ahead, some operations come in the same computation as the
 // previous one: without a call of rank 1 in between.
-// before came: without a call of rank 1 in between.
 func runAsync(j *job) error {
 	j.o.Multiple = true // the receives are posted at once, so each has its buffer
 	b := &buffers[byte]{o: &j.o}
