@@ -3,7 +3,7 @@ package progress
 // detached is what remains of a request without a waiter: fn is called with its
 // outcome.
 type detached struct {
-	fn      func(Status, error) // nil: nobody is told
+	fn      func(Status, error) // nil: there is no callback
 	unwatch func()              // of the request's context
 	st      Status
 	err     error
