@@ -11,26 +11,26 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// Of the async benchmark: how many receives rank 1 has posted ahead, the tag of
-// the operations, and that of the word that another receive is posted.
+// The async benchmark: how many receives rank 1 has posted ahead, the tag of the
+// operations, and the tag of the message that another receive is posted.
 const (
 	ahead     = 2
 	tagAsync  = 1
 	tagPosted = 105
 )
 
-// runAsync measures how long an operation towards a rank that computes takes,
-// by the clock of rank 0, which starts it. Rank 1 posts receives and computes
-// for Burst at a time without a call; between two computations it completes
-// the receives that have ended and posts others. Rank 0 begins each operation
-// at any moment of a computation: it waits before it, from 0 to Burst.
+// runAsync measures how long an operation towards a rank that computes takes, by
+// the clock of rank 0, which starts it. Rank 1 posts receives and computes for
+// Burst at a time without a call. Between two computations it completes finished
+// receives and posts others. Rank 0 begins each operation at a random moment of
+// a computation: it first waits for 0 to Burst.
 //
 // Every operation begins after its receive was posted: the first two because of
-// a barrier, each later one because rank 1, after posting, says so in an empty
-// message that rank 0 receives before it waits. This message is sent between
-// two computations, and nothing else besides the operations. Since two receives
-// are posted ahead, some operations come in the computation in which the one
-// before came: without a call of rank 1 in between.
+// a barrier, each later one because rank 1, after posting, sends an empty
+// message that rank 0 receives before it waits. This message is sent between two
+// computations, and it is the only one besides the operations. Since two
+// receives are posted ahead, some operations come in the same computation as the
+// previous one: without a call of rank 1 in between.
 func runAsync(j *job) error {
 	j.o.Multiple = true // the receives are posted at once, so each has its buffer
 	b := &buffers[byte]{o: &j.o}
@@ -61,7 +61,7 @@ type asyncRank struct {
 	recv   [][]byte
 	posted [ahead]mpi.Request // the receive of operation k at k%ahead
 	rounds int                // of work in a computation
-	x      float64            // what the work computes on
+	x      float64            // the operand of the work
 	errors int
 }
 
@@ -120,7 +120,7 @@ func (a *asyncRank) operations(warmup, iterations int) ([]float64, error) {
 		if a.o.Validate {
 			arm(a.send, nil, a.size, k)
 		}
-		// Not asleep, so that no waking of this rank is in the figures.
+		// Busy, so that the figures contain no wake-up of this rank.
 		wait := time.Duration(a.waits.next() * float64(a.o.Burst))
 		for begun := now(); now()-begun < wait; {
 		}
@@ -136,7 +136,7 @@ func (a *asyncRank) operations(warmup, iterations int) ([]float64, error) {
 }
 
 // compute is rank 1's side, once the first receives are posted: it computes
-// until all of total receives have ended.
+// until all of total receives have completed.
 func (a *asyncRank) compute(total int) error {
 	for k := 0; k < total; {
 		work(&a.x, a.rounds)
@@ -154,8 +154,8 @@ func (a *asyncRank) compute(total int) error {
 	return nil
 }
 
-// take completes the receive of operation k if it has ended, and then posts
-// another in its place and says so, if one of total is left to post.
+// take completes the receive of operation k if it is finished, then posts
+// another in its place and sends the message, if one of total is left to post.
 func (a *asyncRank) take(k, total int) (bool, error) {
 	ended, _, err := mpi.Test(&a.posted[k%ahead])
 	if err != nil || !ended {

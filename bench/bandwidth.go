@@ -2,8 +2,8 @@ package bench
 
 import "github.com/weft-mpi/weft/mpi"
 
-// runBandwidth is osu_bw: rank 0 sends a window of messages, rank 1 answers
-// the whole window with one.
+// runBandwidth is osu_bw: rank 0 sends a window of messages, and rank 1 replies
+// to the whole window with one.
 func runBandwidth(j *job) error {
 	return j.windows(bandwidth[byte], bandwidth[int32], bandwidth[float32])
 }
@@ -13,7 +13,7 @@ func runBidirectional(j *job) error {
 	return j.windows(bidirectional[byte], bidirectional[int32], bidirectional[float32])
 }
 
-// push sends a window to peer and waits for the answer; pull is its other end.
+// push sends a window to peer and waits for the reply; pull is the peer's side.
 func (w *window[T]) push(peer int) error {
 	c := w.j.c
 	for n := range w.out {

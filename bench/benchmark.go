@@ -137,8 +137,8 @@ func Lookup(name string) (*Benchmark, bool) {
 	return benchmarks[i], true
 }
 
-// CheckRanks says whether the benchmark runs on n ranks, and if not, on how
-// many it does.
+// CheckRanks returns nil if the benchmark runs on n ranks, and otherwise an
+// error with the possible numbers.
 func (b *Benchmark) CheckRanks(n int) error {
 	switch {
 	case b.MinRanks == b.MaxRanks && n != b.MinRanks:
@@ -153,7 +153,7 @@ func (b *Benchmark) CheckRanks(n int) error {
 
 // Sink takes the results of a benchmark, on rank 0, in the order of the calls
 // below: Title once, then for each datatype Section and its Rows. Line is for
-// what belongs to no table. *osufmt.Writer and *osufmt.Collector are Sinks.
+// text outside the tables. *osufmt.Writer and *osufmt.Collector are Sinks.
 type Sink interface {
 	Title(osufmt.Title) error
 	Section(osufmt.Section) error
@@ -161,8 +161,8 @@ type Sink interface {
 	Line(string) error
 }
 
-// Progress is told on rank 0 which size is about to be measured, as step of
-// steps counted from 0. It is called outside of the measured time.
+// Progress is called on rank 0 with the size that is measured next, as step of
+// steps counted from 0, outside of the measured time.
 type Progress func(size, step, steps int)
 
 // Run measures b over c. Every rank of c calls it with the same options; sink

@@ -1,17 +1,16 @@
-// Package bench holds the benchmarks of osu-go: the measurements of the OSU
-// Micro-Benchmarks 7.4, made with the calls of package mpi that a user's
-// program would make and nothing else.
+// Package bench has the benchmarks of osu-go: the measurements of the OSU
+// Micro-Benchmarks 7.4, made only with calls of package mpi that a user's
+// program would make.
 //
 // It is for the command osu-go and for tests that want a benchmark's traffic.
 // All lists the benchmarks, Lookup finds one by name, and Run measures it on
 // every rank of a communicator; rank 0 hands the results to a Sink.
 //
-// Each file holds one benchmark or one family. The methods are those of OSU
-// 7.4: which calls stand between the two looks at the clock, how many
-// iterations are thrown away first, what a window is. Where OSU has no such
-// benchmark (latency_ssend, latency_mprobe, overlap, async, matching, cpu) the method
-// is that of the C programs in bench/peers, so that both sides of a comparison
-// do the same.
+// Each file has one benchmark or one family. The methods are those of OSU 7.4:
+// the calls that are timed, the number of warm-up iterations, the window. Where
+// OSU has no such benchmark (latency_ssend, latency_mprobe, overlap, async,
+// matching, cpu) the method is that of the C programs in bench/peers, so that
+// both sides of a comparison do the same.
 //
 // It imports mpi and bench/osufmt.
 package bench

@@ -13,11 +13,11 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// ErrValidation answers a run with -c in which a byte arrived wrong.
+// ErrValidation is returned by a run with -c in which a byte arrived wrong.
 var ErrValidation = errors.New("data validation failed")
 
-// Tags besides those that OSU uses for the measured messages (1, 2, 10, 100,
-// 101): what a run sends to settle its results.
+// Tags of the run's own messages. OSU uses 1, 2, 10, 100 and 101 for the
+// measured ones.
 const (
 	tagErrors  = 102
 	tagGather  = 103
@@ -33,7 +33,7 @@ type job struct {
 	progress Progress
 }
 
-// result is what a benchmark measured at one size.
+// result is a benchmark's result at one size.
 type result struct {
 	values   []float64 // the leading columns
 	min, max float64   // for the full listing
@@ -41,15 +41,15 @@ type result struct {
 	errors   int       // elements that arrived wrong, on all ranks; rank 0 only
 }
 
-// epoch makes the clock cheap: the time since a Time that has a monotonic
-// reading costs one look at the clock, time.Now two.
+// epoch makes the clock cheap: the time since a Time with a monotonic reading
+// costs one clock read, time.Now two.
 var epoch = time.Now()
 
 func now() time.Duration { return time.Since(epoch) }
 
 func micros(d time.Duration) float64 { return float64(d) / 1e3 }
 
-// wantSamples tells whether each iteration's time must be kept.
+// wantSamples reports whether each iteration's time must be kept.
 func (j *job) wantSamples() bool { return j.o.Full || len(j.o.Percentiles) > 0 }
 
 // samples returns room for one value for each iteration if they are wanted.
@@ -67,7 +67,7 @@ func (r *result) spread() {
 	}
 }
 
-// columns are the leading columns and those that options ask for.
+// columns are the leading columns and those that the options add.
 func (j *job) columns(lead ...osufmt.Column) []osufmt.Column {
 	cols := slices.Clone(lead)
 	if j.o.Full {

@@ -28,7 +28,7 @@ func runSsend(j *job) error {
 	return j.pingPong(synchronous[byte], synchronous[int32], synchronous[float32])
 }
 
-// runMprobe is runLatency with receives that look at the message first.
+// runMprobe is runLatency with receives that probe for the message first.
 func runMprobe(j *job) error {
 	return j.pingPong(probed[byte], probed[int32], probed[float32])
 }

@@ -36,7 +36,7 @@ const (
 
 func (q Queue) String() string { return [...]string{"posted", "unexpected"}[q] }
 
-// Computing says who computes in the overlap benchmark.
+// Computing is which ranks compute in the overlap benchmark.
 type Computing uint8
 
 // The ranks that compute.
@@ -157,7 +157,7 @@ var (
 	cpuDefaults = Options{Iterations: 1, IterationsLarge: 1, Wait: 5 * time.Second}
 )
 
-// Check says what is wrong with o, whatever the benchmark.
+// Check returns the error in o that holds for every benchmark, or nil.
 func (o *Options) Check() error {
 	switch {
 	case o.MinSize < 0 || o.MaxSize < 0:
@@ -199,7 +199,7 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// counts are the iterations to time and those to throw away first.
+// counts are the timed and the warm-up iterations.
 func (o *Options) counts(size int) (iterations, warmup int) {
 	if size > LargeSize {
 		return o.IterationsLarge, o.WarmupLarge

@@ -10,11 +10,11 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// runOverlap measures how much of a transfer goes on while the receiver, or
-// both ranks, compute. All times are the receiver's and medians, each from posting the
-// receive to the end of its Wait: first with nothing in between, then, after
-// the work has been timed alone, with the work in between. What the work alone
-// and the transfer alone add up to and the two together do not take was hidden.
+// runOverlap measures how much of a transfer goes on while the receiver, or both
+// ranks, compute. All times are medians at the receiver, from posting the
+// receive to the return of its Wait: first with nothing in between, then, after
+// the work has been timed alone, with the work in between. The hidden time is
+// the sum of the work alone and the transfer alone, less the two together.
 func runOverlap(j *job) error {
 	b, i, f := buffers[byte]{o: &j.o}, buffers[int32]{o: &j.o}, buffers[float32]{o: &j.o}
 	defer func() { b.free(); i.free(); f.free() }()
@@ -40,7 +40,7 @@ type overlapped[T element] struct {
 	size       int
 	send, recv []T
 	errors     int
-	x          float64 // what the work computes on
+	x          float64 // the operand of the work
 }
 
 func overlap[T element](j *job, b *buffers[T], size int, rate float64) (result, error) {
@@ -86,9 +86,9 @@ func (o *overlapped[T]) share(v []float64) error {
 	return err
 }
 
-// median is the median time of step in microseconds, a barrier before each. The
-// result is a small difference of large times, which a mean would lose in the
-// few iterations that something disturbs.
+// median is the median time of step in microseconds, with a barrier before each.
+// The result is a small difference of large times. In a mean, a few disturbed
+// iterations would hide it.
 func (o *overlapped[T]) median(transfers bool, step func() error) (float64, error) {
 	iterations, warmup := o.o.counts(o.size)
 	times := make([]float64, 0, iterations)
@@ -152,7 +152,7 @@ func work(x *float64, rounds int) {
 }
 
 // workRate is how many rounds of work take a microsecond: the most of a few
-// tries, since whatever disturbs one makes it slower.
+// tries, since any disturbance makes one slower.
 func workRate() (best float64) {
 	const rounds = 1 << 20
 	x := 1.0

@@ -12,7 +12,7 @@ import (
 // runThreaded is osu_latency_mt with goroutines for threads: S senders on rank
 // 0 and R receivers on rank 1 share the iterations. Iteration i is that of
 // sender i mod S and receiver i mod R. One sender uses tags 1 and 2, so that
-// whichever receiver is free answers; several use tag i.
+// any free receiver replies; several use tag i.
 //
 // The time of a goroutine is its own. OSU lets all senders share one variable
 // without a lock; its printed value has the meaning, not the accuracy, of ours:

@@ -12,10 +12,10 @@ type Bind uint8
 
 const (
 	// BindAuto binds rank i to the i-th core that the launcher itself may run
-	// on, and begins again with the first where there are more ranks than
-	// cores: ranks that take turns on one core hand it over sooner than the
-	// kernel moves them. Two jobs started side by side would share their first
-	// cores: give each launcher its own cores (taskset), or use BindNone.
+	// on. With more ranks than cores it begins again at the first: ranks that
+	// alternate on one core hand it over sooner than the kernel moves them. Two
+	// jobs started side by side would share their first cores: give each
+	// launcher its own cores (taskset), or use BindNone.
 	BindAuto Bind = iota
 	// BindNone lets every rank run wherever the launcher may.
 	BindNone

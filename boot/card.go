@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// card is what a rank tells the others about itself where the launcher does
-// not know it:
+// card is what a rank sends the others about itself where the launcher does not
+// know it:
 //
 //	0   version  1 byte   cardVersion
 //	1   leads    1 byte   1 on rank 0's card, else 0

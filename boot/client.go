@@ -9,8 +9,8 @@ import (
 	"net"
 )
 
-// client is a rank's side of the local launcher's protocol. One goroutine
-// reads: answers go to the call that asked, news to events.
+// client is a rank's side of the local launcher's protocol. One goroutine reads:
+// replies go to the waiting call, news to events.
 type client struct {
 	out     outbox
 	size    int
@@ -95,8 +95,8 @@ func (c *client) read() {
 	}
 }
 
-// route passes a frame on and does not block. lost says which ranks events
-// has been told of.
+// route passes a frame on and does not block. lost lists the ranks whose loss
+// events already has.
 func (c *client) route(f frame, lost []bool) error {
 	if f.kind == kindLost {
 		e, err := parseLost(f.payload, c.size)
@@ -114,7 +114,7 @@ func (c *client) route(f frame, lost []bool) error {
 	}
 }
 
-// ask sends one frame and returns the payload of its answer.
+// ask sends one frame and returns the payload of its reply.
 func (c *client) ask(ctx context.Context, kind frameKind, payload []byte, answer frameKind) ([]byte, error) {
 	werr := within(ctx, c.out.conn.SetWriteDeadline, func() error {
 		return c.out.send(appendFrame(nil, kind, payload))
@@ -122,8 +122,8 @@ func (c *client) ask(ctx context.Context, kind frameKind, payload []byte, answer
 	if ctx.Err() != nil {
 		return nil, ended(ctx)
 	}
-	// The launcher may have failed us and closed already; what it said is
-	// still there to be read and tells more than the failed write.
+	// The launcher may have sent a failure and closed already. Its frame is
+	// still there to be read and says more than the failed write.
 	var f frame
 	select {
 	case f = <-c.answers:
@@ -176,14 +176,14 @@ func (c *client) exchange(ctx context.Context, mine []byte) ([][]byte, error) {
 	return parts, nil
 }
 
-// abort needs no answer either: see leave.
+// abort waits for no reply either: see leave.
 func (c *client) abort(code byte, why string) error {
 	return c.out.urgent(appendFrame(nil, kindAbort, appendAbort(nil, code, why)))
 }
 
-// leave needs no answer: the launcher reads what was written even after this
-// process has ended. It says bye after a failed exchange too, for an orderly
-// end after an error is still an orderly end.
+// leave waits for no reply: the launcher reads what was written even after this
+// process has ended. It sends bye after a failed exchange too: the rank has
+// still ended in order.
 func (c *client) leave(bool) error {
 	err := c.out.urgent(appendFrame(nil, kindBye, nil))
 	c.out.conn.Close()

@@ -14,28 +14,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// leaveTimeout bounds Job.Close against a launcher that does not answer.
+// leaveTimeout bounds Job.Close against a launcher that does not reply.
 const leaveTimeout = 5 * time.Second
 
-// consumed is set once Discover has taken the process's way into a job out of
-// the environment: from then on an empty environment does not mean that the
-// process is alone. The mutex lets in one Discover at a time; yes is stored
-// before the variables go (consume) and loaded after they were looked for
-// (Launched), so that one of the two is seen.
+// consumed is set once Discover has removed the launcher's variables from the
+// environment: from then on an empty environment does not mean that the process
+// is alone. The mutex admits one Discover at a time. yes is stored before the
+// variables are removed (consume) and loaded after they were read (Launched), so
+// that one of the two is seen.
 var consumed struct {
 	sync.Mutex
 	yes atomic.Bool
 }
 
-// Discover finds the job that this process is a rank of; doc.go says where it
-// looks. It blocks until the launcher has answered or ctx ends, and under
-// PMI-1 until every rank has called it: there it is collective.
+// Discover finds the job that this process is a rank of; doc.go lists where it
+// looks. It blocks until the launcher has replied or ctx ends. Under PMI-1 it is
+// collective: it blocks until every rank has called it.
 //
-// What Discover uses it takes away: the launcher's socket becomes
-// close-on-exec and its variables leave the environment, so that programs
-// started by a rank do not take themselves for that rank. A process in a
-// launched job can therefore call it once; later calls return ErrDiscovered.
-// Errors about the environment are *EnvError.
+// Discover removes what it uses: the launcher's socket becomes close-on-exec and
+// its variables leave the environment, so that programs started by a rank do not
+// take themselves for that rank. A process in a launched job can therefore call
+// it once; later calls return ErrDiscovered. Errors about the environment are
+// *EnvError.
 func Discover(ctx context.Context) (*Job, error) {
 	consumed.Lock()
 	defer consumed.Unlock()
@@ -70,9 +70,9 @@ func Discover(ctx context.Context) (*Job, error) {
 	return worldOfOne()
 }
 
-// Launched reports whether a launcher has started this process, and takes nothing
-// away: Discover finds a job then, or has been called before. The error is the
-// one that Discover would give about an environment it can't use. Local.
+// Launched reports whether a launcher has started this process, without removing
+// anything: Discover would find a job, or has been called before. The error is
+// that of Discover for an environment it can't use. Local.
 func Launched() (bool, error) {
 	get := lookup(os.LookupEnv)
 	if v, ok := get(envBoot); ok && v != "" {

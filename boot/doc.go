@@ -1,27 +1,27 @@
 // Package boot is how a rank finds its job, and the launcher that starts a job
 // on this machine.
 //
-// It is for two callers. Inside a rank, package mpi calls Discover once at
-// MPI_Init and Job.Close at MPI_Finalize, and package job calls Job.Exchange to
-// trade fabric addresses. The tools weft and osu-go fill in a Launch and call Run. boot
-// is set-up code only: nothing in it is on the path of a message. It imports
-// nothing of Weft.
+// It serves two callers. Inside a rank, package mpi calls Discover once at
+// MPI_Init and Job.Close at MPI_Finalize, and package job calls Job.Exchange for
+// fabric addresses. The tools weft and osu-go fill in a Launch and call Run.
+// boot is set-up code only, off the path of a message. It imports nothing of
+// Weft.
 //
 // # Ways into a job
 //
 // Discover takes the first of these that the environment names:
 //
-//   - WEFT_BOOT=none: a world of one, by the user's explicit wish.
+//   - WEFT_BOOT=none: a world of one, at the user's request.
 //   - PMI_FD or PMI_PORT: PMI-1, as spoken by Hydra's mpiexec, Slurm's
 //     --mpi=pmi2 and Flux (pmi1.go, pmi1_exchange.go).
 //   - WEFT_FD: the local launcher of this package, over an inherited socket
 //     (frame.go, client.go; the launcher's side is serve.go, rendezvous.go).
-//   - nothing that speaks of ranks: a world of one.
+//   - no variable that indicates ranks: a world of one.
 //
-// An environment that speaks of several ranks and offers none of these is an
-// EnvError: a job never falls apart silently into N worlds of one. A launcher
-// within a launcher belongs to the inner one; Launch therefore removes the
-// variables of outer launchers from what its ranks see.
+// An environment that indicates several ranks and offers none of these is an
+// EnvError: a job never falls apart silently into N worlds of one. In a launcher
+// within a launcher the inner one counts; Launch therefore removes the variables
+// of outer launchers from its ranks' environment.
 //
 // # The local launcher
 //
@@ -31,10 +31,10 @@
 // is served, Exchange, which is the put, fence and get of PMI in one: N
 // requests in place of N².
 //
-// Two things go over it unasked. The launcher sees the end of every process by
-// its pidfd and tells all ranks of a death at once (news.go): a transport alone
-// hears only of the ranks that it talks with. A rank that wants the job to end
-// tells the launcher, also in the middle of an Exchange (Job.Abort).
+// Two kinds of frames come unrequested. The launcher sees the end of every
+// process by its pidfd and tells all ranks of a death at once (news.go): a
+// transport alone sees only the ranks that it is connected to. A rank may ask
+// the launcher to end the job, also in the middle of an Exchange (Job.Abort).
 //
 // When a rank fails the others are stopped in steps (stop.go), unless the job is
 // to keep going. Ctrl-Z stops the ranks with the launcher (jobcontrol.go). A

@@ -31,8 +31,8 @@ type sign struct {
 	remedy     string
 }
 
-// signs are those of launchers whose variables reach ranks only: where one
-// speaks of several ranks, this process is one of them.
+// signs are those of launchers whose variables reach ranks only: if one
+// indicates several ranks, this process is one of them.
 var signs = []sign{
 	{"PMI_SIZE", "PMI_RANK", "the process manager has set no PMI_FD or PMI_PORT; " + anyRemedy},
 	{"MPI_LOCALNRANKS", "MPI_LOCALRANKID", "Hydra has set no PMI_FD or PMI_PORT; " + anyRemedy},
@@ -111,9 +111,9 @@ func above(get lookup, name string, limit int, remedy string) error {
 	return nil
 }
 
-// slurmStep looks at Slurm's variables. Batch scripts and interactive shells
-// see SLURM_NTASKS too but are one process: only a job step, started by srun,
-// has an id below slurmMaxStep.
+// slurmStep checks Slurm's variables. Batch scripts and interactive shells see
+// SLURM_NTASKS too but are one process: only a job step, started by srun, has an
+// id below slurmMaxStep.
 func slurmStep(get lookup) error {
 	const slurmMaxStep = 0xfffffff0 // slurm.h: SLURM_MAX_NORMAL_STEP_ID; batch, extern and interactive steps lie above
 	step, ok := get("SLURM_STEP_ID")
@@ -146,10 +146,10 @@ func number(get lookup, name string, least int) (int, error) {
 	return n, nil
 }
 
-// rankEnv is env as a rank of this launcher is to see it: without what other
-// launchers have said about the launcher itself. Of several values of a name
-// the last counts, as in os/exec: left to the ranks it would be the first for
-// some programs and the last for others.
+// rankEnv is env for a rank of this launcher: without the variables by which
+// other launchers describe the launcher itself. Of several values of a name the
+// last counts, as in os/exec: some programs would take the first, others the
+// last.
 func rankEnv(env []string) []string {
 	seen := map[string]bool{envFD: true, envRank: true, envSize: true, envBoot: true}
 	for _, v := range pmiVars {

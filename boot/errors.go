@@ -12,14 +12,14 @@ var (
 	// ErrNoBootstrap is in the EnvError about an environment that describes
 	// several ranks but no way for them to find each other.
 	ErrNoBootstrap = errors.New("the environment speaks of several ranks but offers no bootstrap that works")
-	// ErrDiscovered answers a second Discover in a process that has already
-	// taken, or failed to take, its place in a launched job.
+	// ErrDiscovered is returned by a second Discover in a process that has
+	// already taken, or failed to take, its place in a launched job.
 	ErrDiscovered = errors.New("boot: this process has already used up its way into the job; call Discover once")
 	// ErrProtocol is in every error about bytes that break a bootstrap protocol.
 	ErrProtocol = errors.New("bootstrap protocol broken")
-	// ErrClosed answers Exchange and Abort on a closed Job.
+	// ErrClosed is returned by Exchange and Abort on a closed Job.
 	ErrClosed = errors.New("boot: job is closed")
-	// ErrTooLong answers an Exchange of more than MaxExchange bytes.
+	// ErrTooLong is returned by an Exchange of more than MaxExchange bytes.
 	ErrTooLong = fmt.Errorf("boot: exchange of more than %d bytes by one rank", MaxExchange)
 	// ErrNotFinalized is in the ExitError of a rank that joined the job and
 	// exited with code 0 without Job.Close (MPI-4.0 §11.2.2: a process calls
@@ -44,8 +44,8 @@ func (e *EnvError) Error() string {
 
 func (e *EnvError) Unwrap() error { return e.Err }
 
-// LostError says that a rank is gone. Exchange answers it where it cannot
-// complete without that rank, one that has left in order too.
+// LostError says that a rank is gone. Exchange returns it if it can't complete
+// without that rank, even if the rank has left in order.
 type LostError struct {
 	Rank   int
 	Reason string // "exited with code 3"
@@ -55,7 +55,7 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("boot: rank %d is gone: %s", e.Rank, e.Reason)
 }
 
-// LimitError says that a Launch asks for a number of ranks that cannot be had.
+// LimitError says that the requested number of ranks can't be started.
 type LimitError struct {
 	N     int
 	Limit uint64

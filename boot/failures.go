@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// report is what the launcher learns about a rank, or about the job.
+// report is the outcome of a rank, or an event of the job.
 type report struct {
 	rank  int    // theJob for what no rank has done
 	order uint64 // among all that happens in the job
@@ -20,16 +20,16 @@ const theJob = -1
 // failures are the reports of a job with an error: one of a rank, the first.
 type failures map[int]report
 
-// add notes a report down. They may come in another order than they happened:
-// that of a rank which failed because of another can overtake the other's.
+// add records a report. Reports may arrive out of order: the failure of a rank
+// that failed because of another can overtake the other's.
 func (f failures) add(r report) {
 	old, again := f[r.rank]
 	if !again {
 		f[r.rank] = r
 		return
 	}
-	// Of an abort and the exit that follows it the abort tells more, and the
-	// launcher may read it later than it sees the exit.
+	// The abort says more than the exit that follows it, and the launcher may
+	// read it later than it sees the exit.
 	order := min(r.order, old.order)
 	_, aborts := errors.AsType[*AbortError](r.err)
 	_, aborted := errors.AsType[*AbortError](old.err)

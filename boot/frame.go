@@ -16,13 +16,13 @@ import (
 //	4  length   4 bytes  of the payload
 //	8  payload
 //
-// Integers are little-endian. A rank opens with hello and is answered by
-// welcome; each offer is answered by one table or by fail; bye ends the
-// stream. Two kinds come unasked: after welcome the launcher sends lost for
-// each rank that dies, at once, and for each that has died before; a rank sends
-// abort at any time after hello, between an offer and its answer too. Every
-// frame carries magic and version, so that garbage and a launcher of another
-// release are named as such at the first frame.
+// Integers are little-endian. A rank opens with hello, and the reply is welcome;
+// the reply to each offer is one table or fail; bye ends the stream. Two kinds
+// come unrequested. After welcome the launcher sends lost for each rank that
+// dies, at once, and for each that has died before. A rank sends abort at any
+// time after hello, even between an offer and its reply. Every frame carries
+// magic and version, so that garbage and a launcher of another release are
+// recognised at the first frame.
 const (
 	frameMagic0, frameMagic1 = 0xb0, 0x07
 	frameVersion             = 2
@@ -85,8 +85,8 @@ func appendFrame(b []byte, kind frameKind, payload []byte) []byte {
 }
 
 // readFrame reads one frame in a job of size ranks. The error is io.EOF if the
-// stream ended between frames. A length that lies costs no memory: the payload
-// grows as it comes. The payload belongs to the caller.
+// stream ended between frames. A false length costs no memory: the payload grows
+// as it arrives. The payload belongs to the caller.
 func readFrame(r io.Reader, size int) (frameKind, []byte, error) {
 	var h [frameHeader]byte
 	if n, err := io.ReadFull(r, h[:]); err != nil {

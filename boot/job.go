@@ -49,8 +49,7 @@ type Job struct {
 	closed bool
 }
 
-// Event is news of the job that nobody has asked for: a rank has died without
-// leaving.
+// Event is unrequested news of the job: a rank has died without leaving.
 type Event struct {
 	Rank int
 	Err  error // a *LostError
@@ -106,26 +105,26 @@ func (j *Job) Exchange(ctx context.Context, mine []byte) ([][]byte, error) {
 	return all, nil
 }
 
-// Events tells of ranks that have died: each at once and one time, also those
+// Events reports ranks that have died, each once and at once, including those
 // that died before this rank joined the job. A rank has died when its process
-// has ended, by a signal, with another code than 0, or before Close; one that
-// has closed its Job and then exits with code 0 is no event. The channel is
-// the same at each call and closed by Close. It has room for all events of the
-// job, so that whoever does not read it holds nobody up. A launcher other than
-// ours tells nothing. Local.
+// has ended by a signal, with another code than 0, or before Close. A rank that
+// has closed its Job and then exits with code 0 is no event. The channel is the
+// same at each call and closed by Close. It has room for all events of the job,
+// so a caller that does not read it delays no other. Only the local launcher
+// reports events. Local.
 func (j *Job) Events() <-chan Event { return j.events }
 
-// Abort ends every rank of the job, this one included, whatever they are in
-// the middle of. The launcher ends with the exit code code, 0 to 255; any other
-// counts as 255. Ours gives why, up to 1024 bytes of it, in the *AbortError of
-// Launch.Run; it sends SIGTERM at once, and SIGKILL to what still runs a
-// KillGrace later. A PMI-1 process manager is told the code only. Without a
-// launcher Abort returns nil, and the caller exits.
+// Abort ends every rank of the job, this one included, whatever they are doing.
+// The launcher exits with the exit code code, 0 to 255; any other counts as 255.
+// The local launcher puts why, up to 1024 bytes of it, into the *AbortError of
+// Launch.Run. It sends SIGTERM at once, and SIGKILL a KillGrace later. A PMI-1
+// process manager gets the code only. Without a launcher Abort returns nil, and
+// the caller exits.
 //
-// Abort returns when the launcher has been told, before it has acted, in a few
-// seconds at most. After Close the error is ErrClosed; any other says that the
-// launcher can't be reached. Abort may be called at any time, during an Exchange
-// and after one that has failed too.
+// Abort returns when the request has been sent, before the launcher has acted,
+// in a few seconds at most. After Close the error is ErrClosed; any other means
+// that the launcher can't be reached. Abort may be called at any time, also
+// during an Exchange and after a failed one.
 func (j *Job) Abort(code int, why string) error {
 	if code < 0 || code > 255 {
 		code = 255

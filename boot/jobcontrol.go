@@ -39,16 +39,16 @@ func (j *jobControl) leave() {
 	}
 }
 
-// follow does to the ranks what was done to the launcher.
+// follow stops and continues the ranks with the launcher.
 func (c *crew) follow(s os.Signal, grace *graceTimer) {
 	if s == syscall.SIGCONT {
 		c.send(unix.SIGCONT)
 		grace.resume()
 		return
 	}
-	// SIGTSTP has been caught, and a caught signal stops nobody. SIGSTOP leaves
-	// no choice, to the ranks either. Until the kernel has stopped the last
-	// thread some may run on; SIGCONT is what says that all has passed.
+	// SIGTSTP has been caught, and a caught signal stops no process. SIGSTOP
+	// can't be caught, by the ranks either. Until the kernel has stopped the
+	// last thread some may run on; SIGCONT marks the end of the stop.
 	c.send(unix.SIGSTOP)
 	grace.pause()
 	unix.Kill(os.Getpid(), unix.SIGSTOP)

@@ -35,10 +35,10 @@ func checkRanks(n int) error {
 	return nil
 }
 
-// The descriptors of a launcher, beside those that are open before it starts the
-// first rank. A rank needs some too, but how many is its own matter: about
-// a dozen for itself, and three for each peer that it meets over shared memory
-// (bell, arena and pidfd in fabric/shm), which it may do with few of them.
+// The descriptors of a launcher, besides those open before it starts the first
+// rank. A rank needs descriptors of its own: about a dozen for itself, and three
+// for each peer that it is connected to over shared memory (bell, arena and
+// pidfd in fabric/shm).
 const (
 	fdsPerRank   = 2 // connection and pidfd
 	fdsPerStream = 1 // of a rank: the end of an output pipe that is read
@@ -76,11 +76,11 @@ func (f files) refuse(n, most int) error {
 	return &LimitError{n, uint64(most), fmt.Sprintf("RLIMIT_NOFILE is %d, which leaves %d descriptors; see ulimit -Hn", f.limit, f.free)}
 }
 
-// checkFiles is check for this process. It raises a soft limit that is in the
-// way as far as it goes: Go programs begin with the hard limit less one, but
-// somebody may have lowered it since. What they start gets the soft limit back
-// that they were started with; the ranks' is left alone here, since they raise
-// it for themselves.
+// checkFiles is check for this process. It raises a soft limit that is too low
+// as far as possible: Go programs begin with the hard limit less one, but it may
+// have been lowered since. Child processes get the soft limit that this process
+// was started with; the ranks' is left alone here, since they raise it for
+// themselves.
 func checkFiles(n, streams int) error {
 	err := readFiles().check(n, streams)
 	var r unix.Rlimit

@@ -2,9 +2,10 @@ package boot
 
 import "sync"
 
-// news is what the launcher tells the ranks unasked: who is gone, in the order
-// in which it became known. Each session reads it at its own pace, so a rank
-// that does not read holds up no other. It is safe for concurrent use.
+// news is what the launcher sends the ranks unrequested: the ranks that are
+// gone, in the order in which that became known. Each session reads it at its
+// own pace, so a rank that does not read delays no other. It is safe for
+// concurrent use.
 type news struct {
 	mu   sync.Mutex
 	all  []notice

@@ -14,7 +14,7 @@ const eofPatience = 200 * time.Millisecond
 
 // session is the launcher's side of one rank's connection. One goroutine reads
 // and never writes, so that an abort is heard at any time; another, the teller,
-// writes answers and news.
+// writes replies and news.
 type session struct {
 	rank  int
 	conn  *net.UnixConn

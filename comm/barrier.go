@@ -8,10 +8,10 @@ import (
 	"github.com/weft-mpi/weft/progress"
 )
 
-// barrier is what a rank keeps of a communicator's barriers. Which way they go is
-// the same at all ranks: the first one goes by messages, since most communicators
-// have one at most; the second does, too, and then prepares the flags; later ones go
-// by flags if every rank could.
+// barrier is the state of a communicator's barriers. All ranks choose the same
+// way. The first barrier uses messages, since most communicators have one at
+// most. The second does too, and then prepares the flags. Later ones use flags
+// if every rank could prepare them.
 type barrier struct {
 	mu     sync.Mutex // for the whole of a barrier
 	calls  int
@@ -28,25 +28,25 @@ const (
 	byFlags
 )
 
-// Tags of the library's messages, besides those of Dup. To those of a barrier the
-// distance of the round is added, a power of two; to those that prepare the flags
-// the round and the number of the rank in it. The last barrier has tags of its own:
-// it is in step also where one of the program's has failed.
+// Tags of the library's messages, besides those of Dup. A barrier adds the
+// distance of the round, a power of two. The preparation of the flags adds the
+// round and the number of the rank in it. The last barrier has its own tags, so
+// it works even where one of the program's has failed.
 const (
 	barrierTag = 0
 	lastTag    = 1 << 29
 	flagsTag   = 1<<30 + 1
 )
 
-// Barrier blocks until every rank of the communicator has called it (MPI_Barrier,
-// MPI-4.0 §6.3). After an error, which may be that of ctx, the ranks are no
-// longer in step, and later calls answer that. Calls of several goroutines are
-// made in turn. The last one, before the engine ends, is apart from all others.
-// Non-local.
+// Barrier blocks until every rank of the communicator has called it
+// (MPI_Barrier, MPI-4.0 §6.3). After an error, which may be that of ctx, the
+// ranks are no longer in step, and later calls fail with that error. Calls of
+// several goroutines run one after another. The last barrier, before the engine
+// ends, is independent of all others. Non-local.
 //
-// Ranks that reach one another's memory meet by flags, see flags.go. Others meet by
-// messages: in round k each rank hears from the one 2ᵏ before it and tells the one
-// 2ᵏ after it, ⌈log₂ n⌉ rounds in all.
+// Ranks that reach one another's memory use flags, see flags.go. Others use
+// messages: in round k each rank receives from the rank 2ᵏ before it and sends
+// to the rank 2ᵏ after it, ⌈log₂ n⌉ rounds in all.
 func (c *Comm) Barrier(ctx context.Context, last bool) (err error) {
 	b := &c.barrier
 	b.mu.Lock()

@@ -37,14 +37,14 @@ type flags struct {
 // radix is how many ranks one round joins.
 const radix = 8
 
-// flagRound is what a rank does in a round.
+// flagRound is one round of a rank's barrier.
 type flagRound struct {
 	flag    *uint64 // our own
 	sources []source
 	lookers []looker
 }
 
-// source is a rank whose flag we look at.
+// source is a rank whose flag this rank loads.
 type source struct {
 	rank   int
 	remote fabric.Remote
@@ -52,7 +52,7 @@ type source struct {
 	base   uint64 // the flag's value before the first barrier
 }
 
-// looker is a rank that looks at our flag.
+// looker is a rank that loads this rank's flag.
 type looker struct {
 	rank int
 	ep   fabric.Endpoint
@@ -105,7 +105,8 @@ func (f *flags) begin() {
 	f.at, f.raised, f.next = 0, false, 0
 }
 
-// plan is whose flags a rank looks at in each round, and who looks at its own.
+// plan lists, for each round, the ranks whose flags a rank loads and the ranks
+// that load its own.
 func plan(rank, size int) (rounds []flagRound) {
 	for dist := 1; dist < size; dist *= radix {
 		var r flagRound
@@ -118,12 +119,13 @@ func plan(rank, size int) (rounds []flagRound) {
 	return rounds
 }
 
-// placeSize is the length of a message that tells where a flag is.
+// placeSize is the length of the message with the place of a flag.
 const placeSize = 32
 
-// prepare tells the ranks that look at our flags where they are, and finds those
-// that we look at. It returns 1 if all are reached, and 0 otherwise; an error is one
-// of the messages. What it can't do here it tells the others, too: they wait for it.
+// prepare sends the places of this rank's flags to the ranks that load them, and
+// maps the flags that this rank loads. It returns 1 if it reaches all of them,
+// and 0 otherwise; an error is one of the messages'. A rank that can't share its
+// flags sends that too, since the others wait for its message.
 func (f *flags) prepare(ctx context.Context, c *Comm) (can byte, err error) {
 	*f = flags{in: c.in, context: c.Library(), rounds: plan(c.Rank, c.Size)}
 	ok := f.share()

@@ -10,7 +10,7 @@ import (
 // between them. Twice that is even: the odd id behind it is the library's. Draws
 // count from 1; 0 is the context of all ranks. Ids are not used again.
 
-// ErrNoContext answers a Dup when rank 0 has drawn all its context ids.
+// ErrNoContext is returned by Dup when rank 0 has drawn all its context ids.
 var ErrNoContext = errors.New("rank 0 has made so many communicators that no context id is left")
 
 // draw returns a context id that no communicator of the job has, or 0 if this

@@ -10,13 +10,13 @@ import (
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
-// Config is what a rank's engine is made of.
+// Config configures a rank's engine.
 type Config struct {
 	Rank     int             // of this rank in the job
 	Progress progress.Config // Addrs has an entry for each rank of the job
 	Limits   pt2pt.Limits
-	// Informed says that somebody tells this rank of every death, by Lost or Fail:
-	// then it need not tell others what it has learned.
+	// Informed means that Lost or Fail reports every death to this rank, so it
+	// need not tell other ranks of those it learns of.
 	Informed bool
 }
 
@@ -60,8 +60,8 @@ func (in *Instance) Lost(rank int, err error) {
 	})
 }
 
-// Fail ends a rank of this process that has failed, behind what it has sent: it
-// counts as dead from then on. Local.
+// Fail ends a rank of this process that has failed, after everything it has
+// sent: from then on it counts as dead. Local.
 func (in *Instance) Fail(rank int) {
 	in.Loop.Fail(fabric.Peer(rank), fmt.Errorf("%w: rank %d has failed", fabric.ErrPeerDown, rank))
 }

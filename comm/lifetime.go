@@ -1,7 +1,7 @@
 package comm
 
-// A call on a communicator asks one flag, whether it is over. The end of an
-// Instance therefore sets the flags of all its communicators.
+// Every call on a communicator loads one flag: whether the communicator is over.
+// So the end of an Instance sets the flags of all its communicators.
 
 // Over reports whether the communicator has been freed or its Instance has ended:
 // no operation may begin on it. Local.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// MaxRndvMin bounds Caps.RndvMin: a receiver takes no longer message than that
-// without having been asked.
+// MaxRndvMin bounds Caps.RndvMin: the longest message that is sent without an
+// announcement.
 const MaxRndvMin = 1 << 20
 
-// CapsError says that a transport's Caps can't be.
+// CapsError reports Caps that break the rules of Check.
 type CapsError struct {
 	Field string // of Caps
 	Value any
@@ -20,10 +20,10 @@ func (e *CapsError) Error() string {
 	return fmt.Sprintf("fabric: Caps.%s is %v: it has to be %s", e.Field, e.Value, e.Want)
 }
 
-// Check reports the first field that can't be as a *CapsError: a threshold or a
-// piece that is not positive, a piece that is longer than one Send takes, or a
-// preference for what is not offered. Domains that offer no Get need the
-// thresholds too, since their messages are announced as well.
+// Check returns a *CapsError for the first field that breaks the rules: a
+// threshold or a piece that is not positive, a piece longer than one Send takes,
+// or a preference for an operation that is not offered. Domains without Get need
+// the thresholds too, since their messages are announced as well.
 func (c Caps) Check() error {
 	for _, f := range []struct {
 		name        string
@@ -48,7 +48,8 @@ func (c Caps) Check() error {
 	return nil
 }
 
-// Open opens a transport for this rank, and closes it again if its Caps can't be.
+// Open opens a transport for this rank. It closes it again if its Caps fail
+// Check.
 func Open(p Provider, cfg Config) (Domain, error) {
 	d, err := p.Open(cfg)
 	if err != nil {

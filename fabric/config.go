@@ -6,24 +6,25 @@ import (
 )
 
 // Config is what a transport needs to know of the job. Its slices and maps are
-// the caller's: a transport does not change them, and may keep them.
+// the caller's: a transport may keep them and does not change them.
 type Config struct {
 	Rank Peer
 	Size int
 	Job  string // the same on all ranks of the job, and no other's
-	// Key is the job's secret, the same on all ranks, with which they prove to one
-	// another that they are of the job. The zero Key is none.
+	// Key is the job's secret, the same on all ranks. With it ranks prove to one
+	// another that they belong to the job. The zero Key is none.
 	Key Key
-	// Hosts has the host of each rank, numbered from 0 by their lowest ranks. It
-	// says who could share memory, not who can. nil: all ranks are on one host.
+	// Hosts has the host of each rank; hosts are numbered by their lowest ranks,
+	// from 0. Ranks of one host may still be unable to share memory. nil: all
+	// ranks are on one host.
 	Hosts []uint32
-	// Options are the user's settings by their names, which Provider.Options
-	// lists: "WEFT_SHM_GET_MIN". One that is missing or empty is not set.
+	// Options are the user's settings by the names in Provider.Options,
+	// "WEFT_SHM_GET_MIN" for instance. A missing or empty one is not set.
 	Options map[string]string
 	Log     *slog.Logger // never nil
 
-	// Unattended says that nobody polls while the application computes: what
-	// was accepted leaves without a further call.
+	// Unattended means that the rank does not poll while the application
+	// computes: accepted operations must leave without a further call.
 	Unattended bool
 }
 

@@ -10,8 +10,8 @@ var (
 	// ErrAgain is flow control, not failure: nothing was accepted. It is
 	// returned bare.
 	ErrAgain = errors.New("fabric: try again")
-	// ErrUnsupported answers an operation that Caps does not offer or that
-	// this peer does not permit.
+	// ErrUnsupported is returned for an operation that Caps does not offer or
+	// that this peer does not permit.
 	ErrUnsupported = errors.New("fabric: operation not supported")
 	// ErrPeerDown is in every error about a peer that has died or broken the
 	// protocol.
@@ -19,15 +19,15 @@ var (
 	// ErrPeerLeft is in the errors about a peer that has closed its domain in
 	// order, which is no failure of its process. It is an ErrPeerDown.
 	ErrPeerLeft = fmt.Errorf("%w: it has closed the transport", ErrPeerDown)
-	// ErrClosed answers calls on a closed domain.
+	// ErrClosed is returned by calls on a closed domain.
 	ErrClosed = errors.New("fabric: domain is closed")
-	// ErrTooLong answers a header or body above the limits in Caps.
+	// ErrTooLong is returned for a header or body above the limits in Caps.
 	ErrTooLong = errors.New("fabric: message too long for this transport")
-	// ErrBadRemote answers a Remote that is not inside registered memory.
+	// ErrBadRemote is returned for a Remote outside registered memory.
 	ErrBadRemote = errors.New("fabric: remote memory is not registered or out of range")
 )
 
-// Error says what failed, towards whom, and what the user can do about it.
+// Error names the operation that failed, its peer, and what the user can do.
 type Error struct {
 	Op      string // what was being done: "open segment"
 	Peer    Peer

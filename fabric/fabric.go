@@ -6,15 +6,15 @@ import "time"
 type Peer uint32
 
 // Op names an operation in flight: the engine's slab index and generation. A
-// transport hands it back in Handler.Complete and never looks inside.
+// transport returns it in Handler.Complete and does not interpret it.
 type Op uint64
 
-// NoOp names an operation whose end nobody wants to be told: Complete is never
-// called with it. Whoever starts it keeps the local memory reachable and as it
-// is until a Flush behind it has completed. A failure of it is told by the next
-// Flush on its endpoint. A Flush has a name of its own.
+// NoOp names an operation whose completion is not reported: Complete is never
+// called with it. Its caller keeps the local memory reachable and unchanged
+// until a later Flush has completed. The next Flush on its endpoint reports its
+// failure. A Flush itself needs an Op of its own.
 //
-// It is no name that an engine gives: its index is beyond any slab.
+// No engine gives this name to anything: its index is beyond any slab.
 const NoOp = ^Op(0)
 
 // Urgent is set in the kind of a message that must not wait until the receiver
@@ -32,28 +32,28 @@ type Provider interface {
 	Name() string
 	// Options lists the names of the Config.Options that Open takes.
 	Options() []string
-	// Available says why the transport can't be used on this machine, with the
-	// remedy, or nil.
+	// Available returns nil, or why the transport can't be used on this machine,
+	// with the remedy.
 	Available() error
-	// Open makes this rank reachable. It does not block on peers. To an option
-	// with a value that it can't use it answers an *Error that names the option,
-	// and the remedy.
+	// Open makes this rank reachable. It does not wait for peers. An option with
+	// a value that can't be used is an *Error that names the option and the
+	// remedy.
 	Open(Config) (Domain, error)
 }
 
-// Caps says what a domain offers and where its protocols break even. It does
-// not change once the domain is in use. Sizes are in bytes; Check says which are
-// possible.
+// Caps describes what a domain offers and where its protocols break even. It is
+// constant once the domain is in use. Sizes are in bytes; Check has the rules.
 type Caps struct {
 	MaxEager int // largest body that one Send takes
 
-	// Chunk is the piece to cut a body of more than MaxEager into, so that the
+	// Chunk is the size of the pieces of a body above MaxEager. Pieces let the
 	// copies in and out overlap.
 	Chunk int
 	// RndvMin is the rendezvous threshold: a message of this length or more is
-	// announced first and moved once its receive is there, by Get or Put where the
-	// domain offers them. A shorter one is sent at once. RndvMinMapped is the
-	// threshold of messages in memory that peers have mapped (Domain.Mapped).
+	// announced first and moved once its receive is posted, by Get or Put where
+	// the domain offers them. A shorter one is sent at once. RndvMinMapped is
+	// the threshold of messages in memory that peers have mapped
+	// (Domain.Mapped).
 	RndvMin, RndvMinMapped int
 
 	Get, Put, Atomics bool // offered towards peers that permit it
@@ -62,16 +62,16 @@ type Caps struct {
 	// Endpoint.Reach.
 	Reach bool
 
-	// LocalUnregistered says that the local memory of a Get or Put may be any:
-	// Segment.Region is not looked at.
+	// LocalUnregistered permits any local memory in a Get or Put: the transport
+	// ignores Segment.Region.
 	LocalUnregistered bool
 
-	// PutFirst says that a Put by its sender moves a large message sooner than
-	// a Get by its receiver.
+	// PutFirst prefers a Put by the sender of a large message over a Get by its
+	// receiver, as the faster.
 	PutFirst bool
 }
 
-// Access is the set of things a registered region is used for.
+// Access is the set of uses of a registered region.
 type Access uint8
 
 const (
@@ -81,17 +81,17 @@ const (
 	RemoteAtomic
 )
 
-// Region is local memory made known to a domain. It is a plain value: copying
-// it does not register anything again.
+// Region is local memory registered with a domain. It is a plain value: a copy
+// is the same registration.
 type Region struct {
 	Remote
 	Handle uint64 // the transport's own
 }
 
-// Remote names memory of a peer: what the peer's Region.Remote said, carried
-// in a message. Its Addr is opaque but for adding offsets, with Len made
-// smaller to match. Transports check it before they use it and answer
-// ErrBadRemote from the call or from Complete.
+// Remote names memory of a peer: the peer's Region.Remote, carried in a message.
+// Addr is opaque, except that an offset may be added to it, with Len reduced to
+// match. Transports check a Remote before use; a bad one fails with
+// ErrBadRemote, from the call or from Complete.
 type Remote struct {
 	Addr uint64
 	Len  uint64 // bytes
@@ -119,7 +119,7 @@ type Atomic struct {
 	Result           *uint64 // receives the old value before Complete is called
 }
 
-// Wake says what a sleeping rank wants to be woken for.
+// Wake selects the events that wake a sleeping rank.
 type Wake uint8
 
 const (
@@ -130,11 +130,12 @@ const (
 // Domain is one rank's side of an open transport.
 type Domain interface {
 	Caps() Caps
-	// Addr is what peers need to Connect; published through boot.
+	// Addr is what peers need for Connect. Package job publishes it through
+	// boot.
 	Addr() []byte
-	// Connect returns the endpoint towards a peer, making it on first use. It
-	// does not block: until the connection stands, the endpoint answers
-	// ErrAgain. A connection that fails is reported by Handler.PeerDown.
+	// Connect returns the endpoint towards a peer and creates it at the first
+	// call. It does not block: until the connection stands, the endpoint returns
+	// ErrAgain. Handler.PeerDown reports a connection that fails.
 	Connect(p Peer, addr []byte) (Endpoint, error)
 
 	// Register makes b usable in one-sided operations until Deregister. The
@@ -143,158 +144,158 @@ type Domain interface {
 	Register(b []byte, a Access) (Region, error)
 	Deregister(Region) error
 	// Share returns n zeroed bytes that peers Reach, and that their Region names
-	// in one-sided operations. They begin at a multiple of 64, have their cache
-	// lines to themselves, and are the caller's until Close. It is meant for flags,
-	// locks and counters: there are some hundred kilobytes in all. It is local.
-	// ErrUnsupported answers where Caps.Reach is not set.
+	// in one-sided operations. They begin at a multiple of 64, share no cache
+	// line with anything else, and are the caller's until Close. They are meant
+	// for flags, locks and counters: a domain has some hundred kilobytes in all.
+	// Local. It fails with ErrUnsupported where Caps.Reach is not set.
 	Share(n int) (Segment, error)
 	// Mapped reports whether peers on this machine reach b with plain loads and
 	// stores. It is cheap and needs no registration.
 	Mapped(b []byte) bool
 
-	// Poll hands at most max events to h, and the ends of the Gets that h begins
-	// meanwhile. It returns how much it did, work of its own included: 0 says
-	// that there is nothing to do until something comes from outside, which the
-	// doorbell would announce. It never blocks and never allocates.
+	// Poll hands at most max events to h, and also the completions of the Gets
+	// that h starts meanwhile. It returns how much it did, its own work
+	// included. 0 means that there is nothing to do until an event from outside,
+	// which the doorbell would announce. It never blocks and never allocates.
 	Poll(h Handler, max int) int
 
-	// Arm asks peers to ring the doorbell for what w says; completions that do
-	// not come from a Poll of this rank ring at either level. What came before
-	// Arm rings nothing: the caller sleeps only after a Poll that answered 0.
-	// Room after ErrAgain need not ring: who waits for it sleeps with a
-	// timeout. Disarm ends it; both are cheap when nothing changes.
+	// Arm asks peers to ring the doorbell for the events of w. Completions that
+	// need no Poll of this rank ring at either level. Events before Arm do not
+	// ring: the caller sleeps only after a Poll that returned 0. Room after
+	// ErrAgain need not ring: a caller that waits for room sleeps with a
+	// timeout. Disarm undoes Arm; both are cheap when nothing changes.
 	Arm(w Wake) error
 	Disarm()
 	// Wait blocks until the doorbell rings, Wake is called, the timeout has
 	// passed (0: none) or the domain is closed (ErrClosed). One caller at a
 	// time. It may return early.
 	Wait(timeout time.Duration) error
-	// Sleep is Wait for a goroutine that is locked to its thread: it blocks the
-	// thread in the kernel, so that the kernel's scheduler runs it as soon as the
-	// doorbell rings, whatever the goroutines of the process do. ErrUnsupported
-	// means that the doorbell is not the kernel's: Wait does.
+	// Sleep is Wait for a goroutine that is locked to its thread. It blocks the
+	// thread in the kernel, so the kernel's scheduler runs it as soon as the
+	// doorbell rings, whatever the process's goroutines do. ErrUnsupported means
+	// that the doorbell is not in the kernel: use Wait.
 	Sleep(timeout time.Duration) error
-	// Wake makes a present or the next Wait or Sleep return.
+	// Wake makes a Wait or Sleep return, the present one or the next.
 	Wake()
 
-	// Linger is a switch of the owner's, which makes a Poll that finds nothing
-	// look several times before it answers 0: for a rank that only waits, over a
-	// transport whose Poll is longer to begin than to repeat. It is the same in
-	// each call, and nil where there is nothing to gain.
+	// Linger is a switch for the owner. While it is set, a Poll that finds
+	// nothing checks several times before it returns 0: for a rank that only
+	// waits, over a transport whose Poll costs more to begin than to repeat.
+	// Every call returns the same pointer, nil where there is nothing to gain.
 	Linger() *bool
 
-	// End ends a single peer for a reason of the engine's: the peer has broken
-	// the protocol, say, or a rank of this process has failed. The peer may be
-	// alive. End is local, and the owner's call. Nothing of the peer's is
-	// delivered any more, its endpoint answers err, which wraps ErrPeerDown, and
-	// to the peer this rank is down: what it reads here from now on fails there.
+	// End ends one peer on the engine's behalf: the peer has broken the
+	// protocol, say, or a rank of this process has failed. The peer may be
+	// alive. Local; for the owner. Nothing more of the peer is delivered. Its
+	// endpoint fails with err, which wraps ErrPeerDown. To the peer this rank is
+	// down: its reads of memory here fail from now on.
 	//
-	// It reports whether something of the peer's may still land in memory here:
-	// then PeerDown follows from a later Poll, when that is over. A peer in the
-	// middle of a copy delays it until the copy, or the peer's process, has
-	// ended; either rings the doorbell. Else the peer is down by now, and no
-	// PeerDown follows. Operations with the peer complete, before that PeerDown,
-	// or from the next Poll. For a peer that is down already it does nothing and
-	// answers false.
+	// End returns true if the peer may still write to memory here. Then a later
+	// Poll calls PeerDown when that is over. A peer in the middle of a copy
+	// delays it until the copy, or the peer's process, has ended; either rings
+	// the doorbell. If End returns false the peer is down now, and no PeerDown
+	// follows. Operations with the peer complete before that PeerDown, or from
+	// the next Poll. For a peer that is down already, End does nothing and
+	// returns false.
 	End(p Peer, err error) bool
 
-	// Close ends this rank towards all peers and releases what the domain
-	// holds. To peers that are connected this rank is down, behind what it has
+	// Close disconnects this rank from all peers and releases the domain's
+	// resources. To connected peers this rank goes down after everything it has
 	// sent to them. Operations that have not completed never will.
 	//
-	// When Close returns, all memory is the caller's: nobody writes to it any
-	// more, neither a transfer of this rank's nor a Put, an Atomic or a device
-	// of a peer's; and a peer's Get that succeeds has read before. Close is not
-	// local. It waits for a peer that is in the middle of a copy into memory
-	// here, however long that takes (a stopped process may hold one up), or
-	// until the peer's process has ended, and says in the log whom it waits
-	// for. A rank inside Close is in the middle of none: those that close at
-	// once do not wait for each other.
+	// When Close returns, all memory is the caller's. No transfer of this rank,
+	// no Put or Atomic of a peer and no device writes to it any more, and a
+	// peer's Get that succeeds has read before. Close is not local. It waits for
+	// a peer in the middle of a copy into memory here, however long that takes
+	// (a stopped process may hold one up), or until that peer's process has
+	// ended, and it logs which peer it waits for. A rank inside Close is in the
+	// middle of no copy, so ranks that close at the same time do not wait for
+	// each other.
 	//
-	// It is the owner's call, the last one. Wait and Wake may be called
+	// It is for the owner, as the last call. Wait and Wake may be called
 	// meanwhile.
 	Close() error
 }
 
-// Endpoint is the way to one peer. Messages of one endpoint arrive in the
-// order they were accepted. Nothing else has an order: Put, Get, Atomic and
-// Send take effect in any order among each other unless the end of one is
-// waited for, and a note may come before or after messages that were sent
-// before or after its Put.
+// Endpoint is the way to one peer. Messages of one endpoint arrive in the order
+// they were accepted. Nothing else has an order: Put, Get, Atomic and Send take
+// effect in any order unless the caller waits for a completion in between, and a
+// note may arrive before or after messages that were sent before or after its
+// Put.
 //
 // Every call is local and accepts the operation whole or not at all. ErrAgain
 // means that nothing was accepted: the caller queues the operation behind the
-// peer's earlier ones and tries again after a Poll. An operation that was
-// accepted completes exactly once, by Handler.Complete from a Poll, unless it
-// is a NoOp. One that is in flight when the peer ends completes before
-// PeerDown, with ErrPeerDown if it has not been carried out.
+// peer's earlier ones and tries again after a Poll. An accepted operation
+// completes exactly once, by Handler.Complete from a Poll, unless it is a NoOp.
+// If the peer goes down first, it completes before PeerDown, with ErrPeerDown if
+// it was not carried out.
 type Endpoint interface {
 	// Send takes a copy of hdr (at most MaxHeader) and body (at most
 	// MaxEager): both may be reused on return. A Send has no completion.
 	Send(kind uint8, imm uint64, hdr, body []byte) error
-	// Put writes src to the peer's memory; a note other than 0 is given to the
-	// peer's Handler.Notify once the bytes are there. src is the transport's
-	// until Complete(op). Then src is the caller's again, and a message that
-	// this endpoint sends afterwards arrives behind the bytes. Whoever hears of
-	// the completion in another way may look too early: see Flush.
+	// Put writes src to the peer's memory. A note other than 0 is given to the
+	// peer's Handler.Notify once the bytes are there. src belongs to the
+	// transport until Complete(op), then to the caller again. A message that
+	// this endpoint sends after that arrives after the bytes. A rank that learns
+	// of the completion in another way may read too early: see Flush.
 	//
 	// ErrUnsupported is as for Get, and the note is not given.
 	Put(src Segment, dst Remote, note uint32, op Op) error
-	// Get reads len(dst.Bytes) bytes of the peer's memory; dst is the
-	// transport's until Complete(op). Then the bytes are in it, and the peer's
-	// memory may change.
+	// Get reads len(dst.Bytes) bytes of the peer's memory. dst belongs to the
+	// transport until Complete(op). Then it has the bytes, and the peer's memory
+	// may change.
 	//
 	// ErrUnsupported, from the call or from Complete, means that this transport
-	// can't reach that memory of the peer's, and that the data has to be sent
-	// instead. The peer is not down. By the time of such a Complete part of the
-	// destination may have been written.
+	// can't reach that memory of the peer, and that the data must be sent
+	// instead. The peer is not down. By the time of such a Complete, part of dst
+	// may have been written.
 	Get(dst Segment, src Remote, op Op) error
-	// Atomic acts on 8 bytes of the peer's memory. At Complete(op) a.Result is
-	// the old value, and a message that this endpoint sends afterwards arrives
-	// behind the new one; for others Flush is needed as for Put.
+	// Atomic acts on 8 bytes of the peer's memory. At Complete(op) a.Result has
+	// the old value. A message that this endpoint sends after that arrives after
+	// the new value is in place; other ranks need Flush, as for Put.
 	Atomic(a Atomic, dst Remote, op Op) error
-	// Flush completes once every Put and Atomic that was accepted before it on
-	// this endpoint has taken effect in the peer's memory, so that whoever
-	// learns of the completion by a later message, from any rank and over any
-	// fabric, finds the bytes, and once every Get accepted before it has ended.
-	// It needs the peer's calls only where Put does. It does not wait for
-	// messages, and the operations that it covers may complete after it.
+	// Flush completes once every Put and Atomic accepted before it on this
+	// endpoint has taken effect in the peer's memory, and every Get accepted
+	// before it has completed. Any rank that learns of this by a later message,
+	// from any rank and over any fabric, finds the bytes. It needs the peer's
+	// calls only where Put does. It does not wait for messages, and the
+	// operations that it covers may complete after it.
 	//
 	// Its error is the first failure of a NoOp accepted before it that no
-	// earlier Flush has told of; the failures of other operations are in their
-	// own completions. When the peer has ended before all has taken effect it is
-	// ErrPeerDown.
+	// earlier Flush has reported. Other operations report failures in their own
+	// completions. If the peer goes down first, the error is ErrPeerDown.
 	Flush(op Op) error
 
 	// Reach returns the peer's memory that r names, for loads and stores of this
-	// process: memory of Share, or memory that the peer has Mapped. It stays there,
-	// at the same address, until this domain is closed, also when the peer maps
-	// more, deregisters it or ends; what it is used for is for the two ranks to
-	// agree on, and neither Deregister nor End nor Close of the peer waits for a
-	// store that is under way. ErrAgain means that the connection does not stand
-	// yet, ErrUnsupported that only copies reach that memory: Get and Put. It is
-	// the owner's call, and local.
+	// process: memory of Share, or memory that the peer has Mapped. It stays at
+	// the same address until this domain is closed, even if the peer maps more
+	// memory, deregisters this one or goes down. The two ranks must agree on its
+	// use: neither Deregister nor End nor Close of the peer waits for a store
+	// under way. ErrAgain means that the connection does not stand yet,
+	// ErrUnsupported that only Get and Put reach that memory. Local; for the
+	// owner.
 	Reach(r Remote) ([]byte, error)
-	// Knock wakes the peer for what was stored before, by a store that is a release
-	// at least, into memory of Reach or Share. The peer arms, and looks at the
-	// memory by sync/atomic, before it sleeps: either that look finds the store or
-	// Knock rings. urgent is as for messages: one that
-	// is armed with WakeUrgent sleeps through other Knocks. Where nobody sleeps it
-	// costs a load. It is for any goroutine, after an operation with the peer was
-	// accepted and before the domain is closed, and does nothing where Caps.Reach is not set.
+	// Knock wakes the peer for a store made before, at least a release, into
+	// memory of Reach or Share. Before it sleeps, the peer arms its doorbell and
+	// then loads the memory by sync/atomic: either that load sees the store, or
+	// Knock rings. urgent is as for messages: a peer armed with WakeUrgent
+	// sleeps through other Knocks. If the peer does not sleep, Knock costs a
+	// load. It is for any goroutine, after an operation with the peer was
+	// accepted and before the domain is closed. It does nothing where Caps.Reach
+	// is not set.
 	Knock(urgent bool)
 }
 
-// Handler receives what Poll finds. Its methods may call Endpoint methods;
+// Handler receives the events of a Poll. Its methods may call Endpoint methods;
 // they never block and never call Poll.
 type Handler interface {
 	// Deliver hands over one message. hdr and body are borrowed until return.
 	Deliver(from Peer, kind uint8, imm uint64, hdr, body []byte)
-	// Notify reports the note of a Put that has arrived whole.
+	// Notify reports the note of a Put whose bytes have all arrived.
 	Notify(from Peer, note uint32)
-	// Complete ends an accepted operation, exactly once.
+	// Complete reports the completion of an accepted operation, exactly once.
 	Complete(op Op, err error)
-	// PeerDown ends a peer, exactly once, after every Complete of its
-	// operations. Its endpoint answers ErrPeerDown from then on.
+	// PeerDown reports that a peer is down, exactly once, after every Complete
+	// of its operations. From then on its endpoint returns ErrPeerDown.
 	PeerDown(p Peer, err error)
 }

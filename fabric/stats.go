@@ -1,7 +1,7 @@
 package fabric
 
-// Reporter is what a Domain also is that has counts to show. Stats is the owner's
-// call; it adds to what s has, and says which transport it is.
+// Reporter is implemented by a Domain that has counts. Stats, for the owner,
+// adds them to s and sets the transport's name.
 type Reporter interface{ Stats(s *Stats) }
 
 // Stats are a domain's counts.
@@ -10,7 +10,7 @@ type Stats struct {
 	Counts    []Count
 }
 
-// Count is one number: of what has been, or, a gauge, of what is.
+// Count is one number: a running total, or, as a gauge, a present value.
 type Count struct {
 	Name, Help string // "connected_peers": what it counts, lower case
 	Unit       string // "bytes", or empty

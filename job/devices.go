@@ -11,5 +11,5 @@ type (
 )
 
 // Devices lists the RDMA devices of this machine, usable or not. The error says
-// why there are none or why they can't be asked. Local.
+// why there are none or why they can't be queried. Local.
 func Devices() ([]Device, error) { return verbs.Devices() }

@@ -7,7 +7,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// NameError says that Name is no fabric. Names are those that are.
+// NameError reports that Name is no fabric. Names are the valid ones.
 type NameError struct {
 	Var   string // the environment variable that has the name, or ""
 	Name  string
@@ -22,8 +22,8 @@ func (e *NameError) Error() string {
 	return fmt.Sprintf("%sunknown fabric %q: use one of %s", where, e.Name, strings.Join(e.Names, ", "))
 }
 
-// UnsupportedError says why a fabric can't join the ranks of this job, and the
-// remedy. It is a fabric.ErrUnsupported.
+// UnsupportedError says why a fabric can't connect the ranks of this job, and
+// the remedy. It is a fabric.ErrUnsupported.
 type UnsupportedError struct{ Err error }
 
 func (e *UnsupportedError) Error() string   { return e.Err.Error() }

@@ -15,11 +15,11 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// nodeVar divides the ranks of one machine as if they were on several: those
-// with other names are not reached over a machine's transports.
+// nodeVar divides the ranks of one machine as if they were on several: a
+// machine's transports do not connect ranks with different names.
 const nodeVar = "WEFT_NODE"
 
-// card is what every rank tells every other when they meet.
+// card is what every rank sends to every other.
 type card struct {
 	Wire   int               `json:"wire"`
 	Arch   string            `json:"arch"`
@@ -27,17 +27,17 @@ type card struct {
 	Node   string            `json:"node,omitempty"`
 	Ways   map[string][]byte `json:"ways"` // the address at each transport that the rank has
 
-	// GetMin is, of the first rank of a host, from how many bytes on messages of
-	// the host are read from their sender's memory.
+	// GetMin, on the card of a host's first rank, is the length in bytes from
+	// which messages of the host are read from their sender's memory.
 	GetMin int `json:"getmin,omitempty"`
 }
 
 // exchange gives every rank the bytes of every rank: Exchange of a boot.Job.
 type exchange func(ctx context.Context, mine []byte) ([][]byte, error)
 
-// meet exchanges cards over the bootstrap and makes sure that all ranks speak the
-// same protocol. A rank is reached over the first transport that reaches it and
-// that both have: both ranks find the same one.
+// meet exchanges cards over the bootstrap and checks that all ranks use the same
+// protocol. A rank is reached over the first transport that reaches it and that
+// both have: both ranks choose the same.
 func (t table) meet(ctx context.Context, j *boot.Job, exchange exchange, c choice, opened []open, log *slog.Logger) (*Routes, error) {
 	mine := card{Wire: wire.Version, Arch: runtime.GOARCH, Fabric: c.transports.name(), Node: os.Getenv(nodeVar), Ways: map[string][]byte{}}
 	r := &Routes{Via: make([]int, j.Size), Addrs: make([][]byte, j.Size)}
@@ -83,8 +83,8 @@ func (t table) meet(ctx context.Context, j *boot.Job, exchange exchange, c choic
 	return r, nil
 }
 
-// reaches reports whether the transport joins this rank with rank i, where both
-// have it and their nodes have these names.
+// reaches reports whether the transport connects this rank with rank i, given
+// that both have it and given the names of their nodes.
 func (tr transport) reaches(j *boot.Job, i int, mine, its string) bool {
 	switch tr.reach {
 	case process:
@@ -95,7 +95,7 @@ func (tr transport) reaches(j *boot.Job, i int, mine, its string) bool {
 	return true
 }
 
-// fits reports what rank i has otherwise than this rank, if it matters.
+// fits returns an error if rank i differs from this rank in a way that matters.
 func (mine card) fits(i int, its card) error {
 	switch {
 	case its.Wire != mine.Wire:
@@ -108,7 +108,7 @@ func (mine card) fits(i int, its card) error {
 	return nil
 }
 
-// apart says why no transport joins this rank with rank i.
+// apart returns why no transport connects this rank with rank i.
 func (mine card) apart(i int, its card, t table) error {
 	ways := func(c card) string { return strings.Join(slices.Sorted(maps.Keys(c.Ways)), ", ") }
 	if mine.Node != its.Node {

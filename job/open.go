@@ -11,14 +11,14 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Settings are what the user says about the transports besides their fabric and
+// Settings are the user's settings of the transports besides the fabric and
 // their options.
 type Settings struct {
 	Log        *slog.Logger // never nil
 	Unattended bool         // as in fabric.Config
 }
 
-// Routes is how a rank reaches the ranks of its job.
+// Routes are the ways from a rank to the ranks of its job.
 type Routes struct {
 	Fabric  string          // the transports in use: "shm+verbs"
 	Domains []fabric.Domain // of these transports, in their order; the caller closes them
@@ -26,14 +26,13 @@ type Routes struct {
 	Addrs   [][]byte        // by rank: its address there, for Connect
 }
 
-// Join opens the transports of the fabric name, or of the one that WEFT_FABRIC
-// names if it is Auto, and meets the other ranks of j: each learns where the others
-// are. It is collective, takes one Exchange of j, and blocks until all ranks have
-// come or ctx ends. After an error everything is closed, but for j, which is the
-// caller's.
+// Join opens the transports of the fabric name, or of WEFT_FABRIC if name is
+// Auto, and exchanges addresses with the other ranks of j. It is collective,
+// uses one Exchange of j, and blocks until all ranks have called it or ctx ends.
+// After an error everything is closed except j, which is the caller's.
 //
-// A NameError says that there is no such fabric, an UnsupportedError that it can't
-// join these ranks. Errors of transports are *fabric.Error. Non-local.
+// A NameError reports that there is no such fabric, an UnsupportedError that it
+// can't connect these ranks. Errors of transports are *fabric.Error. Non-local.
 func Join(ctx context.Context, j *boot.Job, name string, s Settings) (*Routes, error) {
 	return transports.join(ctx, j, j.Exchange, name, s)
 }
@@ -99,11 +98,11 @@ type open struct {
 	domain   fabric.Domain
 }
 
-// open opens the transports of a choice, or none. cfg has all but the options. A
-// transport that is not available is passed over if it was neither named nor given
-// options, and if another of its reach is there.
+// open opens the transports of a choice, or none. cfg has everything but the
+// options. A transport that is not available is skipped if it was neither named
+// nor given options, and if another of its reach is available.
 func (c choice) open(cfg fabric.Config) (opened []open, err error) {
-	var missing error // why, of all that are passed over
+	var missing error // why, of all that are skipped
 	var reaches [network + 1]struct{ wanted, there bool }
 	for _, tr := range c.transports {
 		p := tr.provider(1)
@@ -133,7 +132,7 @@ func (c choice) open(cfg fabric.Config) (opened []open, err error) {
 	return opened, nil
 }
 
-// available says why a transport can't be used here, if it can't.
+// available returns why a transport can't be used here, or nil.
 func available(p fabric.Provider) error {
 	if err := p.Available(); err != nil {
 		return unsupported("fabric %s is not available: %w", p.Name(), err)
@@ -141,9 +140,8 @@ func available(p fabric.Provider) error {
 	return nil
 }
 
-// Available says why the fabric name can't be used on this machine, and what to do
-// about it, or nil: the reason is that of the first transport that is missing.
-// Local.
+// Available returns nil, or why the fabric name can't be used on this machine
+// and what to do about it: the reason of the first missing transport. Local.
 func Available(name string) error {
 	parts, err := transports.parse(name)
 	if err != nil {

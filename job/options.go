@@ -6,8 +6,8 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// options are the settings of a transport that the environment has. The variables
-// are named as the options: WEFT_SHM_GET_MIN.
+// options are the settings of a transport in the environment. The variables have
+// the names of the options: WEFT_SHM_GET_MIN.
 func options(p fabric.Provider) map[string]string {
 	var set map[string]string
 	for _, name := range p.Options() {

@@ -8,22 +8,21 @@ import (
 )
 
 // From some length on a message between processes of a machine is read from its
-// sender's memory, and whether a Send waits for its receive depends on that. So
-// the ranks of a host have the same length: that of the host's first rank, whose
-// card tells the others.
+// sender's memory, and then a Send waits for its receive. So all ranks of a host
+// use the same length: that of the host's first rank, which is on its card.
 
-// measurer is a Provider that can find this length on its machine, in bytes.
+// measurer is a Provider that can measure this length on its machine, in bytes.
 type measurer interface {
-	// GetMin is the length that the user has set, or 0. The error says what is
-	// wrong with the setting.
+	// GetMin returns the length that the user has set, or 0. The error explains
+	// an invalid setting.
 	GetMin(options map[string]string) (int, error)
-	// Weigh measures it, in some milliseconds, once in a process. With an error,
-	// which says why it could not, the length is a default.
+	// Weigh measures it, in some milliseconds, once in a process. If that fails
+	// the length is a default, and the error says why.
 	Weigh() (int, error)
 }
 
 // adopter is a Domain that takes the length, in bytes, from the host's first
-// rank. What its own user has set stays.
+// rank. A length set by its own user stays.
 type adopter interface{ SetGetMin(n int) }
 
 // thresholdOfHost is the length for this rank's card: 0 unless it is the first of
@@ -52,7 +51,7 @@ func threshold(m measurer, options map[string]string, log *slog.Logger) (int, er
 	return n, nil
 }
 
-// adoptThreshold takes over what the host's first rank has told, 0 if nothing.
+// adoptThreshold adopts the length of the host's first rank, 0 if there is none.
 func adoptThreshold(n int, opened []open) {
 	for _, o := range opened {
 		if d, ok := o.domain.(adopter); ok && n > 0 {
@@ -61,9 +60,9 @@ func adoptThreshold(n int, opened []open) {
 	}
 }
 
-// SharedGetMin is the length in bytes from which messages between processes of
-// this machine are read from their sender's memory: what the user has set, or
-// what a measurement of some milliseconds finds, the first time. Where shared
+// SharedGetMin returns the length in bytes from which messages between processes
+// of this machine are read from their sender's memory: the user's setting, or
+// the result of a measurement of some milliseconds at the first call. If shared
 // memory can't be used nothing is measured, and the error says why. Local.
 func SharedGetMin() (int, error) { return transports.sharedGetMin(slog.Default()) }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/weft-mpi/weft/fabric/verbs"
 )
 
-// reach is which ranks a transport joins, the least first.
+// reach is the set of ranks that a transport connects, the least first.
 type reach uint8
 
 const (
@@ -19,11 +19,11 @@ const (
 	network
 )
 
-// transport is one of the ways between ranks.
+// transport is a row of the table.
 type transport struct {
 	name  string // as its Provider's
 	reach reach
-	// provider returns what opens the domains of ranks that are in this process.
+	// provider returns the Provider for ranks of this process.
 	provider func(ranks int) fabric.Provider
 }
 
@@ -31,21 +31,21 @@ type transport struct {
 // better first.
 type table []transport
 
-// transports are all there are.
+// transports are all transports.
 var transports = table{
 	{"mem", process, func(ranks int) fabric.Provider { return mem.NewNetwork(ranks).Provider() }},
 	{"shm", machine, func(int) fabric.Provider { return shm.Provider{} }},
 	{"verbs", network, func(int) fabric.Provider { return verbs.Provider{Arena: arena{}} }},
 }
 
-// Auto is the fabric that is chosen where the user names none.
+// Auto is the fabric if the user names none.
 const Auto = "auto"
 
 // Fabrics lists the names of all fabrics: Auto, each transport, and each way to
 // join transports between processes. The caller owns the list. Local.
 func Fabrics() []string { return transports.fabrics() }
 
-// Check answers a NameError if name is not one of Fabrics. Local.
+// Check returns a NameError if name is not one of Fabrics. Local.
 func Check(name string) error {
 	_, err := transports.parse(name)
 	return err
@@ -83,7 +83,7 @@ func (t table) name() string {
 	return strings.Join(names, "+")
 }
 
-// parse takes a fabric's name apart. Of Auto it is no transports.
+// parse splits a fabric's name into its transports. Auto has none.
 func (t table) parse(name string) (parts table, err error) {
 	if !slices.Contains(t.fabrics(), name) {
 		return nil, &NameError{Name: name, Names: t.fabrics()}

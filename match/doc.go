@@ -26,13 +26,13 @@
 // source with tag, any source with any tag. Each class is a hash table over the
 // keys in use, and each key leads to a first-in first-out list of its entries.
 // The key that receives are posted with in a row has its list beside the table.
-// An arrival looks once into each class that holds anything and takes the entry
-// posted first.
+// An arrival does one look-up in each class that is not empty and takes the
+// entry posted first.
 //
-// Unexpected messages live in one such table under their exact key. A wildcard
-// receive would have to search it, so the messages are also strung up by
-// source, by tag, and by context alone, each kind from the time that the first
-// wildcard receive of that kind needs it.
+// Unexpected messages are in one such table under their exact key. A wildcard
+// receive would have to search it, so the messages are also linked by source, by
+// tag, and by context alone, each kind from the first wildcard receive of that
+// kind on.
 //
 // The cost of a call therefore does not depend on the depth of a queue, nor on
 // whether its entries share one key. Two things cost more, each paid for by

@@ -98,8 +98,8 @@ func (q *posted) arriveAny(ctx uint32, src, tag int32) (id uint32, ok bool) {
 	return e.id, true
 }
 
-// earliest looks into every class that holds something. Within a class the
-// head of the key's list is the earliest, so heads are all there is to compare.
+// earliest compares the classes that are not empty. Within a class the head of
+// the key's list is the earliest, so it compares heads only.
 func (q *posted) earliest(ctx uint32, src, tag int32) (b *bins, at, first uint32) {
 	for c := range q.class {
 		cb := &q.class[c]
@@ -115,7 +115,7 @@ func (q *posted) earliest(ctx uint32, src, tag int32) (b *bins, at, first uint32
 	return b, at, first
 }
 
-// Withdraw takes a posted receive back, as a cancel does (MPI-4.0 §3.8.4), and
+// Withdraw removes a posted receive, as a cancel does (MPI-4.0 §3.8.4), and
 // returns its id. It returns false if the receive has matched or was withdrawn
 // before: either it is matched or it is cancelled, never both.
 func (t *Table) Withdraw(e Entry) (id uint32, ok bool) {

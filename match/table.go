@@ -46,13 +46,13 @@ func (m mask) key(src, tag int32) (int32, int32) {
 // Table holds the posted receives and the unexpected messages of one rank.
 //
 // The zero Table is empty and ready to use. A Table must not be copied after
-// first use. It is not safe for concurrent use: it has one owner at a time, who
-// makes all calls, those that only read included ([Table.PeekUnexpected] may
-// build an index). No call blocks.
+// first use. It is not safe for concurrent use: one owner at a time makes all
+// calls, even those that only read ([Table.PeekUnexpected] may build an index).
+// No call blocks.
 //
-// The two queues do not look at each other. To keep MPI's order the owner asks
-// [Table.TakeUnexpected] before it calls [Table.Post], and [Table.Arrive]
-// before it calls [Table.AddUnexpected], with no other call between the two.
+// The two queues are independent. To keep MPI's order the owner calls
+// [Table.TakeUnexpected] before [Table.Post], and [Table.Arrive] before
+// [Table.AddUnexpected], with no other call between the two.
 type Table struct {
 	posted     posted
 	unexpected unexpected

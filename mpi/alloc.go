@@ -28,6 +28,6 @@ func Alloc[T Scalar](n int) ([]T, error) {
 }
 
 // Free gives back memory of Alloc: buf is the slice that Alloc returned, or one
-// that starts where it does (MPI_Free_mem, MPI-4.0 §9.2). No operation may still use it.
-// Local.
+// that starts at its beginning (MPI_Free_mem, MPI-4.0 §9.2). No operation may
+// still use it. Local.
 func Free[T Scalar](buf []T) error { return fail("Free", job.Free(bytesOf(buf))) }

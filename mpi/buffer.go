@@ -6,18 +6,18 @@ import (
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
-// BsendOverhead is what a buffered send takes of attached memory, in bytes,
-// besides its message (MPI_BSEND_OVERHEAD, MPI-4.0 §3.6).
+// BsendOverhead is the attached memory that a buffered send takes besides its
+// message, in bytes (MPI_BSEND_OVERHEAD, MPI-4.0 §3.6).
 const BsendOverhead = pt2pt.BufferOverhead
 
-// BufferAttach gives buf to the buffered sends of all communicators that have
-// no memory of their own, until BufferDetach (MPI_Buffer_attach, MPI-4.0 §3.6).
-// The library writes to it meanwhile. There is room wherever the standard's
-// circular buffer (§3.6.1) has room, each message taking its bytes and
-// BsendOverhead; and also as long as all messages under way and the new one fit
-// into len(buf) together, wherever what is free lies: the copy is then taken in
-// memory of the library, up to len(buf) bytes in all. Memory attached already is
-// answered with ErrBuffer. Local.
+// BufferAttach gives buf to the buffered sends of all communicators without
+// memory of their own, until BufferDetach (MPI_Buffer_attach, MPI-4.0 §3.6). The
+// library writes to it meanwhile. There is room wherever the standard's circular
+// buffer (§3.6.1) has room; each message takes its bytes and BsendOverhead.
+// There is also room as long as all messages under way and the new one fit into
+// len(buf) together, even if the free parts of buf are not contiguous: the copy
+// is then made in memory of the library, up to len(buf) bytes in all. If memory
+// is attached already the error is ErrBuffer. Local.
 func (w *World) BufferAttach(buf []byte) error {
 	const call = "BufferAttach"
 	if err := w.check(call); err != nil {
@@ -27,9 +27,9 @@ func (w *World) BufferAttach(buf []byte) error {
 }
 
 // BufferDetach blocks until all messages in the attached memory have been sent
-// and returns the memory (MPI_Buffer_detach, MPI-4.0 §3.6), or ends with ctx.
-// Where none is attached it returns nil and no error, as if that of no bytes
-// were. Non-local.
+// and returns the memory (MPI_Buffer_detach, MPI-4.0 §3.6), or fails when ctx
+// ends. Without attached memory it returns nil and no error, as if no bytes were
+// attached. Non-local.
 func (w *World) BufferDetach(ctx context.Context) ([]byte, error) {
 	const call = "BufferDetach"
 	if err := w.check(call); err != nil {
@@ -40,8 +40,8 @@ func (w *World) BufferDetach(ctx context.Context) ([]byte, error) {
 }
 
 // BufferFlush blocks until all messages in the attached memory have been sent
-// (MPI_Buffer_flush, MPI-4.1 §3.6), or ends with ctx. Where none is attached there
-// is nothing to wait for. Non-local.
+// (MPI_Buffer_flush, MPI-4.1 §3.6), or fails when ctx ends. Without attached
+// memory it returns at once. Non-local.
 func (w *World) BufferFlush(ctx context.Context) error {
 	const call = "BufferFlush"
 	if err := w.check(call); err != nil {
@@ -58,7 +58,7 @@ func (w *World) BufferIflush() (Request, error) {
 	return Request{w.comm.p2p.IflushBuffer(context.Background(), pt2pt.Everywhere)}, nil
 }
 
-// BufferAttach gives buf to the buffered sends of this communicator alone
+// BufferAttach gives buf to the buffered sends of this communicator only
 // (MPI_Comm_attach_buffer, MPI-4.1 §3.6). Local.
 func (c *Comm) BufferAttach(buf []byte) error {
 	const call = "Comm.BufferAttach"

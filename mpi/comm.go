@@ -8,23 +8,23 @@ import (
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
-// Special ranks, tags and numbers, with the values of MPI-5's ABI: none is
-// another.
+// Special ranks, tags and numbers, with the values of MPI-5's ABI. All are
+// different.
 const (
-	// AnySource lets a receive or a probe take a message of any rank
+	// AnySource makes a receive or a probe accept a message from any rank
 	// (MPI_ANY_SOURCE, MPI-4.0 §3.2.4).
 	AnySource = -1
-	// AnyTag lets a receive or a probe take a message with any tag (MPI_ANY_TAG,
-	// MPI-4.0 §3.2.4).
+	// AnyTag makes a receive or a probe accept a message with any tag
+	// (MPI_ANY_TAG, MPI-4.0 §3.2.4).
 	AnyTag = -2
-	// ProcNull is the rank of nobody: sends to it vanish, receives from it are
-	// empty, and both return at once (MPI_PROC_NULL, MPI-4.0 §3.10; in MPI-3.1
-	// §3.11).
+	// ProcNull is a peer without a process: a send to it has no effect, a
+	// receive from it is empty, and both return at once (MPI_PROC_NULL, MPI-4.0
+	// §3.10; in MPI-3.1 §3.11).
 	ProcNull = -3
 	// Root is what the root of a collective call between two groups passes as
 	// root (MPI_ROOT, MPI-4.0 §6.2.3). No call takes it yet.
 	Root = -4
-	// Undefined is the index, or the number, of nothing (MPI_UNDEFINED).
+	// Undefined is the index, or the number, if there is none (MPI_UNDEFINED).
 	Undefined = -32766
 	// TagUB is the largest tag (MPI_TAG_UB, MPI-4.0 §9.1.2).
 	TagUB = math.MaxInt32
@@ -44,13 +44,14 @@ type Comm struct {
 	core *comm.Comm
 	ctx  context.Context // of WithContext, or nil
 
-	// Those of core, where a call reads them without another load.
+	// Copies of core's fields, which a call reads without another load.
 	p2p        *pt2pt.Engine
 	cid        uint32
 	rank, size int
 }
 
-// newComm is core for users, whose operations have the context ctx.
+// newComm makes a user's handle of core, with the context ctx for its
+// operations.
 func newComm(w *World, core *comm.Comm, ctx context.Context) *Comm {
 	return &Comm{w: w, core: core, ctx: ctx, p2p: core.P2P, cid: core.ID, rank: core.Rank, size: core.Size}
 }
@@ -73,11 +74,11 @@ func (c *Comm) Size() int {
 	return c.size
 }
 
-// WithContext returns the same communicator with a context for its operations:
-// one that is blocked when ctx ends returns ctx's error. A receive is then
+// WithContext returns the same communicator with a context for its operations.
+// When ctx ends, a blocked operation returns ctx's error. A receive is then
 // withdrawn as if it had never been posted. A send is abandoned, as by Cancel,
-// if no receive has taken the message; otherwise it goes on to its end. A nil
-// context never ends. Free of one frees both. If c is nil the result is. Local.
+// if no receive has taken the message; otherwise it continues. A nil context
+// never ends. Free of one frees both. If c is nil the result is nil. Local.
 func (c *Comm) WithContext(ctx context.Context) *Comm {
 	if c == nil {
 		return nil
@@ -96,7 +97,8 @@ func (c *Comm) Context() context.Context {
 	return c.ctx
 }
 
-// gone reports that there is no communicator any more: explain says why.
+// gone reports whether the communicator can't be used any more: explain says
+// why.
 func (c *Comm) gone() bool { return c == nil || c.core == nil || c.core.Over() }
 
 // checkSend checks the arguments of a send.
@@ -116,12 +118,12 @@ func (c *Comm) checkRecv(call string, source, tag int) error {
 }
 
 // plain reports whether a call needs no explain: its communicator is usable, its
-// peer a rank, and its tag no wildcard.
+// peer is a rank, and its tag is no wildcard.
 func (c *Comm) plain(peer, tag int) bool {
 	return c != nil && uint(peer) < uint(c.size) && uint(tag) <= TagUB && !c.core.Over()
 }
 
-// explain says what is wrong with the arguments, if anything is.
+// explain returns the error in the arguments, or nil.
 func (c *Comm) explain(call string, peer, tag int, wild bool) error {
 	switch {
 	case c == nil, c.core == nil:

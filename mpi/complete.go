@@ -8,12 +8,12 @@ import (
 
 // Waitall blocks until all operations have completed and sets the handles to
 // null (MPI_Waitall, MPI-4.0 §3.7.5). statuses is nil (MPI_STATUSES_IGNORE) or
-// as long as requests. If operations failed the error is of class ErrInStatus
-// and the Err of each status tells: nil for those that succeeded, its error for
-// each that failed. A handle that is stale, or there twice, counts as failed
-// where all others have completed; else nothing is waited for, no request is
-// changed, and the others' Err is of class ErrPending. Without statuses the
-// error is the first request's. Non-local.
+// as long as requests. If operations failed, the error is of class ErrInStatus
+// and each status has the Err of its operation, nil for success. A handle that
+// is stale, or listed twice, counts as failed if all others have completed.
+// Otherwise Waitall does not wait, changes no request, and sets the others' Err
+// to class ErrPending. Without statuses the error is that of the first failed
+// request. Non-local.
 func Waitall(requests []Request, statuses []Status) error {
 	const call = "Waitall"
 	if err := checkStatuses(call, requests, statuses); err != nil {
@@ -55,9 +55,9 @@ func Waitany(requests []Request) (int, Status, error) {
 	return index(i), st, fail("Waitany", err)
 }
 
-// Testany reports whether one of the operations has completed, and if so does
-// as Waitany; if all handles are null it answers true and Undefined
-// (MPI_Testany, MPI-4.0 §3.7.5). Local.
+// Testany reports whether one of the operations has completed, and if so does as
+// Waitany. If all handles are null it returns true and Undefined (MPI_Testany,
+// MPI-4.0 §3.7.5). Local.
 func Testany(requests []Request) (bool, int, Status, error) {
 	ended, i, end, err := progress.TestAny(handles(requests))
 	st := Status(end)
@@ -67,7 +67,7 @@ func Testany(requests []Request) (bool, int, Status, error) {
 	return ended, index(i), st, fail("Testany", err)
 }
 
-// index makes the index, or the number, of nothing MPI's.
+// index turns the engine's index, or number, for none into MPI's.
 func index(i int) int {
 	if i < 0 {
 		return Undefined
@@ -77,14 +77,15 @@ func index(i int) int {
 
 // Waitsome blocks until at least one operation has completed, and sets the
 // handles of all that have to null (MPI_Waitsome, MPI-4.0 §3.7.5). It returns
-// how many, their indices in indices and, unless statuses is nil, their statuses
-// there, both in ascending order and as long as requests; Undefined if all
-// handles are null. Errors are told as by Waitall. Non-local.
+// their number, stores their indices in indices and, unless statuses is nil,
+// their statuses there, both in ascending order and as long as requests. It
+// returns Undefined if all handles are null. Errors are reported as by Waitall.
+// Non-local.
 func Waitsome(requests []Request, indices []int, statuses []Status) (int, error) {
 	return some("Waitsome", progress.WaitSome, requests, indices, statuses)
 }
 
-// Testsome is Waitsome that answers 0 instead of waiting (MPI_Testsome, MPI-4.0
+// Testsome is Waitsome that returns 0 instead of waiting (MPI_Testsome, MPI-4.0
 // §3.7.5). Local.
 func Testsome(requests []Request, indices []int, statuses []Status) (int, error) {
 	return some("Testsome", progress.TestSome, requests, indices, statuses)
@@ -137,8 +138,9 @@ func inStatus(call string, statuses []Status) error {
 	return &Error{Class: ErrInStatus, Call: call, Err: first}
 }
 
-// pending is the error of a call that could not begin because of some handles.
-// Without statuses it may also be the error of the first request that failed.
+// pending returns the error of a call that could not begin because of some
+// handles. Without statuses it may also be the error of the first request that
+// failed.
 func pending(call string, err error, requests []Request, statuses []Status) error {
 	if statuses == nil || err != progress.ErrStale {
 		return fail(call, tellSeveral(err))

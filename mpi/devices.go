@@ -2,8 +2,8 @@ package mpi
 
 import "github.com/weft-mpi/weft/job"
 
-// Device is an RDMA device of this machine, with its ports, addresses, and what
-// keeps the fabric verbs from using it.
+// Device is an RDMA device of this machine, with its ports, its addresses, and
+// the reasons why the fabric verbs can't use it.
 type Device = job.Device
 
 // DevicePort is a port of a Device, and DeviceGID an address of a port.
@@ -13,14 +13,14 @@ type (
 )
 
 // Devices lists the RDMA devices of this machine, usable or not. The error says
-// why there are none or why they can't be asked. Local.
+// why there are none or why they can't be queried. Local.
 func Devices() ([]Device, error) { return job.Devices() }
 
-// SharedGetMin is the length in bytes from which shared memory has the receiver
-// read a message from its sender's memory, where a Send waits for its receive:
-// WEFT_SHM_GET_MIN, or what a measurement of some milliseconds finds, which is a
-// default where the processors are too busy for it. A job measures it once on each
-// host. Local.
+// SharedGetMin is the length in bytes from which, over shared memory, a receiver
+// reads a message from its sender's memory, and a Send waits for its receive. It
+// is WEFT_SHM_GET_MIN, or the result of a measurement of some milliseconds, or a
+// default where the processors are too busy for that. A job measures it once on
+// each host. Local.
 func SharedGetMin() (int, error) {
 	n, err := job.SharedGetMin()
 	return n, fail("SharedGetMin", err)
@@ -29,8 +29,8 @@ func SharedGetMin() (int, error) {
 // Fabrics lists the names that WithFabric takes.
 func Fabrics() []string { return job.Fabrics() }
 
-// FabricAvailable says why a fabric of Fabrics can't be used on this machine and
-// what to do about it, or nil. Local.
+// FabricAvailable returns nil, or why a fabric of Fabrics can't be used on this
+// machine and what to do about it. Local.
 func FabricAvailable(name string) error {
 	if err := job.Check(name); err != nil {
 		return fail("FabricAvailable", err)

@@ -12,13 +12,13 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// began is what Wtime counts from.
+// began is the time from which Wtime counts.
 var began = time.Now()
 
-// Wtime is the time in seconds since some time in the past, which stays the same
-// as long as the process runs (MPI_Wtime, MPI-4.0 §9.6). The clock never goes
-// back. It is the process's own: times of different ranks can't be compared. It may
-// be called before Init and after Finalize. Local.
+// Wtime is the time in seconds since a fixed time in the past (MPI_Wtime,
+// MPI-4.0 §9.6). The clock never goes back. It is the process's own: times of
+// different ranks can't be compared. It may be called before Init and after
+// Finalize. Local.
 func Wtime() float64 { return time.Since(began).Seconds() }
 
 // Wtick is the resolution of Wtime in seconds (MPI_Wtick, MPI-4.0 §9.6). Local.
@@ -31,16 +31,16 @@ func Wtick() float64 {
 }
 
 // ProcessorName is the name of the machine that the process runs on
-// (MPI_Get_processor_name, MPI-4.0 §9.1.2). The error says why the system does not
-// tell it. It may be called before Init and after Finalize. Local.
+// (MPI_Get_processor_name, MPI-4.0 §9.1.2). The error is that of the system
+// call. It may be called before Init and after Finalize. Local.
 func ProcessorName() (string, error) {
 	name, err := os.Hostname()
 	return name, fail("ProcessorName", err)
 }
 
 // Version is the version of the MPI standard whose names and semantics this
-// package follows, as far as it goes: 4, 0 (MPI_Get_version, MPI-4.0 §9.1.1). It
-// may be called before Init and after Finalize. Local.
+// package follows, for the calls it has: 4, 0 (MPI_Get_version, MPI-4.0 §9.1.1).
+// It may be called before Init and after Finalize. Local.
 func Version() (version, subversion int) { return 4, 0 }
 
 // WireVersion is the version of the packets that ranks exchange. Init fails where
@@ -49,9 +49,9 @@ const WireVersion = wire.Version
 
 const module = "github.com/weft-mpi/weft"
 
-// LibraryVersion says which build of Weft this is, and of what
-// (MPI_Get_library_version, MPI-4.0 §9.1.1). It may be called before Init and after
-// Finalize. Local.
+// LibraryVersion names this build of Weft and its version
+// (MPI_Get_library_version, MPI-4.0 §9.1.1). It may be called before Init and
+// after Finalize. Local.
 func LibraryVersion() string {
 	version := "(devel)"
 	if info, ok := debug.ReadBuildInfo(); ok {

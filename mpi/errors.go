@@ -12,12 +12,12 @@ import (
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
-// Class is an MPI error class (MPI-4.0 §9.4). A Class is an error, so that
-// errors.Is(err, ErrRank) asks for the class of err.
+// Class is an MPI error class (MPI-4.0 §9.4). A Class is an error, so
+// errors.Is(err, ErrRank) tests the class of err.
 type Class int
 
-// Error classes. The names are MPI's, the values those of MPI-5's ABI; what MPI
-// does not have follows its last one, MPI_ERR_LASTCODE.
+// Error classes. The names are MPI's, the values those of MPI-5's ABI. Classes
+// that MPI does not have follow its last one, MPI_ERR_LASTCODE.
 const (
 	ErrBuffer      Class = 1  // MPI_ERR_BUFFER: memory that is not what the call needs
 	ErrCount       Class = 2  // MPI_ERR_COUNT: invalid count
@@ -30,7 +30,7 @@ const (
 	ErrTruncate    Class = 15 // MPI_ERR_TRUNCATE: message longer than the receive buffer
 	ErrOther       Class = 16 // MPI_ERR_OTHER
 	ErrPending     Class = 18 // MPI_ERR_PENDING: in a status, neither failed nor completed
-	ErrInStatus    Class = 19 // MPI_ERR_IN_STATUS: the statuses tell
+	ErrInStatus    Class = 19 // MPI_ERR_IN_STATUS: the statuses have the errors
 	ErrBase        Class = 24 // MPI_ERR_BASE: Free of memory that is not Alloc's
 	ErrNoMem       Class = 39 // MPI_ERR_NO_MEM: Alloc found no memory
 	ErrUnsupported Class = 55 // MPI_ERR_UNSUPPORTED_OPERATION: this machine or fabric can't
@@ -56,8 +56,8 @@ func (c Class) Error() string {
 	return fmt.Sprintf("mpi: error class %d", int(c))
 }
 
-// Error is what the calls of this package return. errors.Is asks for its class,
-// errors.As finds what TruncateError and the other types of causes tell.
+// Error is the error type of this package. errors.Is tests its class, errors.As
+// finds TruncateError and the other causes.
 type Error struct {
 	Class Class
 	Call  string // "Recv"
@@ -76,7 +76,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Is reports whether target is the error's class.
 func (e *Error) Is(target error) bool { return target == e.Class }
 
-// fail wraps what a lower room reports; nil stays nil.
+// fail wraps an error of the layers below; nil stays nil.
 func fail(call string, err error) error {
 	if err == nil {
 		return nil
@@ -90,7 +90,7 @@ func fail(call string, err error) error {
 	return &Error{Class: classOf(err), Call: call, Err: err}
 }
 
-// errFinalized answers what meets a World that has been finalized.
+// errFinalized is the error of operations on a World that has been finalized.
 var errFinalized = fmt.Errorf("the World has been finalized (%w)", fabric.ErrClosed)
 
 func classOf(err error) Class {

@@ -2,19 +2,19 @@ package mpi
 
 import "github.com/weft-mpi/weft/progress"
 
-// GrequestStart starts an operation of the caller's own, whose request is
-// waited for, tested, cancelled and freed like any other
-// (MPI_Grequest_start, MPI-4.0 §13.2). The operation ends with
-// GrequestComplete. The functions may be nil:
+// GrequestStart starts an operation of the caller's own, whose request is waited
+// for, tested, cancelled and freed like any other (MPI_Grequest_start, MPI-4.0
+// §13.2). GrequestComplete completes the operation. The functions may be nil.
 //
-// query gives the status of the completed operation, and the error of the call
+// query returns the status of the completed operation, and the error of the call
 // that completes the request; it may be called more than once. free is called
-// once: after the last query by the call that completes the request, or, if it
-// was given up with RequestFree, by the later of that call and GrequestComplete,
-// which return its error. cancel is called by Cancel, with whether the operation
-// has completed. They run on the goroutine that calls; those of a request that
-// OnComplete has detached run on the progress goroutine. Finalize ends operations
-// that have not completed, and calls free of those given up. Local.
+// once, after the last query, by the call that completes the request. If the
+// request was given up with RequestFree, free is called by the later of that
+// call and GrequestComplete, which return its error. cancel is called by Cancel,
+// with whether the operation has completed. The functions run on the calling
+// goroutine; those of a request that OnComplete has detached run on the progress
+// goroutine. Finalize fails operations that have not completed, and calls free
+// of those given up. Local.
 func GrequestStart(w *World, query func() (Status, error), free func() error, cancel func(completed bool) error) (Request, error) {
 	if err := w.check("GrequestStart"); err != nil {
 		return Request{}, err
@@ -29,10 +29,10 @@ func GrequestStart(w *World, query func() (Status, error), free func() error, ca
 	return Request{w.engine.Loop.Generalize(g)}, nil
 }
 
-// GrequestComplete ends the operation of a generalized request
-// (MPI_Grequest_complete, MPI-4.0 §13.2). Its handle is waited for as ever; if it
-// was given up with RequestFree before, free is called here, and its error
-// returned. Local.
+// GrequestComplete completes the operation of a generalized request
+// (MPI_Grequest_complete, MPI-4.0 §13.2). Its handle is waited for as usual. If
+// the request was given up with RequestFree before, free is called here, and its
+// error returned. Local.
 func GrequestComplete(r Request) error {
 	g, err := progress.EndGeneral(r.h)
 	if g != nil && g.Free != nil {
@@ -41,8 +41,8 @@ func GrequestComplete(r Request) error {
 	return fail("GrequestComplete", err)
 }
 
-// tell makes the status and error of a request that has ended what users see.
-// last says that the request is freed by that.
+// tell turns the status and error of a completed request into those that users
+// see. last means that the request is freed by that.
 func tell(st Status, err error, last bool) (Status, error) {
 	if err == progress.ErrCancelled {
 		st.Cancelled = true

@@ -2,7 +2,7 @@ package mpi
 
 import "sync/atomic"
 
-// Worlds of this process: whether there ever was one, and how many have not been
+// Worlds of this process: whether there has been one, and how many have not been
 // finalized.
 var (
 	worldsMade atomic.Bool  // stored by begin, loaded by Initialized and Finalized
@@ -25,8 +25,8 @@ func begin() {
 	worldsMade.Store(true)
 }
 
-// end makes every further call on the World answer ErrComm, and reports whether
-// none before has.
+// end makes every further call on the World fail with ErrComm, and reports
+// whether it is the first to do so.
 func (w *World) end() (first bool) {
 	if first = w.engine.End(); first {
 		worldsOpen.Add(-1)

@@ -10,16 +10,17 @@ func Ssend[T Scalar](c *Comm, buf []T, dest, tag int) error {
 
 // Rsend is Send for a receive that is posted already (MPI_Rsend, MPI-4.0 §3.4,
 // ready mode). If it is not, the program is wrong: the message is kept all the
-// same, the receiver logs it, and a send that still waits for the receiver ends
-// with an error. Non-local.
+// same, the receiver logs it, and a send that still waits for the receiver
+// fails. Non-local.
 func Rsend[T Scalar](c *Comm, buf []T, dest, tag int) error {
 	return send(c, "Rsend", pt2pt.Ready, buf, dest, tag)
 }
 
 // Bsend sends a copy of buf and returns at once (MPI_Bsend, MPI-4.0 §3.4,
 // buffered mode). The copy lies in memory given by Comm.BufferAttach or
-// World.BufferAttach; without room there the error is of class ErrBuffer, a
-// NoBufferError says how much there is, and nothing is sent. A short message that can leave at once needs no room. Local.
+// World.BufferAttach. Without room there the error is of class ErrBuffer, a
+// NoBufferError has the sizes, and nothing is sent. A short message that can
+// leave at once needs no room. Local.
 func Bsend[T Scalar](c *Comm, buf []T, dest, tag int) error {
 	return send(c, "Bsend", pt2pt.Buffered, buf, dest, tag)
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
-// SendInit makes a persistent Send (MPI_Send_init, MPI-4.0 §3.9): Start begins
-// it, Wait or Test completes it, and then it can be started again, until
+// SendInit makes a persistent Send (MPI_Send_init, MPI-4.0 §3.9). Start begins
+// it, Wait or Test completes it, and then Start may begin it again, until
 // RequestFree. buf must not be written to while the request is active. Local.
 func SendInit[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 	return sendInit(c, "SendInit", pt2pt.Standard, buf, dest, tag)
@@ -44,9 +44,8 @@ func RecvInit[T Scalar](c *Comm, buf []T, source, tag int) (Request, error) {
 	return Request{c.p2p.RecvInit(c.ctx, source, c.cid, int32(tag), bytesOf(buf))}, nil
 }
 
-// Start begins a persistent operation (MPI_Start, MPI-4.0 §3.9). One that is
-// active already, or a request that is not persistent, is answered with
-// ErrRequest. Local.
+// Start begins a persistent operation (MPI_Start, MPI-4.0 §3.9). If it is active
+// already, or the request is not persistent, the error is ErrRequest. Local.
 func Start(r *Request) error {
 	if r == nil {
 		return noRequest("Start")
@@ -69,11 +68,11 @@ func Startall(requests []Request) error {
 }
 
 // RequestFree gives a request up and sets the handle to null (MPI_Request_free,
-// MPI-4.0 §3.7.3). An operation that is under way, one of a persistent request
-// too (§3.9), goes on to its end, and nobody learns of that end: its buffer may
-// be used again only once something else tells. The request is freed then. For a
-// generalized request whose operation has ended free is called, and its error
-// returned. Local.
+// MPI-4.0 §3.7.3). An operation under way, also one of a persistent request
+// (§3.9), continues, but its completion is not reported: its buffer may be used
+// again only once the program knows of it in another way. The request is then
+// freed. For a generalized request whose operation has completed, free is
+// called, and its error returned. Local.
 func RequestFree(r *Request) error {
 	if r == nil {
 		return noRequest("RequestFree")

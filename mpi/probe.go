@@ -6,8 +6,8 @@ import (
 )
 
 // Message is a message that Mprobe or Improbe has matched (MPI_Message, MPI-4.0
-// §3.8.2): it is received with Mrecv or Imrecv, once, and no other receive gets it. The zero
-// Message is MPI_MESSAGE_NULL.
+// §3.8.2). Mrecv or Imrecv receives it, once, and no other receive gets it. The
+// zero Message is MPI_MESSAGE_NULL.
 type Message struct {
 	m      pt2pt.Message
 	c      *Comm
@@ -16,9 +16,9 @@ type Message struct {
 
 // MessageNoProc is a message of ProcNull: its receive is empty and returns at
 // once, with the status of a receive from ProcNull (MPI_MESSAGE_NO_PROC, MPI-4.0
-// §3.8.2). What a matched probe of ProcNull gives is such a one too; NoProc tells.
-// The request of an Imrecv of this one, which is of no communicator, may be
-// completed together with those of any World.
+// §3.8.2). A matched probe of ProcNull returns such a message too; NoProc
+// reports it. The request of an Imrecv of this one belongs to no communicator
+// and may be completed together with those of any World.
 var MessageNoProc = Message{noProc: true}
 
 // noProcResult is what a receive from ProcNull gets.
@@ -27,10 +27,10 @@ var noProcResult = progress.Result{Source: ProcNull, Tag: AnyTag}
 // NoProc reports whether m is a message of ProcNull. Local.
 func (m Message) NoProc() bool { return m.noProc }
 
-// Probe blocks until a message that a receive from source with tag would get is
-// there, and tells its source, tag and length; it can be received then
-// (MPI_Probe, MPI-4.0 §3.8.1). Where several goroutines receive, use Mprobe.
-// Non-local.
+// Probe blocks until a message is there that a receive from source with tag
+// would get, and returns its source, tag and length. The message can be received
+// then (MPI_Probe, MPI-4.0 §3.8.1). Where several goroutines receive, use
+// Mprobe. Non-local.
 func Probe(c *Comm, source, tag int) (Status, error) {
 	if err := c.checkRecv("Probe", source, tag); err != nil || source == ProcNull {
 		return nullStatus, err
@@ -39,7 +39,7 @@ func Probe(c *Comm, source, tag int) (Status, error) {
 	return statusOf(res), fail("Probe", err)
 }
 
-// Iprobe reports whether Probe would return at once, and if so what it would
+// Iprobe reports whether Probe would return at once, and if so returns the same
 // (MPI_Iprobe, MPI-4.0 §3.8.1). Local.
 func Iprobe(c *Comm, source, tag int) (bool, Status, error) {
 	if err := c.checkRecv("Iprobe", source, tag); err != nil || source == ProcNull {
@@ -85,9 +85,8 @@ func Improbe(c *Comm, source, tag int) (bool, Message, Status, error) {
 }
 
 // Mrecv receives a matched message and sets the handle to null (MPI_Mrecv,
-// MPI-4.0 §3.8.3). A null handle, or a copy of one already received, is answered
-// with ErrRequest. Local: it waits at most for bytes
-// that are on their way.
+// MPI-4.0 §3.8.3). For a null handle, or a copy of one already received, the
+// error is ErrRequest. Local: it waits at most for bytes that are on their way.
 func Mrecv[T Scalar](m *Message, buf []T) (Status, error) {
 	const call = "Mrecv"
 	was, err := m.spend(call)
@@ -113,7 +112,7 @@ func Imrecv[T Scalar](m *Message, buf []T) (Request, error) {
 	return Request{was.c.p2p.Imrecv(was.c.ctx, &was.m, bytesOf(buf))}, nil
 }
 
-// spend sets the handle to null and returns what it was.
+// spend sets the handle to null and returns its old value.
 func (m *Message) spend(call string) (Message, error) {
 	if m == nil {
 		return Message{}, badArg(call, ErrRequest, "the pointer to the message is nil: give the address of what Mprobe or Improbe has returned")

@@ -9,8 +9,8 @@ import (
 	"github.com/weft-mpi/weft/report"
 )
 
-// Pending is an operation in flight at a rank, or a message that is there and
-// that no receive has asked for.
+// Pending is an operation in flight at a rank, or a message there without a
+// receive.
 type Pending struct {
 	What    string        // "receive", "send", "unexpected message", ...
 	Peer    int           // the other rank, or AnySource
@@ -19,7 +19,7 @@ type Pending struct {
 	Bytes   uint64        // length of the message, or the room of the receive
 	Age     time.Duration // to a second
 	Blocked bool          // a goroutine waits for it
-	State   string        // how far it is
+	State   string        // how far it has come
 	Place   string        // the line of the program that called for it, if known
 }
 
@@ -42,15 +42,15 @@ func pendingOf(p pt2pt.Pending) Pending {
 		Age: p.Age, Blocked: p.Blocked, State: p.State, Place: report.Place(p.Callers)}
 }
 
-// Report writes what waits at this rank, as Pending, and what that looks like:
-// ranks that wait for one another, however many, a receive whose tag is not that
+// Report writes what waits at this rank, as Pending, and a diagnosis: ranks that
+// wait for one another, however many, or a receive whose tag differs from that
 // of the message that is there. It asks the ranks that operations here wait for,
-// those that they wait for, and so on, 64 at most, and may block for a second, if
-// one of them has neither a progress thread nor a goroutine that waits. Ranks are
-// said to be in a deadlock if each is blocked in an operation that needs the next
-// one's call: not one that computes or has another goroutine that can go on, nor a
-// Waitany or a receive from any rank. What their other goroutines do outside of
-// the library is not known.
+// those that they wait for, and so on, 64 at most. It may block for a second if
+// one of them has neither a progress thread nor a goroutine that waits. A
+// deadlock is reported if each of its ranks is blocked in an operation that
+// needs the next one's call. A rank that computes, or has another goroutine that
+// can go on, is in none; nor is a Waitany or a receive from any rank. The
+// library does not know what other goroutines do outside of it.
 func (w *World) Report(out io.Writer) error {
 	const call = "Report"
 	if w == nil || w.comm == nil {
@@ -63,15 +63,15 @@ func (w *World) Report(out io.Writer) error {
 }
 
 // WithWatchdog writes a report (World.Report) whenever a goroutine has been
-// blocked in one operation for so long. Each such operation is reported once. A
-// nil writer is standard error.
+// blocked in one operation for the given time. Each such operation is reported
+// once. A nil writer is standard error.
 func WithWatchdog(after time.Duration, to io.Writer) Option {
 	return func(o *options) { o.watch, o.watchTo = after, to }
 }
 
 // WithoutSIGQUIT leaves the signal alone. Otherwise Init makes a SIGQUIT write a
-// report of each World to standard error, before the Go runtime does with the
-// signal what it always does: print the stacks of all goroutines and exit.
+// report of each World to standard error, before the Go runtime prints the
+// stacks of all goroutines and exits, as it does without Weft.
 func WithoutSIGQUIT() Option { return func(o *options) { o.noSignal = true } }
 
 // startWatchdog makes the World's watchdog write to to.
@@ -91,7 +91,7 @@ func (w *World) reportOnQuit() {
 	w.noQuit = report.OnQuit(func() { w.Report(os.Stderr) })
 }
 
-// noReports ends the watchdog and the report at a SIGQUIT.
+// noReports stops the watchdog and the report at a SIGQUIT.
 func (w *World) noReports() {
 	if w.noQuit != nil {
 		w.noQuit()

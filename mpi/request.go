@@ -6,30 +6,32 @@ import "github.com/weft-mpi/weft/progress"
 // is completed by Wait, Test and their forms for several requests, given up by
 // RequestFree, or detached by OnComplete. The zero Request is MPI_REQUEST_NULL.
 //
-// The calls that complete a request set the handle they are given to null, unless
-// it is persistent; a copy kept besides is then stale and answered with
-// ErrRequest. A persistent request that is not started counts as null where
-// requests are completed. Any goroutine may complete a request; of two at once
-// one is answered with ErrRequest. The requests of one call are of one World.
+// The calls that complete a request set the handle they are given to null,
+// unless it is persistent. Another copy of the handle is then stale, and the
+// error is ErrRequest. A persistent request that is not started counts as null
+// where requests are completed. Any goroutine may complete a request; if two do
+// at once, one gets ErrRequest. The requests of one call must belong to one
+// World.
 type Request struct{ h progress.Handle }
 
 // Null reports whether r is the null request (MPI_REQUEST_NULL, MPI-4.0 §3.7.3).
 // Local.
 func (r Request) Null() bool { return r.h.Null() }
 
-// Cancel asks for an operation to be taken back (MPI_Cancel, MPI-4.0 §3.8.4). The
-// request still has to be completed, and that is local: it does not wait for any
-// other rank's calls. Its status then says whether it was Cancelled, or the
-// operation has happened as if there had been no Cancel. A receive is cancelled if
-// no message has been matched to it, a send if no receive has taken the message; a
-// short standard send is past that when the call that starts it returns. An
-// Isendrecv counts as cancelled if one of its halves was. Local.
+// Cancel asks for an operation to be withdrawn (MPI_Cancel, MPI-4.0 §3.8.4). The
+// request must still be completed, and that is local: it does not wait for any
+// other rank's calls. Its status then says whether it was Cancelled; if not, the
+// operation has happened as if there had been no Cancel. A receive is cancelled
+// if no message has been matched to it, a send if no receive has taken the
+// message. A short standard send can't be cancelled any more when the call that
+// starts it returns. An Isendrecv counts as cancelled if one of its halves was.
+// Local.
 //
 // In one case the completion is not local: that of a synchronous send, or of one
-// that was announced because of its length, whose receiver runs
-// WithoutProgressThread. Its rank may be about to read the message from the
-// sender's memory, so it has to agree, and does so in the next call that it makes,
-// or at once if one of its goroutines is blocked in one.
+// that was announced because of its length, if its receiver runs
+// WithoutProgressThread. The receiving rank may be about to read the message
+// from the sender's memory, so it has to agree. It does so in its next call, or
+// at once if one of its goroutines is blocked in one.
 func Cancel(r *Request) error {
 	const call = "Cancel"
 	if r == nil {
@@ -42,13 +44,13 @@ func Cancel(r *Request) error {
 	return fail(call, g.Cancel(ended))
 }
 
-// OnComplete detaches an operation: nobody waits for it, and fn is called once
-// with its status and error when it has completed. The handle is set to null;
-// that of a persistent request stays, and fn may start it again.
+// OnComplete detaches an operation: instead of a wait, fn is called once with
+// its status and error when it has completed. The handle is set to null; that of
+// a persistent request stays, and fn may start it again.
 //
 // fn runs on the library's progress goroutine, one such call at a time. It may
-// start operations, test, cancel, and detach further requests. It must not wait
-// for anything: calls that block would hold up the calls after it. Local.
+// start operations, test, cancel, and detach further requests. It must not
+// block, since it would delay the calls after it. Local.
 func OnComplete(r *Request, fn func(Status, error)) error {
 	const call = "OnComplete"
 	if r == nil {
@@ -76,7 +78,7 @@ func RequestGetStatus(r Request) (bool, Status, error) {
 
 // Wait blocks until the operation has completed and sets the handle to null
 // (MPI_Wait, MPI-4.0 §3.7.3). A null handle gives an empty status at once.
-// Non-local, but for buffered sends, ready sends and matched receives.
+// Non-local, except for buffered sends, ready sends and matched receives.
 func Wait(r *Request) (Status, error) {
 	if r == nil {
 		return emptyStatus, noRequest("Wait")
@@ -103,7 +105,7 @@ func Test(r *Request) (bool, Status, error) {
 	return ended, Status(st), nil
 }
 
-// noRequest answers a pointer to no handle at all.
+// noRequest is the error for a nil pointer to a handle.
 func noRequest(call string) error {
 	return badArg(call, ErrRequest, "the pointer to the request is nil: give the address of a Request, which may be null")
 }

@@ -12,12 +12,11 @@ import (
 	"github.com/weft-mpi/weft/progress"
 )
 
-// maxRun bounds the ranks of one process: beyond it the n² queues between them
-// are a mistake.
+// maxRun bounds the ranks of one process: they have n² queues between them.
 const maxRun = 1024
 
-// errGoexit is the error of a rank whose function has not returned: it has ended
-// its goroutine, as FailNow of package testing does.
+// errGoexit is the error of a rank whose function did not return but ended its
+// goroutine, as FailNow of package testing does.
 var errGoexit = errors.New("its function has ended the goroutine (runtime.Goexit) instead of returning")
 
 // Run calls f on every rank of a job, with the rank's World, so that one program
@@ -26,20 +25,20 @@ var errGoexit = errors.New("its function has ended the goroutine (runtime.Goexit
 //
 // In a process that a launcher has started (weft run, mpiexec) the job is the
 // launched one: Run does as Init, calls f once, in a goroutine of its own, and
-// returns this rank's error. n is the number of ranks of that job, or 0 for
-// whatever the launcher was told; any other is ErrArg, on every rank that asks
-// for it. A process takes part in a launched job once: after an Init or a Run,
-// Run answers an error that is boot.ErrDiscovered, and never makes ranks that
-// nobody launched. WEFT_BOOT=none makes Run pass over the launcher.
+// returns this rank's error. n is the number of ranks of that job, or 0 for any
+// number; if it is another number, Run fails with ErrArg on that rank. A process
+// takes part in a launched job once: after an Init or a Run, Run fails with an
+// error that is boot.ErrDiscovered, and never makes ranks that were not
+// launched. With WEFT_BOOT=none Run ignores the launcher.
 //
-// Without a launcher the ranks are n goroutines of this process, at most 1024,
-// and 0 stands for runtime.GOMAXPROCS(0). Run blocks until f has returned on all
-// of them, and joins their errors.
+// Without a launcher the ranks are n goroutines of this process, at most 1024; 0
+// stands for runtime.GOMAXPROCS(0). Run blocks until f has returned on all of
+// them, and joins their errors.
 //
 // A rank that fails, in f or in Finalize, or whose goroutine ends inside f,
 // counts as dead to the others from then on, so that they fail too instead of
-// waiting for it. Its World is released when Run returns. The launcher hears of no
-// orderly end of a launched rank whose f has failed: weft run counts it as failed
+// waiting for it. Its World is released when Run returns. A launched rank whose
+// f has failed does not leave the job in order: weft run counts it as failed
 // even if its process exits with code 0.
 func Run(n int, f func(*World) error, opts ...Option) error {
 	if f == nil {
@@ -73,7 +72,7 @@ func runGoroutines(n int, f func(*World) error, o options) error {
 			defer func() {
 				if !returned {
 					errs[i] = fmt.Errorf("rank %d: %w", i, errGoexit)
-					wg.Go(func() { bury(worlds, i) }) // a panic is not to wait for it
+					wg.Go(func() { bury(worlds, i) }) // a panic must not wait for it
 				}
 			}()
 			err := f(w)

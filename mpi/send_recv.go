@@ -2,8 +2,8 @@ package mpi
 
 import "github.com/weft-mpi/weft/pt2pt"
 
-// Send sends buf to rank dest (MPI_Send, MPI-4.0 §3.2.1). It blocks until buf may
-// be used again, which may be before a receive is posted. Non-local.
+// Send sends buf to rank dest (MPI_Send, MPI-4.0 §3.2.1). It blocks until buf
+// may be used again, which may be before a receive is posted. Non-local.
 func Send[T Scalar](c *Comm, buf []T, dest, tag int) error {
 	if !c.plain(dest, tag) {
 		if err := c.explain("Send", dest, tag, false); err != nil || dest == ProcNull {
@@ -18,8 +18,8 @@ func Send[T Scalar](c *Comm, buf []T, dest, tag int) error {
 
 // Recv receives a message of at most len(buf) elements from source with tag;
 // either may be a wildcard (MPI_Recv, MPI-4.0 §3.2.4). It blocks until the
-// message is in buf. A longer message is consumed, its beginning received, its
-// length told by the status and the error ErrTruncate. Non-local.
+// message is in buf. A longer message is consumed: its beginning is received,
+// the status has its length, and the error is ErrTruncate. Non-local.
 func Recv[T Scalar](c *Comm, buf []T, source, tag int) (Status, error) {
 	if !c.plain(source, tag) {
 		if err := c.explain("Recv", source, tag, true); err != nil || source == ProcNull {

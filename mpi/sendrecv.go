@@ -2,11 +2,11 @@ package mpi
 
 import "slices"
 
-// Sendrecv sends one message and receives another without the deadlock that a
-// Send and a Recv in the wrong order are (MPI_Sendrecv, MPI-4.0 §3.2.7). The
-// buffers must not overlap. It ends with ErrProcFailed when either of the two
-// ranks dies; while both live it waits for them, whoever else has died.
-// Non-local.
+// Sendrecv sends one message and receives another, without the deadlock that a
+// Send and a Recv in the wrong order can cause (MPI_Sendrecv, MPI-4.0 §3.2.7).
+// The buffers must not overlap. It fails with ErrProcFailed when either of the
+// two ranks dies; while both live it waits for them, even if other ranks have
+// died. Non-local.
 func Sendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R, source, recvtag int) (Status, error) {
 	const call = "Sendrecv"
 	if err := c.checkSendrecv(call, dest, sendtag, source, recvtag); err != nil {
@@ -16,9 +16,8 @@ func Sendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R,
 	return statusOf(res), fail(call, err)
 }
 
-// SendrecvReplace is Sendrecv with one buffer, in which the message received
-// takes the place of the one sent (MPI_Sendrecv_replace, MPI-4.0 §3.2.7).
-// Non-local.
+// SendrecvReplace is Sendrecv with one buffer, in which the received message
+// replaces the sent one (MPI_Sendrecv_replace, MPI-4.0 §3.2.7). Non-local.
 func SendrecvReplace[T Scalar](c *Comm, buf []T, dest, sendtag, source, recvtag int) (Status, error) {
 	const call = "SendrecvReplace"
 	if err := c.checkSendrecv(call, dest, sendtag, source, recvtag); err != nil {

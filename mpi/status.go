@@ -2,17 +2,17 @@ package mpi
 
 import "github.com/weft-mpi/weft/progress"
 
-// Status says what became of an operation, for a receive which message it got
-// (MPI_Status, MPI-4.0 §3.2.5). That of an operation that receives nothing, or of
-// a null request, is empty: AnySource, AnyTag, no bytes (§3.7.3). It is a plain
-// value: assigning it duplicates it, and its fields can be set.
+// Status is the outcome of an operation: for a receive, the message it got
+// (MPI_Status, MPI-4.0 §3.2.5). The status of an operation that receives
+// nothing, or of a null request, is empty: AnySource, AnyTag, no bytes (§3.7.3).
+// It is a plain value: assigning it duplicates it, and its fields can be set.
 type Status struct {
 	Source int    // rank that sent the message
 	Tag    int    // tag of the message
 	Bytes  uint64 // length of the message as sent, in bytes, also where the buffer was shorter; see Count
 	Err    error  // of this request, set by the calls that complete several
 
-	Cancelled bool // the operation was taken back before anything of it happened; see Cancel
+	Cancelled bool // the operation was withdrawn before anything of it happened; see Cancel
 }
 
 // emptyStatus is the status of null requests.
@@ -21,14 +21,14 @@ var emptyStatus = Status{Source: AnySource, Tag: AnyTag}
 // nullStatus is the status of a receive from ProcNull (MPI-4.0 §3.10).
 var nullStatus = Status{Source: ProcNull, Tag: AnyTag}
 
-// statusOf is the result of an operation in the form that users see.
+// statusOf converts the result of an operation into a Status.
 func statusOf(r progress.Result) Status {
 	return Status{Source: int(r.Source), Tag: int(r.Tag), Bytes: r.Bytes}
 }
 
-// Count is the length of the message in elements of type T, also where the
-// receive buffer was shorter (MPI_Get_count, MPI-4.0 §3.2.5), or Undefined if it
-// is no whole number of them. Local.
+// Count is the length of the message in elements of type T, as sent, even if the
+// receive buffer was shorter (MPI_Get_count, MPI-4.0 §3.2.5). It is Undefined if
+// that is no whole number of elements. Local.
 func Count[T Scalar](st Status) int {
 	size := uint64(sizeOf[T]())
 	if st.Bytes%size != 0 {
@@ -37,7 +37,7 @@ func Count[T Scalar](st Status) int {
 	return int(st.Bytes / size)
 }
 
-// SetCount makes the status say that n elements of type T were received
+// SetCount sets the status to n received elements of type T
 // (MPI_Status_set_elements, MPI-4.0 §13.3), for generalized requests. Local.
 func SetCount[T Scalar](st *Status, n int) error {
 	if st == nil {

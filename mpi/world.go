@@ -29,11 +29,12 @@ type World struct {
 	noQuit func() // ends the report at a SIGQUIT, nil without one
 }
 
-// Init finds the job this process was started in and connects to it
-// (MPI_Init, MPI-4.0 §11.2.1). It is collective and blocks until all ranks have
-// called it or ctx ends. Without a launcher the World has one rank; if the
-// environment speaks of several and they can't be found, Init fails and says
-// what to do. A fabric that can't be used is ErrUnsupported. Non-local.
+// Init finds the job this process was started in and connects to it (MPI_Init,
+// MPI-4.0 §11.2.1). It is collective and blocks until all ranks have called it
+// or ctx ends. Without a launcher the World has one rank. If the environment
+// describes several ranks and they can't be found, Init fails with an error that
+// says what to do. If the fabric can't be used, it fails with ErrUnsupported.
+// Non-local.
 func Init(ctx context.Context, opts ...Option) (*World, error) {
 	if ctx == nil {
 		return nil, badArg("Init", ErrArg, "the context is nil: give context.Background()")
@@ -102,7 +103,8 @@ func (w *World) Comm() *Comm {
 	return w.comm
 }
 
-// Fabric is the name of the transport in use, or of both, or "" if w is nil. Local.
+// Fabric is the name of the transport in use, or of all joined by +, or "" if w
+// is nil. Local.
 func (w *World) Fabric() string {
 	if w == nil {
 		return ""
@@ -110,7 +112,7 @@ func (w *World) Fabric() string {
 	return w.fabric
 }
 
-// check reports that there is no World any more.
+// check returns an error if the World can't be used any more.
 func (w *World) check(call string) error {
 	if w == nil || w.comm == nil {
 		return badArg(call, ErrComm, "the World is nil: take what Init has returned, or what Run has given")
@@ -121,13 +123,12 @@ func (w *World) check(call string) error {
 	return nil
 }
 
-// Finalize ends the membership (MPI_Finalize, MPI-4.0 §11.2.2). It is collective:
-// it blocks until every rank has called it. All operations must have been
-// completed; those that have not end with ErrComm, or with ErrProcFailed where
-// the other rank was gone first. Afterwards every call on the World answers
-// ErrComm. Everything is released also when an error, a dead rank say, is
-// returned: the ranks that still wait in it then count this one as dead.
-// Non-local.
+// Finalize ends the membership (MPI_Finalize, MPI-4.0 §11.2.2). It is
+// collective: it blocks until every rank has called it. All operations must have
+// been completed; others fail with ErrComm, or with ErrProcFailed if the other
+// rank left first. Afterwards every call on the World fails with ErrComm.
+// Finalize releases everything even if it fails, because of a dead rank say:
+// ranks still waiting in it then count this one as dead. Non-local.
 func (w *World) Finalize() error {
 	const call = "Finalize"
 	if err := w.check(call); err != nil {
@@ -146,7 +147,7 @@ func (w *World) Finalize() error {
 	return fail(call, err)
 }
 
-// mourn passes the launcher's news of deaths on to the engine, until the job is
+// mourn passes the launcher's reports of deaths to the engine, until the job is
 // closed.
 func (w *World) mourn(news <-chan boot.Event) {
 	for e := range news {
@@ -155,10 +156,10 @@ func (w *World) mourn(news <-chan boot.Event) {
 }
 
 // Abort ends all ranks of the job with the exit code code, 0 to 255, whatever
-// they are in the middle of (MPI_Abort, MPI-4.0 §11.4.2). Under our launcher, and
-// under one that speaks PMI-1, the launcher ends them, and then itself with the
-// code; otherwise, and for ranks that are goroutines, this process exits. It
-// does not return. Local.
+// they are doing (MPI_Abort, MPI-4.0 §11.4.2). Under weft run, and under a
+// launcher that speaks PMI-1, the launcher ends them and exits with the code.
+// Otherwise, and for ranks that are goroutines, this process exits. Abort does
+// not return. Local.
 func (w *World) Abort(code int) {
 	if w != nil && w.job != nil {
 		why := fmt.Sprintf("rank %d called Abort(%d)", w.comm.rank, code)
@@ -169,5 +170,5 @@ func (w *World) Abort(code int) {
 	os.Exit(code)
 }
 
-// abortTime is how long a rank that aborts waits to be ended.
+// abortTime is how long a rank that aborts waits for the launcher to end it.
 const abortTime = 5 * time.Second

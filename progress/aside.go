@@ -10,18 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Code of the program's runs in two places, and never under ownership: what is
-// told of an end (OnEnd, detach.go) on the progress goroutine, one call after
-// another, so it may not block; what an operation needs to go on (Aside), such as
-// the operator of a reduction, on whatever goroutine waits for the operation. A
-// panic in the first ends the process, as in any goroutine of the program's, since
-// there is nobody to tell; one in the second ends the operation.
+// The program's code runs in two places, and never under ownership. Callbacks at
+// completion (OnEnd, detach.go) run on the progress goroutine, one after
+// another, so they may not block. A panic in one ends the process, as in any
+// goroutine of the program, since no call is there to return it. Functions that
+// an operation needs (Aside), such as the operator of a reduction, run on a
+// goroutine that waits for the operation. A panic in one fails the operation.
 
-// ErrWithin refuses a call that blocks for an operation and is made by the
-// function that the operation itself waits for.
+// ErrWithin is returned by a blocking call for an operation if the function that
+// the operation itself waits for makes the call.
 var ErrWithin = errors.New("the call waits for the operation that waits for the function which makes the call: let the function return")
 
-// Panic is why a function that was run Aside has not returned.
+// Panic is the error of a function that was run Aside and did not return.
 type Panic struct {
 	Value any // of the panic, or errExit
 	Stack []byte
@@ -33,7 +33,7 @@ func (p *Panic) Error() string {
 	return fmt.Sprintf("a function of the program's has panicked in a nonblocking operation: %v", p.Value)
 }
 
-// Unwrap is the value, if that is an error.
+// Unwrap returns the panic's value if that is an error.
 func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
@@ -45,24 +45,25 @@ type aside struct {
 	fn   func()
 	then func(error)
 
-	w      *Waiter // whose goroutine was asked to run it, if any
-	thread int     // of the operating system, locked to the goroutine that runs it; 0 before
+	w      *Waiter // the waiter whose goroutine was asked to run fn, if any
+	thread int     // the OS thread, locked to the goroutine that runs fn; 0 before
 }
 
-// Aside has fn run without ownership, by the goroutine that waits for r if there
-// is one, else by a goroutine of its own, and then has then called under ownership
-// with nil, or with a *Panic if fn has panicked or ended its goroutine. For the
-// owner; r is in flight. It is local.
+// Aside runs fn without ownership, on the goroutine that waits for r if there is
+// one, else on a goroutine of its own. Then it calls then under ownership, with
+// nil, or with a *Panic if fn has panicked or ended its goroutine. For the
+// owner; r is in flight. Local.
 //
-// fn may block, panic and call the engine. A call by the goroutine of fn that
-// blocks for r itself returns ErrWithin, or ErrStale where r is waited for already;
-// a single handle that it was given is set to null. What fn waits for on other goroutines is not seen: if that needs r
-// to end, nothing ends.
+// fn may block, panic and call the engine. A call by fn's goroutine that blocks
+// for r itself returns ErrWithin, or ErrStale if another goroutine waits for r
+// already, and sets a single handle to null. The loop does not see what fn waits
+// for on other goroutines: if that needs r to complete, there is a deadlock.
 //
-// Until then is called r stays in flight, since fn may use its buffer. So its sink
-// does not finish it, whatever is cancelled and whoever dies: it asks Apart, notes
-// the error, and leaves the end to then. Nor does Close wait for fn: r ends with
-// fabric.ErrClosed as soon as fn returns, and then is not called.
+// Until then is called, r stays in flight, since fn may use its buffer.
+// Meanwhile its sink must not finish it on a cancel or a death: it checks Apart,
+// records the error, and leaves the completion to then. Close does not wait for
+// fn: r fails with fabric.ErrClosed as soon as fn returns, and then is not
+// called.
 func (l *Loop) Aside(r *Request, fn func(), then func(error)) {
 	a := &aside{r: r, fn: fn, then: then}
 	l.asides = append(l.asides, a)
@@ -81,8 +82,8 @@ func (l *Loop) Apart(r *Request) bool {
 	return slices.ContainsFunc(l.asides, func(a *aside) bool { return a.r == r })
 }
 
-// asked finds a function that nobody runs yet and that the waiter is to run, or
-// returns nil.
+// asked returns a function that the waiter is to run and that no goroutine runs
+// yet, or nil.
 func (l *Loop) asked(w *Waiter) *aside {
 	for _, a := range l.asides {
 		if a.thread == 0 && (a.w == w || a.r.waiter == w) {
@@ -107,8 +108,8 @@ func (l *Loop) runAsides(w *Waiter) (ran bool) {
 	return ran
 }
 
-// runAs gives the loop away, runs a function and owns the loop again. If the
-// function ends the goroutine, nobody waits for the waiter's requests any more.
+// runAs lets go of the loop, runs a function and owns the loop again. If the
+// function ends the goroutine, the waiter's requests have no waiter any more.
 func (l *Loop) runAs(w *Waiter, a *aside) {
 	runtime.LockOSThread()
 	l.begin(a, unix.Gettid())
@@ -150,8 +151,8 @@ func (l *Loop) work(a *aside) {
 	err = a.call()
 }
 
-// passOn leaves to others the functions that the waiter has not run, since its
-// own requests have ended.
+// passOn hands the functions that the waiter has not run to others, since its
+// own requests have completed.
 func (l *Loop) passOn(w *Waiter) {
 	for _, a := range l.asides {
 		if a.w == w && a.thread == 0 {
@@ -179,7 +180,7 @@ func (a *aside) call() (err error) {
 	return nil
 }
 
-// endAside goes on with a request whose function has returned. For the owner.
+// endAside continues a request whose function has returned. For the owner.
 func (l *Loop) endAside(a *aside, err error) {
 	l.apart.Add(-1)
 	l.asides = slices.DeleteFunc(l.asides, func(b *aside) bool { return a == b })
@@ -191,7 +192,7 @@ func (l *Loop) endAside(a *aside, err error) {
 	}
 }
 
-// forsake makes the requests of a waiter nobody's whose goroutine has ended.
+// forsake takes the waiter off its requests: its goroutine has ended.
 func (l *Loop) forsake(w *Waiter) {
 	if r := w.single; r != nil && r.waiter == w {
 		r.waiter = nil
@@ -205,8 +206,8 @@ func (l *Loop) forsake(w *Waiter) {
 	l.passOn(w)
 }
 
-// refuseAll ends every request because the loop has been closed, but for those
-// whose functions run: they end behind them.
+// refuseAll fails every request because the loop has been closed. Requests whose
+// functions run fail when these return.
 func (l *Loop) refuseAll() {
 	l.refused = true
 	l.asides = slices.DeleteFunc(l.asides, func(a *aside) bool { return a.thread == 0 })
@@ -217,8 +218,8 @@ func (l *Loop) refuseAll() {
 	})
 }
 
-// self names the calling goroutine to within, or is 0 where no function is run.
-// For anyone.
+// self returns the name of the calling goroutine for within, or 0 while no
+// function runs. For anyone.
 func (l *Loop) self() int {
 	if l.apart.Load() == 0 {
 		return 0
@@ -226,8 +227,8 @@ func (l *Loop) self() int {
 	return unix.Gettid()
 }
 
-// within reports whether a function of the request's runs on the goroutine that
-// self names. That goroutine alone runs on its thread. For the owner.
+// within reports whether a function of the request runs on the goroutine that
+// self names: no other goroutine runs on its thread. For the owner.
 func (l *Loop) within(r *Request, self int) bool {
 	return self != 0 && slices.ContainsFunc(l.asides, func(a *aside) bool { return a.r == r && a.thread == self })
 }

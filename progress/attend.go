@@ -11,16 +11,16 @@ import (
 	"github.com/weft-mpi/weft/internal/procs"
 )
 
-// An application that computes in Go without a call holds its processor (P) for
-// ten milliseconds at a time: where it is the only one, as in a rank bound to a
-// core, a goroutine that the doorbell has made ready waits for so long. So once a
-// rank is seen to compute, its progress thread becomes an OS thread that sleeps
-// in the kernel, and the process gets processors for it to come back to. The
-// kernel's scheduler then runs it as soon as the doorbell rings, on the same core
-// if need be. A rank that only communicates keeps the processors it has: goroutines
-// that wait in turn hand the core over without the kernel.
+// A goroutine that computes in Go without a call holds its processor (P) for up
+// to ten milliseconds. Where it is the only P, as in a rank bound to a core, a
+// goroutine that the doorbell has made ready waits for that long. So once a rank
+// is seen to compute, its progress thread becomes an OS thread that sleeps in
+// the kernel, and the process gets more processors for it to return to. The
+// kernel's scheduler then runs it as soon as the doorbell rings, on the same
+// core if need be. A rank that only communicates keeps the processors it has:
+// its waiting goroutines hand the core over without the kernel.
 
-// attendant is how the progress thread sleeps. It is the thread's own.
+// attendant decides how the progress thread sleeps. It belongs to the thread.
 type attendant struct {
 	l     *Loop         // whose attended says that the thread sleeps in the kernel
 	never bool          // the fabric has no such sleep, or the user wants no thread
@@ -30,7 +30,7 @@ type attendant struct {
 	scheduled time.Time // when it last went through the runtime's scheduler, once it sleeps in the kernel
 }
 
-// begin looks whether there is a choice.
+// begin checks whether there is a choice.
 func (a *attendant) begin() {
 	a.used = processTime()
 	a.never = !a.l.threaded || errors.Is(a.l.dom.Sleep(time.Nanosecond), fabric.ErrUnsupported)
@@ -38,7 +38,7 @@ func (a *attendant) begin() {
 
 // sleep waits for the doorbell, or for timeout unless that is 0.
 func (a *attendant) sleep(timeout time.Duration) error {
-	// With one processor a thread in the kernel would hold it for a while.
+	// With one processor a thread in the kernel would hold that for a while.
 	if !a.l.attended.Load() || runtime.GOMAXPROCS(0) <= 1 {
 		return a.l.dom.Wait(timeout)
 	}
@@ -49,16 +49,16 @@ func (a *attendant) sleep(timeout time.Duration) error {
 	return a.l.dom.Sleep(timeout)
 }
 
-// pause lets others run. Where the thread sleeps in the kernel, the kernel shares
-// the core out.
+// pause lets others run. If the thread sleeps in the kernel, the kernel shares
+// the core.
 func (a *attendant) pause() {
 	if !a.l.attended.Load() {
 		runtime.Gosched()
 	}
 }
 
-// computes reports, at a look, whether the application computes. The caller is
-// the owner.
+// computes reports, at one of the thread's checks, whether the application
+// computes. For the owner.
 func (a *attendant) computes() bool {
 	l := a.l
 	switch {
@@ -79,7 +79,7 @@ func (a *attendant) computes() bool {
 	return true
 }
 
-// looked ends a look: what the thread itself has used in it is not the
+// looked ends a check: time that the thread itself has used in it is not the
 // application's.
 func (a *attendant) looked() {
 	if !a.never && !a.l.attended.Load() {
@@ -100,15 +100,15 @@ func (a *attendant) attend() {
 	}
 }
 
-// A thread that wakes up preempts the one that runs at once if it would be
-// through sooner (EEVDF: PREEMPT_SHORT and the earlier virtual deadline), and
-// waits for a tick of the kernel otherwise, some milliseconds. So the thread asks
-// for the shortest slice there is (sched_setattr(2), Linux 6.12), and for a
-// higher priority, which only some users are granted (RLIMIT_NICE): without it one
-// ring in ten waits.
+// A woken thread preempts the running one at once only if it would finish sooner
+// (EEVDF: PREEMPT_SHORT and the earlier virtual deadline). Otherwise it waits
+// for a tick of the kernel, some milliseconds. So the thread asks for the
+// shortest slice there is (sched_setattr(2), Linux 6.12) and for a higher
+// priority, which only some users are permitted (RLIMIT_NICE). Without the
+// priority one wake-up in ten waits.
 
-// wakePromptly locks the goroutine to its thread and asks for both. It does
-// without what the kernel does not know or grant.
+// wakePromptly locks the goroutine to its thread and asks for both. It ignores
+// what the kernel does not know or permit.
 func wakePromptly() {
 	runtime.LockOSThread()
 	unix.Setpriority(unix.PRIO_PROCESS, 0, threadNice)

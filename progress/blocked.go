@@ -1,12 +1,12 @@
 package progress
 
-// Detachments is how many requests in flight have a callback for their end, which
-// may do anything (OnEnd). For the owner.
+// Detachments is the number of requests in flight with a callback at completion
+// (OnEnd), which may do anything. For the owner.
 func (l *Loop) Detachments() int { return l.detachments }
 
-// Blocked calls f with each request that a goroutine waits for: who is that
-// goroutine, told from others, and need how many of its requests that have not
-// ended still have to. For the owner.
+// Blocked calls f with each request that a goroutine waits for. who identifies
+// that goroutine, and need is how many of its unfinished requests must still
+// complete. For the owner.
 func (l *Loop) Blocked(f func(r *Request, who any, need int)) {
 	l.requests.each(func(r *Request) {
 		if r.Waited() {

@@ -2,9 +2,9 @@
 
 package progress
 
-// Callers stores the return addresses of the function that calls it, of that
-// one's caller and of the next: for less than the price of a cache miss it is
-// known later which line of a program an operation comes from.
+// Callers stores the return addresses of its caller, of that one's caller and of
+// the next. It costs less than a cache miss, and reports name the line of the
+// program that an operation comes from.
 //
 //go:noescape
 func Callers(pcs *[3]uintptr)

@@ -7,10 +7,10 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// closedDomain stands in for the domain of a loop that is being closed: whoever
-// is still inside the loop, or enters it, finds nothing to do and does not
-// touch what the domain's own Close releases. A waiter may sleep there: its
-// requests end soon.
+// closedDomain replaces the domain of a loop that is being closed. A goroutine
+// still inside the loop, or entering it, finds nothing to do and does not touch
+// what the domain's own Close releases. A waiter may sleep there: its requests
+// complete soon.
 type closedDomain struct{ fabric.Domain }
 
 func (closedDomain) Connect(fabric.Peer, []byte) (fabric.Endpoint, error) {
@@ -47,12 +47,12 @@ func (l *Loop) seal() []fabric.Domain {
 	return doms
 }
 
-// Close stops the progress thread, closes the domains, and then ends every
-// request, present or to come, with ErrClosed: when a request ends, or its
-// callback is called, no peer and no device touches its buffer any more. Whoever
-// is to be told has been when it returns, but of requests whose functions run
-// (Aside): those end when the functions return. It blocks while a domain waits for
-// peers that are in the middle of a copy. Later calls return nil.
+// Close stops the progress thread, closes the domains, and then fails every
+// request, present or later, with ErrClosed. When a request completes, or its
+// callback runs, no peer and no device touches its buffer any more. When Close
+// returns all callbacks have run, except for requests whose functions run
+// (Aside): those complete when the functions return. It blocks while a domain
+// waits for peers in the middle of a copy. Later calls return nil.
 func (l *Loop) Close() (err error) {
 	switch l.life.Swap(closed) {
 	case closed:

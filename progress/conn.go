@@ -6,7 +6,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Conn is the way to one peer with the operations that wait for room on it, in
+// Conn is the way to one peer, with the operations that wait for room on it in
 // the order they were begun.
 type Conn struct {
 	loop *Loop
@@ -33,7 +33,7 @@ type packet struct {
 	body []byte // a copy; its memory is kept with the packet
 }
 
-// Conn returns the way to a peer, connecting on first use.
+// Conn returns the way to a peer and connects at the first call.
 func (l *Loop) Conn(p fabric.Peer) *Conn {
 	c := &l.conns[p]
 	if c.ep == nil && c.down == nil {
@@ -54,7 +54,7 @@ func (c *Conn) connect() {
 	c.ep = ep
 }
 
-// Down is why the peer can't be reached any more, or nil.
+// Down returns why the peer can't be reached any more, or nil.
 func (c *Conn) Down() error { return c.down }
 
 // Endpoint is for operations that need no order: Get, and Put of a rendezvous.
@@ -64,9 +64,8 @@ func (c *Conn) Endpoint() fabric.Endpoint { return c.ep }
 // Busy reports that operations wait, which a new one may not overtake.
 func (c *Conn) Busy() bool { return c.head != nil }
 
-// Send sends a message unless earlier ones still wait: then, and when the
-// fabric has no room, it answers fabric.ErrAgain and the caller enqueues its
-// request.
+// Send sends a message. If earlier ones still wait, or the fabric has no room,
+// it returns fabric.ErrAgain, and the caller enqueues its request.
 func (c *Conn) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	if c.head != nil {
 		return fabric.ErrAgain
@@ -74,12 +73,12 @@ func (c *Conn) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	return c.ep.Send(kind, imm, hdr, body)
 }
 
-// Post sends a control packet, now or when its turn comes. Towards a peer that
-// is down it is dropped.
+// Post sends a control packet, now or from the backlog. Packets to a peer that
+// is down are dropped.
 func (c *Conn) Post(kind uint8, imm uint64, hdr []byte) { c.PostBody(kind, imm, hdr, nil) }
 
-// PostBody is Post with a body of at most Caps.MaxEager bytes, which is copied
-// where it has to wait: the caller's again on return.
+// PostBody is Post with a body of at most Caps.MaxEager bytes. It is the
+// caller's again on return: a packet that waits has a copy.
 func (c *Conn) PostBody(kind uint8, imm uint64, hdr, body []byte) {
 	if c.down != nil {
 		return
@@ -93,8 +92,8 @@ func (c *Conn) PostBody(kind uint8, imm uint64, hdr, body []byte) {
 	c.enqueue(p)
 }
 
-// Enqueue puts a request at the end of the peer's backlog; its sink's Resume
-// is called when its turn comes.
+// Enqueue appends a request to the peer's backlog. Its sink's Resume is called
+// once it is at the head.
 func (c *Conn) Enqueue(r *Request) {
 	p := c.loop.packet()
 	p.r = r
@@ -126,8 +125,8 @@ func (c *Conn) Withdraw(r *Request) {
 	}
 }
 
-// flush sends what has room now and returns how much moved. A peer whose
-// backlog is empty leaves the list.
+// flush sends what has room now and returns how much moved. A peer with an empty
+// backlog leaves the list.
 func (l *Loop) flush() (moved int) {
 	for i := 0; i < len(l.backlogged); {
 		c := l.backlogged[i]
@@ -143,9 +142,9 @@ func (l *Loop) flush() (moved int) {
 	return moved
 }
 
-// flush counts what left the backlog, and a request that moved on but stays.
-// It leaves the rest to the next pass after a burst: the peer may have said in
-// the meantime that it takes no more.
+// flush counts the entries that left the backlog, and a request that moved on
+// but stays. After a burst it leaves the rest to the next pass: the peer may
+// meanwhile have announced that it takes no more.
 func (c *Conn) flush() (moved int) {
 	for p := c.head; p != nil && moved < burst; p = c.head {
 		var err error

@@ -59,9 +59,10 @@ func (l *Loop) PeerDown(p fabric.Peer, err error) {
 	l.tellDown(c)
 }
 
-// EndPeer ends a peer for a reason that the fabric does not know: nothing is
-// taken from it any more. The sinks are told when their buffers are out of its
-// reach, since some memory stays registered when a request ends. For the owner.
+// EndPeer ends a peer for a reason that the fabric does not know. Nothing more
+// of it is delivered. The sinks are told when their buffers are out of its
+// reach, since some memory stays registered when a request completes. For the
+// owner.
 func (l *Loop) EndPeer(p fabric.Peer, err error) {
 	c := &l.conns[p]
 	if c.down != nil {
@@ -88,9 +89,9 @@ func (l *Loop) tellDown(c *Conn) {
 	}
 }
 
-// Lost is news of a peer's death that its fabric has not told, the launcher's or
-// another rank's. A peer that is connected is left to its fabric, which knows
-// what the peer had sent before. For the owner.
+// Lost reports a peer's death that its fabric has not reported: the launcher or
+// another rank did. A connected peer is left to its fabric, which knows what the
+// peer had sent before. For the owner.
 func (l *Loop) Lost(p fabric.Peer, err error) {
 	c := &l.conns[p]
 	switch {
@@ -102,8 +103,8 @@ func (l *Loop) Lost(p fabric.Peer, err error) {
 	}
 }
 
-// mourn tells the sinks of peers that could not be connected to: not while the
-// operation that wanted to is being started.
+// mourn tells the sinks of peers that could not be connected to. It does not run
+// while the operation that tried to connect is being started.
 func (l *Loop) mourn() {
 	fallen := l.fallen
 	l.fallen = nil

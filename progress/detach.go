@@ -1,23 +1,23 @@
 package progress
 
-// detached is what is left of a request that nobody waits for: fn is called
-// with how it has ended.
+// detached is what remains of a request without a waiter: fn is called with its
+// outcome.
 type detached struct {
-	fn      func(Status, error) // nil: nobody is told
+	fn      func(Status, error) // nil: there is no callback
 	unwatch func()              // of the request's context
 	st      Status
 	err     error
 	next    *detached
 }
 
-// nobody is for requests whose end is told to no one. It is not written to.
+// nobody is for requests without a callback. It is not written to.
 var nobody detached
 
-// OnEnd gives the request up: instead of anyone waiting for it, fn is called
-// once, on the progress goroutine, when it has ended. The handle becomes null,
-// or stays with a persistent request, which is at rest by the time fn is
-// called. fn may call anything that does not block; while it runs no other such
-// call is made. It is local.
+// OnEnd gives the request up. Instead of a wait, fn is called once, on the
+// progress goroutine, when the request has completed. The handle becomes null;
+// that of a persistent request stays, and the request is at rest when fn is
+// called. fn may call anything that does not block; no two such calls run at the
+// same time. Local.
 func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 	if h.r == nil {
 		return ErrStale
@@ -41,7 +41,7 @@ func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 }
 
 // detach makes fn, unless nil, the waiter of a request in flight. The caller
-// sets the guard once it does not own the loop any more.
+// sets the guard once it has let go of the loop.
 func (l *Loop) detach(r *Request, fn func(Status, error)) expiryGuard {
 	w := newWaiter()
 	w.single, w.need, w.detached = r, 1, &nobody
@@ -54,8 +54,8 @@ func (l *Loop) detach(r *Request, fn func(Status, error)) expiryGuard {
 	return expiryGuard{r.Handle(), w, r.Until}
 }
 
-// expiryGuard watches the context of a detached request, on which nobody sleeps
-// with an eye.
+// expiryGuard watches the context of a detached request, which no waiter
+// watches.
 type expiryGuard struct {
 	h     Handle
 	w     *Waiter
@@ -86,7 +86,7 @@ func (g expiryGuard) set(l *Loop) {
 	}
 }
 
-// untell makes the end of a detached request nobody's news. For the owner.
+// untell drops the callback of a detached request. For the owner.
 func (l *Loop) untell(w *Waiter) {
 	if w.detached != &nobody {
 		w.detached = &nobody
@@ -94,8 +94,8 @@ func (l *Loop) untell(w *Waiter) {
 	}
 }
 
-// Orphan starts a request that nobody will wait for. hook is called, under
-// ownership, when it has ended and before it is freed. For the owner.
+// Orphan starts a request without a waiter. hook is called under ownership when
+// it has completed, before it is freed. For the owner.
 func (l *Loop) Orphan(s Sink, r *Request, hook func(*Request, error)) {
 	w := newWaiter()
 	w.single, w.need, w.detached, w.hook = r, 1, &nobody, hook
@@ -103,7 +103,7 @@ func (l *Loop) Orphan(s Sink, r *Request, hook func(*Request, error)) {
 	l.Begin(s, r)
 }
 
-// endDetached takes the result of a detached request that has ended.
+// endDetached takes the result of a detached request that has completed.
 func (l *Loop) endDetached(w *Waiter) {
 	d := w.detached
 	if d != &nobody {
@@ -116,8 +116,8 @@ func (l *Loop) endDetached(w *Waiter) {
 	w.recycle()
 }
 
-// call leaves d to the progress goroutine, or to another if there is none any
-// more.
+// call leaves d to the progress goroutine, or to another goroutine if the
+// progress goroutine has stopped.
 func (l *Loop) call(d *detached) {
 	if l.calls.Load() == nil {
 		l.calls.Store(d)
@@ -134,8 +134,7 @@ func (l *Loop) call(d *detached) {
 	}
 }
 
-// takeCalls returns the calls to make, for the owner to make once it is not the
-// owner any more.
+// takeCalls returns the calls to make. The owner makes them after it has let go.
 func (l *Loop) takeCalls() *detached {
 	d := l.calls.Load()
 	if d != nil {

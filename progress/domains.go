@@ -6,19 +6,19 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// A loop may drive several fabrics: each peer is reached over one of them. The
-// process still sleeps in one place, the first domain's Wait: a goroutine for
-// each other domain waits there and passes its doorbell on.
+// A loop may drive several fabrics, each peer over one of them. The process
+// sleeps in one place, the first domain's Wait: a goroutine for each other
+// domain waits there and passes its doorbell on.
 
-// lingering makes the domain linger, where it can, or stops that. For a waiter
-// that polls, while there is no other domain to poll.
+// lingering makes the domain linger, or stops that, where it can. For a waiter
+// that polls no other domain.
 func (l *Loop) lingering(on bool) {
 	if l.linger != nil {
 		*l.linger = on
 	}
 }
 
-// relayBells starts those goroutines.
+// relayBells starts the goroutines that pass doorbells on.
 func (l *Loop) relayBells() {
 	for _, d := range l.more {
 		l.bells.Go(func() { l.passBellOn(d) })

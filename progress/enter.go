@@ -2,7 +2,7 @@ package progress
 
 import "runtime"
 
-// Enter makes the caller the owner if nobody is, and first does what others
+// Enter makes the caller the owner if there is none. It first does what others
 // have queued, so that one goroutine's operations start in its order.
 func (l *Loop) Enter() bool {
 	if !l.owned.take() {
@@ -14,7 +14,7 @@ func (l *Loop) Enter() bool {
 	return true
 }
 
-// Leave ends the ownership. Somebody polls after it whenever somebody waits.
+// Leave ends the ownership. If a waiter is left, one of them polls after it.
 func (l *Loop) Leave() {
 	if l.poller == nil && l.parked.first() != nil {
 		l.relay()
@@ -26,9 +26,9 @@ func (l *Loop) Leave() {
 	}
 }
 
-// letGo releases the word and looks again: a node that came while its
-// producer saw an owner must not be stranded. The producer pushes and then
-// tries to own; we release and then look at the queue. Both are sequentially
+// letGo releases the word and then checks the queue: a node pushed while its
+// producer saw an owner must not be stranded. The producer pushes and then tries
+// to own; letGo releases and then checks the queue. Both are sequentially
 // consistent, so one of the two sees the other.
 func (l *Loop) letGo() {
 	l.checkLeave()
@@ -49,7 +49,7 @@ func (l *Loop) drainLate() {
 	}
 }
 
-// Submit starts a request now or leaves it to the owner. It never blocks.
+// Submit starts a request now or leaves that to the owner. It never blocks.
 func (l *Loop) Submit(s Sink, r *Request) {
 	if l.Enter() {
 		l.Begin(s, r)
@@ -60,7 +60,7 @@ func (l *Loop) Submit(s Sink, r *Request) {
 	l.push(&r.node)
 }
 
-// push queues a node and makes sure that somebody takes it.
+// push queues a node and makes sure that an owner takes it.
 func (l *Loop) push(n *node) {
 	l.queue.push(n)
 	if l.Enter() {
@@ -68,8 +68,8 @@ func (l *Loop) push(n *node) {
 	}
 }
 
-// reenter makes the poller the owner again. Whoever has the word lets go of it
-// soon.
+// reenter makes the poller the owner again. A goroutine that has the word lets
+// go of it soon.
 func (l *Loop) reenter() {
 	for i := 1; !l.Enter(); i++ {
 		runtime.Gosched()
@@ -79,8 +79,8 @@ func (l *Loop) reenter() {
 	}
 }
 
-// drain does what other goroutines have queued, in their order: what comes
-// while it is at it, a Test that polls say, waits for the next drain.
+// drain does what other goroutines have queued, in their order. Nodes that
+// arrive meanwhile, from a loop of Test say, wait for the next drain.
 func (l *Loop) drain() {
 	if l.draining {
 		return
@@ -99,8 +99,8 @@ func (l *Loop) drain() {
 	l.draining = false
 }
 
-// serve does for a waiter what it could not do itself for want of ownership.
-// The waiter blocks on its channel meanwhile, but with opBehind.
+// serve does for a waiter what it could not do itself without ownership. The
+// waiter blocks on its channel meanwhile, except for opBehind.
 func (l *Loop) serve(w *Waiter) {
 	switch w.op {
 	case opDo:
@@ -117,8 +117,8 @@ func (l *Loop) serve(w *Waiter) {
 	l.Begin(w.node.sink, w.single)
 }
 
-// Behind calls fn, as the owner, once all that others have queued by now is
-// started: before it returns if that is nothing. For the owner.
+// Behind calls fn, as the owner, after everything that others have queued so far
+// has been started; at once if that is nothing. For the owner.
 func (l *Loop) Behind(fn func()) {
 	if l.queue.empty() && !l.draining {
 		fn()
@@ -129,11 +129,11 @@ func (l *Loop) Behind(fn func()) {
 	l.queue.push(&w.node)
 }
 
-// Exclusive calls fn under ownership, by whoever has it. fn calls nothing of the
-// user's.
+// Exclusive calls fn under ownership, on the goroutine that has it. fn calls
+// none of the user's code.
 func (l *Loop) Exclusive(fn func()) {
 	if l.Enter() {
-		defer l.Leave() // also after a panic, which somebody may recover from
+		defer l.Leave() // also after a panic, which a caller may recover from
 		fn()
 		return
 	}

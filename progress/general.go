@@ -7,13 +7,13 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// ErrCancelled is how a request ends that Cancel has taken back.
+// ErrCancelled is the error of a request that Cancel has withdrawn.
 var ErrCancelled = errors.New("the operation was cancelled")
 
 // General is a generalized request (MPI-4.0 §13.2): an operation of the user's
-// that is waited for like one of ours. As the error of a request that has ended
-// it means that Query tells the status; whoever completes the request calls
-// Query, and Free once it frees it, without owning the loop.
+// that is waited for like a communication. As the error of a completed request
+// it means that Query returns the status. The caller that completes the request
+// calls Query, and Free once it frees the request, without owning the loop.
 type General struct {
 	Query  func() (Status, error)
 	Free   func() error
@@ -26,23 +26,23 @@ func (*General) Error() string {
 	return "the status of a generalized request is the user's to tell"
 }
 
-// freed tells that a request nobody waits for any more has been freed, since the
-// loop was closed before its operation had ended.
+// freed reports that a request without a waiter has been freed: the loop was
+// closed before its operation had completed.
 func (g *General) freed() {
 	if g.Free != nil {
-		g.Free() // its error has nobody to go to
+		g.Free() // no caller is left to return its error to
 	}
 }
 
-// refused is what a request ends with whose loop is closed: Free is still to be
+// refused is the error of a request whose loop is closed: Free is still to be
 // called.
 func (g *General) refused() *General {
 	return &General{Query: func() (Status, error) { return Empty, fabric.ErrClosed }, Free: g.Free}
 }
 
 // Several is the error of a call that completed several requests without
-// statuses, generalized ones among them: Query and Free of each are to be
-// called.
+// statuses, generalized ones among them. The caller calls Query and Free of
+// each.
 type Several struct {
 	Generals []*General
 	First    error // of the other requests
@@ -52,7 +52,7 @@ func (*Several) Error() string {
 	return "the status of generalized requests is the user's to tell"
 }
 
-// generals is the sink of generalized requests: nothing of theirs moves here.
+// generals is the sink of generalized requests, which send and receive nothing.
 type generals struct{}
 
 func (generals) Start(*Request)                                     {}
@@ -77,9 +77,10 @@ func (l *Loop) Generalize(g *General) Handle {
 	return h
 }
 
-// EndGeneral ends a generalized request. It is local, and answers ErrStale if
-// the request has ended or is another kind's. One that was released before it
-// returns: the caller, who does not own the loop, calls Free.
+// EndGeneral completes a generalized request. Local. It returns ErrStale if the
+// request has completed or is of another kind. If the request was released
+// before, EndGeneral returns it, and the caller, who does not own the loop,
+// calls Free.
 func EndGeneral(h Handle) (free *General, err error) {
 	if h.r == nil {
 		return nil, ErrStale
@@ -101,10 +102,10 @@ func EndGeneral(h Handle) (free *General, err error) {
 	return free, err
 }
 
-// Cancel asks for the request to be taken back. It is local: the request still
-// has to be completed, and ends with ErrCancelled if nothing of it has happened
-// (MPI-4.0 §3.8.4). For a generalized request Cancel returns its General, whose
-// Cancel the caller calls, and whether it has ended.
+// Cancel asks for the request to be withdrawn. Local: the request must still be
+// completed, and fails with ErrCancelled if nothing of it has happened (MPI-4.0
+// §3.8.4). For a generalized request Cancel returns its General, whose Cancel
+// the caller calls, and whether it has completed.
 func Cancel(h Handle) (g *General, ended bool, err error) {
 	if h.r == nil {
 		return nil, false, ErrStale

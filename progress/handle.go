@@ -4,26 +4,26 @@ import "errors"
 
 // Errors of the calls that complete requests.
 var (
-	// ErrStale answers a handle whose request has been waited for already, or
-	// that another goroutine waits for; also a null one, or one of a request at
-	// rest, where there has to be an operation.
+	// ErrStale is returned for a handle whose request has been waited for
+	// already, or that another goroutine waits for. Where an operation is
+	// required it is also returned for a null handle, or one at rest.
 	ErrStale = errors.New("no operation is under way for this request: it is null, has been completed and freed, or is not started; or another goroutine waits for it")
-	// ErrMixed answers a call with requests of more than one rank.
+	// ErrMixed is returned by a call with requests of more than one rank.
 	ErrMixed = errors.New("the requests belong to different worlds")
 )
 
-// Handle is a user's hold on a request: it stays safe to use, and is told from
-// the slot's next request, after the request has been freed. The zero Handle
-// is the null request.
+// Handle refers to a request of the user's. It stays safe to use after the
+// request has been freed: it does not match the slot's next request. The zero
+// Handle is the null request.
 type Handle struct {
 	r   *Request
 	gen uint32
 }
 
-// Handle returns the hold on a request just started.
+// Handle returns the handle of a request just started.
 func (r *Request) Handle() Handle { return Handle{r, r.gen} }
 
-// Null reports whether h holds nothing.
+// Null reports whether h is the null request.
 func (h Handle) Null() bool { return h.r == nil }
 
 // idle reports whether there is nothing to wait for: h is null, or a persistent
@@ -38,8 +38,8 @@ func (h Handle) valid() bool {
 	return h.r.gen == h.gen && h.r.waiter == nil
 }
 
-// spend sets h to null, unless the request is persistent: that stays with its
-// handle until RequestFree. It returns what h was.
+// spend sets h to null. The handle of a persistent request stays until
+// RequestFree. It returns the old handle.
 func (h *Handle) spend() Handle {
 	was := *h
 	if !h.r.special || h.r.saved == nil || h.r.gen != h.gen {
@@ -48,7 +48,7 @@ func (h *Handle) spend() Handle {
 	return was
 }
 
-// collect ends the handle of a request that has ended and is valid.
+// collect spends the handle of a request that has completed and is valid.
 func (h Handle) collect() (Status, error) {
 	l := h.r.loop
 	if h.r.gen == instant {
@@ -79,9 +79,9 @@ func loopOf(hs []Handle) (*Loop, error) {
 	return l, nil
 }
 
-// enlist makes w the waiter of the requests that have not ended: w.need of
-// them have to. One that is stale is an error, unless all are to end and all
-// others have: then it is the collector's to tell.
+// enlist makes w the waiter of the requests that have not completed; w.need of
+// them must. A stale handle is an error, unless the wait is for all and all
+// others have completed: then the collector reports it.
 func (l *Loop) enlist(w *Waiter, hs []Handle, some bool) error {
 	ended := 0
 	var err error
@@ -119,14 +119,14 @@ func (l *Loop) enlist(w *Waiter, hs []Handle, some bool) error {
 	return err
 }
 
-// A Word is a handle as one number, for callers that have no room for more: the
-// slot in the lower half, the generation above, and wordInstant for an operation
-// that ended in the call that started it, whose number is then the lower half.
-// It is no less than 1<<32, and less than 1<<63.
+// A Word is a handle packed into one number, for callers without room for more:
+// the slot in the lower half, the generation above. With wordInstant the lower
+// half is the number of an operation that completed in its own call. A Word is
+// at least 1<<32 and less than 1<<63.
 const wordInstant = 1 << 62
 
-// Word packs the handle; it is 0 for the null handle, and for a request of no
-// loop's slab, which ended without one.
+// Word packs the handle. It returns 0 for the null handle, and for a request
+// outside the loop's slab, which Lone made.
 func (h Handle) Word() uint64 {
 	switch {
 	case h.r == nil || h.r.loop.lone():
@@ -137,8 +137,8 @@ func (h Handle) Word() uint64 {
 	return uint64(h.gen)<<32 | uint64(h.r.id)
 }
 
-// FromWord unpacks a handle of this loop. A number that is no request's gives one
-// that every call refuses as stale, or the null handle.
+// FromWord unpacks a handle of this loop. A number that is no request's gives
+// the null handle, or one that every call rejects as stale.
 func (l *Loop) FromWord(w uint64) Handle {
 	id, gen := uint32(w), uint32(w>>32)
 	switch chunks := l.requests.chunks.Load(); {

@@ -1,13 +1,13 @@
 package progress
 
 // instant is the generation of the one request that stands for all operations
-// that end in the call that starts them. Such an operation needs no request:
-// its handle is a number, and one bit of a ring remembers that nobody has
-// waited for it yet.
+// that complete in their own call. Such an operation needs no request: its
+// handle is a number, and one bit of a ring records that it has not been waited
+// for yet.
 const instant = 0
 
-// instants holds the bits of the last operations that ended at once. A handle
-// older than the ring is taken for valid.
+// instants holds the bits of the last operations that completed at once. A
+// handle older than the ring is taken for valid.
 type instants struct {
 	last uint32
 	bits [1024]uint64
@@ -27,7 +27,7 @@ func (s *instants) open(n uint32) bool {
 	return s.last-n >= instantsKept || s.bits[i/64]&(1<<(i%64)) != 0
 }
 
-// close reports whether nobody has waited for the operation before.
+// close reports whether the operation had not been waited for before.
 func (s *instants) close(n uint32) bool {
 	if s.last-n >= instantsKept {
 		return true
@@ -38,10 +38,10 @@ func (s *instants) close(n uint32) bool {
 	return was&bit != 0
 }
 
-// Instant reports whether the operation ended in the call that started it: its
-// handle may be dropped without waiting. It is for anyone.
+// Instant reports whether the operation completed in its own call: its handle
+// may be dropped without a wait. For anyone.
 func (h Handle) Instant() bool { return h.r == &h.r.loop.ended }
 
-// Instant returns the handle of an operation that has ended already, for the
+// Instant returns the handle of an operation that has completed already. For the
 // owner.
 func (l *Loop) Instant() Handle { return Handle{&l.ended, l.instants.next()} }

@@ -10,8 +10,8 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// check ends the process unless the states fit together (states.go). It is called after
-// each transition.
+// check ends the process unless the states are consistent (states.go). It is
+// called after each transition.
 func (l *Loop) check() {
 	if p := l.poller; p != nil && p.state != polling && p.state != handed {
 		l.broken("the poller is %v", p.state)
@@ -40,8 +40,8 @@ func (l *Loop) check() {
 	}
 }
 
-// checkLeave checks in addition what holds whenever nobody owns the loop: what
-// waits is looked at by somebody, or the doorbell announces it.
+// checkLeave also checks what holds whenever the loop has no owner: everything
+// that waits has a poller, or the doorbell announces its event.
 func (l *Loop) checkLeave() {
 	l.check()
 	if l.over {

@@ -1,7 +1,7 @@
 package progress
 
-// List strings up requests in order, by their Link and Back. A request is in one
-// list at most. The zero List is empty. For the owner.
+// List links requests in order, by their Link and Back. A request is in one list
+// at most. The zero List is empty. For the owner.
 type List struct{ head, tail *Request }
 
 // First is the oldest request, or nil. Its Link is the next.

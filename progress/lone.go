@@ -1,11 +1,11 @@
 package progress
 
-// Lone returns the handle of an operation that has ended with res and is of no
-// rank. It may be completed together with the requests of any one loop. Unlike
-// others such a handle, and its copies, are for one goroutine at a time. It is
-// local.
+// Lone returns the handle of an operation that has completed with res and
+// belongs to no rank. It may be completed together with the requests of any one
+// loop. Unlike other handles, it and its copies are for one goroutine at a time.
+// Local.
 //
-// Its loop is one that has been closed and has no peers, of its own.
+// Its loop is a closed one of its own, without peers.
 func Lone(res Result) Handle {
 	l := &Loop{over: true}
 	l.parked.init()

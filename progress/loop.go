@@ -12,36 +12,36 @@ import (
 // Sink is a protocol: it starts requests and takes the packets of its kinds.
 // Its methods run under ownership of the loop and never block.
 type Sink interface {
-	// Start begins a request that was handed over with Submit or Do.
+	// Start begins a request that came by Submit or Do.
 	Start(*Request)
-	// Resume goes on with a request at the head of its peer's backlog. It
-	// returns fabric.ErrAgain to stay there; anything else takes it off.
+	// Resume continues a request at the head of its peer's backlog. It returns
+	// fabric.ErrAgain to stay there; any other result takes it off.
 	Resume(*Request) error
-	// Cancel ends a request that can still be withdrawn, with err, and reports
-	// whether it could.
+	// Cancel withdraws a request, which fails with err, if it still can, and
+	// reports whether it did.
 	Cancel(*Request, error) bool
 	// Deliver takes a packet; hdr and body are borrowed until return.
 	Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte)
-	// Complete takes the end of a fabric operation of the request.
+	// Complete takes the completion of a fabric operation of the request.
 	Complete(*Request, error)
-	// PeerDown ends everything that waits for the peer.
+	// PeerDown fails everything that waits for the peer.
 	PeerDown(fabric.Peer, error)
 }
 
-// Config makes a Loop.
+// Config configures a Loop.
 type Config struct {
 	Domain fabric.Domain
 	Addrs  [][]byte // of the peers, by rank
-	// More are further fabrics, and Via says for each peer which it is reached
-	// over: 0 for Domain, 1 for More[0]. Without More it may be nil.
+	// More are further fabrics. Via gives the fabric of each peer: 0 for Domain,
+	// 1 for More[0]. Without More it may be nil.
 	More []fabric.Domain
 	Via  []int
 
 	Log *slog.Logger
 
 	Oversubscribed bool // more ranks than cores: give the core away early
-	// Ranks is how many ranks this process has, 0 for one. Where they are more
-	// than its processors, to wait is to let other goroutines run.
+	// Ranks is the number of ranks in this process, 0 for one. If there are more
+	// of them than processors, a waiter lets other goroutines run.
 	Ranks    int
 	NoThread bool // no progress while the application computes
 }
@@ -53,19 +53,20 @@ type Loop struct {
 	queue queue
 	_     [64]byte
 
-	// What each pass and each wait looks at comes first and close together: a
-	// rank that gets its core back finds all of it cold.
+	// The fields that each pass and each wait uses come first and close
+	// together: a rank that gets its core back finds all of them out of the
+	// cache.
 	dom     fabric.Domain
 	passes  uint64
 	found   uint64 // passes that did something
 	yielded uint64 // passes when other goroutines were let run
-	// yieldEvery bounds the passes between two yields where a domain lingers,
-	// whose passes may be long: see pace.
+	// yieldEvery bounds the passes between two yields where a domain lingers:
+	// its passes may be long. See pace.
 	yieldEvery     uint64
 	linger         *bool   // of dom, if it lingers and is the only domain
 	poller         *Waiter // polls, or is handed polling: see states.go
 	spare          *Waiter // free waiters
-	checkEvery     int     // passes in vain between two checks of a poller, see poll.go
+	checkEvery     int     // empty passes between two checks of a poller, see poll.go
 	spins          int     // passes of a wait that spins, see Await
 	bell           fabric.Wake
 	thread         threadState
@@ -77,8 +78,8 @@ type Loop struct {
 	threaded       bool
 	over           bool // closed: no request starts any more
 	draining       bool
-	detachments    int           // requests in flight whose end is to be told
-	fallen         []fabric.Peer // down, and the sinks not told yet
+	detachments    int           // requests in flight with a callback or hook
+	fallen         []fabric.Peer // down; the sinks have not been told yet
 	backlogged     []*Conn
 	more           []fabric.Domain
 	conns          []Conn
@@ -91,7 +92,7 @@ type Loop struct {
 	addrs    [][]byte
 	all      []Sink
 	log      *slog.Logger
-	ended    Request // stands for operations that end at once
+	ended    Request // stands for operations that complete at once
 	instants instants
 	counts   counts
 	paced    time.Time // the last yield
@@ -101,13 +102,13 @@ type Loop struct {
 	seen     uint64 // passes at the thread's last look
 
 	asides  []*aside     // functions that run, or are to run, for requests
-	apart   atomic.Int32 // how many run: stored by the owner, loaded by anyone who blocks
-	refused bool         // the domains are closed, and every request has been ended
+	apart   atomic.Int32 // how many run: stored by the owner, loaded by any blocking call
+	refused bool         // the domains are closed, and every request has completed
 
 	calls    atomic.Pointer[detached] // to make, oldest first: stored by the owner, loaded by the thread where it can't own
 	lastCall *detached
 	calling  bool          // a goroutine makes the calls of the closed loop
-	vains    atomic.Uint32 // calls of Test in vain
+	vains    atomic.Uint32 // calls of Test that found nothing
 	life     atomic.Uint32 // made, going, closed
 	attended atomic.Bool   // the thread sleeps in the kernel, see attendant
 	stopped  chan struct{}
@@ -117,8 +118,8 @@ type Loop struct {
 	notes [1 << (32 - noteBits)]func(from fabric.Peer, note uint32)
 }
 
-// New makes the loop of a rank. Its sinks are registered next, and then Go is
-// called.
+// New makes the loop of a rank. The caller registers its sinks next and then
+// calls Go.
 func New(cfg Config) *Loop {
 	l := &Loop{
 		dom: cfg.Domain, first: cfg.Domain, more: cfg.More, addrs: cfg.Addrs, log: cfg.Log,
@@ -143,16 +144,16 @@ func New(cfg Config) *Loop {
 	return l
 }
 
-// Go starts the progress thread, once all sinks are registered: peers may have
-// sent packets already, and one of a kind without a sink ends its sender.
+// Go starts the progress thread, after all sinks are registered: peers may have
+// sent packets already, and a packet of a kind without a sink ends its sender.
 func (l *Loop) Go() {
 	if l.life.CompareAndSwap(made, going) {
 		go l.standIn()
 	}
 }
 
-// Handle registers a sink and the kinds of packets that are its. It is called
-// before Go. A packet for an object that is not there yet is the sink's to hold.
+// Handle registers a sink for kinds of packets. It is called before Go. The sink
+// keeps packets for objects that do not exist yet.
 func (l *Loop) Handle(s Sink, kinds ...uint8) {
 	for _, k := range kinds {
 		l.sinks[k] = s
@@ -160,11 +161,11 @@ func (l *Loop) Handle(s Sink, kinds ...uint8) {
 	l.all = append(l.all, s)
 }
 
-// Log is where the loop reports.
+// Log returns the loop's log.
 func (l *Loop) Log() *slog.Logger { return l.log }
 
-// Over reports whether the loop has been closed: its requests have ended. For
-// the owner.
+// Over reports whether the loop has been closed: its requests have completed.
+// For the owner.
 func (l *Loop) Over() bool { return l.over }
 
 // Begin starts a request in place: for the owner.
@@ -176,15 +177,15 @@ func (l *Loop) Begin(s Sink, r *Request) {
 	}
 }
 
-// Adopt is the first half of Begin, for a sink that goes on by itself: it returns
-// true if the sink is to start the request, and false, once the loop has been
-// closed, if it is to Refuse it.
+// Adopt is the first half of Begin, for a sink that continues by itself. It
+// returns true if the sink is to start the request, and false, once the loop has
+// been closed, if the sink is to Refuse it.
 func (l *Loop) Adopt(s Sink, r *Request) bool {
 	r.sink, r.Began = s, clock.now()
 	return !l.over
 }
 
-// Refuse ends a request because the loop has been closed.
+// Refuse fails a request because the loop has been closed.
 func (l *Loop) Refuse(r *Request) {
 	r.Result = nothing
 	if g := r.general; g != nil {
@@ -195,7 +196,8 @@ func (l *Loop) Refuse(r *Request) {
 	l.Finish(r, fabric.ErrClosed)
 }
 
-// pass does once all that there is to do, with at most max messages of each domain.
+// pass does everything that there is to do, once, with at most max messages of
+// each domain.
 func (l *Loop) pass(max int) int {
 	l.passes++
 	if !l.queue.empty() {
@@ -221,13 +223,13 @@ func (l *Loop) pass(max int) int {
 	return n
 }
 
-// Connected reports whether the peer is known to be there. It does not connect.
+// Connected reports whether the peer is connected. It does not connect.
 func (l *Loop) Connected(p fabric.Peer) bool {
 	c := &l.conns[p]
 	return c.ep != nil && c.down == nil
 }
 
-// Take returns a request to fill in and start: the owner's, or for anyone.
+// Take returns a request to fill in and start: for the owner, or for anyone.
 func (l *Loop) Take(owner bool) *Request {
 	if owner {
 		if s := &l.requests; s.own != nil {
@@ -246,15 +248,15 @@ func (l *Loop) New() *Request { return l.Take(true) }
 // NewShared returns a request to fill in and Submit, for anyone.
 func (l *Loop) NewShared() *Request { return l.requests.takeShared(l) }
 
-// Free gives back a request that has ended and that nobody waits for.
+// Free gives back a request that has completed and has no waiter.
 func (l *Loop) Free(r *Request) { l.requests.free(r) }
 
-// Request finds the request of an index, which the caller knows to be in
+// Request returns the request of an index, which the caller knows to be in
 // flight.
 func (l *Loop) Request(id uint32) *Request { return l.requests.at(id) }
 
-// Named finds the sink's request that a peer named, or nil if there is none: a
-// peer's word may name anything.
+// Named returns the sink's request that a peer named, or nil if there is none: a
+// peer may name anything.
 func (l *Loop) Named(s Sink, op uint64) *Request {
 	if r := l.requests.lookup(op); r != nil && r.Of(s) {
 		return r
@@ -271,11 +273,11 @@ func (l *Loop) Each(s Sink, f func(*Request)) {
 	})
 }
 
-// EachOfAll visits the requests in flight of all sinks, for what all have: Peer,
-// Buf, Began, Place and who waits.
+// EachOfAll visits the requests in flight of all sinks, for the fields that all
+// have: Peer, Buf, Began, Place and the waiter.
 func (l *Loop) EachOfAll(f func(*Request)) { l.requests.each(f) }
 
-// Finish ends a request.
+// Finish completes a request.
 func (l *Loop) Finish(r *Request, err error) {
 	r.done, r.err = true, err
 	if w := r.waiter; w != nil {

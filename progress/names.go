@@ -6,15 +6,15 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// A fabric tells of operations by their Op and of writes by a note. An Op is
-// that of a request (Request.Op), or one that a sink has named itself:
+// A fabric names operations by their Op, and writes by their note. An Op is a
+// request's (Request.Op), or a sink's own:
 //
-//	bit  63     it is named by a sink
-//	     58-62  which: an Ops
+//	bit  63     a sink's own
+//	     58-62  which Ops
 //	     0-57   its tag
 //
-// A note has its class, which is a sink's, in its upper four bits. Class 0 is
-// nobody's, since the note 0 is none.
+// A note has a sink's class in its upper four bits. Class 0 is unused, since the
+// note 0 is none.
 const (
 	opNamed  = 1 << 63
 	opBits   = 58
@@ -26,11 +26,11 @@ const (
 	MaxNote = 1<<noteBits - 1
 )
 
-// Ops names fabric operations that are no request's.
+// Ops names fabric operations that belong to no request.
 type Ops struct{ base fabric.Op }
 
-// NameOps makes names for operations whose ends done is told, as the owner. It is
-// called before Go. The 33rd call answers an error.
+// NameOps makes names for operations; done is called with each completion, as
+// the owner. It is called before Go. The 33rd call fails.
 func (l *Loop) NameOps(done func(tag uint64, err error)) (Ops, error) {
 	if len(l.ops) == maxOps {
 		return Ops{}, fmt.Errorf("there are names of operations for %d protocols already", maxOps)
@@ -42,10 +42,10 @@ func (l *Loop) NameOps(done func(tag uint64, err error)) (Ops, error) {
 // Op is the name of the operation with a tag of at most MaxTag.
 func (o Ops) Op(tag uint64) fabric.Op { return o.base | fabric.Op(tag&MaxTag) }
 
-// HandleNotes has take, as the owner, take the notes of a class from 1 to 15. It
-// is called before Go. Another class answers an error, as does one that is taken.
-// A peer that sends a note of a class that nobody takes has broken the protocol
-// and is ended.
+// HandleNotes registers take for the notes of a class from 1 to 15; it is called
+// as the owner. HandleNotes is called before Go. It fails for another class, and
+// for one that is registered already. A note of an unregistered class breaks the
+// protocol and ends its sender.
 func (l *Loop) HandleNotes(class uint8, take func(from fabric.Peer, note uint32)) error {
 	switch {
 	case class == 0 || int(class) >= len(l.notes):

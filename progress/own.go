@@ -2,11 +2,11 @@ package progress
 
 import "sync/atomic"
 
-// ownership is the word that makes a goroutine the owner of a loop. It is never
-// waited for.
+// ownership is the word that makes a goroutine the owner of a loop. No goroutine
+// waits for it.
 type ownership struct{ word uint32 }
 
-// take makes the caller the owner if nobody is.
+// take makes the caller the owner if there is none.
 func (o *ownership) take() bool { return atomic.CompareAndSwapUint32(&o.word, 0, 1) }
 
 // give ends the ownership. Pairs with take: the next owner sees everything that

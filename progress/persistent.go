@@ -6,10 +6,10 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// ErrActive answers a Start of a persistent request that is not at rest.
+// ErrActive is returned by a Start of a persistent request that is not at rest.
 var ErrActive = errors.New("the persistent request is active: wait for it first")
 
-// ErrNotPersistent answers a Start of a request that is not persistent.
+// ErrNotPersistent is returned by a Start of a request that is not persistent.
 var ErrNotPersistent = errors.New("the request is not persistent, or freed")
 
 // Persist returns the handle of a persistent request, at rest. For anyone.
@@ -59,8 +59,9 @@ func (l *Loop) restart(h Handle) error {
 	return nil
 }
 
-// Look reports whether the handle is idle, that is null or of a persistent
-// request at rest, or else stale: not to be completed by the caller.
+// Look returns true if the handle is idle, that is null or of a persistent
+// request at rest. It also reports whether the handle is stale: not to be
+// completed by the caller.
 func Look(h Handle) (idle, stale bool) {
 	if h.r == nil {
 		return true, false
@@ -72,14 +73,15 @@ func Look(h Handle) (idle, stale bool) {
 	return idle, stale
 }
 
-// rest brings a persistent request that has ended back to where Restart finds
-// it. Nothing but the handle refers to it any more.
+// rest brings a completed persistent request back to rest. Only its handle
+// refers to it any more.
 func (r *Request) rest() { r.done, r.resting, r.err = false, true, nil }
 
-// Release gives the request up and sets *h to null: one at rest, or that has
-// ended, is freed, an active one when it has ended (MPI_Request_free, MPI-4.0
-// §3.7.3, §3.9). It is local. A generalized request whose operation has ended it
-// returns: the caller, who does not own the loop, calls Free (§13.2).
+// Release gives the request up and sets *h to null. A request at rest, or a
+// completed one, is freed; an active one is freed on completion
+// (MPI_Request_free, MPI-4.0 §3.7.3, §3.9). Local. It returns a generalized
+// request whose operation has completed: the caller, who does not own the loop,
+// calls Free (§13.2).
 func Release(h *Handle) (g *General, err error) {
 	if h.r == nil {
 		return nil, ErrStale
@@ -112,8 +114,8 @@ func Release(h *Handle) (g *General, err error) {
 	return g, err
 }
 
-// forgo makes a persistent request that has ended an ordinary one of the same
-// name, which is freed by who collects it.
+// forgo makes a completed persistent request an ordinary one of the same name,
+// which its collector frees.
 func forgo(r *Request, _ error) {
 	r.gen += r.saved.starts
 	r.saved = nil

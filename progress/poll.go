@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// pollBudget decides how long polling in vain goes on. Waits that ended parked
-// make the next budget shorter, one that ended in time, or soon after, makes it
-// whole again.
+// pollBudget decides how long polling without result continues. Waits that
+// parked make the next budget shorter. One that completed in time, or soon
+// after, restores it.
 type pollBudget struct {
 	whole  time.Duration
 	misses uint
@@ -20,8 +20,9 @@ func (b *pollBudget) init(shared bool) {
 	}
 }
 
-// woke takes how long a waiter was parked that had polled in vain. One that parks
-// for no longer than it polls had better polled on: to park and wake is dear.
+// woke takes how long a waiter was parked after it had polled. One that parks
+// for no longer than it polls should have polled on: parking and waking is
+// expensive.
 func (b *pollBudget) woke(slept time.Duration) {
 	if slept < 2*b.whole {
 		b.misses = 0
@@ -30,9 +31,9 @@ func (b *pollBudget) woke(slept time.Duration) {
 
 func (b *pollBudget) left() time.Duration { return b.whole >> min(b.misses, 2) }
 
-// poll passes until the waiter's requests have ended, or in vain for so long that
-// it should park, or until another waiter polls instead, or it has a function to
-// run. The caller is the owner before and after.
+// poll makes passes until the waiter's requests have completed, until it has
+// polled long enough without result to park, until another waiter polls instead,
+// or until it has a function to run. The caller is the owner before and after.
 func (l *Loop) poll(w *Waiter) bool {
 	if l.bell != bellOff || l.thread == asleep {
 		l.disarm()
@@ -40,8 +41,9 @@ func (l *Loop) poll(w *Waiter) bool {
 	idle := 0
 	var start time.Time
 	for w.need > 0 {
-		// No more messages than can end the wait: to look at the line behind the
-		// last one would be to wait for it to come from the other core.
+		// A pass takes no more messages than can complete the wait: to load the
+		// line behind the last one is to wait for it to come from the other
+		// core.
 		if l.pass(min(w.need, burst)) > 0 {
 			idle, start = 0, time.Time{}
 			if l.passes%expiryPasses == 0 && w.expired() {
@@ -59,8 +61,8 @@ func (l *Loop) poll(w *Waiter) bool {
 		if idle++; idle&(l.checkEvery-1) != 0 {
 			continue
 		}
-		// In a crowd it is a goroutine of this process that is to send: it is let
-		// run at once, and to give the core away would stop it.
+		// In a crowd the sender is a goroutine of this process: let it run at
+		// once. Giving the core away would stop it.
 		if l.oversubscribed && !l.crowded {
 			yieldCore()
 		}
@@ -87,9 +89,10 @@ func (l *Loop) poll(w *Waiter) bool {
 	return true
 }
 
-// pace sets how many passes go between two yields: the runtime's monitor looks
-// every ten milliseconds, and interrupts by a signal a goroutine that the scheduler
-// has not run anew since, which costs several times as much.
+// pace sets the number of passes between two yields. The runtime's monitor
+// checks every ten milliseconds, and interrupts by a signal a goroutine that has
+// run without being rescheduled since, which costs several times as much as a
+// yield.
 func (l *Loop) pace() {
 	if passes := l.passes - l.yielded; passes > l.yieldEvery {
 		spent := max(time.Since(l.paced), 1)

@@ -2,9 +2,8 @@ package progress
 
 import "sync/atomic"
 
-// node is what goroutines that do not own the loop push to its owner: a
-// request to start, a waiter to serve, or a request that starts with its
-// waiter already in place.
+// node is pushed by goroutines that do not own the loop: a request to start, a
+// waiter to serve, or a request that starts with its waiter already in place.
 type node struct {
 	next *node
 	r    *Request

@@ -9,12 +9,12 @@ import (
 )
 
 // Request is an operation in flight. Its fields belong to the owner of the loop
-// from its start until it is freed; before the start they belong to the goroutine
-// that took it. An exported field is the sink's, and has one meaning, which its
-// comment gives; the sink leaves the others to the loop.
+// from its start until it is freed, and before the start to the goroutine that
+// took it. The exported fields are the sink's; each has the one meaning its
+// comment gives. The sink leaves the others to the loop.
 type Request struct {
 	// Every short message touches two cache lines, which come first.
-	Buf    []byte // the user's buffer, reachable from here until the request ends
+	Buf    []byte // the user's buffer, reachable from here until the request completes
 	Imm    uint64 // context and tag: those asked for, and those of a receive's message once it has one
 	Peer   int32  // the other rank, or AnySource until a receive has its message
 	Kind   uint8  // what kind of operation
@@ -31,7 +31,7 @@ type Request struct {
 	Link    *Request // the next of a list; of the free list before, and not cleared
 	Mode    uint8    // of a send: when it completes
 	resting bool     // persistent, and not started
-	special bool     // persistent, generalized, or has ranks or a layout: there is more to look at
+	special bool     // persistent, generalized, or has ranks or a layout: there is more to check
 	Began   uint32   // when, in seconds of Clock
 
 	Place [3]uintptr // return addresses above the call that made it
@@ -39,26 +39,26 @@ type Request struct {
 	Moved uint64     // bytes of the message that have been sent or received in pieces
 	loop  *Loop
 
-	Back    *Request // the one before in a list
+	Back    *Request // the previous request of a list
 	Pair    *Request // of a half: the request of both
 	queued  *packet  // its entry in its peer's backlog, or nil
 	saved   *Saved   // what a persistent request starts with again
-	general *General // of a generalized request that goes on
+	general *General // of a generalized request whose operation is under way
 	watched Watched  // of a request that waits for a condition
 	node    node
 
 	// A rendezvous.
-	Outcome uint8         // what its receiver says of the message
-	Path    uint8         // of a send: which way its message goes
+	Outcome uint8         // the receiver's verdict on the message
+	Path    uint8         // of a send: the path of its message
 	Other   uint64        // the peer's request
 	Length  uint64        // of a receive: bytes of its message, as announced
 	Limit   uint64        // of a send: bytes of the message that its receiver has room for
 	Remote  fabric.Remote // the peer's memory that is read from or written to
 	Region  fabric.Region // the registration of Buf
 
-	Found  uint64      // of a probe that takes a message, and of the receive of that: its name
+	Found  uint64      // of a probe that takes a message, and of its receive: the message's name
 	Block  uint64      // of the copy of a buffered send: its number in the attached memory
-	Halves [2]*Request // of a send and receive in one: the receive, the send, each until it has ended
+	Halves [2]*Request // of a send and receive in one: the receive, the send, each until it has completed
 
 	ranks  *group.Map // of its communicator; nil: those of the job
 	lay    Layout     // its memory, if that is not Buf
@@ -67,7 +67,7 @@ type Request struct {
 	_ [8]byte // requests begin on cache lines
 }
 
-// Saved is what Restart gives a persistent request back each time.
+// Saved is what each Restart gives back to a persistent request.
 type Saved struct {
 	Sink       Sink
 	Until      Expiry
@@ -80,8 +80,8 @@ type Saved struct {
 	starts uint32
 }
 
-// Result is what the path of a message hands on of a Status: two words, which
-// stay in registers.
+// Result is the part of a Status that the path of a message carries: two words,
+// which stay in registers.
 type Result struct {
 	Source, Tag int32
 	Bytes       uint64
@@ -92,8 +92,8 @@ func (r Result) Status() Status {
 	return Status{Source: int(r.Source), Tag: int(r.Tag), Bytes: r.Bytes}
 }
 
-// Status is what became of a request: for a receive whose message, with which
-// tag and how long.
+// Status is the outcome of a request: for a receive the source, tag and length
+// of its message.
 type Status struct {
 	Source int
 	Tag    int
@@ -117,11 +117,11 @@ var Empty = Status{Source: AnySource, Tag: AnyTag}
 var nothing = Result{Source: AnySource, Tag: AnyTag}
 
 // Op names the request to a fabric and to peers. A persistent request has
-// another name each time: answers to what an earlier start has asked may still
-// be on their way.
+// another name for each start: replies to an earlier start may still be on their
+// way.
 func (r *Request) Op() fabric.Op { return fabric.Op(uint64(r.turn())<<32 | uint64(r.id)) }
 
-// turn tells the uses of a slot apart.
+// turn tells successive uses of a slot apart.
 func (r *Request) turn() uint32 {
 	if r.Persistent() {
 		return (r.gen + r.saved.starts) & lastGen
@@ -132,11 +132,11 @@ func (r *Request) turn() uint32 {
 // lastGen is the last generation of a slot: an Op and a Word have bits left.
 const lastGen = 1<<30 - 1
 
-// Of reports whether the request is a sink's. No sink looks at the Kind, the Step
-// or what else is the sink's in a request of another.
+// Of reports whether the request is a sink's. No sink reads Kind, Step or other
+// sink fields of another sink's request.
 func (r *Request) Of(s Sink) bool { return r.sink == s }
 
-// SetRanks says how the request's communicator numbers its ranks. Peer is a rank
+// SetRanks sets how the request's communicator numbers its ranks. Peer is a rank
 // of the job all the same.
 func (r *Request) SetRanks(m *group.Map) {
 	if r.ranks = m; m != nil {
@@ -144,7 +144,7 @@ func (r *Request) SetRanks(m *group.Map) {
 	}
 }
 
-// Ranks is how results are to name ranks: nil for as the job does.
+// Ranks returns the numbering for results: nil for the job's.
 func (r *Request) Ranks() *group.Map {
 	if !r.special {
 		return nil
@@ -152,7 +152,7 @@ func (r *Request) Ranks() *group.Map {
 	return r.ranks
 }
 
-// Persistent reports whether the request is started again and again.
+// Persistent reports whether the request is persistent.
 func (r *Request) Persistent() bool { return r.special && r.saved != nil }
 
 // Index names the request while it is in flight.
@@ -161,21 +161,22 @@ func (r *Request) Index() uint32 { return r.id }
 // live reports whether the request is in flight.
 func (r *Request) live() bool { return r.sink != nil && !r.done && !r.resting }
 
-// Done reports whether the request has ended.
+// Done reports whether the request has completed.
 func (r *Request) Done() bool { return r.done }
 
 const chunkSize = 64
 
-// requests is the slab of a loop's requests. They are allocated in chunks,
-// never given back, and found by index. Two free lists keep the owner off
-// atomics: the owner's own, and a shared one for goroutines that start an
-// operation while somebody else owns the loop.
+// requests is the slab of a loop's requests. They are allocated in chunks, never
+// given back, and found by index. Of its two free lists the owner uses one
+// without atomics; the shared one is for goroutines that start an operation
+// while another owns the loop.
 type requests struct {
 	own  *Request
 	nOwn int
 
-	// shared is a stack of indices: index plus one in the lower half, a count
-	// in the upper that tells one top from another with the same index.
+	// shared is a stack of indices: index plus one in the lower half, and a
+	// count in the upper half, so that a top that was popped and pushed again
+	// differs.
 	shared atomic.Uint64
 	grow   sync.Mutex // guards growth only
 	chunks atomic.Pointer[[]*[chunkSize]Request]
@@ -188,7 +189,7 @@ func (s *requests) at(id uint32) *Request {
 	return &(*s.chunks.Load())[id/chunkSize][id%chunkSize]
 }
 
-// lookup finds the request in flight that a peer or a fabric names, or nil.
+// lookup returns the request in flight that a peer or a fabric names, or nil.
 func (s *requests) lookup(op uint64) *Request {
 	id := uint32(op)
 	chunks := s.chunks.Load()
@@ -210,8 +211,8 @@ func (s *requests) takeShared(l *Loop) *Request {
 			continue
 		}
 		id := uint32(top) - 1
-		// The link may be stale when another took the top: then the count has
-		// moved and the swap fails.
+		// The link may be stale if another goroutine took the top: then the
+		// count differs and the swap fails.
 		next := (*s.links.Load())[id/chunkSize][id%chunkSize].Load()
 		if s.shared.CompareAndSwap(top, (top>>32+1)<<32|uint64(next)) {
 			return s.at(id)

@@ -15,14 +15,14 @@ type Family struct {
 	Rows   []Row
 }
 
-// Row is one count of a family. Its labels' values are few and known beforehand:
-// no rank, tag or communicator.
+// Row is one count of a family. The values of its labels are few and known
+// beforehand: no rank, tag or communicator.
 type Row struct {
 	Values []string // of the labels
 	Value  uint64
 }
 
-// Add adds a count to a family, which is made at its first.
+// Add adds a count to a family; the first one makes the family.
 func (s *Snapshot) Add(f Family, value uint64, labels ...string) {
 	row := Row{labels, value}
 	for i := range s.Families {
@@ -35,7 +35,7 @@ func (s *Snapshot) Add(f Family, value uint64, labels ...string) {
 	s.Families = append(s.Families, f)
 }
 
-// Value is a count, or 0 if there is none of that name and those labels.
+// Value returns a count, or 0 if there is none of that name and those labels.
 func (s *Snapshot) Value(name string, labels ...string) uint64 {
 	for _, f := range s.Families {
 		for _, r := range f.Rows {
@@ -65,8 +65,8 @@ type counts struct {
 	down   [2]uint64 // peers that have died, that have left
 }
 
-// Snapshot copies all counts. For anyone; it takes as long as the operation that
-// the owner is at.
+// Snapshot copies all counts. For anyone; it waits for the owner's current
+// operation.
 func (l *Loop) Snapshot() (s Snapshot) {
 	l.Exclusive(func() {
 		polls := Family{Name: "weft_polls_total", Help: "Looks at the transports, by whether there was something to do.", Labels: []string{"found"}}
@@ -115,7 +115,7 @@ func (l *Loop) transports(s *Snapshot) {
 	}
 }
 
-// TransportOf is the name of the transport that a peer is reached over, or
+// TransportOf returns the name of the transport that a peer is reached over, or
 // "unknown" if it has no counts. For the owner.
 func (l *Loop) TransportOf(p fabric.Peer) string {
 	var st fabric.Stats

@@ -6,40 +6,40 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Waiting is three state machines: each waiter's, the doorbell's and the progress
-// thread's. They move here and nowhere else, one function for each event, and
-// under ownership of the loop. The exceptions are words of their own, which are
-// atomic: Loop.life (made, going, closed) and Loop.attended (whether the thread
-// sleeps in the kernel; it never stops doing so).
+// Waiting is three state machines: each waiter's, the doorbell's and the
+// progress thread's. They move here and nowhere else, one function for each
+// event, and under ownership of the loop. Two words are exceptions and atomic:
+// Loop.life (made, going, closed) and Loop.attended (whether the thread sleeps
+// in the kernel; once set it stays set).
 //
 // # Waiter
 //
-// A wait begins spinning: its goroutine owns the loop and passes, and nothing is
-// written down (Await, sweep). A wait that takes longer has a Waiter.
+// A wait begins spinning: its goroutine owns the loop and makes passes, and no
+// state is recorded (Await, sweep). A longer wait has a Waiter.
 //
 //	from                 event                                     to         function
-//	unplaced, displaced, it may poll: nobody does, it was handed   polling    beginPoll
-//	  handed               polling, or it is new where one
-//	                       processor runs all goroutines
-//	polling              its requests have ended, nothing came     unplaced   endPoll
-//	                       for long, or it has a function to run
+//	unplaced, displaced, no waiter polls, it was handed polling,   polling    beginPoll
+//	  handed               or it is new where one processor
+//	                       runs all goroutines
+//	polling              its requests have completed, it has       unplaced   endPoll
+//	                       polled for long, or has a function
 //	polling, handed      another waiter begins to poll             displaced  beginPoll, the other's
 //	unplaced, displaced  another polls, on the one processor       bided      beginBide
-//	bided                its requests have ended, nobody polls,    unplaced   endBide
-//	                       its rounds are over
+//	bided                its requests have completed, no waiter    unplaced   endBide
+//	                       polls, or its rounds are over
 //	unplaced, displaced  another polls, or the bell is armed for   parked     park
-//	                       all and the last pass brought nothing
-//	parked               nobody polls, the bell is not armed for   handed     handOver
-//	                       all
+//	                       all and the last pass found nothing
+//	parked               no waiter polls, and the bell is not      handed     handOver
+//	                       armed for all
 //	parked               a function is to run for a request        called     callUp
 //	unplaced, displaced  it owns the loop and has such a function  apart      beginApart
 //	  handed, called
 //	apart                the function has returned, it owns the    unplaced   endApart
 //	                       loop
-//	parked               its requests have ended                   ended      requestsEnded
+//	parked               its requests have completed               ended      requestsEnded
 //
-// A waiter that is parked blocks on its channel; the function that moves it sends
-// a token, which says why. In every other state its goroutine runs or is about to,
+// A parked waiter blocks on its channel; the function that moves it sends a
+// token, which says why. In every other state its goroutine runs or is about to,
 // and sees by itself that no request is left (Waiter.need). At most one waiter
 // polls or is handed polling: Loop.poller. At most one is bided: Loop.bided.
 //
@@ -49,40 +49,41 @@ import (
 //	off      the thread is about to sleep: goroutines, callbacks    all      lastLook
 //	           or conditions wait
 //	off      the same, and nothing waits                            urgent   lastLook
-//	any      somebody spins, polls, or tests where it is urgent     off      disarm
-//	any      the thread looks, or the domain refuses to arm         off      bellHeard, lastLook
+//	any      a waiter spins or polls; urgent: a call of Test        off      disarm
+//	any      the thread looks, or the domain can't be armed         off      bellHeard, lastLook
 //	any      the loop is closed                                     off      seal
 //
 // # Thread (Loop.thread)
 //
 //	ticking, asleep  it owns the loop                               looking  beginLook
 //	looking          there is work that no bell announces           roused   Rouse
-//	looking          the bell is armed, the last pass was in vain   asleep   endLook
-//	looking, roused  otherwise: it comes back after a tick or less  ticking  endLook
-//	asleep           there is work that no bell announces, or       ticking  Rouse
-//	                   somebody polls; its Wait is woken
+//	looking          the bell is armed, the last pass found         asleep   endLook
+//	                   nothing
+//	looking, roused  otherwise: it returns after a tick or less     ticking  endLook
+//	asleep           there is work that no bell announces, or a     ticking  Rouse
+//	                   waiter polls; its Wait is woken
 //
 // # Why no wake-up is lost
 //
-// Before anything sleeps, lastLook arms the bell for what is waited for, then
-// makes one more pass, and only then says that it is quiet. A pass looks at all
-// that can end a wait:
+// Before anything sleeps, lastLook arms the bell for what it waits for, then
+// makes one more pass, and only then reports quiet. A pass checks everything
+// that can complete a wait:
 //
-//   - Packets, completions and deaths. The fabric promises that what a Poll behind
-//     Arm does not bring rings the bell (fabric.Domain.Arm).
-//   - Conditions (Watch). Whoever makes one true stores, then rings: a peer by
-//     Knock, this process by Domain.Wake. We arm, then load. Both sides are
-//     sequentially consistent, so either our load sees the store, or the ring sees
-//     the armed word.
-//   - What goroutines of this rank have queued. They push, then try to own the
-//     loop. The owner gives the loop back and then looks at the queue (Leave), so
-//     one of the two sees the other. What they start may need no bell; it then
-//     calls Rouse, and the thread does not sleep.
+//   - Packets, completions and deaths. The fabric guarantees that an event which
+//     a Poll after Arm does not find rings the bell (fabric.Domain.Arm).
+//   - Conditions (Watch). The side that makes one true stores, then rings: a
+//     peer by Knock, this process by Domain.Wake. The loop arms, then loads.
+//     Both sides are sequentially consistent, so either the load sees the store,
+//     or the ring sees the armed word.
+//   - Nodes of this rank's goroutines. They push, then try to own the loop. The
+//     owner gives the loop back and then checks the queue (Leave), so one of the
+//     two sees the other. An operation that starts this way may need work that
+//     no bell announces; it then calls Rouse, and the thread does not sleep.
 //
-// Between that pass and the sleep nothing can be missed: the bell is armed, so
-// what comes rings, and a ring stays until a Wait takes it. A waiter parks only
-// after lastLook for all, or while another polls. Whenever an owner leaves and
-// a waiter is parked, somebody polls or the bell is armed for all (Leave, relay).
+// Nothing can be missed between that pass and the sleep: the bell is armed, so
+// an event rings, and a ring stays until a Wait takes it. A waiter parks only
+// after lastLook for all, or while another polls. Whenever an owner leaves and a
+// waiter is parked, another polls or the bell is armed for all (Leave, relay).
 
 // waiterState is the state of a waiter.
 type waiterState uint8
@@ -91,12 +92,12 @@ const (
 	unplaced  waiterState = iota // free, queued, of no goroutine, or its goroutine owns the loop and decides
 	polling                      // passes, as Loop.poller; gives the loop away in between
 	displaced                    // polled until another began to
-	bided                        // lets others run and looks now and then, as Loop.bided
+	bided                        // lets others run and checks now and then, as Loop.bided
 	parked                       // blocks on its channel, in Loop.parked
 	handed                       // is to poll, as Loop.poller, and waits for the loop
 	called                       // is to run a function (Aside), and waits for the loop
 	apart                        // runs it, without the loop
-	ended                        // its requests have ended while it was parked
+	ended                        // its requests have completed while it was parked
 )
 
 func (s waiterState) String() string {
@@ -130,14 +131,14 @@ func (s threadState) String() string {
 	return [...]string{"ticking", "asleep", "looking", "roused"}[s]
 }
 
-// life is what a loop has come to.
+// life is the state of a loop.
 const (
 	made uint32 = iota
 	going
 	closed
 )
 
-// beginPoll makes the waiter the poller, instead of whoever is.
+// beginPoll makes the waiter the poller, in place of the present one.
 func (l *Loop) beginPoll(w *Waiter) {
 	if p := l.poller; p != nil && p != w {
 		p.state = displaced
@@ -164,13 +165,13 @@ func (l *Loop) beginBide(w *Waiter) bool {
 	return true
 }
 
-// endBide ends that.
+// endBide undoes beginBide.
 func (l *Loop) endBide(w *Waiter) {
 	l.bided, w.state = nil, unplaced
 	l.check()
 }
 
-// park puts the waiter behind those that are parked. Its goroutine blocks on its
+// park appends the waiter to the parked ones. Its goroutine blocks on its
 // channel next, without owning the loop.
 func (l *Loop) park(w *Waiter) {
 	l.parked.add(w)
@@ -185,7 +186,7 @@ func (l *Loop) unpark(w *Waiter, to waiterState, t token) {
 	w.ready <- t // pairs with the receive in Waiter.await: what the owner did comes before
 }
 
-// relay makes a parked waiter poll if nobody does and no ring would wake the
+// relay makes a parked waiter poll if none does and no ring would wake the
 // thread for what it waits for.
 func (l *Loop) relay() {
 	if l.poller == nil && l.parked.first() != nil && l.bell != fabric.WakeAll {
@@ -201,8 +202,8 @@ func (l *Loop) handOver() {
 	l.check()
 }
 
-// callUp makes the waiter run a function. One that is not parked finds it by
-// itself; the poller does as soon as something has come.
+// callUp makes the waiter run a function. A waiter that is not parked finds the
+// function by itself; the poller does at its next event.
 func (l *Loop) callUp(w *Waiter) {
 	switch w.state {
 	case parked:
@@ -213,8 +214,8 @@ func (l *Loop) callUp(w *Waiter) {
 	l.check()
 }
 
-// beginApart is called before the waiter leaves the loop to run a function. If it
-// was handed polling, another polls meanwhile.
+// beginApart is called before the waiter leaves the loop to run a function. If
+// it was handed polling, another waiter polls meanwhile.
 func (l *Loop) beginApart(w *Waiter) {
 	if l.poller == w {
 		l.endPoll(w)
@@ -223,15 +224,15 @@ func (l *Loop) beginApart(w *Waiter) {
 	l.check()
 }
 
-// endApart is called when it owns the loop again.
+// endApart is called when the waiter owns the loop again.
 func (l *Loop) endApart(w *Waiter) {
 	w.state = unplaced
 	l.check()
 }
 
-// requestsEnded moves a waiter none of whose requests is left. One that runs
-// sees so by itself; the poller lets one go on that was parked or bided. It need
-// not be called for the poller.
+// requestsEnded moves a waiter without unfinished requests. A running one sees
+// that by itself; the poller lets a parked or bided one continue. The poller
+// itself needs no call.
 func (l *Loop) requestsEnded(w *Waiter) {
 	switch w.state {
 	case parked:
@@ -246,8 +247,8 @@ func (l *Loop) requestsEnded(w *Waiter) {
 }
 
 // lastLook stands between work and sleep: it arms the doorbell, then makes one
-// more pass. It reports whether the bell is armed, and whether the pass brought
-// nothing. Where the bell can't be armed nobody may sleep for long.
+// more pass. It reports whether the bell is armed, and whether the pass found
+// nothing. If the bell can't be armed, nothing may sleep for long.
 func (l *Loop) lastLook(level fabric.Wake) (armed, quiet bool) {
 	if err := l.armAll(level); err != nil {
 		l.log.Error("the doorbell can't be armed; waiting burns a core", "err", err)
@@ -258,28 +259,28 @@ func (l *Loop) lastLook(level fabric.Wake) (armed, quiet bool) {
 	return true, l.pass(burst) == 0
 }
 
-// disarm ends the doorbell because somebody spins or polls. The thread, if it
-// sleeps until the bell, goes back to its ticks.
+// disarm turns the doorbell off because a waiter spins or polls. A thread that
+// sleeps until the bell returns to its ticks.
 func (l *Loop) disarm() {
 	l.bell = bellOff
 	l.disarmAll()
 	l.Rouse()
 }
 
-// bellHeard takes the doorbell for off, since the thread looks: a ring has
-// cleared the word that peers read, and there may have been one.
+// bellHeard takes the doorbell for off, since the thread looks: a ring clears
+// the word that peers read, and there may have been one.
 func (l *Loop) bellHeard() { l.bell = bellOff }
 
-// beginLook begins a look of the thread and reports whether it slept until the
-// doorbell.
+// beginLook begins a look of the thread: its time as owner. It reports whether
+// the thread slept until the doorbell.
 func (l *Loop) beginLook() (rung bool) {
 	rung = l.thread == asleep
 	l.thread = looking
 	return rung
 }
 
-// endLook ends the look. A thread that was roused in it does not sleep until
-// the doorbell.
+// endLook ends the look. A thread roused in it does not sleep until the
+// doorbell.
 func (l *Loop) endLook(next nextLook) nextLook {
 	if next == untilBell && l.thread == roused {
 		next = again
@@ -292,8 +293,8 @@ func (l *Loop) endLook(next nextLook) nextLook {
 	return next
 }
 
-// Rouse makes the thread look at what the doorbell would not announce: work of
-// our own that goes on, such as a backlog or a Get. For the owner.
+// Rouse makes the thread look for work that the doorbell would not announce: the
+// rank's own work under way, such as a backlog or a Get. For the owner.
 func (l *Loop) Rouse() {
 	switch l.thread {
 	case looking:

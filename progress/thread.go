@@ -7,12 +7,12 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// standIn is the progress thread. While somebody polls it only looks in at
-// every tick; or each time that the poller yields, where it does so seldom and on
-// the one processor: to be scheduled costs a quarter of a timer. Once a tick goes
-// by with nobody there, it arms the doorbell, for urgent work or, where
-// goroutines or callbacks wait, for any, and sleeps until it rings. How it sleeps
-// is the attendant's.
+// standIn is the progress thread. While a waiter polls, it only looks once a
+// tick. Where the poller yields seldom and on the one processor, the thread
+// looks at each of its yields instead: being scheduled costs a quarter of a
+// timer. After a tick without a poller the thread arms the doorbell, for urgent
+// work, or for any if goroutines or callbacks wait, and sleeps until it rings.
+// attendant decides how it sleeps.
 func (l *Loop) standIn() {
 	defer close(l.stopped)
 	at := attendant{l: l}
@@ -61,11 +61,10 @@ const (
 	again                     // as soon as others have run
 )
 
-// tend does the thread's part as the owner.
+// tend is the thread's part as the owner.
 func (l *Loop) tend() nextLook { return l.endLook(l.stand(l.beginLook())) }
 
-// stand is what the thread does in a look. rung says that it slept until the
-// doorbell.
+// stand is one look of the thread. rung means that it slept until the doorbell.
 func (l *Loop) stand(rung bool) nextLook {
 	if l.parked.first() == nil || l.poller != nil {
 		if !rung && l.seen != l.passes && (l.poller != nil || !l.attended.Load()) {
@@ -73,7 +72,7 @@ func (l *Loop) stand(rung bool) nextLook {
 			if l.poller != nil && l.oneProc && l.yieldEvery <= yieldPasses && !l.oversubscribed {
 				return again
 			}
-			return afterTick // somebody was there within the tick
+			return afterTick // a waiter polled within the tick
 		}
 		if !l.threaded && l.poller == nil {
 			return untilBell
@@ -95,7 +94,7 @@ func (l *Loop) stand(rung bool) nextLook {
 	case l.poller != nil, len(l.backlogged) > 0:
 		return afterTick
 	case level == fabric.WakeUrgent && rung && !l.attended.Load():
-		return afterTick // the application has been given something; it may come
+		return afterTick // something for the application has completed; it may call
 	}
 	armed, quiet := l.lastLook(level)
 	l.seen = l.passes
@@ -108,8 +107,8 @@ func (l *Loop) stand(rung bool) nextLook {
 	return untilBell
 }
 
-// follow polls until nothing has come for a while, and reports whether that is
-// so: it is not where others should run first.
+// follow polls until nothing has come for a while, and reports whether it got
+// that far: it stops early if others should run first.
 func (l *Loop) follow() bool {
 	for range maxFollow {
 		for since := time.Now(); l.pass(burst) == 0; {
@@ -121,7 +120,7 @@ func (l *Loop) follow() bool {
 	return false
 }
 
-// dry passes until there is nothing left to do, or for so long that others
+// dry makes passes until there is nothing left to do, or for so long that others
 // should run first.
 func (l *Loop) dry() bool {
 	for range maxDry {

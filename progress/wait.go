@@ -7,20 +7,20 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Waiter is a goroutine that waits for requests, or that wants the owner to do
+// Waiter is a goroutine that waits for requests, or that needs the owner to do
 // something for it.
 type Waiter struct {
-	need int        // requests still to end
+	need int        // requests that must still complete
 	reqs []*Request // what it waits for, if more than one
 
 	// The contexts that end the wait, the goroutine's own.
 	watches []watch
 	byDone  map[<-chan struct{}]int // index of watches by channel, where there are many
-	lapsed  []int                   // of watches: ended, for withdraw
-	look    int                     // of watches: the last that expired looked at
+	lapsed  []int                   // of watches: expired, for withdraw
+	look    int                     // of watches: the last one checked for expiry
 
-	// A waiter for one request has its result handed over and the request
-	// freed by whoever ends it.
+	// A waiter for one request is handed its result; the goroutine that
+	// completes the request frees it.
 	single *Request
 	result Result
 	finds  bool   // a waiter of Find
@@ -36,18 +36,18 @@ type Waiter struct {
 	op    serveOp
 	fn    func()
 
-	detached *detached // nobody waits: what to call instead
+	detached *detached // there is no goroutine: call this instead
 	hook     func(*Request, error)
 	unwatch  func()
 }
 
-// serveOp is what a waiter in the queue asks of the owner.
+// serveOp is what a queued waiter needs from the owner.
 type serveOp uint8
 
 const (
 	opStart  serveOp = iota // start the single request and wait for it
 	opDo                    // call fn
-	opBehind                // call fn, for which nobody waits
+	opBehind                // call fn; no goroutine waits for it
 )
 
 var waiters = sync.Pool{New: func() any {
@@ -114,7 +114,7 @@ func (q *waitList) remove(w *Waiter) {
 	w.prev, w.next = nil, nil
 }
 
-// satisfy counts a request that has ended.
+// satisfy counts a completed request.
 func (l *Loop) satisfy(w *Waiter, r *Request) {
 	r.waiter = nil
 	if w.hook != nil {
@@ -161,10 +161,9 @@ func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 func (l *Loop) Await(r *Request) (Result, error) {
 	gen := r.gen
 	if !r.done && l.passes-l.yielded <= l.yieldEvery && l.brisk() {
-		// Most waits are short: they spin, and nothing is written down for them
-		// until others are to be let run (yieldEvery). The core is given away here,
-		// not below, since a switch makes the processor forget where each function
-		// is to return to.
+		// Most waits are short: they spin, and no state is recorded until the
+		// core is given away (yieldEvery). It is given away here and not in a
+		// callee, since a switch flushes the processor's return-address stack.
 		l.lingering(true)
 		for spins := 0; !r.done && spins < l.spins && !l.woke; spins++ {
 			if l.pass(1) == 0 && l.oversubscribed && !l.crowded {
@@ -174,8 +173,8 @@ func (l *Loop) Await(r *Request) (Result, error) {
 		l.lingering(false)
 	}
 	if r.gen != gen || r.resting || r.waiter != nil {
-		// Another goroutine, with a copy of the handle, has been faster since we
-		// began to look, or waits.
+		// Another goroutine, with a copy of the handle, has waited for it
+		// meanwhile, or waits.
 		l.Leave()
 		return nothing, ErrStale
 	}
@@ -196,8 +195,8 @@ func (l *Loop) Await(r *Request) (Result, error) {
 	return l.end(w, l.await(w))
 }
 
-// Find starts a request and waits for it, like Do, and returns its Found too. The
-// caller owns the loop, or took the request with NewShared.
+// Find starts a request and waits for it, like Do, and returns its Found too.
+// The caller owns the loop, or took the request with NewShared.
 func (l *Loop) Find(s Sink, r *Request, owner bool) (Result, uint64, error) {
 	w := newWaiter()
 	w.single, w.need, w.finds = r, 1, true
@@ -232,7 +231,7 @@ func (l *Loop) end(w *Waiter, owner bool) (Result, error) {
 	return res, err
 }
 
-// collect frees a request that has ended, or brings it to rest.
+// collect frees a completed request, or brings it to rest.
 func (l *Loop) collect(r *Request) (Result, error) {
 	res, err := r.Result, r.err
 	if r.Persistent() {
@@ -243,10 +242,10 @@ func (l *Loop) collect(r *Request) (Result, error) {
 	return res, err
 }
 
-// await waits, as the owner, until the waiter's requests have ended. It
-// reports whether the caller is the owner still. Where one processor runs all
-// goroutines a new wait takes polling from the poller, which has let it run: the
-// goroutine that has just done something is the likeliest to get the next
+// await waits, as the owner, until the waiter's requests have completed. It
+// reports whether the caller is still the owner. Where one processor runs all
+// goroutines, a new wait takes over from the poller, which has yielded to it:
+// the goroutine that has just done something is the likeliest to get the next
 // message.
 func (l *Loop) await(w *Waiter) (owner bool) {
 	for fresh := true; ; fresh = false {
@@ -286,7 +285,7 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 			continue
 		}
 		_, quiet := l.lastLook(fabric.WakeAll)
-		if w.need == 0 { // also by what another goroutine had queued
+		if w.need == 0 { // another goroutine's queued operation may have completed it
 			l.budget.woke(0)
 			l.disarm()
 			l.passOn(w)
@@ -302,8 +301,8 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 	return l.sleep(w)
 }
 
-// bide lets others run while another goroutine polls. It returns false when the
-// waiter should rather park; otherwise its requests have ended or nobody polls.
+// bide lets others run while another goroutine polls. It returns false if the
+// waiter should park; otherwise its requests have completed or no waiter polls.
 func (l *Loop) bide(w *Waiter) bool {
 	if !l.beginBide(w) {
 		return false
@@ -315,8 +314,9 @@ func (l *Loop) bide(w *Waiter) bool {
 	return w.need == 0 || l.poller == nil
 }
 
-// sleep blocks until the waiter's requests have ended, polling when it is handed
-// that. The caller is not the owner; sleep reports whether it is afterwards.
+// sleep blocks until the waiter's requests have completed, and polls when it is
+// handed that. The caller is not the owner; sleep reports whether it is
+// afterwards.
 func (l *Loop) sleep(w *Waiter) (owner bool) {
 	a := w.newAlarm()
 	t := w.token(a)

@@ -1,10 +1,10 @@
 package progress
 
-// WaitAll blocks until all requests have ended and does with each as Wait. out,
-// unless nil, is as long as hs and receives every status with its error; the
-// result is only about the call itself. Where out is nil the result is the first
-// error of a request. A stale handle is a request's error where all others have
-// ended; else it is the call's, which then waits for nothing.
+// WaitAll blocks until all requests have completed and treats each as Wait does.
+// out, unless nil, is as long as hs and receives every status with its error;
+// the result is then only about the call itself. If out is nil the result is the
+// first error of a request. A stale handle is a request's error if all others
+// have completed; otherwise it is the call's, which waits for nothing.
 func WaitAll(hs []Handle, out []Status) error {
 	l, err := loopOf(hs)
 	if err != nil {
@@ -37,7 +37,7 @@ func WaitAll(hs []Handle, out []Status) error {
 	return err
 }
 
-// brisk prepares for a wait that spins. It returns false where somebody polls.
+// brisk prepares for a wait that spins. It returns false if a waiter polls.
 func (l *Loop) brisk() bool {
 	if l.poller != nil {
 		return false
@@ -48,9 +48,9 @@ func (l *Loop) brisk() bool {
 	return true
 }
 
-// sweep spins as long as that ends one of the requests after another, and reports
-// whether all have ended. Nothing is written down for the wait, which pays where
-// messages come in bursts.
+// sweep spins as long as its passes complete one request after another, and
+// reports whether all have completed. No state is recorded for the wait, which
+// pays where messages come in bursts.
 func (l *Loop) sweep(hs []Handle) bool {
 	if l.oversubscribed || !l.brisk() {
 		return false
@@ -104,8 +104,8 @@ func (l *Loop) enlistQueued(hs []Handle, some bool) (*Waiter, error) {
 	return w, err
 }
 
-// begun makes w the waiter of the requests (enlist), unless the caller, whom self
-// names, is what one of them waits for.
+// begun makes w the waiter of the requests (enlist), unless one of them waits
+// for a function that the caller, whom self names, runs.
 func (l *Loop) begun(w *Waiter, hs []Handle, some bool, self int) error {
 	if l.withinAny(hs, self) {
 		return ErrWithin
@@ -134,7 +134,7 @@ func (l *Loop) collectAll(hs []Handle, out []Status) error {
 	return nil
 }
 
-// endAll is collectAll for a caller who wants no statuses.
+// endAll is collectAll without statuses.
 func (l *Loop) endAll(hs []Handle) error {
 	var first error
 	var generals []*General
@@ -175,8 +175,8 @@ func (l *Loop) endAll(hs []Handle) error {
 	return first
 }
 
-// TestAll moves the loop on and, if all requests have ended, does as WaitAll.
-// It is local.
+// TestAll makes progress and, if all requests have completed, does as WaitAll.
+// Local.
 func TestAll(hs []Handle, out []Status) (ended bool, err error) {
 	l, err := loopOf(hs)
 	if err != nil {

@@ -1,7 +1,7 @@
 package progress
 
-// WaitAny blocks until one request has ended, does with it as Wait and returns
-// its index, or -1 if all are null or at rest.
+// WaitAny blocks until one request has completed, treats it as Wait does and
+// returns its index, or -1 if all are null or at rest.
 func WaitAny(hs []Handle) (int, Status, error) {
 	l, err := loopOf(hs)
 	if err != nil || l == nil {
@@ -40,7 +40,7 @@ func collectAnyQueued(l *Loop, hs []Handle) (i int, st Status, err error) {
 	return i, st, err
 }
 
-// collectAny ends the first request that has ended.
+// collectAny collects the first request that has completed.
 func (l *Loop) collectAny(hs []Handle) (int, Status, error) {
 	active := false
 	for i := range hs {
@@ -61,8 +61,8 @@ func (l *Loop) collectAny(hs []Handle) (int, Status, error) {
 	return -1, Empty, nil
 }
 
-// TestAny moves the loop on and, if a request has ended, does as WaitAny.
-// Where all are null or at rest it returns true and -1. It is local.
+// TestAny makes progress and, if a request has completed, does as WaitAny. If
+// all are null or at rest it returns true and -1. Local.
 func TestAny(hs []Handle) (ended bool, i int, st Status, err error) {
 	l, err := loopOf(hs)
 	if err != nil || l == nil {
@@ -93,7 +93,7 @@ func (l *Loop) testAny(hs []Handle) (bool, int, Status, error) {
 	return true, i, st, err
 }
 
-// lookAny moves the loop on unless some request has ended, and counts those
+// lookAny makes progress unless some request has completed, and counts those
 // that have. It reports whether any request is active at all.
 func (l *Loop) lookAny(hs []Handle) (ended int, active bool, err error) {
 	for try := range 2 {
@@ -120,9 +120,10 @@ func (l *Loop) lookAny(hs []Handle) (ended int, active bool, err error) {
 	return ended, active, nil
 }
 
-// WaitSome blocks until at least one request has ended and does with all that
-// have as Wait. It returns how many, with their indices in indices and their
-// statuses and errors in out, both as long as hs; -1 if all are null or at rest.
+// WaitSome blocks until at least one request has completed and treats all that
+// have as Wait does. It returns their number, with their indices in indices and
+// their statuses and errors in out, both as long as hs; -1 if all are null or at
+// rest.
 func WaitSome(hs []Handle, indices []int, out []Status) (int, error) {
 	l, err := loopOf(hs)
 	if err != nil || l == nil {
@@ -151,8 +152,8 @@ func (l *Loop) enlistAny(hs []Handle) (*Waiter, error) {
 	return w, err
 }
 
-// TestSome moves the loop on and does as WaitSome with the requests that have
-// ended; it returns 0 if there are none. It is local.
+// TestSome makes progress and does as WaitSome with the requests that have
+// completed; it returns 0 if there are none. Local.
 func TestSome(hs []Handle, indices []int, out []Status) (n int, err error) {
 	l, err := loopOf(hs)
 	if err != nil || l == nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Wait blocks until the request has ended, frees it and sets *h to null; a
-// persistent request it only brings to rest. A null handle, or one at rest, is
-// completed at once with an empty status.
+// Wait blocks until the request has completed, frees it and sets *h to null. A
+// persistent request is brought to rest instead. A null handle, or one at rest,
+// is completed at once with an empty status.
 func Wait(h *Handle) (Status, error) {
 	res, err := WaitResult(h)
 	return res.Status(), err
@@ -61,7 +61,7 @@ func (l *Loop) waitPersistent(r *Request) (Result, error) {
 	return l.Await(r)
 }
 
-// waitQueued waits where somebody else owns the loop.
+// waitQueued waits where another goroutine owns the loop.
 func waitQueued(l *Loop, h *Handle) (Result, error) {
 	hs, st := [1]Handle{*h}, [1]Status{Empty}
 	err := waitAllQueued(l, hs[:], st[:])
@@ -72,8 +72,8 @@ func waitQueued(l *Loop, h *Handle) (Result, error) {
 	return Result{Source: int32(st[0].Source), Tag: int32(st[0].Tag), Bytes: st[0].Bytes}, err
 }
 
-// Test moves the loop on and, if the request has ended, does as Wait. It is
-// local. A null handle, or one at rest, counts as ended.
+// Test makes progress and, if the request has completed, does as Wait. Local. A
+// null handle, or one at rest, counts as completed.
 func Test(h *Handle) (ended bool, st Status, err error) {
 	if h.r == nil {
 		return true, Empty, nil
@@ -105,8 +105,8 @@ func (l *Loop) test(h *Handle) (bool, Status, error) {
 	return true, st, err
 }
 
-// attend moves the loop on if the request has not ended, and reports whether it
-// has. A stale handle is set to null.
+// attend makes progress if the request has not completed, and reports whether it
+// has. It sets a stale handle to null.
 func (l *Loop) attend(h *Handle) (bool, error) {
 	r := h.r
 	if h.idle() {
@@ -141,12 +141,11 @@ func Peek(h Handle) (ended bool, st Status, err error) {
 	return ended, st, err
 }
 
-// Look moves the loop on once, on behalf of a caller that does not wait. For the
-// owner.
+// Look makes progress once, for a caller that does not wait. For the owner.
 func (l *Loop) Look() { l.pass(burst) }
 
-// Glance calls f as the owner, and once more after moving the loop on if f
-// returns false. It is local, for calls that look for something in vain.
+// Glance calls f as the owner, and once more after making progress if f returns
+// false. Local; for calls that check for something without waiting.
 func (l *Loop) Glance(f func() bool) {
 	found := false
 	l.Exclusive(func() {
@@ -160,8 +159,8 @@ func (l *Loop) Glance(f func() bool) {
 	}
 }
 
-// vain lets other goroutines, or processes, run now and then under one that
-// calls Test in a loop: what it waits for may be theirs to do.
+// vain lets other goroutines, or processes, run now and then for a caller that
+// loops over Test: one of them may have to complete its operation.
 func (l *Loop) vain() {
 	if l.vains.Add(1)%checkDedicated != 0 {
 		return
@@ -172,7 +171,7 @@ func (l *Loop) vain() {
 	}
 }
 
-// glance polls once on behalf of a caller that does not wait.
+// glance polls once for a caller that does not wait.
 func (l *Loop) glance() {
 	if l.bell == fabric.WakeUrgent {
 		l.disarm()

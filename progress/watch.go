@@ -3,27 +3,28 @@ package progress
 import "github.com/weft-mpi/weft/fabric"
 
 // Watched is a condition on memory that others write to, peers by plain stores
-// say, and that no packet announces. Whoever makes it true rings behind the store:
-// a peer by Endpoint.Knock, this process by Domain.Wake. A loop with conditions is
-// armed for any ring, and looks at them in each pass. So it also does in the pass
-// between arming the doorbell and sleeping: states.go says why no store is missed.
+// for instance, and that no packet announces. The side that makes it true rings
+// after the store: a peer by Endpoint.Knock, this process by Domain.Wake. A loop
+// with conditions arms for any ring and checks them in each pass, so also in the
+// pass between arming the doorbell and sleeping. states.go says why no store is
+// missed.
 type Watched interface {
-	// Ready reports whether the condition holds, or why it never will. It is called
-	// by the owner, often, and returns at once.
+	// Ready reports whether the condition holds, or returns why it never will.
+	// The owner calls it often. It must return at once.
 	Ready() (bool, error)
 }
 
 // Needing is a Watched that knows which rank's call it waits for, for reports.
 type Needing interface {
 	Watched
-	// Needs returns a rank whose call the condition needs, and the context of the
-	// collective call that it is about. It looks anew, and answers false if there
-	// is none. It is called by the owner.
+	// Needs returns a rank whose call the condition needs, and the context of
+	// the collective call. It checks the memory anew, and returns false if there
+	// is none. The owner calls it.
 	Needs() (p fabric.Peer, context uint32, ok bool)
 }
 
-// Needs is that of the condition that a request of Watch or WaitFor waits for.
-// For the owner.
+// Needs returns that of the condition of a request of Watch or WaitFor. For the
+// owner.
 func (l *Loop) Needs(r *Request) (p fabric.Peer, context uint32, ok bool) {
 	if n, is := r.watched.(Needing); is && r.Of(&l.watching) && !r.done {
 		return n.Needs()
@@ -44,7 +45,7 @@ func (s *watching) Start(r *Request) {
 		return
 	}
 	s.waiting.Add(r)
-	s.l.Rouse() // the doorbell may be armed for the urgent only
+	s.l.Rouse() // the doorbell may be armed for urgent packets only
 }
 
 func (s *watching) end(r *Request, err error) {
@@ -52,7 +53,7 @@ func (s *watching) end(r *Request, err error) {
 	s.l.Finish(r, err)
 }
 
-// look ends the requests whose conditions hold, and returns how many.
+// look completes the requests whose conditions hold, and returns how many.
 func (s *watching) look() (ended int) {
 	for r := s.waiting.head; r != nil; {
 		next := r.Link
@@ -66,7 +67,7 @@ func (s *watching) look() (ended int) {
 	return ended
 }
 
-// seal ends the requests: a condition may lie in memory that goes with the domains.
+// seal fails the requests: a condition may lie in memory of the domains.
 func (s *watching) seal() {
 	for r := s.waiting.First(); r != nil; r = s.waiting.First() {
 		s.waiting.Remove(r)
@@ -85,7 +86,7 @@ func (*watching) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
 func (*watching) Complete(*Request, error)                           {}
 func (*watching) PeerDown(fabric.Peer, error)                        {}
 
-// Watch starts a request that ends when the condition holds. It is local.
+// Watch starts a request that completes when the condition holds. Local.
 func (l *Loop) Watch(until Expiry, w Watched) Handle {
 	r := l.watcher(l.NewShared(), until, w)
 	Callers(&r.Place)
@@ -94,8 +95,8 @@ func (l *Loop) Watch(until Expiry, w Watched) Handle {
 	return h
 }
 
-// WaitFor blocks until the condition holds, polling and then sleeping as any wait
-// does, or until the expiry.
+// WaitFor blocks until the condition holds or the expiry has passed. It polls
+// and sleeps as any wait.
 func (l *Loop) WaitFor(until Expiry, w Watched) error {
 	owner := l.Enter()
 	r := l.watcher(l.Take(owner), until, w)

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Expiry is a user's context as an owner may look at it. None of the context's
+// Expiry is a user's context in the form an owner may use. None of the context's
 // methods is called under ownership: they are the user's code, which may panic,
 // block or call the engine.
 type Expiry struct {
@@ -24,7 +24,7 @@ func Expires(ctx context.Context) (e Expiry) {
 	return e
 }
 
-// over reports whether the context has ended.
+// over reports whether the context is done.
 func (e Expiry) over() bool {
 	select {
 	case <-e.done:
@@ -34,9 +34,10 @@ func (e Expiry) over() bool {
 	}
 }
 
-// then calls f on a goroutine of its own once the context has ended, unless stop
-// is called before. Not for the owner. The context's methods may panic in it: by
-// now a request or a waiter counts on the caller, so its channel has to do.
+// then calls f on a goroutine of its own once the context is done, unless stop
+// is called before. Not for the owner. The context's methods may panic in it. A
+// request or a waiter already depends on f then, so then falls back to the
+// context's channel.
 func (e Expiry) then(f func()) (stop func()) {
 	defer func() {
 		if recover() != nil {
@@ -53,21 +54,21 @@ func (e Expiry) then(f func()) (stop func()) {
 	}()
 	unwatch := context.AfterFunc(e.ctx, f)
 	return func() {
-		defer func() { recover() }() // what is left of the watch ends with the context
+		defer func() { recover() }() // the rest of the watch ends with the context
 		unwatch()
 	}
 }
 
-// err is how a request ends whose context has.
+// err returns the error of a request whose context is done.
 func (e Expiry) err() error { return &expired{e.ctx} }
 
-// expired asks the context why it has ended once somebody looks at the error. Not
-// for the owner.
+// expired calls the context for its error only when the error is read. Not for
+// the owner.
 type expired struct{ ctx context.Context }
 
 func (e *expired) Error() string { return e.Unwrap().Error() }
 
-// Unwrap is the context's error and, where it says more, its cause.
+// Unwrap returns the context's error and, if there is one, its cause.
 func (e *expired) Unwrap() error {
 	err, cause := e.ctx.Err(), context.Cause(e.ctx)
 	if errors.Is(cause, err) {
@@ -80,11 +81,11 @@ func (e *expired) Unwrap() error {
 type watch struct {
 	until Expiry
 	reqs  []*Request // of a waiter for several
-	seen  bool       // it has ended, and is among the waiter's lapsed or has been
+	seen  bool       // it is done, and is among the waiter's lapsed or has been
 }
 
 // fewWatches is up to how many contexts of a wait are compared one by one, and
-// how many a poller looks at in one go.
+// how many a poller checks in one go.
 const fewWatches = 16
 
 // watch adds a request's context to those that end the wait. For the goroutine
@@ -111,7 +112,8 @@ func (w *Waiter) watch(r *Request) {
 	}
 }
 
-// watched finds a context among those watched, by its channel, or returns -1.
+// watched returns the index of a context among those watched, by its channel, or
+// -1.
 func (w *Waiter) watched(done <-chan struct{}) int {
 	if w.byDone != nil {
 		if at, ok := w.byDone[done]; ok {
@@ -128,7 +130,7 @@ func (w *Waiter) watched(done <-chan struct{}) int {
 }
 
 // expired reports whether there is something for withdraw to do. Of many
-// contexts it looks at some, the next ones the next time.
+// contexts it checks some, and the next ones the next time.
 func (w *Waiter) expired() bool {
 	for range min(len(w.watches), fewWatches) {
 		if w.look++; w.look >= len(w.watches) {
@@ -141,7 +143,7 @@ func (w *Waiter) expired() bool {
 	return len(w.lapsed) > 0
 }
 
-// lapse notes for withdraw that a context has ended.
+// lapse records for withdraw that a context is done.
 func (w *Waiter) lapse(i int) {
 	if x := &w.watches[i]; !x.seen {
 		x.seen = true
@@ -149,8 +151,8 @@ func (w *Waiter) lapse(i int) {
 	}
 }
 
-// withdraw ends those of the waiter's requests whose context has ended and that
-// can still be taken back.
+// withdraw withdraws those of the waiter's requests whose context is done, if
+// they still can be.
 func (l *Loop) withdraw(w *Waiter) {
 	for _, i := range w.lapsed {
 		if r := w.single; r != nil {
@@ -169,14 +171,14 @@ func (l *Loop) expire(w *Waiter, r *Request) {
 	}
 }
 
-// lapse takes a request back whose context has ended, if it still can be.
+// lapse withdraws a request whose context is done, if it still can be.
 func (r *Request) lapse() {
 	if !r.done && r.Until.over() {
 		r.sink.Cancel(r, r.Until.err())
 	}
 }
 
-// alarm tells a goroutine that sleeps which of many contexts have ended.
+// alarm tells a sleeping goroutine which of many contexts are done.
 type alarm struct {
 	ring  chan struct{}
 	stops []func()
@@ -217,8 +219,8 @@ func (a *alarm) stop() {
 	}
 }
 
-// token blocks until a token comes and returns it, or noToken when contexts have
-// ended, which withdraw then finds.
+// token blocks until a token comes and returns it, or noToken when contexts are
+// done, which withdraw then finds.
 func (w *Waiter) token(a *alarm) token {
 	if a != nil {
 		select {

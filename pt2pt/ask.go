@@ -8,35 +8,35 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// Told is what a rank has said it waits for.
+// Told is what a rank has reported that it waits for.
 type Told struct {
 	From   int
-	Waits  []Wait // none: none of its goroutines is blocked in an operation
-	Untold bool   // it may go on by something that is not told
+	Waits  []Wait // empty: none of its goroutines is blocked in an operation
+	Untold bool   // an event that is not reported may let it go on
 
-	sending, receiving bool // to, or from, the rank that has asked
+	sending, receiving bool // to, or from, the asking rank
 }
 
-// question is one to other ranks that answers may still come to.
+// question is a question to other ranks that may still be replied to.
 type question struct {
-	open map[fabric.Peer]*Told // those that have not answered, or not all
+	open map[fabric.Peer]*Told // those without a complete reply
 	told []Told
-	done func(q *question) // called once all have answered, under ownership
+	done func(q *question) // called once all have replied, under ownership
 }
 
-// questions are the ones that this rank has asked, by number.
+// questions are those that this rank has asked, by number.
 type questions struct {
 	last   uint64
 	open   map[uint64]*question
-	relays []uint64 // those that were asked for others, the oldest first
+	relays []uint64 // those asked on behalf of others, the oldest first
 }
 
-// maxRelays bounds what ranks that keep asking, and ranks that never answer, take
-// up here.
+// maxRelays bounds the memory that ranks which keep asking, and ranks which
+// never reply, take up here.
 const maxRelays = 64
 
-// pose asks ranks what they wait for and returns the number of the question, which
-// is answered later, or by now if there is nobody to ask.
+// pose asks ranks what they wait for and returns the number of the question. The
+// replies come later; if there is no rank to ask, the question is done at once.
 func (e *Engine) pose(ranks []int, sure bool, done func(*question)) uint64 {
 	qs := &e.questions
 	if qs.open == nil {
@@ -64,10 +64,11 @@ func (e *Engine) pose(ranks []int, sure bool, done func(*question)) uint64 {
 	return number
 }
 
-// ask asks ranks what they wait for and returns what those have answered that did
-// so until the time. Their progress threads answer; it needs ours, or a goroutine
-// that waits. With sure a rank asks those it waits for before it answers: what is
-// Stuck then was so when all that they had sent to it had come.
+// ask asks ranks what they wait for and returns the replies that came in time.
+// Their progress threads reply; it needs the progress thread here, or a
+// goroutine that waits. With sure a rank asks those it waits for before it
+// replies: what is Stuck in its reply was so after everything they had sent to
+// it had arrived.
 func (e *Engine) ask(ranks []int, sure bool, until time.Time) []Told {
 	done := make(chan []Told, 1)
 	number := uint64(0)
@@ -95,7 +96,7 @@ func (e *Engine) ask(ranks []int, sure bool, until time.Time) []Told {
 	return told
 }
 
-// onAsk answers, or asks those first that this rank waits for.
+// onAsk replies, or first asks the ranks that this one waits for.
 func (e *Engine) onAsk(from fabric.Peer, number uint64, sure bool) {
 	if !sure {
 		e.answer(from, number, e.waits(int(from)))
@@ -116,7 +117,7 @@ func (e *Engine) onAsk(from fabric.Peer, number uint64, sure bool) {
 	}
 }
 
-// answer answers a question.
+// answer replies to a question.
 func (e *Engine) answer(to fabric.Peer, number uint64, t Told) {
 	var common wire.Flags
 	for f, is := range map[wire.Flags]bool{wire.Untold: t.Untold, wire.Sending: t.sending, wire.Receiving: t.receiving} {
@@ -143,7 +144,7 @@ func (e *Engine) answer(to fabric.Peer, number uint64, t Told) {
 	}
 }
 
-// onTell takes a part of an answer. One that comes too late is nobody's.
+// onTell takes a part of a reply. A late one is dropped.
 func (e *Engine) onTell(from fabric.Peer, number uint64, w wire.Waiting) {
 	qs := &e.questions
 	q := qs.open[number]

@@ -8,20 +8,20 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// BufferOverhead is what a buffered send takes of attached memory besides its
-// message, in bytes (MPI_BSEND_OVERHEAD). It lets the message begin on a cache
-// line of the memory.
+// BufferOverhead is the attached memory that a buffered send takes besides its
+// message, in bytes (MPI_BSEND_OVERHEAD). With it the message can begin on a
+// cache line.
 const BufferOverhead = 64
 
-// Everywhere is the context of memory for the buffered sends of all contexts
-// that have none of their own.
+// Everywhere is the context of the memory for buffered sends in contexts without
+// memory of their own.
 const Everywhere = ^uint32(0)
 
-// attached is a user's memory for the copies of buffered sends. A send that the
-// ring has no room for, since what is free does not lie together or behind an
-// older entry that is not free, is copied to memory of our own as long as all
-// that is under way would fit into the user's: a message that nobody receives
-// does not lock up what others have left.
+// attached is a user's memory for the copies of buffered sends. The ring may
+// have no room for a send because the free parts are not contiguous, or lie
+// behind an older entry in use. Such a send is copied to other memory, as long
+// as everything under way would fit into the user's. So a message that no rank
+// receives does not block the rest of the memory.
 type attached struct {
 	e       *Engine
 	mem     []byte
@@ -35,8 +35,8 @@ type attached struct {
 // outside is the number of an entry whose copy is not in the ring.
 const outside = ^uint64(0)
 
-// AttachBuffer gives b to the buffered sends of a context, or Everywhere, until
-// DetachBuffer (MPI-4.1 §3.6). It is local.
+// AttachBuffer gives b to the buffered sends of a context, or of Everywhere,
+// until DetachBuffer (MPI-4.1 §3.6). Local.
 func (e *Engine) AttachBuffer(cid uint32, b []byte) (err error) {
 	e.loop.Exclusive(func() {
 		if e.attached[cid] != nil {
@@ -50,8 +50,8 @@ func (e *Engine) AttachBuffer(cid uint32, b []byte) (err error) {
 	return err
 }
 
-// DetachBuffer blocks until all messages in the context's attached memory are
-// on their way, and gives it back: nothing, if there is none, since that is as
+// DetachBuffer blocks until all messages in the context's attached memory are on
+// their way, and returns that memory. Without attached memory it returns nil, as
 // if memory of no bytes were attached (MPI-4.0 §3.6).
 func (e *Engine) DetachBuffer(ctx context.Context, cid uint32) (b []byte, err error) {
 	for {
@@ -76,7 +76,7 @@ func (e *Engine) DetachBuffer(ctx context.Context, cid uint32) (b []byte, err er
 }
 
 // FlushBuffer blocks until all messages in the context's attached memory are on
-// their way: it may be all sent over again.
+// their way: all of the memory is free then.
 func (e *Engine) FlushBuffer(ctx context.Context, cid uint32) error {
 	r := e.loop.NewShared()
 	fill(r, progress.Expires(ctx), kindFlush, e.rank, wire.Imm(cid, 0), nil)
@@ -84,7 +84,7 @@ func (e *Engine) FlushBuffer(ctx context.Context, cid uint32) error {
 	return err
 }
 
-// IflushBuffer starts FlushBuffer. It is local.
+// IflushBuffer starts FlushBuffer. Local.
 func (e *Engine) IflushBuffer(ctx context.Context, cid uint32) progress.Handle {
 	r := e.loop.NewShared()
 	fill(r, progress.Expires(ctx), kindFlush, e.rank, wire.Imm(cid, 0), nil)
@@ -110,8 +110,8 @@ func (e *Engine) unflush(r *progress.Request) {
 	}
 }
 
-// sendBuffered sends from a copy: the send is over at once, the copy's goes on
-// (MPI-4.0 §3.6).
+// sendBuffered sends from a copy: the send completes at once, the copy's send
+// continues (MPI-4.0 §3.6).
 func (e *Engine) sendBuffered(r *progress.Request) {
 	cid := cidOf(r)
 	r.Path = pathNone
@@ -141,7 +141,7 @@ func (e *Engine) sendBuffered(r *progress.Request) {
 	e.finishSend(r, nil)
 }
 
-// copy takes a copy of b, which has a number.
+// copy makes a copy of b, which has a number.
 func (a *attached) copy(b []byte) (block []byte, number uint64, ok bool) {
 	n := len(b) + BufferOverhead
 	if off, number, ok := a.ring.add(n); ok {
@@ -158,7 +158,7 @@ func (a *attached) copy(b []byte) (block []byte, number uint64, ok bool) {
 	return append(a.e.buffers.take(len(b)), b...), outside, true
 }
 
-// drop gives back the room of a copy.
+// drop frees the room of a copy.
 func (a *attached) drop(block []byte, number uint64) {
 	if number == outside {
 		a.e.buffers.give(block)
@@ -168,10 +168,10 @@ func (a *attached) drop(block []byte, number uint64) {
 	a.used, a.bytes = a.used-1, a.bytes-len(block)-BufferOverhead
 }
 
-// free is what is left of the memory, wherever it lies.
+// free is the number of unused bytes, wherever they lie.
 func (a *attached) free() int { return len(a.mem) - a.bytes }
 
-// ended takes a copy's room back.
+// ended frees a copy's room once it has been sent.
 func (a *attached) ended(d *progress.Request, err error) {
 	if err != nil {
 		a.e.log.Error("a buffered send failed after it had been taken over", "rank", a.e.rank, "dest", d.Peer, "err", err)

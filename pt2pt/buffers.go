@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// buffers keeps the memory of unexpected messages for the next ones, by powers
-// of two, so that steady traffic does not allocate. It keeps at most keepBytes
-// of each size.
+// buffers keeps the memory of unexpected messages for later ones, by powers of
+// two, so that steady traffic does not allocate. It keeps at most keepBytes of
+// each size.
 type buffers struct{ free [classes][][]byte }
 
 const (
@@ -33,7 +33,7 @@ func (p *buffers) take(n int) []byte {
 	return b
 }
 
-// give takes back a slice of take.
+// give takes back a slice that take returned.
 func (p *buffers) give(b []byte) {
 	c := class(cap(b))
 	if c < classes && cap(b) == 1<<(c+minClass) && len(p.free[c]) < keepBytes>>(c+minClass) {
@@ -41,8 +41,8 @@ func (p *buffers) give(b []byte) {
 	}
 }
 
-// place copies a message into the buffer of its receive; one of a word or two
-// without a call.
+// place copies a message into the buffer of its receive, a word or two without a
+// call.
 func place(dst, src []byte) {
 	n := len(src)
 	if n < 8 || n > 16 || len(dst) < n {

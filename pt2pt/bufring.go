@@ -1,10 +1,10 @@
 package pt2pt
 
-// bufRing says where the copies of buffered sends lie in attached memory. It is
-// the circular queue of the model that MPI-4.0 §3.6.1 measures an implementation
-// by, entry by entry: an entry follows the one before it, or stands at the start
-// of the memory if what is left behind that one is too short; room comes free
-// from the oldest entry on. So it has room whenever the model has.
+// bufRing is the layout of the copies of buffered sends in attached memory. It
+// is the circular queue that MPI-4.0 §3.6.1 uses as the model of an
+// implementation, entry by entry. An entry follows the previous one, or begins
+// at the start of the memory if the rest behind that one is too short. Room is
+// freed from the oldest entry on. So there is room whenever the model has room.
 type bufRing struct {
 	size    int // of the memory, in bytes
 	tail    int // where the latest entry ends
@@ -30,7 +30,7 @@ func (q *bufRing) find(n int) (off int, ok bool) {
 		return 0, n <= q.size
 	}
 	switch first := q.entries[q.head].off; {
-	case q.tail <= first: // the queue goes on at the start of the memory
+	case q.tail <= first: // the queue continues at the start of the memory
 		return q.tail, n <= first-q.tail
 	case n <= q.size-q.tail:
 		return q.tail, true
@@ -39,7 +39,7 @@ func (q *bufRing) find(n int) (off int, ok bool) {
 	}
 }
 
-// add takes an entry in and returns its number, for done.
+// add adds an entry and returns its number, for done.
 func (q *bufRing) add(n int) (off int, number uint64, ok bool) {
 	if off, ok = q.find(n); !ok {
 		return 0, 0, false
@@ -66,7 +66,7 @@ func (q *bufRing) done(number uint64) {
 	}
 }
 
-// room is the length of the longest entry that there is room for.
+// room is the length of the longest entry that fits.
 func (q *bufRing) room() int {
 	if q.empty() {
 		return q.size

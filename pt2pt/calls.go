@@ -34,8 +34,8 @@ func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b 
 	return e.run(r, owner)
 }
 
-// TrySend sends a message that can go at once, in standard mode, and needs no
-// request. It is local.
+// TrySend sends a message in standard mode if it can go at once and needs no
+// request. Local.
 func (e *Engine) TrySend(dest int, cid uint32, tag int32, b []byte) bool {
 	l := e.loop
 	if !l.Enter() {
@@ -46,7 +46,7 @@ func (e *Engine) TrySend(dest int, cid uint32, tag int32, b []byte) bool {
 	return sent
 }
 
-// Isend starts a send. It is local; b is the engine's until the request ends.
+// Isend starts a send. Local; b is the engine's until the request completes.
 func (e *Engine) Isend(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) progress.Handle {
 	until := progress.Expires(ctx)
 	owner := e.loop.Enter()
@@ -62,8 +62,7 @@ func (e *Engine) Isend(ctx context.Context, mode Mode, dest int, cid uint32, tag
 	return e.start(r, owner)
 }
 
-// Irecv starts a receive. It is local; b is the engine's until the request
-// ends.
+// Irecv starts a receive. Local; b is the engine's until the request completes.
 func (e *Engine) Irecv(ctx context.Context, source int, cid uint32, tag int32, b []byte) progress.Handle {
 	until := progress.Expires(ctx)
 	owner := e.loop.Enter()
@@ -73,13 +72,13 @@ func (e *Engine) Irecv(ctx context.Context, source int, cid uint32, tag int32, b
 	return e.start(r, owner)
 }
 
-// SendInit returns a persistent send, at rest (MPI-4.0 §3.9). It is local; b is
-// the engine's while the request is active.
+// SendInit returns a persistent send, at rest (MPI-4.0 §3.9). Local; b is the
+// engine's while the request is active.
 func (e *Engine) SendInit(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) progress.Handle {
 	return e.persist(ctx, kindSend, mode, dest, cid, tag, b)
 }
 
-// RecvInit returns a persistent receive, at rest. It is local.
+// RecvInit returns a persistent receive, at rest. Local.
 func (e *Engine) RecvInit(ctx context.Context, source int, cid uint32, tag int32, b []byte) progress.Handle {
 	return e.persist(ctx, kindRecv, Standard, source, cid, tag, b)
 }
@@ -90,8 +89,8 @@ func (e *Engine) persist(ctx context.Context, kind uint8, mode Mode, peer int, c
 	return e.loop.Persist(s)
 }
 
-// Null returns the request of an operation with ProcNull, which has ended. It is
-// local.
+// Null returns the request of an operation with ProcNull, which has completed.
+// Local.
 func (e *Engine) Null() progress.Handle {
 	r := e.loop.NewShared()
 	fill(r, progress.Expiry{}, kindRecv, ProcNull, wire.Imm(0, AnyTag), nil)
@@ -99,23 +98,23 @@ func (e *Engine) Null() progress.Handle {
 }
 
 // Every operation that needs a request takes one (Loop.Take), fills it in, and
-// begins it with start or run, which end the caller's ownership. owner says
-// whether the caller owns the loop: the operation begins at once then, else when
-// the owner gets to it.
+// begins it with start or run, which end the caller's ownership. owner is
+// whether the caller owns the loop: if so the operation begins at once,
+// otherwise the owner begins it.
 
-// fill says what a request is to do.
+// fill sets the operation of a request.
 func fill(r *progress.Request, until progress.Expiry, kind uint8, peer int, imm uint64, b []byte) {
 	r.Kind, r.Mode, r.Peer, r.Imm, r.Buf, r.Moved, r.Until = kind, 0, int32(peer), imm, b, 0, until
 }
 
-// start begins an operation and returns its handle. It is local.
+// start begins an operation and returns its handle. Local.
 func (e *Engine) start(r *progress.Request, owner bool) progress.Handle {
 	h := r.Handle()
 	switch {
 	case !owner:
 		e.loop.Submit(e, r)
 		return h
-	case e.loop.Adopt(e, r): // not Begin, which would not know what it calls
+	case e.loop.Adopt(e, r): // not Begin, whose call of Start is indirect
 		e.Start(r)
 	default:
 		e.loop.Refuse(r)
@@ -124,7 +123,7 @@ func (e *Engine) start(r *progress.Request, owner bool) progress.Handle {
 	return h
 }
 
-// run begins an operation and waits for its end.
+// run begins an operation and waits for its completion.
 func (e *Engine) run(r *progress.Request, owner bool) (progress.Result, error) {
 	switch {
 	case !owner:

@@ -7,17 +7,17 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// asked is a send that was asked back, once and no more. Its name is no other
-// operation's (Request.Op), so that an answer that comes late is nobody else's;
-// that the answer was asked for is known from here alone.
+// asked is a send that its sender has asked back, which it does once. Its name
+// (Request.Op) is no other operation's, so a late reply affects no other. Only
+// this entry records that a reply is expected.
 type asked struct {
 	peer     fabric.Peer
-	err      error // how the send ends if the answer is yes
-	answered bool  // with no
-	over     bool  // the send has ended; the answer is still to come
+	err      error // the error of the send if the reply is yes
+	answered bool  // the reply was no
+	over     bool  // the send has completed; the reply is still to come
 }
 
-// unask ends what was asked of a send, which has ended.
+// unask drops the entry of a send that has completed.
 func (e *Engine) unask(r *progress.Request) {
 	op := uint64(r.Op())
 	a, ok := e.asked[op]
@@ -31,9 +31,9 @@ func (e *Engine) unask(r *progress.Request) {
 	}
 }
 
-// Cancel ends a request that nothing has been done for yet, with err. A send
-// that has been announced, or is synchronous, is asked back: it ends with err
-// when the receiver answers that no receive has taken it (MPI-4.0 §3.8.4).
+// Cancel fails a request with err if nothing has been done for it yet. A send
+// that has been announced, or is synchronous, is asked back: it fails with err
+// when the receiver replies that no receive has matched it (MPI-4.0 §3.8.4).
 func (e *Engine) Cancel(r *progress.Request, err error) bool {
 	none := progress.Result{Source: match.AnySource, Tag: match.AnyTag}
 	switch r.Step {
@@ -86,23 +86,23 @@ func (e *Engine) Cancel(r *progress.Request, err error) bool {
 	return true
 }
 
-// name is what the sender of an unexpected message calls it, if it can ask for
-// it.
+// name is the sender's name for an unexpected message, if the sender can ask it
+// back.
 type name struct {
 	from uint32
 	req  uint64
 }
 
-// nameOf makes an arrival found by its name. The names are kept from the first
-// message that is asked back until no message is unexpected: a rank may ask for
-// many at a time.
+// nameOf finds an arrival by its name. The names are kept from the first message
+// that is asked back until no message is unexpected: a rank may ask many back at
+// a time.
 func (e *Engine) nameOf(a *arrival, entry match.Entry) {
 	if a.kind == wire.RTS || a.kind == wire.EagerSync {
 		e.named[name{a.from, a.req}] = entry
 	}
 }
 
-// unname forgets the name of an arrival that is given back.
+// unname drops the name of an arrival that is freed.
 func (e *Engine) unname(a *arrival) {
 	if e.match.Unexpected() == 0 {
 		e.named = nil
@@ -135,8 +135,8 @@ func (e *Engine) onCancel(from fabric.Peer, req uint64) {
 	e.loop.Conn(from).Post(wire.Cancelled, req, wire.MakeCancelled(e.hdr[:], yes))
 }
 
-// onCancelled ends a send that was asked back. One that a receive has taken
-// goes on, and may be over by now.
+// onCancelled fails a send that was asked back. One that a receive has taken
+// continues, and may have completed by now.
 func (e *Engine) onCancelled(from fabric.Peer, op uint64, yes bool) bool {
 	a, ok := e.asked[op]
 	if !ok || a.peer != from || a.answered || yes && a.over {

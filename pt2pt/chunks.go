@@ -6,12 +6,11 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// maxChunked bounds what a peer may announce as the length of a message that
-// comes in chunks.
+// maxChunked bounds the length that a peer may announce for a message in chunks.
 const maxChunked = fabric.MaxRndvMin
 
 // sendChunks sends a message in several packets: the receiver copies one out
-// while the next is copied in. Nothing of another message comes between them,
+// while the next is copied in. No packet of another message comes between them,
 // since a send that has begun stays at the head of its peer's backlog.
 func (e *Engine) sendChunks(ep fabric.Endpoint, r *progress.Request) error {
 	for n := r.Size(); r.Moved < n; {
@@ -64,8 +63,8 @@ func (e *Engine) onFirst(from fabric.Peer, imm uint64, h wire.First, body []byte
 	return true
 }
 
-// receiveChunks lets the peer's arriving message go on into a receive; body is
-// what has come so far.
+// receiveChunks continues the peer's arriving message in a receive; body is what
+// has arrived so far.
 func (e *Engine) receiveChunks(r *progress.Request, from fabric.Peer, tag int32, body []byte) {
 	put(r, 0, body)
 	r.Step, r.Peer = stepChunked, int32(from)

@@ -5,7 +5,7 @@ import (
 	"github.com/weft-mpi/weft/progress"
 )
 
-// Paths of a message, which Request.Path has of a send.
+// Paths of a message: the values of Request.Path of a send.
 const (
 	pathNone uint8 = iota // of a buffered send: its copy has one
 	pathEager
@@ -20,11 +20,11 @@ const (
 // pathNames are the values of the label protocol.
 var pathNames = [pathKinds]string{pathEager: "eager", pathChunks: "chunks", pathGet: "get", pathPut: "put", pathFrags: "fragments", pathSelf: "self"}
 
-// pathOf is the path of a send by its first step, as far as it is known then: of
-// an announced message the receiver decides.
+// pathOf is the path of a send by its first step, as far as it is known then:
+// the receiver of an announced message decides.
 var pathOf = [...]uint8{stepEager: pathEager, stepSync: pathEager, stepChunks: pathChunks, stepRTS: pathGet}
 
-// tally is how many messages there were, and of how many bytes.
+// tally counts messages and their bytes.
 type tally struct{ messages, bytes uint64 }
 
 func (t *tally) add(bytes uint64) {
@@ -32,11 +32,11 @@ func (t *tally) add(bytes uint64) {
 	t.bytes += bytes
 }
 
-// traffic is what a transport has moved, by path. The owner adds to it with plain
-// stores. Eager messages that have come are counted by peer, which is a line of
-// memory less to touch for each.
+// traffic is what a transport has moved, by path. The owner adds to it with
+// plain stores. Eager messages that have arrived are counted by peer, which
+// touches one cache line less for each.
 type traffic struct {
-	sample         fabric.Peer // one that is reached over it
+	sample         fabric.Peer // a peer reached over it
 	sent, received [pathKinds]tally
 }
 

@@ -9,5 +9,6 @@
 //	rndv_frag.go  RTS, CTS, fragments: where memory can't be read
 //	self.go       messages of a rank to itself
 //
-// It serves package mpi and imports fabric, match, progress and wire.
+// It serves packages comm and mpi and imports fabric, group, match, progress and
+// wire.
 package pt2pt

@@ -11,10 +11,10 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// PeerDown ends everything that needs the peer: sends to it, receives from it,
-// and its messages that have not come whole. Whole ones can still be received.
-// Where the peer has not left in order it also ends what belongs to collective
-// calls: they need all ranks, directly or not.
+// PeerDown fails everything that needs the peer: sends to it, receives from it,
+// and its messages that have not arrived whole. Whole ones can still be
+// received. If the peer has not left in order, it also fails the operations of
+// collective calls: they need all ranks, directly or not.
 func (e *Engine) PeerDown(p fabric.Peer, err error) {
 	if died := !errors.Is(err, fabric.ErrPeerLeft); died && !e.peers[p].dead {
 		e.peers[p].dead = true
@@ -43,18 +43,19 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 		}
 		switch {
 		case r.Step == stepPutting:
-			// The fabric may still read the buffer; it says when it is done.
+			// The fabric may still read the buffer; it reports when it is done.
 		case r.Kind == kindSend:
 			e.finishSend(r, err)
 		case r.Step == stepProbing:
 			e.probes.Remove(r)
 			e.failRecv(r, err)
 		case r.Step == stepGetting:
-			// The fabric may still write into the buffer; it says when it is done.
+			// The fabric may still write into the buffer; it reports when it is
+			// done.
 		case r.Step == stepPosted:
 			e.match.Withdraw(match.Entry(r.Entry))
 			e.failRecv(r, err)
-		default: // also of a granted receive: the fabric lets nothing of the peer's land any more
+		default: // also of a granted receive: the fabric accepts no write of the peer's any more
 			e.release(r)
 			e.failRecv(r, err)
 		}
@@ -74,9 +75,9 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 	}
 }
 
-// endCollective ends what waits in the contexts of collective calls of
-// communicators that have lost a rank, as far as it can still be taken back: what cannot is being fetched by
-// a rank that lives.
+// endCollective fails the operations in the contexts of collective calls of
+// communicators that have lost a rank, as far as they can still be withdrawn.
+// One that can't is being fetched by a rank that is alive.
 func (e *Engine) endCollective() {
 	e.loop.Each(e, func(r *progress.Request) {
 		cid, _ := wire.Match(r.Imm)
@@ -88,13 +89,13 @@ func (e *Engine) endCollective() {
 	})
 }
 
-// Dead is why no collective call can end in order any more: the first death of
+// Dead returns why no collective call can complete any more: the first death of
 // another rank, nil while there is none. For the owner.
 func (e *Engine) Dead() error { return e.dead }
 
-// spread tells of a death to the ranks that this one talks with, where the
-// launcher has no news: a rank that was not connected to the dead one waits
-// perhaps for another that did not survive it.
+// spread tells the ranks that this one is connected to of a death, where the
+// launcher has no news. A rank that was not connected to the dead one may wait
+// for another that failed because of it.
 func (e *Engine) spread(p fabric.Peer) {
 	if e.informed {
 		return
@@ -106,14 +107,14 @@ func (e *Engine) spread(p fabric.Peer) {
 	}
 }
 
-// Informed says that the launcher tells of deaths, so that ranks need not tell
-// one another. It is for the time before the first message.
+// Informed means that the launcher reports deaths, so ranks need not tell one
+// another. Call it before the first message.
 func (e *Engine) Informed() { e.loop.Exclusive(func() { e.informed = true }) }
 
-// onDead takes another rank's word that a rank is dead.
+// onDead handles another rank's report that a rank is dead.
 func (e *Engine) onDead(from fabric.Peer, rank int) {
 	if rank == e.rank {
-		return // a link between the two is down, which that rank takes for our end
+		return // the link between the two is down, which that rank takes for our death
 	}
 	e.loop.Lost(fabric.Peer(rank), &fabric.Error{Op: "talk", Peer: fabric.Peer(rank), HasPeer: true,
 		Err: fmt.Errorf("%w: rank %d has seen it die", fabric.ErrPeerDown, from)})

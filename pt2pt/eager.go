@@ -18,8 +18,8 @@ func (e *Engine) sendEager(ep fabric.Endpoint, r *progress.Request) error {
 	return err
 }
 
-// onEager takes a whole message. req is the sender's request that waits for
-// the receive, with EagerSync.
+// onEager takes a whole message. req is the sender's request that waits for the
+// receive, with EagerSync.
 func (e *Engine) onEager(from fabric.Peer, kind uint8, imm, req uint64, body []byte) {
 	e.peers[from].eager.add(uint64(len(body)))
 	cid, tag := wire.Match(imm)

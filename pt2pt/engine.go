@@ -15,12 +15,12 @@ import (
 const (
 	AnySource = int(match.AnySource)
 	AnyTag    = match.AnyTag
-	// ProcNull is a peer of nobody: what is sent to it vanishes, what is
-	// received from it is empty (MPI-4.0 §3.10).
+	// ProcNull is the peer of communication that does nothing: a send to it
+	// completes at once, a receive from it is empty (MPI-4.0 §3.10).
 	ProcNull = -3
 )
 
-// The package progress has the wildcards too, for the status of nothing.
+// Package progress has the wildcards too, for the empty status.
 const (
 	_ = uint(progress.AnySource-match.AnySource) + uint(match.AnySource-progress.AnySource)
 	_ = uint(progress.AnyTag-match.AnyTag) + uint(match.AnyTag-progress.AnyTag)
@@ -42,13 +42,13 @@ type Engine struct {
 	arrivals  arrivals
 	buffers   buffers
 	probes    progress.List // Probe requests that wait for a message
-	dead      error         // of another rank, the first: no collective call can end in order any more
+	dead      error         // of another rank, the first: no collective call can complete any more
 	alone     error         // why there is no other rank left, or nil
 	limits    Limits
 	held      heldTotal
 	attached  map[uint32]*attached
 	questions questions
-	named     map[name]match.Entry           // unexpected messages by name, see nameOf; nil while nobody asks
+	named     map[name]match.Entry           // unexpected messages by name, see nameOf; nil while none is asked back
 	asked     map[uint64]asked               // sends that were asked back, by operation
 	lates     uint64                         // ready sends that came before their receive
 	pairErrs  map[*progress.Request]error    // of pairs of which one half has failed
@@ -62,7 +62,7 @@ type Engine struct {
 type peer struct {
 	caps    *fabric.Caps // of the fabric it is reached over
 	traffic *traffic     // of that fabric
-	eager   tally        // its eager messages that have come
+	eager   tally        // its eager messages that have arrived
 	short   int          // longest message that is eager wherever it lies
 	in      inbound      // its message that is arriving in chunks
 
@@ -70,19 +70,19 @@ type peer struct {
 	held       int    // their number
 	down       bool
 	dead       bool              // and it has not left in order
-	told       wire.Level        // what we have told it we take
-	gate       gate              // what is in the way of a send to it
-	waiting    progress.List     // sends that it does not take yet
+	told       wire.Level        // the level we have announced to it
+	gate       gate              // why a send to it can't simply go
+	waiting    progress.List     // sends that its level does not permit yet
 	turn       *progress.Request // of waiting, in the backlog
-	takes      wire.Level        // what it has told us it takes
+	takes      wire.Level        // the level it has announced to us
 }
 
 // gate says why a send to a peer does not simply go.
 type gate uint8
 
 const (
-	announceOnly gate = 1 << iota // it takes announcements
-	closed                        // it takes nothing, or earlier sends wait
+	announceOnly gate = 1 << iota // its level permits announcements
+	closed                        // its level permits nothing, or earlier sends wait
 )
 
 // Kinds of requests.
@@ -113,7 +113,7 @@ const (
 	stepSync                     // send: one packet to go, then stepAwait
 	stepChunks                   // send: packets to go from Moved on
 	stepRTS                      // send: the RTS to go
-	stepHeld                     // send: the peer takes nothing at present
+	stepHeld                     // send: the peer's level permits nothing at present
 	stepAwait                    // send: the receiver reads, sends CTS or FIN
 	stepFrags                    // send: fragments to go from Moved on
 	stepPut                      // send: the Put to go
@@ -127,7 +127,7 @@ const (
 	stepData                     // receive: fragments arrive
 	stepProbing                  // probe: no message yet
 	stepFlush                    // flush: the attached memory is in use
-	stepPair                     // a send and a receive of which one goes on
+	stepPair                     // a send and a receive, at least one unfinished
 )
 
 // New makes the engine of a rank and registers it with the loop.
@@ -189,7 +189,7 @@ func (e *Engine) startOther(r *progress.Request) {
 	}
 }
 
-// Resume goes on with a request whose turn in its peer's backlog has come.
+// Resume continues a request that has come to the head of its peer's backlog.
 func (e *Engine) Resume(r *progress.Request) error {
 	p := &e.peers[r.Peer]
 	if p.gate != 0 && r.Step <= stepRTS && r.Moved == 0 && p.turn != r && !e.reconsider(p, r) {
@@ -284,7 +284,7 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 	}
 }
 
-// Complete takes the end of a Get or Put.
+// Complete takes the completion of a Get or Put.
 func (e *Engine) Complete(r *progress.Request, err error) {
 	if r.Step == stepPutting {
 		e.onPut(r, err)

@@ -7,23 +7,26 @@ import (
 )
 
 var (
-	// ErrNotFetched ends a send whose receiver could not read the message.
+	// ErrNotFetched is the error of a send whose receiver could not read the
+	// message.
 	ErrNotFetched = errors.New("the receiver could not fetch the message")
-	// ErrNotWritten ends a receive whose sender could not write the message.
+	// ErrNotWritten is the error of a receive whose sender could not write the
+	// message.
 	ErrNotWritten = errors.New("the sender could not write the message")
-	// ErrNotReady ends a ready send that came before its receive, where the
-	// sender still waited for the receiver; the message has been received since.
+	// ErrNotReady is the error of a ready send that came before its receive, if
+	// the sender still waited for the receiver. The message has been received
+	// since.
 	ErrNotReady = errors.New("no matching receive was posted when the message arrived (it has been received nevertheless): " +
 		"post the receive first, or use a standard send")
-	// ErrNoMessage answers a receive of a matched message that has been received
-	// already.
+	// ErrNoMessage is returned by a receive of a matched message that has been
+	// received already.
 	ErrNoMessage = errors.New("the message handle is null, or its message has been received")
-	// ErrAttached answers an attach where memory is attached already.
+	// ErrAttached is returned by an attach where memory is attached already.
 	ErrAttached = errors.New("memory for buffered sends is attached already: detach it first")
 )
 
-// TruncateError ends a receive whose buffer was too short. The message is
-// consumed and its beginning received.
+// TruncateError is the error of a receive whose buffer was too short. The
+// message is consumed and its beginning received.
 type TruncateError struct {
 	Length, Room uint64 // bytes
 }
@@ -32,7 +35,7 @@ func (e *TruncateError) Error() string {
 	return fmt.Sprintf("message of %d bytes truncated to the %d of the receive buffer", e.Length, e.Room)
 }
 
-// NoBufferError ends a buffered send that found no room.
+// NoBufferError is the error of a buffered send that found no room.
 type NoBufferError struct {
 	Need, Free, Size int // bytes, overhead included: of the message, the most there is room for, attached
 }
@@ -45,11 +48,11 @@ func (e *NoBufferError) Error() string {
 		e.Need, e.Free, e.Size)
 }
 
-// LimitError ends a receive that can't complete: its message waits behind so
-// many others that this rank takes no more.
+// LimitError is the error of a receive that can't complete: its message waits
+// behind so many others that this rank accepts no more.
 type LimitError struct {
-	Held, Limit int           // messages nobody has asked for
-	After       time.Duration // without any of them being received
+	Held, Limit int           // unreceived messages
+	After       time.Duration // during which none of them was received
 }
 
 func (e *LimitError) Error() string {

@@ -9,11 +9,11 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// Limits bound what messages that no receive has asked for take up here. The
-// first three are about messages whose bytes have come too, beyond which a
-// peer announces its further ones only; Messages is about all, announced ones
-// too, beyond which peers send nothing at all. What is on its way by then comes
-// on top.
+// Limits bound the memory of messages without a receive at this rank. The first
+// three are about messages whose bytes have arrived: beyond them a peer only
+// announces its further messages. Messages is about all, announced ones
+// included: beyond it peers send nothing. Messages on their way at that time
+// come on top.
 type Limits struct {
 	PeerBytes    uint64        // of one peer's messages
 	PeerMessages int           // of one peer
@@ -23,18 +23,17 @@ type Limits struct {
 }
 
 // DefaultLimits hold the messages of all peers inside about 250 MB: 64 MB of
-// bytes and 130 bytes for each message, besides what PeerBytes lets each peer
-// have at least.
+// bytes and 130 bytes for each message, besides the PeerBytes of each peer.
 var DefaultLimits = Limits{PeerBytes: 4 << 20, PeerMessages: 1 << 17, Bytes: 64 << 20, Messages: 5 << 18, Stall: 10 * time.Second}
 
-// Limit sets the limits. It is for the time before the first message.
+// Limit sets the limits. Call it before the first message.
 func (e *Engine) Limit(l Limits) { e.loop.Exclusive(func() { e.limits = l }) }
 
-// fairShare is what a peer may always have here before it only announces.
+// fairShare is what every peer may have here before it only announces.
 const fairShare = 64 << 10
 
-// heldTotal is what messages nobody has asked for take up here, those of this
-// rank to itself apart.
+// heldTotal counts the unreceived messages, without those of this rank to
+// itself.
 type heldTotal struct {
 	bytes    uint64
 	messages int
@@ -79,7 +78,7 @@ func (e *Engine) hold(a *arrival) {
 	}
 }
 
-// unhold takes it out of the count.
+// unhold undoes hold.
 func (e *Engine) unhold(a *arrival) {
 	p := &e.peers[a.from]
 	if a.stored() {
@@ -106,7 +105,7 @@ func (e *Engine) unhold(a *arrival) {
 	}
 }
 
-// least is the level that a peer may come back to.
+// least is the level that a peer may return to.
 func (e *Engine) least(p *peer) wire.Level {
 	l := &e.limits
 	if p.unexpected <= l.PeerBytes/4 && p.held <= l.PeerMessages/4 && (e.held.bytes <= l.Bytes || p.unexpected <= fairShare/2) {
@@ -115,7 +114,7 @@ func (e *Engine) least(p *peer) wire.Level {
 	return wire.Announce
 }
 
-// tell says to a peer what we take from now on.
+// tell announces to a peer the level of what we accept from now on.
 func (e *Engine) tell(to fabric.Peer, level wire.Level) {
 	p := &e.peers[to]
 	if p.told == wire.Hold {
@@ -129,15 +128,15 @@ func (e *Engine) tell(to fabric.Peer, level wire.Level) {
 	e.loop.Conn(to).Post(wire.Flow, uint64(level), nil)
 }
 
-// onFlow learns what a peer takes.
+// onFlow records the level that a peer has announced.
 func (e *Engine) onFlow(from fabric.Peer, level wire.Level) {
 	p := &e.peers[from]
 	p.takes = level
 	e.admit(p)
 }
 
-// reconsider looks again at a send in the backlog that has not begun. It
-// answers false if the send waits elsewhere now.
+// reconsider checks the peer's level again for a send in the backlog that has
+// not begun. It returns false if the send now waits elsewhere.
 func (e *Engine) reconsider(p *peer, r *progress.Request) bool {
 	if p.gate&closed != 0 {
 		e.release(r)
@@ -152,9 +151,9 @@ func (e *Engine) reconsider(p *peer, r *progress.Request) bool {
 	return true
 }
 
-// admit lets the sends go that wait for the peer, in their order and as long
-// as it takes them. One that finds no room joins the backlog, and the next
-// follow it.
+// admit starts the sends that wait for the peer, in their order and as long as
+// the peer's level permits. One that finds no room joins the backlog, and the
+// next ones follow it.
 func (e *Engine) admit(p *peer) {
 	for p.takes != wire.Hold && p.turn == nil && !p.waiting.Empty() {
 		r := p.waiting.First()
@@ -174,7 +173,7 @@ func (e *Engine) admit(p *peer) {
 	}
 }
 
-// watchStall has a look, in a while, whether receives go on.
+// watchStall checks, after a while, whether receives still complete.
 func (e *Engine) watchStall() {
 	if e.held.watched || e.limits.Stall <= 0 {
 		return
@@ -195,8 +194,8 @@ func (e *Engine) watchStall() {
 	})
 }
 
-// failStalled ends the receives whose message can't come: every rank it could
-// come from has been told to send nothing, and nothing that is here is wanted.
+// failStalled fails the receives whose message can't arrive: every possible
+// source is on Hold, and no message here matches.
 func (e *Engine) failStalled() {
 	others := 0
 	for i := range e.peers {

@@ -2,14 +2,15 @@ package pt2pt
 
 import "github.com/weft-mpi/weft/progress"
 
-// A message in a layout is packed piece by piece as it is sent and unpacked as it
-// comes. Its receiver, or sender, sees no difference: it has been sent at once, in
-// chunks, or is announced as what no fabric can read and goes in fragments.
+// A message in a layout is packed piece by piece as it is sent and unpacked as
+// it arrives. The other side sees no difference: the message is sent at once or
+// in chunks, or it is announced as unreadable for any fabric and goes in
+// fragments.
 
 // packPiece is how much of a layout is packed at a time for a rank's own receive.
 const packPiece = 4 << 10
 
-// piece is a part of a request's message: of its buffer, or packed, and then good
+// piece is a part of a request's message: of its buffer, or packed and valid
 // until the next piece.
 func (e *Engine) piece(r *progress.Request, from, to uint64) []byte {
 	lay := r.Layout()
@@ -25,7 +26,7 @@ func (e *Engine) piece(r *progress.Request, from, to uint64) []byte {
 	return b
 }
 
-// put puts a part of a message in its place: as much as there is room for.
+// put stores a part of a message, as much as there is room for.
 func put(r *progress.Request, at uint64, b []byte) {
 	lay := r.Layout()
 	switch room := r.Size(); {

@@ -9,10 +9,10 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// Isendrecv starts a send and a receive as one request, which ends when both
-// have, with the receive's status (MPI-4.0 §3.7.2). Where one of the two ranks
-// dies the other half is taken back, if it still can be: that rank may wait for
-// us. It is local.
+// Isendrecv starts a send and a receive as one request, which completes when
+// both have, with the receive's status (MPI-4.0 §3.7.2). If one of the two ranks
+// dies, the other half is withdrawn if it still can be: that rank may wait for
+// us. Local.
 func (e *Engine) Isendrecv(ctx context.Context, cid uint32, out []byte, dest int, sendtag int32, in []byte, source int, recvtag int32) progress.Handle {
 	until := progress.Expires(ctx)
 	owner := e.loop.Enter()
@@ -41,8 +41,8 @@ func (e *Engine) startPair(r *progress.Request) {
 	e.loop.Orphan(e, send, e.halfEnded)
 }
 
-// endHalf takes the end of one half of a pair. The pair ends with the other, and
-// with the first error.
+// endHalf takes the completion of one half of a pair. The pair completes with
+// the other half, and with the first error.
 func (e *Engine) endHalf(half *progress.Request, err error) {
 	r := half.Pair
 	half.Pair = nil

@@ -9,7 +9,7 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// What is the sort of thing that is pending.
+// What is the kind of a pending operation.
 type What uint8
 
 const (
@@ -18,8 +18,8 @@ const (
 	Probing
 	Flushing     // of attached memory
 	SendReceive  // Isendrecv
-	Unexpected   // a message that no receive has asked for
-	Matched      // a message that a matched probe has taken and nobody has received
+	Unexpected   // a message without a receive
+	Matched      // a message that a matched probe has taken and that has not been received
 	Operation    // of another protocol
 	Collective   // a collective call that needs another rank's
 	whatsAtWires // sorts of Tell
@@ -44,12 +44,12 @@ type Pending struct {
 	Bytes   uint64        // of the message, or of the receive's buffer
 	Age     time.Duration // to a second
 	Blocked bool          // a goroutine waits for it
-	State   string        // how far it is
-	Op      uint64        // tells it from others
+	State   string        // how far it has come
+	Op      uint64        // identifies it among the rank's operations
 	Callers [3]uintptr    // program counters around the call that made it
 }
 
-// steps says how far an operation is.
+// steps are the words for how far an operation has come.
 var steps = [...]string{
 	stepEager: "waits for room towards its peer", stepSync: "waits for room towards its peer",
 	stepChunks: "is being copied to its peer", stepRTS: "waits for room to be announced",
@@ -63,7 +63,7 @@ var steps = [...]string{
 
 var kinds = [...]What{kindSend: Send, kindRecv: Receive, kindMrecv: Receive, kindProbe: Probing, kindMprobe: Probing, kindFlush: Flushing, kindPair: SendReceive}
 
-// Pending lists what waits at this rank, the oldest first. It is local.
+// Pending lists what waits at this rank, the oldest first. Local.
 func (e *Engine) Pending() (all []Pending) {
 	e.loop.Exclusive(func() {
 		e.loop.EachOfAll(func(r *progress.Request) { all = append(all, e.pending(r)) })

@@ -16,8 +16,8 @@ type Message struct {
 	gen uint32
 }
 
-// Probe blocks until a message that a receive would match is here, and tells of
-// it (MPI-4.0 §3.8.1).
+// Probe blocks until a message that a receive would match is here, and returns
+// its status (MPI-4.0 §3.8.1).
 func (e *Engine) Probe(ctx context.Context, source int, cid uint32, tag int32) (progress.Result, error) {
 	until := progress.Expires(ctx)
 	owner := e.loop.Enter()
@@ -27,7 +27,7 @@ func (e *Engine) Probe(ctx context.Context, source int, cid uint32, tag int32) (
 	return e.run(r, owner)
 }
 
-// Iprobe is Probe that answers false instead of waiting. It is local.
+// Iprobe is Probe that returns false instead of waiting. Local.
 func (e *Engine) Iprobe(source int, cid uint32, tag int32) (res progress.Result, ok bool, err error) {
 	e.loop.Glance(func() bool {
 		id, found := e.match.PeekUnexpected(cid, int32(source), tag)
@@ -50,7 +50,7 @@ func (e *Engine) noSource(source int, cid uint32) error {
 	return inRanks(m, e.sourceDown(source, m))
 }
 
-// Improbe is Iprobe that also takes the message. It is local.
+// Improbe is Iprobe that also takes the message. Local.
 func (e *Engine) Improbe(source int, cid uint32, tag int32) (m Message, res progress.Result, ok bool, err error) {
 	e.loop.Glance(func() bool {
 		id, found := e.match.TakeUnexpected(cid, int32(source), tag)
@@ -104,7 +104,7 @@ func (e *Engine) Mrecv(ctx context.Context, m *Message, b []byte) (progress.Resu
 	return e.run(r, owner)
 }
 
-// Imrecv starts Mrecv. It is local.
+// Imrecv starts Mrecv. Local.
 func (e *Engine) Imrecv(ctx context.Context, m *Message, b []byte) progress.Handle {
 	until := progress.Expires(ctx)
 	owner := e.loop.Enter()
@@ -141,7 +141,7 @@ func (e *Engine) startMrecv(r *progress.Request) {
 	e.takeArrival(r, id)
 }
 
-// startProbe tells of a message that is here already, or waits for one.
+// startProbe reports a message that is here already, or waits for one.
 func (e *Engine) startProbe(r *progress.Request) {
 	cid, tag := wire.Match(r.Imm)
 	id, ok := uint32(0), false
@@ -162,7 +162,7 @@ func (e *Engine) startProbe(r *progress.Request) {
 	e.probes.Add(r)
 }
 
-// probed ends a probe with what it has found.
+// probed completes a probe with the message it has found.
 func (e *Engine) probed(r *progress.Request, id uint32) {
 	if r.Kind == kindMprobe {
 		r.Found = e.take(id).name()
@@ -171,8 +171,8 @@ func (e *Engine) probed(r *progress.Request, id uint32) {
 	e.loop.Finish(r, nil)
 }
 
-// offer tells the probes that wait of an arrival that is not in the matching
-// table yet, in the order they wait. It reports whether one has taken it.
+// offer shows the waiting probes, in order, an arrival that is not in the
+// matching table yet. It reports whether one has taken it.
 func (e *Engine) offer(id uint32, a *arrival) bool {
 	cid, tag := wire.Match(a.imm)
 	for r := e.probes.First(); r != nil; {

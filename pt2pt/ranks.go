@@ -11,13 +11,13 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// The engine names ranks as the job does. Its callers translate the ranks that
-// they pass (group.Map.World); the results of operations, and their errors, are
-// translated here, once, where they are made.
+// The engine uses the job's rank numbers. Its callers translate the ranks that
+// they pass (group.Map.World). The engine translates the results and errors of
+// operations, once, where it makes them.
 
-// SetRanks says how the communicator of a context and of the library's context
-// beside it numbers its ranks, before its first operation and, with nil, after its
-// last one. It is local.
+// SetRanks sets the rank numbers of a communicator: of its context and of the
+// library's context beside it. It is called before the communicator's first
+// operation and, with nil, after its last one. Local.
 func (e *Engine) SetRanks(cid uint32, m *group.Map) {
 	e.loop.Exclusive(func() {
 		cid = wire.User(cid)
@@ -36,8 +36,8 @@ func (e *Engine) SetRanks(cid uint32, m *group.Map) {
 
 func (e *Engine) ranksOf(cid uint32) *group.Map { return e.ranks[wire.User(cid)] }
 
-// RankError is the error of an operation on a communicator that numbers ranks in
-// its own way. Err names a rank of the job: Rank is the same one.
+// RankError is the error of an operation on a communicator with rank numbers of
+// its own. Err names a rank of the job; Rank is the same rank.
 type RankError struct {
 	Rank int // in the communicator, or -1 for a rank that is not in it
 	Err  error
@@ -52,7 +52,7 @@ func (e *RankError) Error() string {
 
 func (e *RankError) Unwrap() error { return e.Err }
 
-// inRanks is an error of an operation in terms of its communicator.
+// inRanks translates an operation's error into its communicator's ranks.
 func inRanks(m *group.Map, err error) error {
 	if m == nil {
 		return err
@@ -68,7 +68,7 @@ func rankError(m *group.Map, err error) error {
 	return &RankError{m.Rank(int(named.Peer)), err}
 }
 
-// setResult says what was received, or found, from a rank of the job.
+// setResult sets the result of a receive or probe, from a rank of the job.
 func setResult(r *progress.Request, source int, tag int32, total uint64) {
 	r.Result = progress.Result{Source: int32(source), Tag: tag, Bytes: total}
 	if m := r.Ranks(); m != nil {
@@ -76,7 +76,7 @@ func setResult(r *progress.Request, source int, tag int32, total uint64) {
 	}
 }
 
-// result says what has arrived as its communicator does.
+// result is an arrival's result in its communicator's ranks.
 func (e *Engine) result(a *arrival) progress.Result {
 	cid, tag := wire.Match(a.imm)
 	res := progress.Result{Source: int32(a.from), Tag: tag, Bytes: a.total}
@@ -86,9 +86,9 @@ func (e *Engine) result(a *arrival) progress.Result {
 	return res
 }
 
-// othersDown is why none of the other ranks of a communicator can send any more,
-// or nil. With connect it connects to a single other rank, as a receive from that
-// rank does.
+// othersDown returns why none of the other ranks of a communicator can send any
+// more, or nil. With connect it connects to a single other rank, as a receive
+// from that rank does.
 func (e *Engine) othersDown(m *group.Map, connect bool) (err error) {
 	connect = connect && m.Len() == 2
 	for i := range m.Len() {
@@ -118,8 +118,8 @@ func (e *Engine) lonely(r *progress.Request, last bool) bool {
 	return last
 }
 
-// deathIn is the death of a rank of a communicator, the first in its order, or
-// nil; in that of all ranks the first that was heard of.
+// deathIn returns the death of a rank of a communicator, the first in its order,
+// or nil; for all ranks of the job, the first one reported.
 func (e *Engine) deathIn(m *group.Map) error {
 	if m == nil {
 		return e.dead

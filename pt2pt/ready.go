@@ -2,9 +2,9 @@ package pt2pt
 
 import "github.com/weft-mpi/weft/wire"
 
-// tooEarly decides whether a ready send that has found no receive came before
-// it: not if the receive is among what other goroutines have queued, so that
-// the call that posts it may have returned.
+// tooEarly decides whether a ready send that has found no receive came too
+// early. It did not if the receive is among the operations that other goroutines
+// have queued: the call that posts it may have returned.
 func (e *Engine) tooEarly(a *arrival) {
 	gen := a.gen
 	a.ready = false
@@ -18,8 +18,8 @@ func (e *Engine) tooEarly(a *arrival) {
 
 // late reports a ready send whose receive was not posted (MPI-4.0 §3.4): an
 // error of the program. Nothing is lost: the message waits like any other. A
-// sender that still waits for us is told too, with the FIN. Of many the first,
-// second, fourth and so on are reported.
+// sender that still waits for this rank is told too, with the FIN. Of many, the
+// first, second, fourth and so on are reported.
 func (e *Engine) late(a *arrival) {
 	if e.lates++; e.lates&(e.lates-1) != 0 {
 		return

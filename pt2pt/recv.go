@@ -32,11 +32,11 @@ func (e *Engine) startRecv(r *progress.Request) {
 	r.Entry = uint64(e.match.Post(cid, r.Peer, tag, r.Index()))
 }
 
-// sourceDown is why no message can come from the source any more, or nil. It
-// connects, which is also what watches over the peer: a receive from one that
-// dies must fail. A wildcard receive ends with the last of the others, or at
-// once if they are all down; in a communicator of two it can count on that, in a
-// larger one only on those that are connected.
+// sourceDown returns why no message can come from the source any more, or nil.
+// It connects, which also makes the fabric watch the peer: a receive from a rank
+// that dies must fail. A wildcard receive fails with the last of the other
+// ranks, or at once if they are all down. In a communicator of two that is
+// certain; in a larger one it depends on the connected ranks.
 func (e *Engine) sourceDown(source int, ranks *group.Map) error {
 	switch {
 	case source == e.rank:
@@ -51,7 +51,7 @@ func (e *Engine) sourceDown(source int, ranks *group.Map) error {
 	return e.alone
 }
 
-// finishRecv ends a receive whose bytes are in place. A message longer than
+// finishRecv completes a receive whose bytes are in place. A message longer than
 // the buffer is consumed all the same (MPI-4.0 §3.2.4).
 func (e *Engine) finishRecv(r *progress.Request, source int, tag int32, total uint64) {
 	room := uint64(len(r.Buf))
@@ -68,7 +68,7 @@ func (e *Engine) finishRecv(r *progress.Request, source int, tag int32, total ui
 	e.loop.Finish(r, err)
 }
 
-// failRecv ends a receive whose message is lost.
+// failRecv fails a receive whose message is lost.
 func (e *Engine) failRecv(r *progress.Request, err error) {
 	_, tag := wire.Match(r.Imm)
 	setResult(r, int(r.Peer), tag, 0)

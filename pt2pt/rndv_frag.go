@@ -14,9 +14,9 @@ func (e *Engine) askFrags(r *progress.Request, n uint64) {
 	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.CTS, r.Other, wire.MakeCTS(e.hdr[:], uint64(r.Op()), n, wire.Outcome(r.Outcome) == wire.Late))
 }
 
-// wanted finds the announced send that its receiver asks the first limit bytes
-// of, for its request to, or nil. late says that the send was ready and its
-// receive was not.
+// wanted returns the announced send with the request to, whose receiver asks for
+// its first limit bytes, or nil. late means that the send was ready and its
+// receive was not posted.
 func (e *Engine) wanted(from fabric.Peer, op, to, limit uint64, late bool) *progress.Request {
 	r := e.loop.Named(e, op)
 	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) || limit > r.Size() {
@@ -42,8 +42,8 @@ func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
 	return true
 }
 
-// sendFrags sends fragments as long as there is room. The last one ends the
-// send: everything is copied.
+// sendFrags sends fragments as long as there is room. The last one completes the
+// send: everything has been copied.
 func (e *Engine) sendFrags(ep fabric.Endpoint, r *progress.Request) error {
 	for end := r.Limit; r.Moved < end; {
 		piece := e.piece(r, r.Moved, min(r.Moved+uint64(e.peers[r.Peer].caps.MaxEager), end))

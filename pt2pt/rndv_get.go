@@ -44,8 +44,8 @@ func (e *Engine) onRTS(from fabric.Peer, imm uint64, h wire.RTSHeader) {
 	e.keep(id, a)
 }
 
-// receiveRTS fetches an announced message into a receive whose Remote, Length and
-// Other name it. FIN will say the outcome.
+// receiveRTS fetches an announced message into a receive, whose Remote, Length
+// and Other describe it. FIN carries the outcome.
 func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, o wire.Outcome, readable bool) {
 	r.Peer, r.Outcome, r.Imm = int32(from), uint8(o), wire.Imm(uint32(r.Imm>>32), tag)
 	c := e.loop.Conn(from)
@@ -85,7 +85,7 @@ func (e *Engine) get(ep fabric.Endpoint, r *progress.Request) error {
 	switch {
 	case err == nil:
 		r.Step = stepGetting
-		e.loop.Rouse() // its end is told by a Poll
+		e.loop.Rouse() // a Poll reports its completion
 	case err == fabric.ErrAgain:
 	case errors.Is(err, fabric.ErrUnsupported):
 		e.askFrags(r, n)
@@ -95,8 +95,8 @@ func (e *Engine) get(ep fabric.Endpoint, r *progress.Request) error {
 	return err
 }
 
-// onGot ends the transfer of a receive. Memory that turns out to be out of the
-// fabric's reach is sent in fragments, all of it.
+// onGot takes the completion of a receive's Get. If the memory turns out to be
+// out of the fabric's reach, all of it is sent in fragments.
 func (e *Engine) onGot(r *progress.Request, err error) {
 	if errors.Is(err, fabric.ErrUnsupported) {
 		if err = e.loop.Conn(fabric.Peer(r.Peer)).Down(); err == nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // grant names the receive's buffer to the sender of an announced message, which
-// writes the first n bytes there. Where the buffer can't be registered they come
-// in fragments.
+// writes the first n bytes there. If the buffer can't be registered they come in
+// fragments.
 func (e *Engine) grant(r *progress.Request, n uint64) {
 	e.register(r, r.Buf[:n], fabric.RemoteWrite)
 	if r.Region.Len < n {
@@ -35,14 +35,14 @@ func (e *Engine) onGrant(from fabric.Peer, op uint64, h wire.GrantHeader) bool {
 	return true
 }
 
-// put starts the transfer of a send. The receiver takes fragments, too, as long
-// as it was not told that the message has been written.
+// put starts the Put of a send. Until the receiver is told that the message has
+// been written, it also accepts fragments.
 func (e *Engine) put(ep fabric.Endpoint, r *progress.Request) error {
 	err := ep.Put(fabric.Segment{Bytes: r.Buf[:r.Limit], Region: r.Region}, r.Remote, 0, r.Op())
 	switch {
 	case err == nil:
 		r.Step = stepPutting
-		e.loop.Rouse() // its end is told by a Poll
+		e.loop.Rouse() // a Poll reports its completion
 	case err == fabric.ErrAgain:
 	case errors.Is(err, fabric.ErrUnsupported):
 		r.Step, r.Path, r.Moved = stepFrags, pathFrags, 0
@@ -53,8 +53,8 @@ func (e *Engine) put(ep fabric.Endpoint, r *progress.Request) error {
 	return err
 }
 
-// onPut ends the transfer of a send. The receiver learns of it by a message of
-// its own, which is sent when the bytes are there.
+// onPut takes the completion of a send's Put. A message of its own tells the
+// receiver, sent when the bytes are there.
 func (e *Engine) onPut(r *progress.Request, err error) {
 	peer, outcome := fabric.Peer(r.Peer), wire.Received
 	if errors.Is(err, fabric.ErrUnsupported) {
@@ -76,7 +76,8 @@ func (e *Engine) onPut(r *progress.Request, err error) {
 	e.finishSend(r, err)
 }
 
-// onWritten ends a receive whose sender has written the message, or could not.
+// onWritten completes a receive whose sender has written the message, or could
+// not.
 func (e *Engine) onWritten(from fabric.Peer, op uint64, o wire.Outcome) bool {
 	r := e.loop.Named(e, op)
 	if r == nil || r.Kind != kindRecv || r.Step != stepGranted || r.Peer != int32(from) || o > wire.Lost {

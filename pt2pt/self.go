@@ -5,9 +5,9 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// sendSelf sends a message of this rank to itself. A short one that no receive
-// waits for is copied, so that Send to oneself before Recv completes as far as
-// it does towards any other rank; a long one stays in the sender's buffer.
+// sendSelf sends a message of this rank to itself. A short one without a receive
+// is copied, so that Send to oneself before Recv completes as it does towards
+// any other rank. A long one stays in the sender's buffer.
 func (e *Engine) sendSelf(r *progress.Request) {
 	r.Path = pathSelf
 	e.peers[e.rank].traffic.received[pathSelf].add(r.Size())
@@ -35,7 +35,7 @@ func (e *Engine) sendSelf(r *progress.Request) {
 	r.Entry = uint64(e.keep(id, a))
 }
 
-// copySelf reports whether a send to ourselves is copied.
+// copySelf reports whether a send to this rank itself is copied.
 func (e *Engine) copySelf(r *progress.Request) bool {
 	p := &e.peers[e.rank]
 	return Mode(r.Mode) != Synchronous && r.Size() <= uint64(e.caps.MaxEager) &&

@@ -8,7 +8,7 @@ import (
 )
 
 // sendNow sends a short message without a request, if nothing is in the way and
-// the mode lets it end without an answer. A buffered send needs no copy then.
+// the mode completes without a reply. A buffered send needs no copy then.
 func (e *Engine) sendNow(mode Mode, dest int, imm uint64, b []byte) bool {
 	kind := kindNow[mode]
 	p := &e.peers[dest]
@@ -29,13 +29,13 @@ func (e *Engine) sendNow(mode Mode, dest int, imm uint64, b []byte) bool {
 // kindNow is the packet of a short message by mode, or 0 if it needs a request.
 var kindNow = [modes]uint8{Standard: wire.Eager, Ready: wire.EagerReady, Buffered: wire.Eager}
 
-// lookEvery is after how many short sends in a row a rank that does nothing else
-// looks at what comes: its peers may have had enough.
+// lookEvery is after how many short sends in a row a rank that makes no other
+// call polls: its peers may have lowered their level.
 const lookEvery = 128
 
 // startSend chooses the protocol, or lets the send wait for the peer.
 func (e *Engine) startSend(r *progress.Request) {
-	if r.Persistent() && r.Layout() == nil && e.sendNow(Mode(r.Mode), int(r.Peer), r.Imm, r.Buf) { // others have tried before they took a request
+	if r.Persistent() && r.Layout() == nil && e.sendNow(Mode(r.Mode), int(r.Peer), r.Imm, r.Buf) { // for other sends the caller has tried before it took a request
 		r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag}
 		e.loop.Finish(r, nil)
 		return
@@ -57,7 +57,7 @@ func (e *Engine) startSend(r *progress.Request) {
 	}
 }
 
-// choose chooses the protocol of a send.
+// choose chooses the path of a send.
 func (e *Engine) choose(p *peer, r *progress.Request) {
 	n := int(r.Size())
 	switch {
@@ -76,8 +76,8 @@ func (e *Engine) choose(p *peer, r *progress.Request) {
 	}
 }
 
-// chooseLong chooses for messages that are eager in some memory only: what
-// both ends have mapped is copied once, without a system call. A ready send
+// chooseLong chooses for messages that are eager in some memory only: memory
+// that both ends have mapped is copied once, without a system call. A ready send
 // needs no handshake where the fabric can't read memory: its bytes go at once.
 func (e *Engine) chooseLong(p *peer, r *progress.Request) {
 	n := int(r.Size())
@@ -95,9 +95,9 @@ func (e *Engine) chooseLong(p *peer, r *progress.Request) {
 	}
 }
 
-// register names b to the fabric of the request's peer. A fabric that can't
-// register it leaves the zero Region, which no Get accepts, and so does a layout:
-// the message then goes in fragments.
+// register registers b with the fabric of the request's peer. If that fails, and
+// for a layout, the zero Region is left, which no Get accepts: the message then
+// goes in fragments.
 func (e *Engine) register(r *progress.Request, b []byte, a fabric.Access) {
 	if r.Layout() != nil {
 		r.Region = fabric.Region{}
@@ -110,7 +110,7 @@ func (e *Engine) register(r *progress.Request, b []byte, a fabric.Access) {
 	r.Region = reg
 }
 
-// release ends a request's registration.
+// release deregisters a request's memory.
 func (e *Engine) release(r *progress.Request) {
 	if r.Region.Handle != 0 {
 		e.loop.Via(fabric.Peer(r.Peer)).Deregister(r.Region)
@@ -118,7 +118,7 @@ func (e *Engine) release(r *progress.Request) {
 	}
 }
 
-// finishSend ends a send.
+// finishSend completes a send.
 func (e *Engine) finishSend(r *progress.Request, err error) {
 	e.release(r)
 	if err == nil && r.Path != pathNone {

@@ -6,8 +6,8 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// sendSync sends a short message whose receiver answers FIN when it has taken
-// it (MPI-4.0 §3.4, synchronous mode).
+// sendSync sends a short message whose receiver replies with FIN once a receive
+// has taken it (MPI-4.0 §3.4, synchronous mode).
 func (e *Engine) sendSync(ep fabric.Endpoint, r *progress.Request) error {
 	err := ep.Send(wire.EagerSync, r.Imm, wire.MakeSync(e.hdr[:], uint64(r.Op())), e.piece(r, 0, r.Size()))
 	switch err {
@@ -25,7 +25,7 @@ func (e *Engine) acknowledge(to fabric.Peer, req uint64, o wire.Outcome) {
 	e.loop.Conn(to).Post(wire.FIN, req, wire.MakeFIN(e.hdr[:], o))
 }
 
-// onFIN ends a send that waits for its receiver.
+// onFIN completes a send that waits for its receiver.
 func (e *Engine) onFIN(from fabric.Peer, op uint64, o wire.Outcome) bool {
 	r := e.loop.Named(e, op)
 	if r == nil || r.Kind != kindSend || r.Step != stepAwait || r.Peer != int32(from) {
@@ -35,7 +35,7 @@ func (e *Engine) onFIN(from fabric.Peer, op uint64, o wire.Outcome) bool {
 	return true
 }
 
-// received is how a send ends of which its receiver has told the outcome.
+// received is the error of a send by the outcome that its receiver has reported.
 func received(by fabric.Peer, o wire.Outcome) error {
 	switch o {
 	case wire.Lost:

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Ring is ranks that wait for one another: each in an operation that needs the
-// next, the last one in one that needs the first, and none can go on otherwise.
+// Ring is a cycle of ranks: each waits in an operation that needs the next, the
+// last one in one that needs the first, and none can go on otherwise.
 type Ring struct {
 	Ranks []int
 	Waits []Wait // of each
@@ -15,19 +15,20 @@ type Ring struct {
 // maxTraced bounds the ranks that Trace asks.
 const maxTraced = 64
 
-// Trace asks the ranks that this one is blocked by what they wait for, and those
-// they wait for, and so on. It returns what they have told by the time, and a ring
-// of ranks that this one is in or waits for, if there is one. Each rank is asked
+// Trace asks the ranks that this one is blocked by what they wait for, then the
+// ranks those wait for, and so on. It returns the replies that came in time, and
+// a ring that this rank is in or waits for, if there is one. Each rank is asked
 // twice at most.
 //
-// What is called a ring is one. Let all first answers be in at the time T. The
-// second ones come later and name the same operations, so all these ranks were
-// blocked at T, and each, Y, still was when it had heard from the rank it needs,
-// Z, that nothing of Z's is under way to it. What Z had sent before T had come
-// to Y by then, and had not ended Y's operation. So the first of them to go on
-// after T would have to be one whose Z made a call after T and before, which Z,
-// blocked, can't. A goroutine of Z that is blocked elsewhere, or computes, could;
-// the former counts here, of the latter nothing is known.
+// A reported ring is real. Let all first replies be in at the time T. The second
+// replies come later and name the same operations, so all these ranks were
+// blocked at T. Each rank Y was still blocked when it had heard from the rank Z
+// it needs that nothing of Z is under way to it. Anything Z sent before T had
+// reached Y by then, and had not completed Y's operation. So the first of these
+// ranks to go on after T would have to be one whose Z made a call after T and
+// before that, which Z, blocked, can't. A goroutine of Z that is blocked
+// elsewhere, or computes, could. The former counts here; of the latter nothing
+// is known.
 func (e *Engine) Trace(within time.Duration) (told []Told, ring Ring) {
 	until := time.Now().Add(within)
 	first := map[int]Told{}
@@ -78,7 +79,8 @@ func (e *Engine) Trace(within time.Duration) (told []Told, ring Ring) {
 	return told, findRing(allStuck(second), e.rank)
 }
 
-// peersOf lists the ranks that what has been told needs and that have not told.
+// peersOf lists the ranks that the replies so far need and that have not
+// replied.
 func peersOf(t Told, have map[int]Told) (ranks []int) {
 	for _, w := range t.Waits {
 		if _, known := have[w.Peer]; !known && w.Peer >= 0 && !slices.Contains(ranks, w.Peer) {
@@ -88,8 +90,8 @@ func peersOf(t Told, have map[int]Told) (ranks []int) {
 	return ranks
 }
 
-// allStuck returns those ranks none of whose blocked goroutines can go on before
-// another of them does: the greatest such set.
+// allStuck returns the ranks none of whose blocked goroutines can go on before
+// another of these ranks does: the greatest such set.
 func allStuck(all map[int]Told) map[int]Told {
 	stuck := map[int]Told{}
 	for r, t := range all {
@@ -109,8 +111,8 @@ func allStuck(all map[int]Told) map[int]Told {
 	return stuck
 }
 
-// allStuckOn reports whether each goroutine of the rank is blocked in an operation
-// that can't end before one of those ranks makes a call.
+// allStuckOn reports whether each goroutine of the rank is blocked in an
+// operation that can't complete before one of those ranks makes a call.
 func (t Told) allStuckOn(ranks map[int]Told) bool {
 	can := map[uint8]bool{} // go on
 	for _, w := range t.Waits {
@@ -129,15 +131,15 @@ func (t Told) allStuckOn(ranks map[int]Told) bool {
 	return true
 }
 
-// holds reports whether the operation keeps its goroutine from going on before one
-// of those ranks makes a call.
+// holds reports whether the operation blocks its goroutine until one of those
+// ranks makes a call.
 func (w Wait) holds(ranks map[int]Told) bool {
 	_, in := ranks[w.Peer]
 	return in && w.Stuck && !w.Either
 }
 
-// findRing follows the ranks that are stuck, from one of them if it is, until they
-// come round.
+// findRing follows stuck ranks from one to the next until a rank repeats. It
+// begins at a given rank if that is stuck.
 func findRing(stuck map[int]Told, from int) (ring Ring) {
 	if _, ok := stuck[from]; !ok {
 		for from = range stuck {
@@ -154,7 +156,7 @@ func findRing(stuck map[int]Told, from int) (ring Ring) {
 		ring.Ranks, ring.Waits = append(ring.Ranks, from), append(ring.Waits, w)
 		from = w.Peer
 	}
-	if len(ring.Ranks) > 0 { // every rank tells it alike
+	if len(ring.Ranks) > 0 { // so that every rank reports the same ring
 		i := slices.Index(ring.Ranks, slices.Min(ring.Ranks))
 		ring.Ranks = append(slices.Clone(ring.Ranks[i:]), ring.Ranks[:i]...)
 		ring.Waits = append(slices.Clone(ring.Waits[i:]), ring.Waits[:i]...)

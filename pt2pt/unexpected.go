@@ -7,8 +7,8 @@ import (
 	"github.com/weft-mpi/weft/wire"
 )
 
-// arrival is a message, or the announcement of one, that no receive has asked
-// for yet. It is a cache line without pointers: a rank may hold a million.
+// arrival is a message, or an announcement, without a receive. It is a cache
+// line without pointers: a rank may have a million.
 type arrival struct {
 	imm   uint64
 	total uint64 // bytes of the message
@@ -22,16 +22,16 @@ type arrival struct {
 	body  uint32 // index of bodies, if it is stored; next in the free list
 
 	kind    uint8 // Eager, EagerFirst, EagerSync, RTS, or kindOwn
-	ready   bool  // of a ready send, come too early
+	ready   bool  // of a ready send that came too early
 	matched bool  // a matched probe has taken it out of the table
 
 	unreadable bool // RTS: the fabric can't read the message
 }
 
-// kindOwn is an arrival that is a rank's long message to itself.
+// kindOwn is the arrival of a rank's long message to itself.
 const kindOwn uint8 = 0x40
 
-// arrivals is the slab of arrivals, by index, and of what is stored of them.
+// arrivals is the slab of arrivals, by index, and of their stored bytes.
 type arrivals struct {
 	slab []*[256]arrival
 	free uint32 // index plus one
@@ -64,7 +64,7 @@ func (s *arrivals) give(id uint32) {
 	s.free = id + 1
 }
 
-// store keeps what has come of a message.
+// store keeps the bytes of a message that have arrived.
 func (s *arrivals) store(a *arrival, b []byte) {
 	if n := len(s.freeBody); n > 0 {
 		a.body = s.freeBody[n-1]
@@ -76,7 +76,7 @@ func (s *arrivals) store(a *arrival, b []byte) {
 	s.bodies = append(s.bodies, b)
 }
 
-// stored is what has come of a message.
+// stored are the bytes of a message that have arrived.
 func (s *arrivals) stored(a *arrival) []byte { return s.bodies[a.body] }
 
 func (s *arrivals) unstore(a *arrival) {
@@ -84,13 +84,13 @@ func (s *arrivals) unstore(a *arrival) {
 	s.freeBody = append(s.freeBody, a.body)
 }
 
-// partly reports whether more of the message is to come.
+// partly reports whether more bytes of the message are to come.
 func (e *Engine) partly(a *arrival) bool {
 	return a.kind == wire.EagerFirst && uint64(len(e.arrivals.stored(a))) < a.total
 }
 
-// keep files an arrival until a receive or a probe takes it, unless a probe
-// waits for it.
+// keep stores an arrival until a receive or a probe takes it, unless a probe
+// waits for it already.
 func (e *Engine) keep(id uint32, a *arrival) match.Entry {
 	cid, tag := wire.Match(a.imm)
 	if a.ready {
@@ -147,7 +147,7 @@ func (e *Engine) takeArrival(r *progress.Request, id uint32) {
 	e.drop(id)
 }
 
-// drop gives back what an arrival, out of the matching table already, holds.
+// drop frees the memory of an arrival that is out of the matching table.
 func (e *Engine) drop(id uint32) {
 	a := e.arrivals.at(id)
 	if a.stored() {
@@ -161,7 +161,7 @@ func (e *Engine) drop(id uint32) {
 	e.arrivals.give(id)
 }
 
-// forget removes an arrival that is still in the table.
+// forget removes an arrival that is still in the matching table.
 func (e *Engine) forget(entry match.Entry) bool {
 	id, ok := e.match.DropUnexpected(entry)
 	if ok {

@@ -20,23 +20,24 @@ type Wait struct {
 	Context uint32
 	Bytes   uint64
 	Age     time.Duration // to a second
-	Op      uint64        // tells it from the rank's others
-	Who     uint8         // the goroutine: the same number for the operations of one
+	Op      uint64        // identifies it among the rank's operations
+	Who     uint8         // the goroutine: operations of one have the same number
 
-	// Stuck: it can't end before Peer makes another call. Either: the goroutine
-	// goes on as well when another of its operations ends.
+	// Stuck: it can't complete before Peer makes another call. Either: the
+	// goroutine also continues when another of its operations completes.
 	Stuck, Either bool
 }
 
-// goroutine is one that waits, for so many operations of which so many have to
-// end.
+// goroutine is a waiting goroutine, with the number of its operations and of
+// those that must complete.
 type goroutine struct {
 	who        uint8
 	open, need int
 }
 
-// waits is what this rank is blocked in, for a rank that asks, or -1: what is
-// stuck first, rather what needs that rank, rather what is old. For the owner.
+// waits lists what this rank is blocked in, for a rank that asks, or -1: first
+// what is stuck, of that first what needs the asking rank, of that the oldest.
+// For the owner.
 func (e *Engine) waits(asker int) (t Told) {
 	t.From = e.rank
 	t.Untold = e.loop.Detachments() > 0
@@ -110,9 +111,9 @@ func (w Wait) weight(asker int) int {
 	return n
 }
 
-// stuck reports whether a request waits for a call of its peer, as far as it
-// shows here: a receive or a probe that no message has matched, or a send that
-// waits for its receive.
+// stuck reports whether a request waits for a call of its peer, as far as this
+// rank knows: a receive or a probe without a message, or a send that waits for
+// its receiver.
 func (e *Engine) stuck(r *progress.Request) bool {
 	if int(r.Peer) == e.rank || r.Peer == match.AnySource {
 		return false
@@ -127,7 +128,7 @@ func (e *Engine) stuck(r *progress.Request) bool {
 	return false
 }
 
-// needs lists the ranks that what is stuck needs.
+// needs lists the ranks that the stuck operations need.
 func (t Told) needs() (ranks []int) {
 	for _, w := range t.Waits {
 		if w.Stuck && !slices.Contains(ranks, w.Peer) {
@@ -137,10 +138,10 @@ func (t Told) needs() (ranks []int) {
 	return ranks
 }
 
-// confirm leaves only that stuck which is so by what the ranks it needs have told
-// meanwhile: a receive whose source is not sending to this rank, a send whose
+// confirm keeps stuck only those operations that the replies of the ranks they
+// need confirm: a receive whose source is not sending to this rank, a send whose
 // destination is not receiving from it, a collective call that still needs the
-// rank behind its word.
+// rank that it names.
 func (t *Told) confirm(told []Told) {
 	for i := range t.Waits {
 		w := &t.Waits[i]

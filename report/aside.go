@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Aside is a slog.Handler that the engine may call anywhere, also while it owns
+// Aside is a slog.Handler that the engine may call anywhere, even while it owns
 // a loop: it queues the record and returns. The user's handler runs on a
-// goroutine of its own, one record at a time and in order; there it may block,
+// goroutine of its own, one record at a time and in order. There it may block,
 // panic, or call package mpi. It is safe for concurrent use.
 type Aside struct {
 	user slog.Handler
@@ -31,7 +31,7 @@ type record struct {
 // NewAside returns a handler that passes its records on to user. Local.
 func NewAside(user slog.Handler) *Aside { return &Aside{user, &records{}} }
 
-// Enabled answers true: the user's handler is asked where it may block.
+// Enabled returns true: the user's handler is called where it may block.
 func (a *Aside) Enabled(context.Context, slog.Level) bool { return true }
 
 // WithAttrs and WithGroup share the queue of a, so that records of both keep
@@ -69,7 +69,7 @@ func (q *records) drain() {
 }
 
 func (r record) handle() {
-	defer func() { recover() }() // a log that fails has no log to say so
+	defer func() { recover() }() // a handler that panics can't be logged
 	if ctx := context.Background(); r.to.Enabled(ctx, r.r.Level) {
 		r.to.Handle(ctx, r.r)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	askTime = time.Second // how long Write waits for the answers of other ranks
+	askTime = time.Second // how long Write waits for the replies of other ranks
 	most    = 40          // operations, and sentences, of one report
 )
 
@@ -26,7 +26,7 @@ type Who struct {
 // Write writes what is in flight at the rank of engine and a diagnosis: one line
 // for each operation and unexpected message, the oldest first, 40 at most, and
 // sentences that begin with "=>". It asks the ranks that operations here wait
-// for, and may block for a second if one of them does not answer. The error is
+// for, and may block for a second if one of them does not reply. The error is
 // that of out, whose Write is called once.
 func Write(out io.Writer, who Who, engine *pt2pt.Engine) error {
 	pending := engine.Pending()
@@ -105,13 +105,13 @@ func contextName(id uint32) string {
 
 const module = "github.com/weft-mpi/weft/"
 
-// engine are the packages between a program's call and an operation, whose lines
-// say nothing to the program's author.
+// engine are the packages between a program's call and an operation: their lines
+// do not help the program's author.
 var engine = []string{"mpi", "comm", "pt2pt", "progress"}
 
-// Place is the function and line of the program that callers stand for: the
-// first outside of the engine, or "" if none is known. callers are program
-// counters around the call of an operation, as in pt2pt.Pending. Local.
+// Place returns the function and line of the program for callers: the first one
+// outside of the engine, or "" if none is known. callers are program counters
+// around the call of an operation, as in pt2pt.Pending. Local.
 func Place(callers [3]uintptr) string {
 	if callers[0] == 0 {
 		return ""

@@ -8,9 +8,9 @@ import (
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
-// diagnose says in words what keeps a rank waiting: as far as it shows from the
-// operations and messages there, from what the ranks they need have told, and
-// from the ring of ranks that wait for one another, if there is one.
+// diagnose says in words what keeps a rank waiting. It uses the operations and
+// messages here, the replies of the ranks they need, and the ring of ranks that
+// wait for one another, if there is one.
 func diagnose(rank int, pending []pt2pt.Pending, told []pt2pt.Told, ring pt2pt.Ring) (words []string) {
 	say := func(format string, args ...any) {
 		s := fmt.Sprintf(format, args...)
@@ -71,9 +71,9 @@ func asPending(w pt2pt.Wait) pt2pt.Pending {
 	return pt2pt.Pending{What: w.What, Peer: w.Peer, Tag: w.Tag, Context: w.Context, Bytes: w.Bytes}
 }
 
-// lasting keeps of before what is unchanged now. A rank's answer comes behind
-// the messages it has sent, as the question did behind ours: an operation that
-// has outlasted both is not one that was about to end.
+// lasting keeps the entries of before that are unchanged now. A rank's reply
+// arrives after the messages it has sent, as the question arrived after ours: an
+// operation that has outlasted both was not about to complete.
 func lasting(before, now []pt2pt.Pending) []pt2pt.Pending {
 	type key struct {
 		what    pt2pt.What
@@ -128,8 +128,8 @@ func difference(p, u pt2pt.Pending) string {
 	return "the same tag"
 }
 
-// answer tells what rank t.From, which an operation of this rank needs, says of
-// itself: the operation there that needs this rank, if there is one.
+// answer puts the reply of rank t.From, which an operation of this rank needs,
+// into words: the operation there that needs this rank, if there is one.
 func answer(rank int, t pt2pt.Told) string {
 	if len(t.Waits) == 0 {
 		return fmt.Sprintf("rank %d is not blocked in any operation: it computes, or waits outside of the library", t.From)

@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// Watchdog looks now and then how long operations have been blocked. It is made
-// by Watch and ended by Stop.
+// Watchdog checks now and then how long operations have been blocked. Watch
+// makes it, Stop ends it.
 type Watchdog struct {
 	stop chan struct{}
 	done sync.WaitGroup
 }
 
 // Watch calls late, on a goroutine of its own, when a goroutine has been blocked
-// in one operation for after: once for each operation, and once for all that it
-// finds at one look. It looks four times in after. blocked gives the names of
-// the operations that goroutines are blocked in, as pt2pt.Engine.Blocked. If
-// after is not positive there is nothing to watch. Local.
+// in one operation for after: once for each operation, and once for all
+// operations of one check. It checks four times in after. blocked returns the
+// names of the operations that goroutines are blocked in, as
+// pt2pt.Engine.Blocked. If after is not positive there is nothing to watch.
+// Local.
 func Watch(after time.Duration, blocked func(each func(op uint64)), late func()) *Watchdog {
 	d := &Watchdog{stop: make(chan struct{})}
 	if after > 0 {

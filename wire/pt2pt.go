@@ -13,15 +13,15 @@ const (
 	FIN        uint8 = kindPt2pt + 8           // imm: the sender's request; header FINHeader
 	Cancel     uint8 = kindPt2pt + 9 | Urgent  // imm: the sender's request, which it wants back
 	Cancelled  uint8 = kindPt2pt + 10 | Urgent // imm: the sender's request; header CancelledHeader
-	Flow       uint8 = kindPt2pt + 11 | Urgent // imm: what the receiver still takes, a Level
-	Ask        uint8 = kindPt2pt + 12 | Urgent // what does your rank wait for? imm: to be told with the answer; header AskHeader
-	Tell       uint8 = kindPt2pt + 13 | Urgent // the answer; imm: as asked; header TellHeader
+	Flow       uint8 = kindPt2pt + 11 | Urgent // imm: the Level that the receiver accepts from now on
+	Ask        uint8 = kindPt2pt + 12 | Urgent // asks what a rank waits for; imm: the question's number; header AskHeader
+	Tell       uint8 = kindPt2pt + 13 | Urgent // the reply; imm: the question's number; header TellHeader
 	Grant      uint8 = kindPt2pt + 14 | Urgent // imm: the sender's request; header GrantHeader
 	Written    uint8 = kindPt2pt + 15          // imm: the receiver's request; header FINHeader: Received or Lost
 	Dead       uint8 = kindPt2pt + 16 | Urgent // imm: a rank that the sender has seen die
 )
 
-// Level is what a rank takes of a peer's messages that no receive has asked for.
+// Level is what a rank accepts of a peer's messages without a receive.
 type Level uint8
 
 const (
@@ -90,12 +90,12 @@ func MakeRTS(b []byte, addr, length, key, req uint64, what Announced) RTSHeader 
 	return RTSHeader(b[:RTSSize])
 }
 
-// Announced says more of an announced message.
+// Announced are flags of an announced message.
 type Announced uint8
 
 const (
 	Ready      Announced = 1 << iota // of a ready send
-	Unreadable                       // the fabric can't read it: ask for fragments
+	Unreadable                       // the fabric can't read it: send a CTS for fragments
 	announcedAll
 )
 
@@ -165,7 +165,7 @@ func (h GrantHeader) Key() uint64     { return le.Uint64(h[grantKey:]) }
 func (h GrantHeader) Request() uint64 { return le.Uint64(h[grantReq:]) }
 func (h GrantHeader) Late() bool      { return h[grantLate] != 0 } // the send was ready and its receive was not
 
-// DataHeader says where in the message a fragment belongs.
+// DataHeader is the offset of a fragment in its message.
 type DataHeader []byte
 
 const (
@@ -182,11 +182,11 @@ func MakeData(b []byte, offset uint64) DataHeader {
 func (h DataHeader) Valid() bool    { return len(h) == DataSize }
 func (h DataHeader) Offset() uint64 { return le.Uint64(h[dataOff:]) }
 
-// FINHeader ends a rendezvous or a synchronous send: the sender may use its
-// buffer again. In a Written packet it ends a receive.
+// FINHeader completes a rendezvous or a synchronous send: the sender may use its
+// buffer again. In a Written packet it completes a receive.
 type FINHeader []byte
 
-// Outcome is what FIN says of the message.
+// Outcome is what became of the message, in a FIN.
 type Outcome uint8
 
 const (
@@ -210,7 +210,7 @@ func MakeFIN(b []byte, o Outcome) FINHeader {
 func (h FINHeader) Valid() bool      { return len(h) == FINSize && h[finOutcome] < byte(Outcomes) }
 func (h FINHeader) Outcome() Outcome { return Outcome(h[finOutcome]) }
 
-// CancelledHeader answers a Cancel.
+// CancelledHeader is the reply to a Cancel.
 type CancelledHeader []byte
 
 const (
@@ -243,17 +243,17 @@ func MakeAsk(b []byte, sure bool) AskHeader {
 
 func (h AskHeader) Valid() bool { return len(h) == AskSize }
 
-// Sure asks the rank to ask those it waits for first, so that what they had sent
-// has come when it answers.
+// Sure makes the rank first ask the ranks it waits for, so that everything they
+// had sent has arrived when it replies.
 func (h AskHeader) Sure() bool { return h[askSure] != 0 }
 
-// TellHeader says what a rank waits for. An answer is several of them if several
-// operations are waited for.
+// TellHeader is an operation that a rank waits for. A reply has one packet for
+// each.
 type TellHeader []byte
 
 // Waiting is an operation that a goroutine of the rank is blocked in.
 type Waiting struct {
-	Kind    uint8 // the protocol's number of what it is; 0: nothing is blocked
+	Kind    uint8 // the protocol's number of the operation's kind; 0: nothing is blocked
 	Flags   Flags
 	Who     uint8 // the goroutine: the same number for the operations of one
 	Peer    int32
@@ -261,23 +261,23 @@ type Waiting struct {
 	Context uint32
 	Age     uint32 // seconds
 	Bytes   uint64
-	Op      uint64 // tells it from the rank's others
+	Op      uint64 // identifies it among the rank's operations
 }
 
 // Flags of a Waiting.
 type Flags uint8
 
 const (
-	More      Flags = 1 << iota // of the answer is to come
-	Untold                      // the rank may go on by something that is not told
-	Stuck                       // it can't end before Peer makes another call
-	Either                      // the goroutine goes on as well when another of its operations ends
-	Sending                     // a send to the rank that has asked is under way
-	Receiving                   // a message of the rank that has asked is being received
+	More      Flags = 1 << iota // of the reply is to come
+	Untold                      // an event that is not reported may let the rank go on
+	Stuck                       // it can't complete before Peer makes another call
+	Either                      // the goroutine also continues when another of its operations completes
+	Sending                     // a send to the asking rank is under way
+	Receiving                   // a message of the asking rank is being received
 	flagsAll
 )
 
-// MaxTells is of how many packets an answer may be.
+// MaxTells bounds the packets of a reply.
 const MaxTells = 8
 
 const (

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// ErrNothingToDraw answers a result with no column that has two sizes.
+// ErrNothingToDraw is returned by a result with no column that has two sizes.
 var ErrNothingToDraw = errors.New("no column with several sizes and positive values to draw")
 
 // Colours of Okabe and Ito, which people with any colour vision tell apart.

@@ -46,7 +46,7 @@ type Point struct {
 	Floor    float64       `json:"floor,omitempty"` // in the column's unit; 0: none is known
 }
 
-// ErrNothingInCommon answers two programs that measured nothing that both did.
+// ErrNothingInCommon is the error of two programs without a common measurement.
 var ErrNothingInCommon = errors.New("the two programs have no column and size in common")
 
 // place is where a value stands in a table.

@@ -16,7 +16,7 @@ const lineSize = 64
 // ascending.
 var CopySizes = []int{64 << 10, 1 << 20, 4 << 20}
 
-// ErrOneCore answers a measurement that has only one core to run on.
+// ErrOneCore is returned by a measurement that has only one core to run on.
 var ErrOneCore = errors.New("the floor needs two cores")
 
 // Floor is what was measured. It is a plain value.

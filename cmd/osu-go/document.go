@@ -25,7 +25,7 @@ type runDoc struct {
 	Rows      []map[string]any `json:"rows"`
 }
 
-// machineDoc says where something was measured.
+// machineDoc describes the machine of a measurement.
 type machineDoc struct {
 	Host   string `json:"host"`
 	OS     string `json:"os"`
@@ -72,8 +72,8 @@ func machine() machineDoc {
 	return m
 }
 
-// processors is what the kernel calls the machine's processor, and the number
-// of its cores: runtime.NumCPU is 1 in a rank that is bound to one.
+// processors is the kernel's name for the processor, and the number of cores:
+// runtime.NumCPU is 1 in a rank that is bound to one.
 func processors() (model string, cores int) {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

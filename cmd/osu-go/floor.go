@@ -17,7 +17,7 @@ type floorDoc struct {
 	Floor   floor.Floor `json:"floor"`
 }
 
-// runFloor measures and prints what the machine itself costs.
+// runFloor measures and prints the hardware's limits.
 func runFloor(args []string, w io.Writer) error {
 	fs := pflag.NewFlagSet("floor", pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)

@@ -13,7 +13,7 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// settings are what a command line asks for.
+// settings are the parsed command line.
 type settings struct {
 	bench    *bench.Benchmark
 	o        bench.Options

@@ -19,7 +19,7 @@ const ranksPerCore = 32
 // commands are the words that may stand first, besides the benchmarks.
 var commands = []string{"list", "floor", "compare", "help"}
 
-// lookup finds a benchmark, or says which one is meant.
+// lookup returns a benchmark, or an error with the nearest name.
 func lookup(name string, also ...string) (*bench.Benchmark, error) {
 	if b, ok := bench.Lookup(name); ok {
 		return b, nil
@@ -97,7 +97,7 @@ func parseRun(name string, args []string) (*settings, error) {
 	return s, s.check(fs)
 }
 
-// check looks at the settings together, after fs has been parsed into them.
+// check checks the settings together, after fs has been parsed into them.
 func (s *settings) check(fs *pflag.FlagSet) error {
 	_, cores := processors()
 	if most := min(ranksPerCore*cores, boot.MaxRanks); s.ranks > most {
@@ -138,7 +138,7 @@ func parseFlags(name string, fs *pflag.FlagSet, args []string) error {
 	return usagef("%s has no flag --%s: did you mean --%s?", name, long, nearest(long, names))
 }
 
-// meant says what a letter that is no flag may stand for.
+// meant suggests a flag for a letter that is none.
 func meant(fs *pflag.FlagSet, letter string) string {
 	for _, l := range []string{strings.ToLower(letter), strings.ToUpper(letter)} {
 		if len(l) != 1 {
@@ -168,9 +168,9 @@ func meant(fs *pflag.FlagSet, letter string) string {
 	return ": it has " + strings.Join(letters, " ")
 }
 
-// glueOptional writes "-z50,99" as "-z=50,99", also in the midst of a cluster.
-// getopt, and so OSU, takes what is glued to an option whose argument may be
-// left out for that argument; pflag takes it for more switches.
+// glueOptional writes "-z50,99" as "-z=50,99", also inside a cluster. getopt,
+// and so OSU, takes text attached to an option with an optional argument for
+// that argument; pflag takes it for more switches.
 func glueOptional(fs *pflag.FlagSet, args []string) []string {
 	out := slices.Clone(args)
 	for i := 0; i < len(out) && out[i] != "--"; i++ {

@@ -47,7 +47,7 @@ func launch(s *settings, stdout, stderr io.Writer) error {
 	l := boot.Launch{
 		N: s.ranks, Path: self, Args: append([]string{s.bench.Name}, rankArgs(s)...),
 		Stdout: stdout, Stderr: stderr,
-		Direct: true, // rank 0 alone speaks, and looks whether it is to a terminal
+		Direct: true, // only rank 0 prints, and it checks for a terminal
 	}
 	if s.unbound {
 		l.Bind = boot.BindNone
@@ -58,8 +58,8 @@ func launch(s *settings, stdout, stderr io.Writer) error {
 	return err
 }
 
-// onlyExits reports whether an error of Launch.Run is about ranks that have
-// exited with a code, and have said why.
+// onlyExits reports whether an error of Launch.Run contains only ranks that have
+// exited with a code, and have printed why.
 func onlyExits(err error) bool {
 	switch e := err.(type) {
 	case *boot.ExitError:
@@ -98,8 +98,8 @@ func rank(s *settings, stdout, stderr io.Writer) error {
 		// Without Finalize: the others may not get there.
 		return fmt.Errorf("rank %d: %w", me, err)
 	}
-	// All ranks have come to the same end. One that left before rank 0 has
-	// spoken would have the launcher silence rank 0.
+	// All ranks have the same outcome. If one left before rank 0 has printed it,
+	// the launcher would stop rank 0.
 	if status != 0 && me == 0 {
 		fmt.Fprintf(stderr, "osu-go: %v\n", err)
 	}

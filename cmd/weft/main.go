@@ -1,5 +1,5 @@
-// Command weft starts the ranks of a program on this machine, and says what
-// this machine has for them to talk over.
+// Command weft starts the ranks of a program on this machine, and lists the
+// fabrics of the machine.
 //
 //	weft run -n 4 ./program arguments
 //	weft info
@@ -7,8 +7,8 @@
 //
 // It exits with the code of the first rank that failed, 128+n if signal n has
 // killed that rank or ended weft itself, 1 if the ranks could not be started or
-// something could not be written, 141 if nobody reads the output of the ranks any
-// more, and 2 on a wrong command line.
+// something could not be written, 141 if the reader of the ranks' output has
+// gone, and 2 on a wrong command line.
 package main
 
 import (
@@ -81,8 +81,8 @@ func usage() string {
 	return b.String()
 }
 
-// unknown is the error about a first argument that is no command. It tells the
-// command that may be meant.
+// unknown is the error about a first argument that is no command. It suggests
+// the nearest one.
 func unknown(name string) error {
 	if strings.HasPrefix(name, "-") || strings.Contains(name, "/") {
 		return fmt.Errorf("%s is no command: to start a program write weft run -n RANKS PROGRAM", name)
@@ -112,7 +112,7 @@ func parse(flags *pflag.FlagSet, args []string, text, more string, stdout, stder
 	return 0, false
 }
 
-// say prints what a command was asked for.
+// say prints the requested text.
 func say(stdout, stderr io.Writer, text string) int {
 	if _, err := io.WriteString(stdout, text); err != nil {
 		fmt.Fprintln(stderr, "weft:", err)
@@ -121,7 +121,7 @@ func say(stdout, stderr io.Writer, text string) int {
 	return 0
 }
 
-// wrong is the end of a wrong command line.
+// wrong reports a wrong command line.
 func wrong(stderr io.Writer, err error) int {
 	fmt.Fprintln(stderr, "weft:", err)
 	return exitUsage

@@ -67,14 +67,14 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	return finish(l.Run(ctx), stderr)
 }
 
-// finish says what went wrong with a job and returns weft's exit code.
+// finish reports the errors of a job and returns weft's exit code.
 func finish(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
 	var lost *boot.OutputError
 	if errors.As(err, &lost) && errors.Is(lost, syscall.EPIPE) {
-		// What else there is follows from it: the job was stopped.
+		// The other errors follow from this one: the job was stopped.
 		fmt.Fprintln(stderr, "weft:", lost)
 		return 128 + int(syscall.SIGPIPE)
 	}

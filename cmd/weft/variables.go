@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// variable is a word of the environment that a user may set.
+// variable is an environment variable that a user may set.
 type variable struct{ name, values, what string }
 
-// settable are those that Weft looks at.
+// settable are those that Weft reads.
 var settable = []variable{
 	{"WEFT_FABRIC", "NAME", "the transport where the program does not choose one: shm, verbs or shm+verbs"},
 	{"WEFT_BOOT", "none", "be a world of one, whatever launcher there is; weft run does not pass it on"},

@@ -7,15 +7,15 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// bell is what a rank sleeps on. A ring stays until a Wait takes it, so one
-// that comes between the sleeper's last look and its Wait is not lost.
+// bell wakes a sleeping rank. A ring stays until a Wait consumes it, so one
+// between the sleeper's last check and its Wait is not lost.
 type bell struct {
-	// level is the Wake that the owner has armed, 0 for none. Arm stores level
-	// and the Poll after it loads ready.shared, and queue.tail of who is in it;
-	// the peer stores that, marks itself and then loads level. Go's atomics are sequentially consistent, so one of the two sees the
-	// other's store: either Poll finds the event or the peer rings. Nobody but the
-	// owner clears level, so a peer that stops anywhere keeps no other from
-	// ringing.
+	// level is the Wake that the owner has armed, 0 for none. Arm stores level,
+	// and the Poll after it loads ready.shared and the queue.tail of the peers
+	// in it. The peer stores those and then loads level. Go's atomics are
+	// sequentially consistent, so one of the two sees the other's store: either
+	// Poll finds the event or the peer rings. Only the owner clears level, so a
+	// peer that stops anywhere keeps no other from ringing.
 	level atomic.Uint32
 
 	rung   chan struct{} // holds at most one ring

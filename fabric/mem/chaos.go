@@ -20,10 +20,10 @@ func newChaos(seed, rank uint64, size int) *chaos {
 // below returns a number from 0 to n-1; its small bias does not matter here.
 func (c *chaos) below(n int) int { return int(c.pcg.Uint64() >> 1 % uint64(n)) }
 
-// refuse says whether to answer ErrAgain.
+// refuse decides whether to return ErrAgain.
 func (c *chaos) refuse() bool { return c.below(16) == 0 }
 
-// budget returns how many events a Poll that may hand over max does.
+// budget returns the number of events for a Poll of at most max.
 func (c *chaos) budget(max int) int {
 	if c.below(4) == 0 {
 		return 1 + c.below(max)

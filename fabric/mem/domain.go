@@ -11,8 +11,8 @@ import (
 const (
 	maxEager = 8192
 
-	// maxDone is how many one-sided operations a domain carries out between
-	// two Polls before it answers ErrAgain.
+	// maxDone is how many one-sided operations a domain carries out between two
+	// Polls before it returns ErrAgain.
 	maxDone = 1024
 )
 
@@ -27,7 +27,7 @@ var caps = fabric.Caps{
 	Reach:         true,
 }
 
-// maxShare is what Share hands out of a domain in all, in bytes.
+// maxShare is the shared memory of a domain in all, in bytes.
 const maxShare = 256 << 10
 
 // domain is one rank's side of a Network. It exists from NewNetwork on, so
@@ -49,8 +49,8 @@ type domain struct {
 	// gone is why the rank left, nil while it has not. Its store in leave
 	// pairs with the loads in noticeDeaths and endpoint.admit.
 	gone atomic.Pointer[fabric.Error]
-	// ended says of each peer that this rank has ended it, to which it is gone.
-	// Its store in End pairs with the loads in leftWhy.
+	// ended lists the peers that this rank has ended; to them it is gone. Its
+	// store in End pairs with the loads in leftWhy.
 	ended  []atomic.Bool
 	opened atomic.Bool // the first CompareAndSwap in Open wins against later ones
 	left   atomic.Bool // the first CompareAndSwap in leave wins against later ones
@@ -71,7 +71,7 @@ type domain struct {
 // peerState is what a domain knows of one peer.
 type peerState struct {
 	inflight int // operations accepted and not completed
-	vain     int // looks at it since it last had something
+	vain     int // empty checks of it since it last had something
 	dying    bool
 	down     error // why it is: PeerDown has been called, or End
 }
@@ -174,17 +174,17 @@ func (d *domain) Sleep(time.Duration) error { return fabric.ErrUnsupported }
 
 func (d *domain) Wake() { d.bell.ring() }
 
-// Linger has no switch: a Poll is a few loads.
+// Linger returns nil: a Poll is a few loads.
 func (d *domain) Linger() *bool { return nil }
 
-// End waits for a copy of the peer's that is under way, and no PeerDown follows.
+// End waits for the peer's copies under way, and no PeerDown follows.
 func (d *domain) End(p fabric.Peer, err error) bool {
 	if !d.guard.live(0) || int64(p) >= int64(len(d.peers)) || d.peers[p].down != nil {
 		return false
 	}
 	d.peers[p].down = err
-	// The door goes first: what the peer has read before it learns of this was
-	// there.
+	// The door is shut first: bytes that the peer has read before it learns of
+	// this were valid.
 	d.doors[p].shut(0)
 	d.ended[p].Store(true)
 	d.net.deaths.Add(1)
@@ -192,10 +192,10 @@ func (d *domain) End(p fabric.Peer, err error) bool {
 	return false
 }
 
-// errEnded is why a rank is down that lives.
+// errEnded is why a living rank is down.
 var errEnded = fmt.Errorf("%w: it has given this rank up", fabric.ErrPeerDown)
 
-// leftWhy is why the rank is gone to peer p, nil if it is not.
+// leftWhy returns why the rank is gone to peer p, or nil.
 func (d *domain) leftWhy(p fabric.Peer) error {
 	if gone := d.gone.Load(); gone != nil {
 		return gone
@@ -213,14 +213,14 @@ func (d *domain) Close() error {
 	return nil
 }
 
-// leave ends the rank's part in the network, once. When it returns, nobody
+// leave ends the rank's part in the network, once. When it returns, no peer
 // touches memory that the rank has registered.
 func (d *domain) leave(op string, why error) bool {
 	if !d.left.CompareAndSwap(false, true) {
 		return false
 	}
-	// The guard goes first: whoever sees gone is written to no more. The regions
-	// go last: whoever finds one missing sees gone.
+	// The guard is shut first: a peer that sees gone writes no more. The regions
+	// go last: a peer that finds one missing sees gone.
 	d.guard.shut(0)
 	d.gone.Store(&fabric.Error{Op: op, Peer: d.rank, HasPeer: true, Err: why})
 	d.net.deaths.Add(1)

@@ -7,8 +7,8 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// endpoint is the way from one rank to another, or to itself. It is the
-// owner's.
+// endpoint is the way from one rank to another, or to itself. It belongs to the
+// owner.
 type endpoint struct {
 	d    *domain
 	to   fabric.Peer
@@ -18,7 +18,7 @@ type endpoint struct {
 	knocks uint32 // what Knock exchanges
 }
 
-// admit says whether an operation may begin.
+// admit returns nil if an operation may begin, else why not.
 func (e *endpoint) admit() error {
 	d := e.d
 	if !d.guard.live(0) {
@@ -152,7 +152,7 @@ func (e *endpoint) admitRemote() error {
 	return nil
 }
 
-// Flush has nothing to wait for: what was accepted before has been carried out.
+// Flush completes at once: earlier operations have been carried out.
 func (e *endpoint) Flush(op fabric.Op) error {
 	if err := e.admitRemote(); err != nil {
 		return err
@@ -161,8 +161,8 @@ func (e *endpoint) Flush(op fabric.Op) error {
 	return nil
 }
 
-// Reach returns registered memory of the peer: it is this process's own, so that
-// it stays reachable whatever becomes of its registration.
+// Reach returns registered memory of the peer. It is this process's own, so it
+// stays reachable whatever becomes of its registration.
 func (e *endpoint) Reach(r fabric.Remote) ([]byte, error) {
 	if err := e.admit(); err != nil {
 		return nil, err

@@ -5,15 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// guard counts who is inside something that can end, so that the end can wait
-// for them: copies from a region before Deregister returns, copies out of and
-// by a domain before Close returns. Those inside stay for one copy.
+// guard counts the users of something that can end, so that the end can wait for
+// them: copies from a region before Deregister returns, copies out of and by a
+// domain before Close returns. A user is inside for one copy.
 type guard struct {
 	// state is generation<<32 | live | users. The CompareAndSwap in enter pairs
-	// with the store in open (what was written before open is seen inside) and
-	// with the CompareAndSwap in shut (one of them comes first). The Add in
-	// leave pairs with the load in shut: what was done inside is over for
-	// whoever shut it.
+	// with the store in open (stores before open are seen inside) and with the
+	// CompareAndSwap in shut (one of them comes first). The Add in leave pairs
+	// with the load in shut: everything done inside is over for the goroutine
+	// that shut it.
 	state atomic.Uint64
 }
 
@@ -31,7 +31,7 @@ func (g *guard) live(generation uint32) bool {
 	return s&guardLive != 0 && uint32(s>>32) == generation
 }
 
-// enter says whether the guard is open in this generation; if so, the caller
+// enter reports whether the guard is open in this generation; if so, the caller
 // is inside until leave.
 func (g *guard) enter(generation uint32) bool {
 	for {
@@ -47,8 +47,8 @@ func (g *guard) enter(generation uint32) bool {
 
 func (g *guard) leave() { g.state.Add(^uint64(0)) }
 
-// shut ends the generation and waits until nobody is inside. It says whether
-// the guard was open in it.
+// shut ends the generation and waits until the guard has no users. It reports
+// whether the guard was open in it.
 func (g *guard) shut(generation uint32) bool {
 	for {
 		s := g.state.Load()

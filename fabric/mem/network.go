@@ -21,7 +21,7 @@ type Network struct {
 
 	// deaths counts the ranks that have left. The Add in domain.leave follows
 	// the store of domain.gone and pairs with the load in noticeDeaths, which
-	// then looks at every gone.
+	// then loads every gone.
 	deaths atomic.Uint32
 }
 
@@ -29,16 +29,16 @@ type Network struct {
 type Option func(*Network)
 
 // WithDepth sets how many messages an ordered pair of ranks holds before Send
-// answers ErrAgain. The default is 256, the least is 1.
+// returns ErrAgain. The default is 256, the least is 1.
 func WithDepth(n int) Option {
 	return func(w *Network) { w.depth = max(n, 1) }
 }
 
-// WithSeed makes the network do, now and then, what the contract permits and
-// a kind network does not: ErrAgain without need, a Poll that hands over fewer
-// events than it could (never none), another order among different senders.
-// Each domain draws from its own generator and only in its owner's calls, so
-// that the same seed and the same sequence of calls give the same events.
+// WithSeed makes the network do, now and then, what the contract permits and an
+// ideal network does not: ErrAgain without need, a Poll that delivers fewer
+// events than it could (never none), another order among different senders. Each
+// domain draws from its own generator and only in its owner's calls, so the same
+// seed and the same sequence of calls give the same events.
 func WithSeed(seed uint64) Option {
 	return func(w *Network) { w.seed, w.seeded = seed, true }
 }
@@ -61,10 +61,10 @@ func NewNetwork(size int, opts ...Option) *Network {
 // from it, each once.
 func (w *Network) Provider() fabric.Provider { return provider{w} }
 
-// Kill ends a rank as a crash would: its own calls answer ErrClosed, and every
-// other rank's Poll reports PeerDown once, after it has completed the rank's
-// operations, which had been carried out when they were accepted. Kill does
-// nothing to a rank that has ended already or does not exist.
+// Kill ends a rank as a crash would. Its own calls return ErrClosed. Every other
+// rank's Poll calls PeerDown once, after it has completed the operations with
+// the rank, which were carried out when they were accepted. For a rank that has
+// ended already or does not exist Kill does nothing.
 func (w *Network) Kill(rank fabric.Peer) {
 	if int(rank) < len(w.domains) {
 		w.domains[rank].leave("rank was killed", fabric.ErrPeerDown)

@@ -2,8 +2,8 @@ package mem
 
 import "github.com/weft-mpi/weft/fabric"
 
-// Poll begins with the completions, then the deaths, which a stream of
-// messages must not hold up, then the peer after the one it ended with.
+// Poll begins with the completions, then the deaths, which a stream of messages
+// must not delay, then the peer after the one it ended with.
 func (d *domain) Poll(h fabric.Handler, max int) int {
 	if max <= 0 || !d.guard.live(0) {
 		return 0
@@ -26,8 +26,8 @@ func (d *domain) Poll(h fabric.Handler, max int) int {
 	return d.pollReady(h, 0, from, n, max)
 }
 
-// pollReady looks at the peers in the set from lo to below hi. n events of at
-// most max have been handed over; it returns how many are then.
+// pollReady polls the peers in the set from lo to below hi. n of at most max
+// events have been delivered; it returns the new n.
 func (d *domain) pollReady(h fabric.Handler, lo, hi, n, max int) int {
 	for n < max {
 		p := d.ready.next(lo, hi)
@@ -75,7 +75,7 @@ func (d *domain) pollSeeded(h fabric.Handler, max int) int {
 	return n
 }
 
-// backlog says whether Poll would find something.
+// backlog reports whether Poll would find something.
 func (d *domain) backlog() bool {
 	if d.done.len > 0 || d.noticeDeaths() {
 		return true
@@ -98,7 +98,7 @@ func (d *domain) pollDone(h fabric.Handler, max int) int {
 	return n
 }
 
-// inbound returns the queue from p, nil if there is nothing to take from it.
+// inbound returns the queue from p, nil if it has nothing.
 func (d *domain) inbound(p fabric.Peer) *queue {
 	if d.peers[p].down != nil {
 		return nil
@@ -111,8 +111,8 @@ func (d *domain) inbound(p fabric.Peer) *queue {
 	return q
 }
 
-// pollPeer hands over the messages and notes that have come from p. It stops
-// where a handler has ended p.
+// pollPeer delivers the messages and notes of p. It stops where a handler has
+// ended p.
 func (d *domain) pollPeer(h fabric.Handler, p fabric.Peer, max int) int {
 	q := d.inbound(p)
 	if q == nil {
@@ -137,8 +137,8 @@ func (d *domain) pollPeer(h fabric.Handler, p fabric.Peer, max int) int {
 	return n
 }
 
-// noticeDeaths puts ranks that have left on the list of the dying and says
-// whether somebody is on it.
+// noticeDeaths lists ranks that have left as dying and reports whether there are
+// any.
 func (d *domain) noticeDeaths() bool {
 	if n := d.net.deaths.Load(); n != d.deathsSeen {
 		d.deathsSeen = n
@@ -152,8 +152,8 @@ func (d *domain) noticeDeaths() bool {
 	return len(d.dying) > 0
 }
 
-// pollDeaths brings the dying to their end: what they sent, the end of every
-// operation with them, PeerDown.
+// pollDeaths finishes the dying: delivers their messages, completes every
+// operation with them, calls PeerDown.
 func (d *domain) pollDeaths(h fabric.Handler, max int) int {
 	n := 0
 	if max <= 0 || !d.noticeDeaths() {

@@ -95,7 +95,7 @@ func (q *queue) reserve() *slot {
 	return &q.in.slots[q.put]
 }
 
-// makeRoom looks what has been released. If that is nothing it begins a longer
+// makeRoom loads what has been released. If that is nothing it begins a longer
 // stretch, where the depth permits it.
 func (q *queue) makeRoom() bool {
 	if q.sent != q.see() {
@@ -146,8 +146,8 @@ func (q *queue) peek() *slot {
 	return &q.out.slots[q.take]
 }
 
-// release gives the oldest slot back and says whether the sender has been
-// refused since and wants to hear of it.
+// release gives the oldest slot back and reports whether the sender has found no
+// room since and waits for some.
 func (q *queue) release() (starved bool) {
 	q.got++
 	if q.take++; q.take == len(q.out.slots) {

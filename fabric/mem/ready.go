@@ -7,31 +7,30 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// ready is the set of peers that a domain's Poll looks at, so that an idle one
+// ready is the set of peers that a domain's Poll checks, so that an idle one
 // costs two loads however many peers there are. A peer is in it once it has sent
-// something, and stays there for a while: to find out that
-// a queue is empty costs less than to leave the set and come back. The zero value
-// has no peers.
+// something, and stays there for a while: finding a queue empty costs less than
+// leaving the set and coming back. The zero value has no peers.
 type ready struct {
-	// shared is one bit for each peer, and before those a word, the summary, that
-	// says which words have got one. Bit k of it is for words k, k+64, and so on.
+	// shared is one bit for each peer, after a word, the summary, that says
+	// which words have a new one. Its bit k is for words k, k+64, and so on.
 	//
-	// A peer stores what it has to tell, loads its bit and sets it if it is
-	// clear. The owner clears the bit and then looks at what the peer tells. One
-	// of the two sees the other: either the owner's look finds it or the bit is
-	// set behind its clearing. In the same way the peer sets its bit and then loads
-	// the summary, and the owner clears the summary and then loads the bits.
+	// A peer publishes, loads its bit and sets it if it is clear. The owner
+	// clears the bit and then checks the peer's queue. One of the two sees the
+	// other: either the owner finds the message or the bit is set after it was
+	// cleared. In the same way the peer sets its bit and then loads the summary,
+	// and the owner clears the summary and then loads the bits.
 	shared []atomic.Uint64
 
 	// The owner's.
-	todo  []uint64 // peers to look at; each has its bit in shared, or has had it
+	todo  []uint64 // peers to check; each has its bit in shared, or has had it
 	count int      // of todo
 }
 
 const (
-	// maxWatched is how many peers stay in the set that have nothing now.
+	// maxWatched bounds the peers with nothing new that stay in the set.
 	maxWatched = 8
-	// maxVain is how many looks in vain put one of them out.
+	// maxVain is after how many empty checks one of them leaves it.
 	maxVain = 32
 )
 
@@ -41,7 +40,7 @@ func newReady(size int) ready {
 	return ready{shared: make([]atomic.Uint64, max(1+words, 16)), todo: make([]uint64, words)}
 }
 
-// mark puts peer p in the set, by p's owner behind what it has to tell.
+// mark puts peer p in the set; p's owner calls it after it has published.
 func (r *ready) mark(p fabric.Peer) {
 	word, bit := p/64, uint64(1)<<(p%64)
 	bits := &r.shared[1+word]
@@ -54,7 +53,7 @@ func (r *ready) mark(p fabric.Peer) {
 	}
 }
 
-// collect adds to todo who has been marked since the last time.
+// collect adds the peers marked since the last time to todo.
 func (r *ready) collect() {
 	if r.shared[0].Load() == 0 {
 		return
@@ -69,14 +68,14 @@ func (r *ready) collect() {
 	}
 }
 
-// remove takes p out, before the look that may be the last.
+// remove takes p out, before the check that may be the last.
 func (r *ready) remove(p int) {
 	r.shared[1+p/64].And(^(uint64(1) << (p % 64)))
 	r.todo[p/64] &^= 1 << (p % 64)
 	r.count--
 }
 
-// restore puts p back, who may have more to tell than was taken.
+// restore puts p back, which may have published more than was taken.
 func (r *ready) restore(p int) {
 	if bit := uint64(1) << (p % 64); r.todo[p/64]&bit == 0 {
 		r.todo[p/64] |= bit

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// allocation is what Alloc has handed out.
+// allocation is a block of memory that Alloc has returned.
 type allocation struct {
 	size   int
 	serial uint64
@@ -46,15 +46,15 @@ func Allocation(addr uintptr) (start, size uintptr, serial uint64, ok bool) {
 	return lo + uintptr(a.order[i]), uintptr(l.size), l.serial, true
 }
 
-// hooks are who wants to know what is freed.
+// hooks run before an allocation is returned to the system.
 var hooks struct {
 	sync.Mutex
 	next int
 	all  map[int]func(start uintptr)
 }
 
-// OnFree has f called with the address of each allocation before it is given
-// back, until cancel is called; a call that has begun may end after that.
+// OnFree has f called with the address of each allocation before it is freed,
+// until cancel is called; a call that has begun may return after that.
 func OnFree(f func(start uintptr)) (cancel func()) {
 	hooks.Lock()
 	defer hooks.Unlock()
@@ -71,7 +71,7 @@ func OnFree(f func(start uintptr)) (cancel func()) {
 	}
 }
 
-// freeing tells the hooks, without a lock: they may ask for allocations.
+// freeing calls the hooks without a lock: they may look up allocations.
 func freeing(start uintptr) {
 	hooks.Lock()
 	var fs []func(uintptr)

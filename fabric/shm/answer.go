@@ -11,7 +11,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// greeted takes the greeting of a peer that has dialled us.
+// greeted takes the greeting of a peer that has dialled this rank.
 func (g *greeter) greeted(c *handshake, you hello, fds []int) {
 	me := g.d.greeting()
 	err := me.accepts(&you)
@@ -32,7 +32,7 @@ func (g *greeter) greeted(c *handshake, you hello, fds []int) {
 		g.d.cfg.Log.Info("shm: the process has answered", "rank", c.peer, "after", time.Since(c.begun).Round(time.Millisecond))
 	}
 	m := g.known(c.peer)
-	if in := m.in; in != nil { // it may have hung up, which comes later in this turn
+	if in := m.in; in != nil { // it may have hung up, which is handled later in this round
 		if _, _, _, err := rawReceive(in.fd, g.buf[:], nil); !errors.Is(err, unix.EAGAIN) {
 			g.heard(in)
 		}
@@ -53,7 +53,7 @@ func (g *greeter) greeted(c *handshake, you hello, fds []int) {
 	}
 }
 
-// welcome takes what a peer's greeting has brought, and answers.
+// welcome takes a peer's greeting and its descriptors, and replies.
 func (g *greeter) welcome(c *handshake) {
 	you, me := c.hello, g.d.greeting()
 	var err error
@@ -98,7 +98,7 @@ func (g *greeter) answer(c *handshake) {
 	}
 }
 
-// refuse tells a dialler why there will be no connection.
+// refuse sends a dialler the reason why there will be no connection.
 func (g *greeter) refuse(c *handshake, why error) {
 	me := g.d.greeting()
 	me.refusal = why.Error()
@@ -112,11 +112,11 @@ func (g *greeter) refuse(c *handshake, why error) {
 func (g *greeter) connectedAlready(c *handshake) {
 	me := g.d.greeting()
 	me.already = true
-	sendHello(c.fd, &me) // a dialler that has hung up knows
+	sendHello(c.fd, &me) // a dialler that has hung up needs no reply
 	g.end(c)
 }
 
-// settle is called when the dialler has hung up on our answer.
+// settle is called when the dialler has hung up after the reply.
 func (g *greeter) settle(c *handshake) {
 	// Pairs with answered.
 	if atomic.LoadUint32(c.settled) != 1 {

@@ -13,9 +13,9 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Arena is the memory of this process that local peers map: what mpi.Alloc
-// hands out. It is one memfd that only grows; freed ranges give their pages
-// back to the system. Safe for concurrent use.
+// Arena is the memory of this process that local peers map: the memory of
+// mpi.Alloc. It is one memfd that only grows; freed ranges give their pages back
+// to the system. Safe for concurrent use.
 type Arena struct {
 	file   int
 	lo, hi atomic.Uintptr // address range of the memory handed out so far
@@ -61,7 +61,7 @@ func Alloc(n int) ([]byte, error) {
 	return b, err
 }
 
-// Free gives memory of Alloc back. b is the slice that Alloc returned.
+// Free frees memory of Alloc. b is the slice that Alloc returned.
 func Free(b []byte) error {
 	a, err := processArena()
 	if err != nil {
@@ -70,7 +70,7 @@ func Free(b []byte) error {
 	return a.release(b)
 }
 
-// ErrNotArena answers Free of memory that is not, or no longer, Alloc's.
+// ErrNotArena is returned by Free for memory that is not, or no longer, Alloc's.
 var ErrNotArena = errors.New("shm: memory is not from Alloc or has been freed")
 
 func (a *Arena) fd() int { return a.file }
@@ -136,7 +136,7 @@ func (a *Arena) release(b []byte) error {
 	if at, ok := slices.BinarySearch(a.order, off); ok {
 		a.order = slices.Delete(a.order, at, at+1)
 	}
-	// Giving the pages back can only fail for want of memory: then they stay.
+	// Only a lack of memory can keep the pages from going back: then they stay.
 	unix.Fallocate(a.file, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(off), int64(size))
 	i, _ := slices.BinarySearchFunc(a.free, off, func(s span, off int) int { return s.off - off })
 	a.free = slices.Insert(a.free, i, span{off, size})
@@ -151,17 +151,17 @@ func (a *Arena) release(b []byte) error {
 	return nil
 }
 
-// arenaView is a peer's arena. It is mapped once, with all the space that the file
-// may grow into, so that what lies there keeps its address. The owner's.
+// arenaView is a peer's arena. It is mapped once, with all the space that the
+// file may grow into, so that memory in it keeps its address. For the owner.
 type arenaView struct {
 	fd   int
 	mem  []byte
-	size uint64 // of the file, when last looked
+	size uint64 // of the file, when last checked
 }
 
-// at is the n bytes of the peer's arena at off. The file can't shrink, so what
-// was seen once stays valid. Where there is no address space for the view, copies
-// reach the arena as they reach any memory of the peer's: by messages.
+// at returns the n bytes of the peer's arena at off. The file can't shrink, so a
+// range that was valid once stays valid. Without address space for the view,
+// transfers use messages, as for other memory of the peer that can't be reached.
 func (v *arenaView) at(off, n uint64) ([]byte, error) {
 	end := off + n
 	if end < off || end > arenaSpace {

@@ -8,10 +8,10 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// offset says where in the arena b lies.
+// offset returns the offset of b in the arena.
 func (a *Arena) offset(b []byte) (uint64, bool) {
 	p := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	// Pairs with the stores of alloc: who holds memory of the arena sees the
+	// Pairs with the stores of alloc: a goroutine with memory of the arena sees
 	// bounds that include it. lo is stored before hi leaves zero.
 	hi := a.hi.Load()
 	lo := a.lo.Load()

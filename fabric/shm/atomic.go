@@ -7,8 +7,8 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Atomic acts on memory of the peer's that both ends reach with the processor's
-// own atomics: its arena's and what it shares.
+// Atomic acts on memory of the peer that both sides reach with the processor's
+// own atomics: its arena and its shared memory.
 func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) error {
 	if !e.up || e.d.closed.Load() {
 		return e.notUp()

@@ -4,10 +4,9 @@ package shm
 
 import "unsafe"
 
-// prefetchWrite asks for the n bytes at p, in whole lines, to be made writable
-// in this core's cache, so that the next message's stores need not wait for
-// the consumer's core to let go of them. A processor without PREFETCHW takes
-// it for a NOP.
+// prefetchWrite makes the n bytes at p, in whole lines, writable in this core's
+// cache, so that the next message's stores need not wait for the consumer's core
+// to give the lines up. A processor without PREFETCHW executes it as a NOP.
 //
 //go:noescape
 func prefetchWrite(p unsafe.Pointer, n uintptr)

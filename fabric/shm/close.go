@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Close ends the transport. Peers that are connected are told PeerDown, behind
-// what was sent to them. See fabric.Domain.
+// Close ends the transport. Connected peers get PeerDown, after everything that
+// was sent to them. See fabric.Domain.
 func (d *Domain) Close() error {
 	if d.closed.Swap(true) {
 		return nil
@@ -24,14 +24,14 @@ func (d *Domain) release() {
 	}
 	unpark()
 	d.mu.Lock()
-	d.closed.Store(true) // from here on connections are refused as they come
+	d.closed.Store(true) // from here on new connections are rejected
 	events := d.events
 	d.events = nil
 	d.mu.Unlock()
 	for i := range events {
 		d.take(&events[i])
 	}
-	d.stopHelping(nil) // nobody waits for a rank that leaves
+	d.stopHelping(nil) // no peer needs to wait for a rank that leaves
 	for _, e := range d.peers {
 		if e != nil {
 			e.leave(leftClosed)
@@ -62,11 +62,11 @@ func (d *Domain) release() {
 	}
 }
 
-// awaitQuiet waits until nothing of the peer's can land in our memory any more.
-// The peer is in the middle of one block, and does not wait for anything there:
-// unless it was stopped that takes microseconds. It has no end but the peer's:
-// memory that is given back while somebody writes to it is worse than a rank
-// that waits and says for whom.
+// awaitQuiet waits until no peer can write to memory here any more. The peer is
+// in the middle of one block, and does not wait for anything there: unless it
+// was stopped that takes microseconds. Only the peer's end bounds the wait.
+// Memory freed while a peer writes to it is worse than a rank that waits and
+// logs which peer it waits for.
 func (e *endpoint) awaitQuiet() {
 	began, said := time.Now(), false
 	for k := 0; !e.quiet(); k++ {

@@ -21,10 +21,11 @@ func writePeer(thread int, src, dst uint64, n int) error {
 	return moveCMA(unix.SYS_PROCESS_VM_WRITEV, thread, src, dst, n)
 }
 
-// moveCMA is process_vm_readv(2) or process_vm_writev(2) on one range, which
-// may move less than asked where a page is missing. The Go scheduler is not told
-// of the calls, which take tens of microseconds: it would wake a thread to stand
-// in for us, and its monitor, which asks every 20 µs then, interrupts the copies.
+// moveCMA is process_vm_readv(2) or process_vm_writev(2) on one range, which may
+// move less than requested where a page is missing. The calls take tens of
+// microseconds and bypass the Go scheduler: otherwise it would wake another
+// thread for the processor, and its monitor, which then checks every 20 µs,
+// would interrupt the copies.
 func moveCMA(call uintptr, thread int, local, remote uint64, n int) error {
 	for n > 0 {
 		l := [2]uint64{local, uint64(min(n, soloBlock))}
@@ -44,11 +45,11 @@ func moveCMA(call uintptr, thread int, local, remote uint64, n int) error {
 	return nil
 }
 
-// probeAddr is where peers find the value that shows them that CMA works.
+// probeAddr is the address of the value by which peers check that CMA works.
 func (d *Domain) probeAddr() uint64 { return uint64(uintptr(unsafe.Pointer(&d.probe[0]))) }
 
-// probeCMA reads the peer's probe value for real: the permission depends on
-// namespaces, capabilities, yama and seccomp, and only the call knows.
+// probeCMA reads the peer's probe value: the permission depends on namespaces,
+// capabilities, yama and seccomp, so only the call itself shows it.
 func probeCMA(thread int, addr, value uint64) error {
 	var got [8]byte
 	if err := cmaRead(thread, got[:], addr); err != nil {
@@ -60,7 +61,7 @@ func probeCMA(thread int, addr, value uint64) error {
 	return nil
 }
 
-// cmaRead is a variable so that tests can refuse CMA as a container does.
+// cmaRead is a variable so that tests can fail CMA as a container does.
 var cmaRead = readPeer
 
 func probeSeed(id [16]byte) uint64 { return *(*uint64)(unsafe.Pointer(&id)) }

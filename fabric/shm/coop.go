@@ -7,19 +7,21 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Cooperative Get. The reader asks the owner of the memory for help with a
-// message in the ring and starts to read from the front. Both claim blocks on
-// one shared counter, in a slot of the ring segment in which the request
-// travels; the helper copies its blocks from the back and says after each how
-// many there are. Whoever finds the counter used up, or can't go on, stops; the
-// reader then waits for the blocks it has not copied, and copies those that a
-// helper who stopped has left. work.go says in which order either takes them.
+// Cooperative Get. The reader asks the owner of the memory for help, by a
+// message in the ring, and starts to read from the front. Both claim blocks on
+// one shared counter, in the slot of the ring segment that the request names.
+// The helper copies its blocks from the back and publishes after each how many
+// there are. A side that finds the counter used up, or can't go on, stops. The
+// reader then waits for the blocks it has not copied, and copies those left by a
+// helper that has stopped. work.go has the order in which each side takes
+// blocks.
 //
-// A rank with transfers of its own declines: two that help each other with
-// theirs only carry buffers from one cache to the other.
+// A rank with transfers of its own declines: two ranks that help each other only
+// carry buffers from one cache to the other.
 //
-// A slot is used again only after the helper has answered, so that a helper
-// who comes late counts on the right counter.
+// A slot is used again only after the helper has answered, so a late helper
+// counts on the right counter. In this file, to answer means to store
+// coopAnswer.
 
 // Words of a slot.
 const (
@@ -40,11 +42,11 @@ const (
 	internalGrown
 )
 
-// coopSlots is the reader's side of the slots of its ring.
+// coopSlots are the slots of the reader's ring.
 type coopSlots struct {
 	busy  uint32 // bit i: slot i awaits its helper's answer
 	gets  uint32 // bit i: slot i still serves a Get
-	pause int    // bytes to come that nobody is asked to help with
+	pause int    // bytes still to come for which no help is requested
 	last  int    // the last pause, 0 once the peer has helped
 }
 
@@ -57,7 +59,7 @@ func (c *coopSlots) paused(n int) bool {
 	return true
 }
 
-// declined begins a pause, with the first of several requests.
+// declined begins a pause, at the first of several requests.
 func (c *coopSlots) declined() {
 	if c.pause <= 0 {
 		c.last = max(c.last, coopPause)
@@ -65,8 +67,8 @@ func (c *coopSlots) declined() {
 	}
 }
 
-// asked makes the request that follows a pause the only one, and the next pause
-// twice as long, until the peer helps.
+// asked makes the request after a pause the only one, and the next pause twice
+// as long, until the peer helps.
 func (c *coopSlots) asked() {
 	c.last = min(2*c.last, mostCoopPause)
 	c.pause = c.last
@@ -78,7 +80,7 @@ func slotWord(mem []byte, slot, word int) *uint64 {
 	return word64(mem, offCoop+slot*coopStride+word)
 }
 
-// take finds a free slot, or answers -1.
+// take returns a free slot, or -1.
 func (c *coopSlots) take(tx *producer) int {
 	for i := range coopSlotCount {
 		bit := uint32(1) << i
@@ -99,7 +101,8 @@ func (c *coopSlots) claim(tx *producer, slot, blocks int) bool {
 	return atomic.AddUint64(slotWord(tx.mem, slot, coopClaims), 1) <= uint64(blocks)
 }
 
-// askHelp gives the job a slot and tells the peer, if both are to be had.
+// askHelp gives the job a slot and sends the request, if there is a slot and
+// room.
 func (e *endpoint) askHelp(j *getJob) {
 	slot := e.coop.take(&e.tx)
 	if slot < 0 {
@@ -126,12 +129,12 @@ func (e *endpoint) askHelp(j *getJob) {
 	e.coop.gets &^= 1 << slot
 }
 
-// awaitHelp ends a job whose blocks are all claimed once the helper's are
-// there. A block the helper failed to copy is copied here.
+// awaitHelp completes a job whose blocks are all claimed once the helper's are
+// there. A block that the helper failed to copy is copied here.
 func (j *getJob) awaitHelp() (over bool, err error) {
 	if j.err != nil {
 		if !j.settled() {
-			return false, nil // the buffer is the helper's too
+			return false, nil // the helper still writes to the buffer
 		}
 		j.e.coop.gets &^= 1 << j.coop
 		return true, j.err
@@ -157,8 +160,9 @@ func (j *getJob) awaitHelp() (over bool, err error) {
 	return true, err
 }
 
-// takeBack stops the helper of an unfinished transfer, if it has one: the helper
-// claims no block any more. It may be in the middle of one that it has claimed.
+// takeBack stops the helper of an unfinished transfer, if there is one: the
+// helper claims no further block. It may be in the middle of one that it has
+// claimed.
 func (j *getJob) takeBack() {
 	if j.coop < 0 || j.taken {
 		return
@@ -168,9 +172,9 @@ func (j *getJob) takeBack() {
 	j.taken, j.owed = true, min(claims, uint64(j.blocks))-min(claims, uint64(j.front))
 }
 
-// settled reports whether nobody writes any more to the buffer of a transfer that
-// was taken back. Its load pairs with the helper's store: the blocks were written
-// before. A helper that is in the middle of a block rings once it has moved it.
+// settled reports whether the buffer of a transfer after takeBack has no writer
+// any more. Its load pairs with the helper's store: the blocks were written
+// before. A helper in the middle of a block rings once it has moved it.
 func (j *getJob) settled() bool {
 	if j.coop < 0 {
 		return true
@@ -183,8 +187,8 @@ func (j *getJob) settled() bool {
 // are offsets in the arenas of their processes.
 const helpArena = 1 << 31
 
-// helpJob is a peer's Get that we help with. Both addresses are the peer's
-// word: the kernel, or the bounds of the arenas, check them when it copies.
+// helpJob is a peer's Get that this rank helps with. Both addresses come from
+// the peer: the kernel, or the bounds of the arenas, check them at each copy.
 type helpJob struct {
 	e        *endpoint
 	mem      []byte // the segment with the slot
@@ -215,7 +219,7 @@ func (d *Domain) startHelp(r *inbound, hdr []byte) {
 	}
 	for _, other := range d.helps {
 		if other.e == j.e && other.slot == j.slot {
-			return // a slot in use: not honest
+			return // a slot in use: the peer breaks the protocol
 		}
 	}
 	j.blocks = (j.n + j.block - 1) / j.block
@@ -238,8 +242,8 @@ func (d *Domain) help(j *helpJob) (over bool) {
 	return false
 }
 
-// answer says how many blocks have been copied, and whether there will be
-// more. It pairs with the load in awaitHelp, and with Arm as any message does.
+// answer publishes how many blocks have been copied, and whether more will be.
+// It pairs with the load in awaitHelp, and with Arm as any message does.
 func (j *helpJob) answer(over uint64) {
 	atomic.StoreUint64(slotWord(j.mem, j.slot, coopAnswer), over|j.copied)
 	if loadWake(j.e.wake) != 0 {
@@ -263,8 +267,8 @@ func (j *helpJob) copy(own *Arena, off, n uint64) error {
 	return err
 }
 
-// sendInternal sends a message for the peer's transport; hdr is at most 48
-// bytes. It answers false when the ring is full.
+// sendInternal sends a message to the peer's transport; hdr is at most 48 bytes.
+// It returns false when the ring is full.
 func (e *endpoint) sendInternal(kind uint8, imm uint64, hdr []byte, urgent uint8) bool {
 	for !e.tx.write(control(e.tx.tail, kind, len(hdr), 0)|ctlInternal, imm, hdr, nil) {
 		if !e.enlarge() {
@@ -277,8 +281,8 @@ func (e *endpoint) sendInternal(kind uint8, imm uint64, hdr []byte, urgent uint8
 	return true
 }
 
-// internal takes a message of a peer's transport. One of a kind we do not know
-// is a peer's mistake and ends it.
+// internal takes a message of a peer's transport. One of an unknown kind breaks
+// the protocol and ends the peer.
 func (d *Domain) internal(h fabric.Handler, r *inbound, kind uint8, imm uint64, hdr []byte) {
 	switch kind {
 	case internalNote:

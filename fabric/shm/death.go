@@ -8,8 +8,8 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// die ends a peer once what it had sent is taken. One that has left may also
-// have refused a connection or ended since: that it left is what counts.
+// die ends a peer once everything it had sent is consumed. It may also have
+// rejected a connection or died after leaving: that it left is what counts.
 func (d *Domain) die(e *endpoint, err error) {
 	if left := e.leftError(); left != nil {
 		err = &fabric.Error{Op: "talk over shared memory", Peer: e.peer, HasPeer: true, Err: left}
@@ -24,7 +24,7 @@ func (d *Domain) die(e *endpoint, err error) {
 	}
 }
 
-// newPidfd is a descriptor that tells of the end of a process.
+// newPidfd returns a descriptor that becomes readable when a process ends.
 func newPidfd(pid int) (int, error) {
 	fd, err := pidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
@@ -37,7 +37,7 @@ func newPidfd(pid int) (int, error) {
 // pidfdOpen is a variable so that tests can refuse it.
 var pidfdOpen = unix.PidfdOpen
 
-// hasExited asks a pidfd whether its process has ended, every thread of it.
+// hasExited polls a pidfd: whether its process has ended, with every thread.
 func hasExited(fd int) (bool, error) {
 	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
 	return n > 0, err

@@ -25,9 +25,9 @@ func (g *greeter) call(p fabric.Peer, m *acquaintance) {
 	g.reach(c)
 }
 
-// reach connects to a peer's socket. A queue of connections that is full is
-// waited for: its owner takes none while it is stopped, and if it ends, the
-// socket refuses.
+// reach connects to a peer's socket. If the queue of connections is full it
+// tries again later: the owner accepts none while it is stopped, and if it ends
+// the socket rejects connections.
 func (g *greeter) reach(c *handshake) {
 	socket, namespace := socketOf(g.known(c.peer).addr)
 	switch err := connect(c.fd, g.name.set(socket)); {
@@ -41,8 +41,8 @@ func (g *greeter) reach(c *handshake) {
 	}
 }
 
-// offer makes the segment and hands it over. The kernel bounds the descriptors
-// that a user has under way in sockets: those of others have to be received first.
+// offer makes the segment and sends it. The kernel bounds the descriptors that a
+// user has in flight in sockets: other greetings' must be received first.
 func (g *greeter) offer(c *handshake) {
 	d := g.d
 	if c.seg == nil {
@@ -82,7 +82,7 @@ func (g *greeter) send(c *handshake, fds ...int) error {
 	return err
 }
 
-// answered takes the answer to our dial.
+// answered takes the reply to this rank's dial.
 func (g *greeter) answered(c *handshake, you *hello, fds []int) {
 	defer closeAll(fds)
 	m, me := g.known(c.peer), &c.hello
@@ -123,8 +123,8 @@ func (g *greeter) answered(c *handshake, you *hello, fds []int) {
 		g.d.cfg.Log.Info("shm: the process has answered", "rank", c.peer, "after", time.Since(c.begun).Round(time.Millisecond))
 	}
 	c.fenced = !me.membarrier || !you.membarrier
-	// Pairs with settle. The domain has the connection before the end of the socket
-	// tells the peer to look.
+	// Pairs with settle. The domain has the connection before the close of the
+	// socket makes the peer check.
 	atomic.StoreUint32(word(c.seg, offSettled), 1)
 	held := m.held
 	m.over = true

@@ -15,7 +15,8 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Domain is one rank's shared memory. See fabric.Domain for who may call what.
+// Domain is one rank's shared memory. fabric.Domain says which calls are the
+// owner's.
 type Domain struct {
 	cfg        fabric.Config
 	caps       fabric.Caps
@@ -40,14 +41,14 @@ type Domain struct {
 	bellConn  syscall.RawConn
 	armed     uint64 // the wake word of the last Arm, 0 after Disarm; the owner's
 	armings   uint64 // how many there were; the owner's
-	// rung says that a ring was taken since the last Arm. Its store in Wait and
-	// Sleep pairs with the load in Arm.
+	// rung is set if a ring was consumed since the last Arm. Its store in Wait
+	// and Sleep pairs with the load in Arm.
 	rung     atomic.Bool
 	deadline bool // the bell has a read deadline
 
-	// What the greeter hands to the owner: events is guarded by mu,
-	// pending says without a lock that there are some. So is ended: the peers
-	// that were ended, whose rings are refused before they may write there.
+	// The greeter's events for the owner: events is guarded by mu; pending says
+	// without a lock that there are some. ended, also guarded, are the peers
+	// that were ended: their rings are rejected before they may write there.
 	mu      sync.Mutex
 	events  []event
 	ended   map[fabric.Peer]bool
@@ -63,7 +64,7 @@ type Domain struct {
 	left       *uint32     // how many peers have left: they count
 	leftSeen   uint32
 	dying      int         // peers that have died and whose rings may hold messages
-	parting    []*endpoint // peers that were ended, of whom something may still land here
+	parting    []*endpoint // peers that were ended and may still write here
 	done       []completion
 	reads      []briefRead            // of the handler that runs
 	jobs       []*getJob              // large Gets in progress
@@ -75,13 +76,13 @@ type Domain struct {
 	growOnce   sync.Once
 }
 
-// inbound is the ring of a peer that we poll.
+// inbound is the ring of a peer that this rank polls.
 type inbound struct {
 	consumer
 	peer *endpoint
 }
 
-// completion is a call of Handler.Complete or PeerDown that Poll has to make.
+// completion is a call of Handler.Complete or PeerDown that Poll must make.
 type completion struct {
 	op   fabric.Op
 	err  error
@@ -89,11 +90,11 @@ type completion struct {
 	down bool
 }
 
-// event is news from the greeter.
+// event is a report of the greeter.
 type event struct {
 	peer   fabric.Peer
-	known  *peerInfo // who the peer is, if a greeting told
-	seg    []byte    // with known: what is mapped
+	known  *peerInfo // the peer's identity, if a greeting carried it
+	seg    []byte    // with known: the mapping
 	tx, rx []byte    // the rings in it, to the peer and from it
 	fenced bool      // publish with a full fence
 	early  bool      // the peer has not settled yet, see handshake.go
@@ -156,9 +157,9 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	return d, nil
 }
 
-// Caps says what shared memory offers. Get and Put towards a peer whose memory
-// can't be reached, and Atomic and Reach outside the arena and what Share has handed
-// out, answer ErrUnsupported.
+// Caps returns what shared memory offers. Get and Put towards a peer whose
+// memory can't be reached fail with ErrUnsupported, as do Atomic and Reach
+// outside the arena and shared memory.
 func (d *Domain) Caps() fabric.Caps { return d.caps }
 
 // Linger has no switch: a Poll that finds nothing is a few loads.
@@ -167,8 +168,8 @@ func (d *Domain) Linger() *bool { return nil }
 // Addr is the name of the rank's rendezvous socket and of its network namespace.
 func (d *Domain) Addr() []byte { return []byte(d.addr + " " + netNamespace()) }
 
-// post hands an event to the owner and makes sure it looks. A connection may be
-// refused: then it answers false.
+// post hands an event to the owner and wakes it. It returns false if it rejects
+// a connection.
 func (d *Domain) post(ev event) bool {
 	d.mu.Lock()
 	why := uint32(0)
@@ -184,7 +185,7 @@ func (d *Domain) post(ev event) bool {
 		return false
 	}
 	d.events = append(d.events, ev)
-	told := d.pending.Swap(true) // and woken, and has not come for it yet
+	told := d.pending.Swap(true) // the owner was told before, and woken, and has not come yet
 	d.mu.Unlock()
 	if !told {
 		d.Wake()
@@ -192,8 +193,8 @@ func (d *Domain) post(ev event) bool {
 	return true
 }
 
-// refuse releases a connection that the domain takes no more: it closes, or has
-// given the peer up.
+// refuse releases a connection that the domain does not accept: it is closing,
+// or has ended the peer.
 func (ev *event) refuse(why uint32) {
 	if ev.known != nil {
 		leave(ev.known, ev.tx, ev.rx, why)
@@ -235,7 +236,7 @@ func (d *Domain) endpoint(p fabric.Peer) *endpoint {
 }
 
 // Register names b to peers. Memory of the arena is reached by plain loads and
-// stores, any other through CMA; neither needs preparation.
+// stores, other memory through CMA; neither needs preparation.
 func (d *Domain) Register(b []byte, _ fabric.Access) (fabric.Region, error) {
 	if d.closed.Load() {
 		return fabric.Region{}, fabric.ErrClosed
@@ -255,7 +256,7 @@ func (d *Domain) Mapped(b []byte) bool {
 	return ok
 }
 
-// What the key of a Remote says of its address.
+// The kinds of address in a Remote: its Key.
 const (
 	keyVirtual = 0 // an address in the peer's address space
 	keyArena   = 1 // an offset in the peer's arena

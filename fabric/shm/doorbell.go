@@ -18,8 +18,8 @@ const (
 	membarrierRegisterExpedited = 1 << 2
 )
 
-// registerMembarrier asks that expedited barriers of other processes reach
-// this one. Without them senders publish with a full fence.
+// registerMembarrier permits other processes' expedited barriers to reach this
+// one. Without them senders publish with a full fence.
 func registerMembarrier() bool {
 	const both = membarrierGlobalExpedited | membarrierRegisterExpedited
 	can, _, errno := unix.RawSyscall(unix.SYS_MEMBARRIER, membarrierQuery, 0, 0)
@@ -30,16 +30,17 @@ func registerMembarrier() bool {
 	return errno == 0
 }
 
-// The wake word lies in a rank's control segment, which its peers map: the
-// fabric.Wake that it has armed in the low bits, and above them the number of
-// the arming, so that a word never comes back. It is 0 while nobody is to ring.
+// The wake word lies in a rank's control segment, which its peers map. Its low
+// bits are the fabric.Wake that the rank has armed, the bits above them the
+// number of the arming, so that no value recurs. It is 0 while no peer is to
+// ring.
 //
-// A sender rings first and clears the word then, by a compare-and-swap that
-// fails once the word is another. So the word of the present arming is cleared
-// only if the bell has been rung for it; until then all senders ring. A sender
-// that is stopped in between, for however long, keeps nobody from ringing, and
-// clears no later arming when it goes on. A ring that has been taken from the
-// bell may have its clearing still to come, so the next Arm makes a new word.
+// A sender first rings and then clears the word, by a compare-and-swap that
+// fails if the word has changed. So the word of the present arming is cleared
+// only after the bell has been rung for it; until then all senders ring. A
+// sender that is stopped in between, for however long, keeps no other from
+// ringing, and clears no later arming when it continues. The word of a ring
+// already consumed may still be uncleared, so the next Arm makes a new word.
 const (
 	offWake   = 0
 	wakeBits  = 8
@@ -48,11 +49,11 @@ const (
 
 func loadWake(w *uint64) uint64 { return atomic.LoadUint64(w) }
 
-// Arm publishes in the wake word what peers are to ring for. The store is
-// ordered before the caller's next Poll against every sender's publish and
-// load by an expedited membarrier, so that senders need no fence; see
-// endpoint.Send. An Arm that misses a ring which another goroutine's Wait is
-// taking is followed by the return of that Wait.
+// Arm publishes in the wake word the events that peers are to ring for. An
+// expedited membarrier orders the store before the caller's next Poll against
+// every sender's publish and load, so that senders need no fence; see
+// endpoint.Send. If an Arm misses a ring that another goroutine's Wait is
+// consuming, that Wait returns afterwards.
 func (d *Domain) Arm(w fabric.Wake) error {
 	if d.closed.Load() {
 		return fabric.ErrClosed
@@ -127,7 +128,7 @@ func (d *Domain) Sleep(timeout time.Duration) error {
 	return err
 }
 
-// drainBell reports whether the doorbell has rung and takes the ring.
+// drainBell reports whether the doorbell has rung, and consumes the ring.
 func drainBell(fd uintptr) bool {
 	var b [8]byte
 	_, err := unix.Read(int(fd), b[:])
@@ -141,8 +142,8 @@ func (d *Domain) Wake() {
 	}
 }
 
-// ring wakes the peer if a message of this kind is what it sleeps for. All
-// senders that see one word may ring for it, each once; see wakeLevel.
+// ring wakes the peer if it sleeps for a message of this kind. All senders that
+// see one word may ring for it, each once; see wakeLevel.
 func (e *endpoint) ring(kind uint8) {
 	w := loadWake(e.wake)
 	if w == 0 || fabric.Wake(w&wakeLevel) == fabric.WakeUrgent && kind&fabric.Urgent == 0 && !e.tx.halfFull() {
@@ -160,7 +161,7 @@ func (e *endpoint) wakeUp(w uint64) {
 
 var oneRing = []byte{1, 0, 0, 0, 0, 0, 0, 0}
 
-// ringBell adds a ring to an eventfd. It is non-blocking and would block only
-// near 2⁶⁴ rings, when the sleeper has enough to wake up for. It is a variable
-// so that tests can stop a sender there.
+// ringBell adds a ring to an eventfd. The eventfd is non-blocking and would
+// block only near 2⁶⁴ rings, when the sleeper has enough to wake up for. It is a
+// variable so that tests can stop a sender there.
 var ringBell = func(fd uintptr) { unix.Write(int(fd), oneRing) }

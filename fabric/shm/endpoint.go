@@ -6,8 +6,8 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// endpoint is the way to one peer. It is the owner's, but for the goroutines
-// that dial and watch, which know it by its rank and address only.
+// endpoint is the way to one peer. It belongs to the owner; the goroutines that
+// dial and watch know it only by its rank and address.
 type endpoint struct {
 	d      *Domain
 	peer   fabric.Peer
@@ -35,7 +35,7 @@ type endpoint struct {
 	begun   uint64 // jobs so far
 	running int    // of these
 	flushes []flush
-	unsaid  error // first failure of a NoOp that no Flush has told of
+	unsaid  error // first failure of a NoOp that no Flush has reported
 }
 
 // Send copies a message into the peer's ring.
@@ -55,16 +55,16 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 			return e.full()
 		}
 	}
-	// Pairs with Arm: the peer stores its wake word and then sees to it, by
-	// membarrier or because we publish with a fence, that either this load
-	// sees the word or its next Poll sees the message.
+	// Pairs with Arm: the peer stores its wake word, and a membarrier, or the
+	// fence of this publish, makes sure that either this load sees the word or
+	// its next Poll sees the message.
 	if loadWake(e.wake) != 0 {
 		e.ring(kind)
 	}
 	return nil
 }
 
-// notUp is why nothing can be sent now.
+// notUp returns why nothing can be sent now.
 func (e *endpoint) notUp() error {
 	if e.d.closed.Load() {
 		return fabric.ErrClosed
@@ -75,8 +75,8 @@ func (e *endpoint) notUp() error {
 	return fabric.ErrAgain
 }
 
-// full is the answer to a message that found no room: for want of it the peer
-// is woken, since a full ring is urgent.
+// full returns the error for a message that found no room. It wakes the peer
+// first, since a full ring is urgent.
 func (e *endpoint) full() error {
 	if e.tx.scribbled() {
 		e.d.fail(e, &fabric.Error{Op: "send over shared memory", Peer: e.peer, HasPeer: true,

@@ -7,17 +7,17 @@ import (
 )
 
 // flush is a Flush that waits for jobs: transfers that Poll moves on, and that
-// end in any order. What is no job has been carried out when it was accepted.
+// complete in any order. Other operations were carried out when they were
+// accepted.
 type flush struct {
 	op     fabric.Op
-	number uint64 // of the last job that it is about
+	number uint64 // of the last job that it covers
 	left   int    // of its jobs
 	err    error
 }
 
-// Flush waits for the transfers before it. Their bytes are written by the
-// processor: whoever learns of the end by messages, from rank to rank, finds
-// them.
+// Flush waits for the earlier transfers. The processor writes their bytes: a
+// rank that learns of the completion by messages, from rank to rank, finds them.
 func (e *endpoint) Flush(op fabric.Op) error {
 	if !e.up || e.d.closed.Load() {
 		return e.notUp()
@@ -42,8 +42,8 @@ func (e *endpoint) beginFlush(op fabric.Op) {
 	}
 }
 
-// over leaves the end of an operation to Poll, and the failure of a NoOp to the
-// next Flush.
+// over leaves the completion of an operation to Poll, and the failure of a NoOp
+// to the next Flush.
 func (e *endpoint) over(op fabric.Op, err error) {
 	switch {
 	case op != fabric.NoOp:
@@ -53,7 +53,7 @@ func (e *endpoint) over(op fabric.Op, err error) {
 	}
 }
 
-// ended ends a job, and every Flush that has waited for it only.
+// ended completes a job, and every Flush that has waited for it only.
 func (e *endpoint) ended(j *getJob, err error) {
 	e.running--
 	untold, down := j.op == fabric.NoOp, err != nil && errors.Is(err, fabric.ErrPeerDown)

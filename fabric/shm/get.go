@@ -58,10 +58,10 @@ func (e *endpoint) getLong(local []byte, src fabric.Remote, op fabric.Op) error 
 	return e.transfer(getJob{e: e, op: op, local: local, remote: src, coop: -1})
 }
 
-// briefRead is a short Get of a handler, done as soon as the handler returns.
-// The kernel overwrites the processor's stack of return addresses: each
-// function that a system call is made in is dear to return from, and a handler
-// is many functions deep.
+// briefRead is a short Get of a handler, done as soon as the handler has
+// returned. A system call overwrites the processor's return-address stack, so
+// each function it is made in becomes slow to return from, and a handler is many
+// functions deep.
 type briefRead struct {
 	e     *endpoint
 	op    fabric.Op
@@ -72,8 +72,8 @@ type briefRead struct {
 // flushAddr is the address of a briefRead that is a Flush behind others.
 const flushAddr = ^uint64(0)
 
-// readLater notes a brief read, field by field: a whole that is copied right
-// after has to wait for its parts to be stored.
+// readLater stores a brief read field by field: a struct copied right after its
+// parts were stored would have to wait for them.
 func (d *Domain) readLater(e *endpoint, local []byte, addr uint64, op fabric.Op) {
 	n := len(d.reads)
 	if n == cap(d.reads) {
@@ -84,8 +84,8 @@ func (d *Domain) readLater(e *endpoint, local []byte, addr uint64, op fabric.Op)
 	r.e, r.op, r.local, r.addr = e, op, local, addr
 }
 
-// readBrief does the reads of the handler that has returned, and of those that
-// it calls.
+// readBrief does the reads of the handler that has returned, and of the handlers
+// that their completions call.
 func (d *Domain) readBrief(h fabric.Handler) int {
 	n := 0
 	for ; n < len(d.reads); n++ {
@@ -112,8 +112,8 @@ func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fa
 }
 
 func (e *endpoint) transfer(j getJob) error {
-	// The peer's memory is ours to use once it has our ring, in which it says
-	// that it leaves.
+	// The peer's memory may be used once the peer has the ring in which it
+	// reports that it leaves.
 	if !e.up || e.d.closed.Load() {
 		return e.notUp()
 	}
@@ -181,8 +181,8 @@ func (e *endpoint) move(j *getJob, off, n int) error {
 	return e.checked(err)
 }
 
-// write copies local to memory of the peer: where that is mapped, else to an
-// address of its.
+// write copies local to memory of the peer: through the mapping if there is one,
+// else to an address in the peer's process.
 func (e *endpoint) write(mapped, local []byte, addr uint64) (err error) {
 	if !e.mayWrite() {
 		return e.moveError(e.leftError())
@@ -199,8 +199,8 @@ func (e *endpoint) write(mapped, local []byte, addr uint64) (err error) {
 	return nil
 }
 
-// checked is how a read of the peer's memory has ended that answered err: it
-// does not count if the peer may have used the memory for something else.
+// checked returns the outcome of a read of the peer's memory that returned err:
+// the read does not count if the peer may have reused the memory.
 func (e *endpoint) checked(err error) error {
 	membar.LoadFence() // the bytes were read before hasLeft looks
 	if err == nil {
@@ -212,9 +212,9 @@ func (e *endpoint) checked(err error) error {
 	return e.moveError(err)
 }
 
-// moveError is why memory of the peer could not be copied. Memory that the
-// kernel does not let other processes reach (memfd_secret, a device's), or that
-// of a process which has forbidden that since, is the peer's to send.
+// moveError returns why memory of the peer could not be copied. The peer must
+// send memory that the kernel keeps from other processes (memfd_secret, a
+// device's), and memory of a process that has forbidden access since.
 func (e *endpoint) moveError(err error) error {
 	switch {
 	case errors.Is(err, unix.ESRCH):
@@ -228,7 +228,8 @@ func (e *endpoint) moveError(err error) error {
 	return &fabric.Error{Op: "copy memory of a peer", Peer: e.peer, HasPeer: true, Err: err}
 }
 
-// start cuts a transfer whose turn has come, and asks for help with it.
+// start cuts a transfer at the head of the queue into blocks, and asks for help
+// with it.
 func (j *getJob) start() {
 	if j.shared && !j.e.coop.paused(len(j.local)) {
 		j.cut(blockSize(len(j.local)))
@@ -248,7 +249,7 @@ func (j *getJob) cut(block int) {
 // step moves one block and reports whether that was the last.
 func (j *getJob) step() (over bool, err error) {
 	if j.coop >= 0 {
-		// The peer can write to the counter: our own count is the bound.
+		// the peer can write to the counter: the own count is the bound
 		if j.front == j.blocks || !j.e.coop.claim(&j.e.tx, j.coop, j.blocks) {
 			j.waiting = true
 			return j.awaitHelp()
@@ -286,7 +287,7 @@ func (j *getJob) notify() bool {
 	return true
 }
 
-// finish ends job i.
+// finish completes job i.
 func (d *Domain) finish(i int, err error) {
 	j := d.jobs[i]
 	last := len(d.jobs) - 1
@@ -296,7 +297,7 @@ func (d *Domain) finish(i int, err error) {
 	j.e.ended(j, err)
 }
 
-// noCMA says once why large messages are copied twice.
+// noCMA logs once why large messages are copied twice.
 func (d *Domain) noCMA(err error) {
 	d.cmaOnce.Do(func() {
 		d.cfg.Log.Info("shm: cross memory attach is refused, large messages are copied through the ring",

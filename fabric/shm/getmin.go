@@ -7,19 +7,19 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// From some size on a message is read from its sender's memory, in a system
-// call, and no longer sent in pieces through the ring, which copies it twice.
-// The size is the same on all ranks of a host. It is what the user says, or what
-// one rank finds (Weigh), which is one of a few sizes far apart, so that every run
-// finds the same: whether a Send of a given length waits for its receive depends
-// on it.
+// From some size on a receiver reads a message from its sender's memory, in a
+// system call, instead of getting it in pieces through the ring, which copies it
+// twice. The size is the same on all ranks of a host. The user sets it, or one
+// rank measures it (Weigh). The measurement chooses among a few sizes far apart,
+// so that every run chooses the same: whether a Send of a given length waits for
+// its receive depends on it.
 
 // GetMinVar is the option that sets the size in bytes, 49 to 1048576.
 const GetMinVar = "WEFT_SHM_GET_MIN"
 
-// GetMin is the size from which messages between processes of a machine are read
-// from their sender's memory, as options have it, in bytes, or 0 if they say
-// nothing. The error names the option and the remedy. Local.
+// GetMin is the size in bytes from which messages between processes of a machine
+// are read from their sender's memory, as set in options, or 0 if it is not set.
+// The error names the option and the remedy. Local.
 func (Provider) GetMin(options map[string]string) (int, error) {
 	v := options[GetMinVar]
 	if v == "" {
@@ -33,9 +33,9 @@ func (Provider) GetMin(options map[string]string) (int, error) {
 	return n, nil
 }
 
-// SetGetMin makes Caps say from which size messages are read, in bytes, if the
-// options do not. It is for the time before the first message; the ranks of
-// a host should have the same.
+// SetGetMin sets the size in Caps from which messages are read, in bytes, unless
+// the options set it. Call it before the first message, with the same size on
+// all ranks of a host.
 func (d *Domain) SetGetMin(n int) {
 	if !d.getMinSaid {
 		d.caps.RndvMin = min(max(n, leastGetMin), mostGetMin)

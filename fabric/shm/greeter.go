@@ -13,13 +13,13 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// greeter makes a domain's connections, each by one greeting: a socket that lives
-// for as long as the greeting, one message each way. It also hears of the end of
-// the peers' processes.
+// greeter makes a domain's connections, each by one greeting: a socket that
+// lives for as long as the greeting, one message each way. It also watches for
+// the end of the peers' processes.
 //
-// All is done by one goroutine, which waits for its sockets with an epoll of its
-// own; that is one descriptor for the Go poller, whatever the number of greetings.
-// Nothing that the goroutine calls waits for a peer.
+// One goroutine does everything. It waits for its sockets with an epoll of its
+// own; that is one descriptor for the Go poller, whatever the number of
+// greetings. None of its calls waits for a peer.
 type greeter struct {
 	d        *Domain
 	listener int
@@ -41,7 +41,7 @@ type greeter struct {
 	queue  []fabric.Peer   // to be dialled
 	active int             // dials under way
 	next   time.Time       // no call is due before; zero: none is due
-	deaf   time.Time       // until when the listener is not looked at; zero: it is
+	deaf   time.Time       // until when the listener is not polled; zero: it is
 	name   sockName
 	buf    [maxHello + 1]byte
 	oob    []byte
@@ -53,7 +53,7 @@ type dial struct {
 	addr string
 }
 
-// acquaintance is what the greeter knows of a peer.
+// acquaintance is the greeter's state of a peer.
 type acquaintance struct {
 	wanted bool // Connect was called
 	over   bool // a connection has been made, or can't be made
@@ -96,7 +96,7 @@ func (g *greeter) open() (err error) {
 	if g.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return err
 	}
-	if err = unix.SetNonblock(g.epoll, true); err != nil { // or the Go poller does not take it
+	if err = unix.SetNonblock(g.epoll, true); err != nil { // the Go poller requires it
 		return err
 	}
 	if err = g.look(g.listener, unix.EPOLLIN, aboutListener, 0); err != nil {
@@ -154,7 +154,8 @@ func (g *greeter) run() {
 	for g.take() {
 		n := g.ready()
 		g.runTimers()
-		// Who has dialled us need not be dialled: so those come first.
+		// Peers that have dialled this rank need not be dialled: accept them
+		// first.
 		if n == 0 && !g.dialSome() {
 			n = g.wait()
 		}
@@ -167,8 +168,8 @@ func (g *greeter) run() {
 	}
 }
 
-// take takes what other goroutines have asked for, and answers false when the
-// domain closes.
+// take takes the requests of other goroutines. It returns false when the domain
+// closes.
 func (g *greeter) take() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -182,7 +183,7 @@ func (g *greeter) take() bool {
 	return !g.stopping
 }
 
-// ready asks for events without waiting.
+// ready returns events without waiting.
 func (g *greeter) ready() int {
 	n, err := epollReady(g.epoll, g.events[:])
 	if err != nil {
@@ -233,7 +234,7 @@ func (g *greeter) due(t time.Time) {
 	}
 }
 
-// runTimers goes on with the calls that have waited for long enough.
+// runTimers continues the calls that have waited for long enough.
 func (g *greeter) runTimers() {
 	if g.next.IsZero() {
 		return
@@ -260,7 +261,7 @@ func (g *greeter) runTimers() {
 	}
 }
 
-// want dials the peer where there is neither a connection nor a greeting that may
+// want dials the peer if there is neither a connection nor a greeting that may
 // make one.
 func (g *greeter) want(p fabric.Peer) {
 	m := g.known(p)
@@ -327,7 +328,7 @@ func (g *greeter) accept() {
 	}
 }
 
-// hearAgain looks at the listener again.
+// hearAgain polls the listener again.
 func (g *greeter) hearAgain() {
 	g.deaf = time.Time{}
 	if err := g.look(g.listener, unix.EPOLLIN, aboutListener, 0); err != nil {
@@ -336,8 +337,8 @@ func (g *greeter) hearAgain() {
 	}
 }
 
-// watch has the end of the peer's process told. Peers in our own process end
-// with us. The watch ends with the descriptor.
+// watch has epoll report the end of the peer's process. Peers in this process
+// end with it. The watch ends with the descriptor.
 func (g *greeter) watch(c *handshake) error {
 	g.known(c.peer).pid = c.pid
 	if c.info.pidfd < 0 {

@@ -7,14 +7,15 @@ import (
 )
 
 // A ring grows from the first ring of its segment to the full one when its
-// producer finds no room: the pages of the full ring are taken, a message of the
-// transport's own is the last of the first ring, and the producer goes on at the
-// beginning of the full one. The consumer goes there when it takes that message.
-// Neither waits for the other, and nothing is copied. A ring grows once.
+// producer finds no room. The producer allocates the pages of the full ring,
+// sends a message of the transport's own as the last of the first ring, and
+// continues at the beginning of the full one. The consumer follows when it takes
+// that message. Neither waits for the other, and nothing is copied. A ring grows
+// once.
 //
-// What both sides count begins at 0 again, with a line of its own for what the
-// consumer tells, so no position or control word of one ring is taken for one of
-// the other.
+// The counts of both sides begin at 0 again, and the consumer's count has a line
+// of its own in each ring. So no position or control word of one ring is taken
+// for one of the other.
 
 // hasteFor is the share of a rank in a job of so many, and whether that is enough
 // for all its rings.
@@ -39,7 +40,7 @@ func (d *Domain) ringStart(size int) int {
 	return offLines
 }
 
-// haste is when a producer's ring grows, if it has not yet.
+// haste decides when a producer's ring grows, if it has not yet.
 type haste struct {
 	hasty bool   // as soon as the consumer's line had to be read
 	again uint64 // not before this position, since growing has failed
@@ -48,8 +49,9 @@ type haste struct {
 // mayGrow reports whether the ring would grow if it were full.
 func (p *producer) mayGrow() bool { return p.first && p.tail >= p.again }
 
-// grow takes the pages of the full ring and goes there, or leaves all as it is.
-// The first ring always has a line left for it: limit sees to that.
+// grow allocates the pages of the full ring and switches to it, or changes
+// nothing. The first ring always has a line left for the message: limit reserves
+// it.
 func (p *producer) grow() error {
 	p.hasty = false
 	if err := populate(p.mem); err != nil {
@@ -62,9 +64,9 @@ func (p *producer) grow() error {
 	return nil
 }
 
-// grow follows the producer. Pages that the producer has not taken are taken
-// here, since to read one that is not there and can't be had would be the end of
-// this process.
+// grow follows the producer. Pages that the producer has not allocated are
+// allocated here: a read of a page that can't be allocated would kill this
+// process.
 func (c *consumer) grow() error {
 	if err := populate(c.mem); err != nil {
 		return err
@@ -74,8 +76,8 @@ func (c *consumer) grow() error {
 	return nil
 }
 
-// enlarge is called when the ring has not taken a message, and reports whether to
-// try again.
+// enlarge is called when the ring has not accepted a message, and reports
+// whether to try again.
 func (e *endpoint) enlarge() bool {
 	p := &e.tx
 	if !p.mayGrow() || p.scribbled() {
@@ -99,7 +101,7 @@ func (e *endpoint) enlarge() bool {
 	return true
 }
 
-// grown takes the news that a ring has grown.
+// grown takes the message that a ring has grown.
 func (d *Domain) grown(r *inbound) {
 	if !r.first {
 		d.corrupt(r, internalGrown<<ctlKindShift|ctlInternal)

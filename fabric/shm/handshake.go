@@ -19,17 +19,17 @@ import (
 //	checks, maps
 //	settled = 1; hangs up     ->      looks at settled
 //
-// Either side has all that it needs before it says so. The answerer polls the
-// dialler's ring before it answers, and has it when it is to end the peer: as soon
-// as the dialler has settled it may write to the answerer's memory. The answerer
-// sends nothing before it has heard the dialler hang up and has found that it has
-// settled. A dialler that fails after the answer, closes or dies hangs up without
-// that: then there is no connection on either side.
+// Each side has all that it needs before it confirms. The answerer polls the
+// dialler's ring before it answers, and has the ring if it is to end the peer:
+// once the dialler has settled it may write to the answerer's memory. The
+// answerer sends nothing before the dialler has hung up and has settled. A
+// dialler that fails after the answer, closes or dies hangs up without settling:
+// then there is no connection on either side.
 //
 // Two ranks that dial each other at once make one connection, by the dial of the
-// lower rank. The lower rank holds the other's dial until its own has ended, then
-// answers that they are connected already, or why they can't be. The higher rank
-// answers at once, and gives its own dial up when the other's has settled.
+// lower rank. The lower rank holds the other's dial until its own has ended,
+// then replies that they are connected already, or why they can't be. The higher
+// rank replies at once, and gives its own dial up when the other's has settled.
 
 // handshake is one greeting, on one side.
 type handshake struct {
@@ -144,7 +144,8 @@ func (g *greeter) drop(c *handshake, why error) {
 	}
 }
 
-// lookAt has heard called when something comes, or the other side hangs up.
+// lookAt makes epoll call heard when a packet arrives or the other side hangs
+// up.
 func (g *greeter) lookAt(c *handshake) error {
 	if c.looked {
 		return nil
@@ -156,7 +157,7 @@ func (g *greeter) lookAt(c *handshake) error {
 	return nil
 }
 
-// heard is called when something has come for a call.
+// heard is called when a packet has arrived for a call.
 func (g *greeter) heard(c *handshake) {
 	switch c.state {
 	case hearing, awaiting:

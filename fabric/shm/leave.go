@@ -8,32 +8,33 @@ import (
 )
 
 // A rank leaves its peers, one or all, by a word in the rings that it shares
-// with them. Behind that word
+// with them. After that word
 //
-//   - what a peer reads here counts no more: a reader looks at the word after
-//     each copy (hasLeft);
-//   - no peer begins to write here: it looks at the word after it has said that
-//     it will (inflight.go);
+//   - a peer's reads here count no more: a reader loads the word after each copy
+//     (hasLeft);
+//   - no peer begins to write here: it loads the word after it has announced a
+//     write (inflight.go);
 //   - no helper begins a block of a transfer: its blocks are claimed (takeBack).
 //
-// What has begun before is waited for: by Close in place, for a peer that is
+// Accesses begun before are waited for: by Close in place, for a peer that is
 // ended alone by Poll (part).
 
-// offLeft is the word of a control segment that counts the peers that have
-// left. Which they are is in the rings.
+// offLeft is the word of a control segment that counts the peers that have left.
+// The words in the rings say which.
 const offLeft = 64
 
-// Why a rank has left: what the words of a ring hold.
+// Why a rank has left: the values of a ring's word.
 const (
 	leftClosed = 1 // it has closed
 	leftEnded  = 2 // it has ended this peer
 )
 
-// leave tells a peer that we leave it, and why. Behind it we neither write to nor
-// read from the rings that we share, of which either may be missing.
+// leave tells a peer that this rank leaves it, and why. After it this rank
+// neither writes to nor reads from the shared rings, of which either may be
+// missing.
 //
-// The stores pair with the loads in hasLeft and mayWrite. The add is an acquire,
-// too, so what the caller stores into its memory afterwards stays behind them.
+// The stores pair with the loads in hasLeft and mayWrite. The add is an acquire
+// too, so the caller's later stores into its memory stay after them.
 func leave(p *peerInfo, tx, rx []byte, why uint32) {
 	if tx != nil {
 		atomic.StoreUint32(word(tx, offEnds), why)
@@ -61,11 +62,11 @@ func (e *endpoint) rxMem() []byte {
 	return e.rx.mem
 }
 
-// hasLeft reports whether the peer has begun to leave us. What was read from its
-// memory before a LoadFence and a call that answers false was read in time.
+// hasLeft reports whether the peer has begun to leave this rank. Bytes read from
+// its memory before a LoadFence and a call that returns false were read in time.
 //
-// Where there is a ring to send in, its receiver's word counts: a peer has that
-// ring from before we may use its memory.
+// If there is a ring to send in, its receiver's word counts: a peer has that
+// ring before its memory may be used.
 func (e *endpoint) hasLeft() bool { return e.whyLeft() != 0 }
 
 func (e *endpoint) whyLeft() uint32 {
@@ -78,7 +79,7 @@ func (e *endpoint) whyLeft() uint32 {
 	return 0
 }
 
-// leftError is why the peer has left us, nil if it has not.
+// leftError returns why the peer has left this rank, or nil.
 func (e *endpoint) leftError() error {
 	switch e.whyLeft() {
 	case 0:
@@ -91,9 +92,9 @@ func (e *endpoint) leftError() error {
 
 var errEnded = fmt.Errorf("%w: it has given this rank up", fabric.ErrPeerDown)
 
-// findLeft ends the peers that have left. One that has sent to us has given us
-// its ring before that, so the ring is ours by the time that we have seen it
-// leave and taken the news after that.
+// findLeft ends the peers that have left. A peer that has sent to this rank has
+// posted its ring before that. So the ring is here once the word has been loaded
+// and the events have been taken after that.
 func (d *Domain) findLeft() {
 	d.leftSeen = atomic.LoadUint32(d.left)
 	for _, e := range d.peers {
@@ -109,7 +110,7 @@ func (d *Domain) findLeft() {
 	}
 }
 
-// End ends a peer for a reason of the engine's. See fabric.Domain.
+// End ends a peer on the engine's behalf. See fabric.Domain.
 func (d *Domain) End(p fabric.Peer, err error) bool {
 	if d.closed.Load() || int(p) >= len(d.peers) {
 		return false
@@ -127,8 +128,8 @@ func (d *Domain) End(p fabric.Peer, err error) bool {
 	return true
 }
 
-// fail ends a peer. PeerDown follows as soon as nothing of the peer's can land in
-// our memory: at once, or in a later Poll.
+// fail ends a peer. PeerDown follows as soon as the peer can't write to memory
+// here any more: at once, or in a later Poll.
 func (d *Domain) fail(e *endpoint, err error) {
 	if e.down != nil {
 		return
@@ -138,8 +139,8 @@ func (d *Domain) fail(e *endpoint, err error) {
 	d.part()
 }
 
-// cut leaves a peer, which may be alive: nothing is taken from it any more, and
-// its operations are not moved on.
+// cut leaves a peer, which may be alive: nothing more of it is delivered, and
+// its operations stop.
 func (d *Domain) cut(e *endpoint, err error) {
 	d.takeLast(e)
 	if e.dying != nil {
@@ -154,7 +155,7 @@ func (d *Domain) cut(e *endpoint, err error) {
 	d.stopTransfers(e)
 }
 
-// endStopped ends the operations of a peer that is quiet.
+// endStopped completes the operations of a peer that is quiet.
 func (d *Domain) endStopped(e *endpoint) {
 	for _, j := range e.stopped {
 		e.ended(j, e.down)
@@ -169,15 +170,15 @@ func (d *Domain) stopHelping(e *endpoint) {
 		if e != nil && j.e != e {
 			helps = append(helps, j)
 		} else {
-			j.answer(coopAnswered) // the peer may live, and wait
+			j.answer(coopAnswered) // the peer may be alive, and wait
 		}
 	}
 	clear(d.helps[len(helps):])
 	d.helps = helps
 }
 
-// stopTransfers takes the transfers with a peer, or with all (nil), out of the
-// list of those that are moved on, and back from their helpers.
+// stopTransfers removes the transfers with a peer, or with all (nil), from the
+// list of those that Poll moves on, and stops their helpers.
 func (d *Domain) stopTransfers(e *endpoint) {
 	jobs := d.jobs[:0]
 	for _, j := range d.jobs {
@@ -192,8 +193,8 @@ func (d *Domain) stopTransfers(e *endpoint) {
 	d.jobs = jobs
 }
 
-// part tells of the end of the peers that were ended, and answers of how many.
-// A helper rings when it has moved its block, a writer when it has written, the
+// part completes the end of the peers that were ended, and returns how many. A
+// helper rings when it has moved its block, a writer when it has written, the
 // doorbell when a process has ended.
 func (d *Domain) part() int {
 	still := d.parting[:0]
@@ -211,8 +212,8 @@ func (d *Domain) part() int {
 	return n
 }
 
-// quiet reports whether nothing of a peer that we have left can land in our
-// memory any more. A peer that has left us is in the middle of nothing.
+// quiet reports whether a peer that this rank has left can't write to memory
+// here any more. A peer that has left this rank is in the middle of nothing.
 func (e *endpoint) quiet() bool {
 	if e.info == nil || e.died || e.hasLeft() {
 		return true

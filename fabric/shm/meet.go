@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerInfo is what a greeting told of a peer. It belongs to the domain once
-// posted.
+// peerInfo is what a greeting carries about a peer. It belongs to the domain
+// once posted.
 type peerInfo struct {
 	pid     int
 	thread  int // of pid: what CMA names, see parked.go
@@ -20,8 +20,8 @@ type peerInfo struct {
 	cma     bool
 }
 
-// meet checks who is at the other end and collects what it handed over. What it
-// takes of fds is -1 there.
+// meet checks the identity of the other side and collects its descriptors. It
+// sets those it takes from fds to -1 there.
 func (g *greeter) meet(c *handshake, you *hello, fds []int) (_ *peerInfo, err error) {
 	p := &peerInfo{pid: c.pid, thread: c.pid, pidfd: -1, bell: -1}
 	defer func() {
@@ -54,7 +54,7 @@ func (g *greeter) meet(c *handshake, you *hello, fds []int) (_ *peerInfo, err er
 	return p, nil
 }
 
-// neverBlocks makes sure that a descriptor does not.
+// neverBlocks makes a descriptor non-blocking.
 func neverBlocks(fd int) error {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	if err != nil || flags&unix.O_NONBLOCK != 0 {
@@ -63,7 +63,7 @@ func neverBlocks(fd int) error {
 	return unix.SetNonblock(fd, true)
 }
 
-// ownInfo is what a rank knows of itself, as of a peer.
+// ownInfo is a rank's info about itself, as of a peer.
 func (d *Domain) ownInfo() (_ *peerInfo, err error) {
 	p := &peerInfo{pid: os.Getpid(), thread: os.Getpid(), pidfd: -1, bell: -1}
 	defer func() {
@@ -87,8 +87,8 @@ func (d *Domain) ownInfo() (_ *peerInfo, err error) {
 	return p, nil
 }
 
-// tryCMA reports whether the peer's memory can be read, and settles which of
-// its threads is named for it.
+// tryCMA reports whether the peer's memory can be read, and decides which of its
+// threads is named for it.
 func (d *Domain) tryCMA(p *peerInfo, you *hello) bool {
 	if isThread(p.pid, int(you.parked)) {
 		if probeCMA(int(you.parked), you.probeAddr, you.probeValue) == nil {
@@ -97,7 +97,7 @@ func (d *Domain) tryCMA(p *peerInfo, you *hello) bool {
 		}
 	}
 	err := probeCMA(p.thread, you.probeAddr, you.probeValue)
-	if err != nil && !errors.Is(err, unix.ESRCH) { // one that has ended refuses nothing
+	if err != nil && !errors.Is(err, unix.ESRCH) { // a process that has ended has no permissions
 		d.noCMA(err)
 	}
 	return err == nil
@@ -118,8 +118,8 @@ func (p *peerInfo) close() {
 	}
 }
 
-// trusted says which process is at the other end, if it is our user's or
-// root's.
+// trusted returns the process at the other end, if it belongs to this user or to
+// root.
 func trusted(fd int) (pid int, err error) {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {

@@ -19,9 +19,9 @@ var parked struct {
 	stop    chan struct{}
 }
 
-// park answers the process's sleeping thread, which lives until as many unparks
-// as parks were called. The runtime keeps threads: the number stays one of this
-// process afterwards.
+// park returns the process's sleeping thread, which lives until unpark was
+// called as often as park. The runtime keeps threads: the number remains a
+// thread of this process afterwards.
 func park() (thread int) {
 	parked.Lock()
 	defer parked.Unlock()
@@ -46,8 +46,8 @@ func unpark() {
 	}
 }
 
-// isThread checks a peer's word that a thread is its own. In another PID
-// namespace its number says nothing.
+// isThread checks a peer's claim that a thread is its own. In another PID
+// namespace the number means nothing.
 func isThread(pid, tid int) bool {
 	if tid <= 0 {
 		return false

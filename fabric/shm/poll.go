@@ -8,8 +8,8 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Poll hands over news of connections, completions and messages, and moves
-// large transfers on by a block.
+// Poll delivers events of connections, completions and messages, and moves large
+// transfers on by a block.
 func (d *Domain) Poll(h fabric.Handler, max int) int {
 	own := 0
 	if d.pending.Load() {
@@ -73,8 +73,8 @@ func (d *Domain) mourn(h fabric.Handler, max int) int {
 	return n
 }
 
-// waiting reports whether the ring has a message. It is all that an idle Poll
-// does for a peer.
+// waiting reports whether the ring has a message. An idle Poll does only this
+// for a peer.
 func (r *inbound) waiting() bool {
 	return uint32(r.line(r.head).control()) == uint32(r.head+1)
 }
@@ -100,13 +100,13 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 		if ctl&ctlPayload == 0 {
 			if hl+bl > maxInline {
 				d.corrupt(r, ctl)
-				return n + 1 // the next Poll tells of it
+				return n + 1 // the next Poll reports it
 			}
 			body = line.data(hl, bl)
 		} else {
 			if hl > maxInline || bl > maxEager {
 				d.corrupt(r, ctl)
-				return n + 1 // the next Poll tells of it
+				return n + 1 // the next Poll reports it
 			}
 			var off uint64
 			off, r.payHead = r.place(r.payHead, bl)
@@ -127,7 +127,7 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 			h.Deliver(r.peer.peer, uint8(ctl>>ctlKindShift), line.imm(), hdr, body)
 		}
 		if r.head == r.peer.heard+1 && r.peer.tx.inline && len(d.reads) == 0 {
-			r.peer.tx.claimNext() // for an answer, which is likely to be as short
+			r.peer.tx.claimNext() // for a reply, which is likely to be as short
 		}
 		r.tell()
 		n++
@@ -135,8 +135,8 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 			n += d.readBrief(h)
 		}
 		if len(d.done) > 0 {
-			// A Get that the handler began is over already: its end must not
-			// wait for the messages behind this one.
+			// A Get that the handler began has completed already: its completion
+			// must not wait for the messages behind this one.
 			n += d.complete(h, max-n)
 		}
 	}
@@ -150,7 +150,7 @@ func (d *Domain) corrupt(r *inbound, ctl uint64) {
 		Err: fmt.Errorf("%w: its ring holds the impossible control word %#x", fabric.ErrPeerDown, ctl)})
 }
 
-// takeEvents applies what the greeter has found.
+// takeEvents applies the greeter's events.
 func (d *Domain) takeEvents() {
 	for {
 		d.mu.Lock()
@@ -167,7 +167,7 @@ func (d *Domain) takeEvents() {
 	}
 }
 
-// takeLast applies what has come of a peer that is being ended, and refuses its
+// takeLast applies the events of a peer that is being ended, and rejects its
 // connections from now on.
 func (d *Domain) takeLast(e *endpoint) {
 	d.mu.Lock()
@@ -193,8 +193,8 @@ func (d *Domain) takeLast(e *endpoint) {
 	}
 }
 
-// take applies an event. A ring is taken from a peer that has ended, too: it is
-// left with the others.
+// take applies an event. It takes a ring even from a peer that has ended: leave
+// needs it.
 func (d *Domain) take(ev *event) {
 	e := d.endpoint(ev.peer)
 	if ev.err != nil {
@@ -222,8 +222,8 @@ func (d *Domain) take(ev *event) {
 	d.leftSeen = atomic.LoadUint32(d.left) - 1 // its peer may have left already
 }
 
-// unmeet forgets a peer that has begun a connection and dropped it: it has used
-// none of the rings, and has hung up.
+// unmeet forgets a peer that has begun a connection and dropped it: the peer has
+// used none of the rings and has hung up.
 func (d *Domain) unmeet(e *endpoint) {
 	if e.dying != nil {
 		e.dying = nil

@@ -34,7 +34,7 @@ func (Provider) Available() error {
 	return tryPidfd()
 }
 
-// tryPidfd says before the first connection that none would stand.
+// tryPidfd finds out before the first connection that none could be made.
 func tryPidfd() error {
 	fd, err := newPidfd(os.Getpid())
 	if err != nil {

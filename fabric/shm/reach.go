@@ -7,15 +7,16 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// controlSize is the length in bytes of a control segment: a page of the domain's
-// own words, and what Share hands out, which has its pages once it is.
+// controlSize is the length in bytes of a control segment: a page of the
+// domain's own words, and the memory of Share, whose pages are allocated as it
+// is used.
 const (
 	controlSize = 256 << 10
 	offShare    = 4 << 10
 )
 
-// Share hands out a part of the control segment, which every peer maps. It is
-// never given back, so no store of a peer's, however late, lands in anything else.
+// Share allocates a part of the control segment, which every peer maps. It is
+// never freed, so a late store of a peer can't land in anything else.
 func (d *Domain) Share(n int) (fabric.Segment, error) {
 	if d.closed.Load() {
 		return fabric.Segment{}, fabric.ErrClosed
@@ -34,8 +35,8 @@ func (d *Domain) Share(n int) (fabric.Segment, error) {
 		Region: fabric.Region{Remote: fabric.Remote{Addr: uint64(at), Len: uint64(n), Key: keyShare}}}, nil
 }
 
-// mapped is the n bytes at addr of memory of the peer's that is mapped here, nil if
-// the key says that it is not.
+// mapped returns the n bytes at addr of a peer's memory that is mapped here, or
+// nil if the key says that it is not.
 func (e *endpoint) mapped(key, addr, n uint64) ([]byte, error) {
 	switch key {
 	case keyVirtual:
@@ -65,10 +66,10 @@ func (e *endpoint) Reach(r fabric.Remote) ([]byte, error) {
 	return b, nil
 }
 
-// Knock rings the doorbell of a peer that sleeps. The wake word and the bell are
-// there until the domain is closed, so it is for any goroutine. It pairs with Arm
-// as a message does: see Send. Where there is no membarrier the exchange keeps
-// the load behind the caller's store.
+// Knock rings the doorbell of a peer that sleeps. The wake word and the bell
+// exist until the domain is closed, so it is for any goroutine. It pairs with
+// Arm as a message does: see Send. Without membarrier the exchange keeps the
+// load after the caller's store.
 func (e *endpoint) Knock(urgent bool) {
 	if e.fenced {
 		atomic.SwapUint32(&e.knocks, 1)

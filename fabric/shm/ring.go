@@ -33,7 +33,8 @@ const (
 	maxInline = 48 // header and body bytes inside a line
 )
 
-// payloadFor is the payload area of each full ring in a job of so many ranks.
+// payloadFor is the length of the payload area of each full ring in a job of so
+// many ranks.
 func payloadFor(ranks int) int {
 	n := mostPayload
 	for n > leastPayload && n*ranks > inPayload {
@@ -70,9 +71,9 @@ func control(pos uint64, kind uint8, hdr, body int) uint64 {
 	return uint64(uint32(pos+1)) | uint64(kind)<<ctlKindShift | uint64(hdr)<<ctlHdrShift | uint64(body)<<ctlBodyShift
 }
 
-// place says where the payload area takes n bytes when pos bytes have gone
-// before, and the position after it. A body is never split: what does not fit
-// before the end starts at the beginning. Both sides compute this for
+// place returns where n bytes go in the payload area when pos bytes have gone
+// before, and the position after them. A body is never split: one that does not
+// fit before the end starts at the beginning. Both sides compute this for
 // themselves, so a peer can't point outside the area.
 func (m *ringMem) place(pos uint64, n int) (off, next uint64) {
 	size := uint64(n+lineSize-1) &^ (lineSize - 1)
@@ -100,12 +101,12 @@ type producer struct {
 type consumer struct {
 	head, payHead uint64
 	ringMem
-	told, payTold uint64 // what the producer has been told
+	told, payTold uint64 // the counts that the producer has been sent
 }
 
 // room reports whether a line and, if n > 0, n bytes of payload are free. It
-// reads the consumer's line only when what it saw last does not suffice, and not
-// in a ring that is to grow before that.
+// reads the consumer's line only if the last value does not suffice, and not in
+// a ring that is to grow before that.
 func (p *producer) room(n int) bool {
 	next := p.payTail
 	if n > 0 {
@@ -122,14 +123,15 @@ func (p *producer) room(n int) bool {
 	return p.tail-p.seen < p.limit && (next-p.paySeen <= p.area || p.paySeen == p.payTail)
 }
 
-// scribbled reports that the consumer claims what it can't have consumed. A body
-// that starts anew counts with what it has left free.
+// scribbled reports whether the consumer claims to have consumed more than was
+// sent. A body that starts at the beginning counts with the bytes it has left
+// free.
 func (p *producer) scribbled() bool {
 	return p.tail-p.seen > p.limit || p.payTail-p.paySeen > p.area+maxEager
 }
 
-// halfFull asks the consumer's line, so it is for the slow path. A ring that can
-// grow is not full for long.
+// halfFull reads the consumer's line, so it is for the slow path. A ring that
+// can grow does not stay full for long.
 func (p *producer) halfFull() bool {
 	if p.mayGrow() {
 		return false
@@ -138,8 +140,9 @@ func (p *producer) halfFull() bool {
 	return p.tail-p.seen >= p.limit/2 || p.payTail-p.paySeen >= p.area/2
 }
 
-// put writes one message and publishes it, or answers false when the ring is
-// full: enlarge says whether it is worth another try. hdr and body are within their limits.
+// put writes one message and publishes it, or returns false when the ring is
+// full: enlarge then decides whether to try again. hdr and body are within their
+// limits.
 func (p *producer) put(kind uint8, imm uint64, hdr, body []byte) bool {
 	return p.write(control(p.tail, kind, len(hdr), len(body)), imm, hdr, body)
 }
@@ -182,9 +185,9 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 	return true
 }
 
-// tell publishes what has been consumed once a quarter of the ring has been,
-// so that the consumer's line moves between the cores seldom. Of the first ring's
-// area, which one body may need as a whole, it tells at once.
+// tell publishes the consumer's counts once a quarter of the ring has been
+// consumed, so that the consumer's line seldom moves between the cores. For the
+// first ring's area, which one body may need as a whole, it publishes at once.
 func (c *consumer) tell() {
 	if c.head-c.told > c.mask/4 || c.payHead-c.payTold >= c.quarter {
 		c.told, c.payTold = c.head, c.payHead

@@ -22,8 +22,8 @@ type ringMem struct {
 	quarter uint64 // bytes of payload to consume before that is told
 }
 
-// firstRing is the ring that a segment begins with. Its last free line is kept
-// for the news that it grows.
+// firstRing is the ring that a segment begins with. Its last free line is
+// reserved for the message that it grows.
 func firstRing(mem []byte) ringMem {
 	base := unsafe.Pointer(unsafe.SliceData(mem))
 	return ringMem{
@@ -44,7 +44,7 @@ func fullRing(mem []byte) ringMem {
 	}
 }
 
-// noLines is the lines of a ring that nobody writes to.
+// noLines is the lines of a ring without a producer.
 var noLines [ringLines * lineSize / 8]uint64
 
 // sever makes the ring empty for good, whatever its producer still writes. The
@@ -88,42 +88,43 @@ func (m *ringMem) payload(off uint64, n int) []byte {
 
 func (p *producer) claimLines() { prefetchWrite(p.line(p.tail+ahead).p, lineSize) }
 
-// claimNext makes the next line ours a moment before it is used: a consumer
-// that waits for it has it in its cache, and it takes as long to come from there
-// as the message takes to get there.
+// claimNext makes the next line writable a moment before it is used. The
+// consumer that waits for it has it in its cache, and fetching it from there
+// takes as long as the message takes to get there.
 func (p *producer) claimNext() { prefetchWrite(p.line(p.tail).p, lineSize) }
 
-// claimTwo claims the line in which a receiver tells that it has read a message,
-// and the one behind it for an answer.
+// claimTwo claims the line in which a receiver publishes its counts, and the
+// next one for a reply.
 func (p *producer) claimTwo() {
 	p.claimNext()
 	prefetchWrite(p.line(p.tail+1).p, lineSize)
 }
 
-// expect fetches the line that is read eight lines from now. It is called where
-// several messages have come at once: then those behind them are written
-// already. To fetch one that is not would take it from the producer.
+// expect prefetches the line eight lines ahead. It is called where several
+// messages have come at once: the lines behind them are written already.
+// Prefetching one that is not would take it from the producer.
 func (c *consumer) expect() { prefetchRead(c.line(c.head + ahead).p) }
 
-// expectNext fetches the line that is read next. It is called for a header
-// without a body, as FIN is: its sender often goes on with a message, whose line
-// then comes while this one is dealt with.
+// expectNext prefetches the next line. It is called for a header without a body,
+// such as FIN: its sender often goes on with a message, whose line then arrives
+// while this one is handled.
 func (c *consumer) expectNext() { prefetchRead(c.line(c.head).p) }
 
-// expectBurst fetches those before it, with the second message of a burst.
+// expectBurst prefetches the lines before that one, at the second message of a
+// burst.
 func (c *consumer) expectBurst() {
 	for k := uint64(1); k < ahead; k++ {
 		prefetchRead(c.line(c.head + k).p)
 	}
 }
 
-// demotePayload pushes a short body towards the cache that both cores share:
-// the consumer fetches it from there sooner than from ours, since it can begin
-// only after it has seen the line. Where messages stream it fetches ahead, and
-// to push them costs more than it gains: so only a message that answers one.
+// demotePayload pushes a short body towards the cache that both cores share. The
+// consumer can begin to fetch it only after it has seen the line, and gets it
+// sooner from there. In a stream the consumer prefetches, and pushing costs more
+// than it gains: so only the body of a reply is pushed.
 func (p *producer) demotePayload(off uint64, n int) { demote(unsafe.Add(p.pay, off), uintptr(n)) }
 
-// claimPayload makes as much payload ours as the last message had.
+// claimPayload makes as much payload writable as the last message had.
 func (p *producer) claimPayload(n int) {
 	off, next := p.place(p.payTail, n)
 	if next-p.paySeen > p.area {

@@ -11,17 +11,18 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// memfdCreate, fallocate and madvise are variables so that tests can refuse them.
+// memfdCreate, fallocate and madvise are variables so that tests can make them
+// fail.
 var (
 	memfdCreate = unix.MemfdCreate
 	fallocate   = unix.Fallocate
 	madvise     = unix.Madvise
 )
 
-// shape is how a segment is divided: into parts of whole pages, of each of which
-// the first bytes are used from the beginning. Those are backed by memory then, so
-// that a full machine is an error there and not a SIGBUS later; those behind are to
-// be populated before they are touched.
+// shape divides a segment into parts of whole pages. The first bytes of each
+// part are used from the beginning and backed by memory then, so that a full
+// machine is an error there and not a SIGBUS later. The others are populated
+// before they are touched.
 type shape struct {
 	size, part, backed int // bytes
 }
@@ -36,8 +37,8 @@ func (s shape) settled() shape {
 
 func (s shape) whole() bool { return s.backed == s.part }
 
-// A control segment has its first page from the beginning, and what Share hands out
-// once it is; its owner backs both, so that peers only map it.
+// The first page of a control segment is backed from the beginning, and shared
+// memory as it is allocated; the owner backs both, so peers only map it.
 var (
 	controlShape     = shape{controlSize, controlSize, offShare}
 	peerControlShape = shape{controlSize, controlSize, 0}
@@ -68,7 +69,7 @@ func newSegment(name string, s shape) (fd int, mem []byte, err error) {
 	return fd, mem, nil
 }
 
-// reserve gives a range of a memfd its pages.
+// reserve allocates the pages of a range of a memfd.
 func reserve(fd int, off, n int64) error {
 	for {
 		err := fallocate(fd, 0, off, n)
@@ -87,10 +88,10 @@ func noMemory(err error) error {
 		Remedy: "free memory or raise the memory limit of the container"}
 }
 
-// populates reports whether the kernel gives a range of a mapping its pages on
+// populates reports whether the kernel allocates a range of a mapping on
 // request, as Linux does since 5.14 (madvise(2), MADV_POPULATE_WRITE). Where it
-// does not, segments are reserved and mapped whole. It is a variable so that tests
-// can be such a kernel.
+// does not, segments are reserved and mapped whole. It is a variable so that
+// tests can simulate such a kernel.
 var populates = sync.OnceValue(func() bool {
 	mem, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
@@ -100,8 +101,8 @@ var populates = sync.OnceValue(func() bool {
 	return unix.Madvise(mem, unix.MADV_POPULATE_WRITE) == nil
 })
 
-// populate gives a part of a mapped segment its pages, in the file and in the
-// mapping. It begins at a page.
+// populate allocates the pages of a part of a mapped segment, in the file and in
+// the mapping. The part begins at a page.
 func populate(mem []byte) error {
 	if len(mem) == 0 || !populates() {
 		return nil
@@ -111,7 +112,7 @@ func populate(mem []byte) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
-		case errors.Is(err, unix.EFAULT): // what would be a SIGBUS for who touches it
+		case errors.Is(err, unix.EFAULT): // an access would be a SIGBUS
 			err = unix.ENOSPC
 			fallthrough
 		case errors.Is(err, unix.ENOMEM):
@@ -121,7 +122,7 @@ func populate(mem []byte) error {
 	}
 }
 
-// mapBacked maps a segment and backs what is used of it.
+// mapBacked maps a segment and backs the part in use.
 func mapBacked(fd int, s shape) ([]byte, error) {
 	const prot = unix.PROT_READ | unix.PROT_WRITE
 	if s.whole() {

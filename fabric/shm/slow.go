@@ -8,16 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// later has a call tried again.
+// later schedules another try of a call.
 func (g *greeter) later(c *handshake) {
 	c.due = time.Now().Add(c.pause)
 	c.pause = min(2*c.pause, pauseMax)
 	g.due(c.due)
 }
 
-// more is called when the other end has been silent for handshakeTime. The end of
-// a process also ends its connections, which is heard at once: to ask for the
-// process as well is for a socket that a child of it has inherited.
+// more is called when the other side has been silent for handshakeTime. The end
+// of a process also closes its connections, which epoll reports at once. The
+// process is checked for the case that a child of it has inherited the socket.
 func (g *greeter) more(c *handshake) {
 	c.due = time.Now().Add(g.d.slow)
 	g.due(c.due)
@@ -37,7 +37,7 @@ func (g *greeter) more(c *handshake) {
 		"pid", pid)
 }
 
-// say warns, once, of a connection that takes long.
+// say warns, once, about a connection that takes long.
 func (g *greeter) say(c *handshake, what string, more ...any) {
 	if c.said || time.Since(c.begun) < g.d.slow {
 		return

@@ -56,7 +56,7 @@ func sendHello(fd int, h *hello, fds ...int) error {
 	return nil
 }
 
-// sendMsg is a variable so that tests can refuse it.
+// sendMsg is a variable so that tests can make it fail.
 var sendMsg = rawSend
 
 // receive receives a greeting and at most maxFDs descriptors, which are the

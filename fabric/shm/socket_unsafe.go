@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The calls of a greeting are made without telling the Go scheduler. None of
-// them waits; one that it is told of looks like one that does as soon as the
-// kernel runs another process meanwhile. Then its monitor gives the processor away
-// and looks again every 20 µs from then on, in each of the ranks that greet.
+// The calls of a greeting bypass the Go scheduler. None of them blocks, but to
+// the scheduler one looks as if it did as soon as the kernel runs another
+// process meanwhile. Its monitor would then take the processor away and check
+// again every 20 µs from then on, in each of the greeting ranks.
 
 // sockName is the address of an abstract socket.
 type sockName struct {
@@ -17,8 +17,8 @@ type sockName struct {
 	len uintptr
 }
 
-// set answers n as that of name. A name that is too long is cut, and nobody
-// listens there.
+// set returns n as the address of name. A name that is too long is cut, and has
+// no listener.
 func (n *sockName) set(name string) *sockName {
 	n.raw.Family = unix.AF_UNIX
 	path := unsafe.Slice((*byte)(unsafe.Pointer(&n.raw.Path[1])), len(n.raw.Path)-1)

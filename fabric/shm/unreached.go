@@ -13,12 +13,11 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// An address is the name of a rank's rendezvous socket and, behind a blank, that
-// of its network namespace: an abstract socket is reached from its own only
-// (unix(7), network_namespaces(7)).
+// An address is the name of a rank's rendezvous socket, a blank, and the name of
+// its network namespace: an abstract socket is reached from its own namespace
+// only (unix(7), network_namespaces(7)).
 
-// netNamespace is this process's, as the kernel names it, or "" if /proc does
-// not tell.
+// netNamespace is this process's, as the kernel names it, or "" without /proc.
 var netNamespace = sync.OnceValue(func() string {
 	name, err := os.Readlink("/proc/self/ns/net")
 	if err != nil {
@@ -27,14 +26,14 @@ var netNamespace = sync.OnceValue(func() string {
 	return name
 })
 
-// socketOf takes an address apart.
+// socketOf splits an address.
 func socketOf(addr string) (socket, namespace string) {
 	socket, namespace, _ = strings.Cut(addr, " ")
 	return socket, namespace
 }
 
-// unreached is the error of a dial to a peer of the namespace theirs. Where that
-// is this one, nobody listens because the peer has left.
+// unreached returns the error of a dial to a peer of the namespace theirs. If
+// that is this one, there is no listener because the peer has left.
 func unreached(err error, theirs string) error {
 	const op = "reach the peer's socket"
 	mine := netNamespace()
@@ -50,12 +49,12 @@ func unreached(err error, theirs string) error {
 	return e
 }
 
-// errHungUp is a connection that ended before its greeting did.
+// errHungUp is the error of a connection that ended before its greeting did.
 var errHungUp = errors.New("the peer hung up")
 
-// hasGone reports that a handshake failed because the peer has left in the midst
-// of it. Ranks do, without a fault of anyone: who only receives has connected so
-// as to hear of the sender's death, and may be done before that is.
+// hasGone reports whether a handshake failed because the peer left in the middle
+// of it. That is no fault: a rank that only receives has connected so as to
+// learn of the sender's death, and may be done before the handshake is.
 func hasGone(err error) bool {
 	return errors.Is(err, errHungUp) || errors.Is(err, io.EOF) ||
 		errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ESRCH)

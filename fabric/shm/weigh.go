@@ -14,21 +14,22 @@ import (
 	"github.com/weft-mpi/weft/internal/procs"
 )
 
-// What a system call costs differs by four times between machines (least on bare
-// metal, most in a virtual machine within another), and with it the size from
-// which it is worth making instead of copying twice. So one rank of a host
-// measures both ways at its start, with two threads on two processors and the
-// ring and the call that messages take, and tells the others.
+// The cost of a system call differs by a factor of four between machines (least
+// on bare metal, most in a virtual machine within another), and so does the size
+// from which one call is cheaper than copying twice. So one rank of a host
+// measures both ways when it starts, with two threads on two processors, the
+// ring, and the call that messages use. It tells the other ranks.
 
-// weighed are the sizes at which both ways are measured, in bytes, by twos.
+// weighed are the sizes at which both ways are measured, in bytes, by powers of
+// two.
 var weighed = [...]int{DefaultGetMin, 2 * DefaultGetMin}
 
 // errWeigh is why a size could not be measured.
 var errWeigh = errors.New("the processors are too busy")
 
-// Weigh measures from which size on messages of this machine should be read from
-// their sender's memory, in bytes: once in a process, some milliseconds of two
-// processors. Where that can't be done it answers DefaultGetMin and why. Local.
+// Weigh measures the size in bytes from which messages of this machine should be
+// read from their sender's memory: once in a process, for some milliseconds on
+// two processors. If that fails it returns DefaultGetMin and the reason. Local.
 func (Provider) Weigh() (int, error) { return weighOnce() }
 
 var weighOnce = sync.OnceValues(weigh)
@@ -95,7 +96,8 @@ func (s *scales) close() {
 	unix.Munmap(s.tx.mem)
 }
 
-// weigh is how long a message of n bytes takes through the ring and by a call.
+// weigh returns how long a message of n bytes takes through the ring and by a
+// call.
 func (s *scales) weigh(n int) (ring, read time.Duration, err error) {
 	ring, read = time.Hour, time.Hour
 	for range weighRounds {
@@ -112,8 +114,8 @@ func (s *scales) weigh(n int) (ring, read time.Duration, err error) {
 	return ring, read, nil
 }
 
-// send is how long a message of n bytes takes until its sender hears that it is
-// there.
+// send returns how long a message of n bytes takes until its sender knows that
+// it has arrived.
 func (s *scales) send(n int, read bool) (time.Duration, error) {
 	for i := 0; i < n; i += lineSize {
 		s.src[i]++ // as a sender that has just made the message does
@@ -137,8 +139,8 @@ func (s *scales) send(n int, read bool) (time.Duration, error) {
 	return time.Since(start), s.err
 }
 
-// receive takes messages until it is over, on another processor than the sender:
-// a rank that is bound to one looks for another. Its thread ends with it.
+// receive takes messages until it is over, on another processor than the
+// sender's: a rank that is bound to one uses a second. Its thread ends with it.
 func (s *scales) receive() {
 	defer s.receiver.Done()
 	runtime.LockOSThread()
@@ -161,7 +163,7 @@ func (s *scales) receive() {
 	}
 }
 
-// next takes a message into dst, if there is one, and answers its length.
+// next takes a message into dst, if there is one, and returns its length.
 func (c *consumer) next(dst []byte) int {
 	ctl := c.line(c.head).control()
 	if uint32(ctl) != uint32(c.head+1) {
@@ -176,7 +178,7 @@ func (c *consumer) next(dst []byte) int {
 	return n
 }
 
-// cpus is how many processors the calling thread may be moved to.
+// cpus returns how many processors the calling thread may run on.
 func cpus() int {
 	set, err := widest()
 	if err != nil {
@@ -185,8 +187,8 @@ func cpus() int {
 	return set.Count()
 }
 
-// widest are the processors that the kernel would let a thread of this process
-// run on, whatever it is bound to. It leaves the calling thread as it was.
+// widest returns the processors that the kernel would permit to a thread of this
+// process, whatever it is bound to. It leaves the calling thread as it was.
 func widest() (set unix.CPUSet, err error) {
 	var all, bound unix.CPUSet
 	if err = unix.SchedGetaffinity(0, &bound); err != nil {

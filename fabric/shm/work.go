@@ -2,9 +2,9 @@ package shm
 
 import "sync/atomic"
 
-// work moves one block of a peer's transfer that we help with, and one of ours.
-// It reports false if all of ours wait for their helpers, who ring when they
-// have done.
+// work moves one block of a peer's transfer that this rank helps with, and one
+// of its own. It returns false if all of its own wait for their helpers, which
+// ring when they are done.
 func (d *Domain) work() bool {
 	helped := d.workForPeers()
 	return d.workForUs() || helped
@@ -52,8 +52,8 @@ func (j *helpJob) claimed() bool {
 	return atomic.LoadUint64(slotWord(j.mem, j.slot, coopClaims)) >= j.blocks
 }
 
-// workForUs looks beyond the transfers of lead where none of those can go on:
-// a peer that is slow holds up its own only.
+// workForUs goes beyond the first lead transfers if none of those can go on: a
+// slow peer delays only its own.
 func (d *Domain) workForUs() bool {
 	worked, oldest := false, -1
 	for i := 0; i < len(d.jobs) && (i < lead || oldest < 0); {
@@ -98,7 +98,7 @@ func (d *Domain) workOn(i int) {
 	}
 }
 
-// atHelper sees how far the helper is with a transfer of which our half is
+// atHelper checks how far the helper has come with a transfer whose own half is
 // moved.
 func (j *getJob) atHelper() (over bool, err error) {
 	if !j.waiting {
