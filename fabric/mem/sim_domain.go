@@ -217,14 +217,14 @@ func (d *simDomain) End(p fabric.Peer, err error) bool {
 // goneTo reports whether the rank is down to a peer.
 func (d *simDomain) goneTo(p int) bool { return d.dead || d.ended[p] }
 
-// Close ends the rank as a death does.
+// Close ends the rank as a death does, but for what it has sent: all of it comes.
 func (d *simDomain) Close() error {
 	select {
 	case <-d.closed:
 		return fabric.ErrClosed
 	default:
 	}
-	d.sim.Kill(d.rank)
+	d.sim.end(d.rank, true)
 	close(d.closed)
 	return nil
 }

@@ -49,14 +49,18 @@ func (e *simEndpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	return nil
 }
 
+// nowhere reports whether m is what an engine sends for memory that it could not
+// register.
+func nowhere(m fabric.Remote) bool { return m.Addr == 0 && m.Key == 0 }
+
 func (e *simEndpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
 	s := e.d.sim
 	o := simOp{op: op, peer: e.to, local: dst.Bytes, region: dst.Region.Handle, remote: src}
 	err := e.admit()
 	switch {
 	case err != nil:
-	case !s.Caps.Get || src.Key == 0 || s.chance(s.NoGet):
-		err = fabric.ErrUnsupported // memory without a key could not be registered
+	case !s.Caps.Get || nowhere(src) || s.chance(s.NoGet):
+		err = fabric.ErrUnsupported
 	case s.domains[e.to].goneTo(e.d.rank): // it will fail
 	default:
 		_, err = s.domains[e.to].reach(src, len(dst.Bytes), fabric.RemoteRead)
@@ -73,7 +77,7 @@ func (e *simEndpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op
 	err := e.admit()
 	switch {
 	case err != nil:
-	case !s.Caps.Put || dst.Key == 0 || s.chance(s.NoGet):
+	case !s.Caps.Put || nowhere(dst) || s.chance(s.NoGet):
 		err = fabric.ErrUnsupported
 	case s.domains[e.to].goneTo(e.d.rank): // it will fail
 	default:

@@ -238,7 +238,10 @@ func (s *Sim) over(d *simDomain, o simOp, err error) {
 // Kill ends a rank. Of what it has sent a beginning still arrives, drawn, and of
 // its notes some; what is on its way to it is lost. What it has stored becomes
 // visible before anybody learns of its end.
-func (s *Sim) Kill(rank int) {
+func (s *Sim) Kill(rank int) { s.end(rank, false) }
+
+// end ends a rank; all that it has sent, and given notes of, arrives if whole.
+func (s *Sim) end(rank int, whole bool) {
 	d := s.domains[rank]
 	if d.dead {
 		return
@@ -247,10 +250,10 @@ func (s *Sim) Kill(rank int) {
 	s.look()
 	d.end()
 	for p, peer := range s.domains {
-		peer.notes = slices.DeleteFunc(peer.notes, func(n simItem) bool { return n.peer == rank && s.rng.IntN(2) == 0 })
+		peer.notes = slices.DeleteFunc(peer.notes, func(n simItem) bool { return n.peer == rank && !whole && s.rng.IntN(2) == 0 })
 		out, in := s.link(rank, p), s.link(p, rank)
-		keep := 0
-		if n := len(out.flight); n > 0 {
+		keep := len(out.flight)
+		if n := keep; n > 0 && !whole {
 			keep = s.rng.IntN(n + 1)
 		}
 		out.cut(keep)
