@@ -116,21 +116,21 @@ type SimEvent struct {
 // generator, so the same seed and the same calls give the same events.
 //
 // Memory of Share has a view for each rank: what that rank loads and stores. A
-// rank's stores wait in a buffer, are moved into the memory in the order in which
-// they were made, and are then in the views of all (TSO). The Sim looks for stores
-// whenever it is called. Those that a rank has made since the last call become
-// visible at once, all of them, since their order is not known. A store is one of 8
-// aligned bytes, and a release, whatever it is made with. So a Sim says nothing
-// about words that ranks change by compare-and-swap in memory of Reach (Atomic is
-// right), and does not see a store of what the word holds already.
+// rank's stores wait in a buffer. Moves bring them into the memory in the order in
+// which they were made, and from there into the views of all (TSO). The Sim looks
+// for stores whenever it is called. It does not know the order of those that a rank
+// has made since the last call, so they become visible all at once. A store is one
+// of 8 aligned bytes, and a release, whatever it is made with. So a Sim says
+// nothing about compare-and-swap in memory of Reach (Atomic is right), and does not
+// see a store of what the word holds already.
 //
-// A message, and a ring of Knock, come behind what their sender had stored before.
-// So do Arm or Knock, see ArmFences. Registered memory has no views and is not
-// reached.
+// A message and the ring of a Knock come behind what their sender had stored
+// before. Arm or Knock makes stores visible too: see ArmFences. Registered memory
+// has no views, and Reach answers ErrUnsupported to it.
 //
 // A doorbell rings for what Domain.Arm says, and Woken tells of it. But Wait
 // blocks until the domain is closed, and Wake does nothing, so a progress thread
-// never wakes up: who drives the Sim plays the sleeper.
+// never wakes up: the driver plays the sleeper.
 type Sim struct {
 	SimConfig
 	rng     *rand.Rand

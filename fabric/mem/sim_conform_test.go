@@ -19,7 +19,6 @@ import (
 // view. TestAStoreInASimWaitsForItsMove and those behind it are for that.
 func TestConformanceOfASim(t *testing.T) {
 	for name, c := range map[string]mem.SimConfig{
-		"calm":      {Depth: 64},
 		"depth 2":   {Depth: 2},
 		"difficult": {Depth: 16, Again: 40, Split: 100},
 	} {
