@@ -45,15 +45,15 @@ stress:
 	$(STRESS) -exec 'env GOMAXPROCS=8 GOGC=1 GODEBUG=clobberfree=1' $(ENGINE)
 	$(STRESS) -exec 'env GOMAXPROCS=1' $(ENGINE)
 
-# Planted bugs: the simulation has to find those of the engine, the package's
+# Planted bugs: the simulations have to find those of the engine and of flags,
 # tests those of waiting.
 bugs:
-	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./pt2pt -run PlantedBugs -v
+	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./pt2pt ./comm -run PlantedBugs -v
 
-# The simulation with new seeds, for as long as SOAK says.
+# The simulations with new seeds, for as long as SOAK says.
 SOAK ?= 10m
 soak:
-	$(GO) test -timeout 0 ./pt2pt -run 'TestSim$$' -soak $(SOAK) -from $$(date +%s)00000 -v
+	$(GO) test -timeout 0 ./pt2pt ./comm -run 'TestSim$$' -soak $(SOAK) -from $$(date +%s)00000 -v
 
 # Every fuzz target, one after another, for as long each as FUZZ says.
 FUZZ ?= 30s

@@ -22,9 +22,8 @@
 //
 // # Settings
 //
-// Package job reads the transports' settings from the environment (options.go),
-// except those of verbs, which reads its own. Each transport lists and checks
-// its settings.
+// Package job reads the transports' settings from the environment (options.go).
+// Each transport lists and checks its own.
 //
 // Package job imports boot, fabric, the transports and wire.
 package job

@@ -22,6 +22,7 @@ type simPlan struct {
 	modes  int // sends that are not standard, in 256
 	attach int // bytes of attached memory
 	weight []int
+	born   [][]int // step at which each rank makes each of the contexts that come late
 }
 
 func drawPlan(rng *rand.Rand) (p simPlan) {
@@ -185,7 +186,8 @@ func (r *simRank) drawSome() (qs []*simReq) {
 // drawMessage draws what a send sends.
 func (r *simRank) drawMessage(p *simPlan) (dest int, cid uint32, tag int32, n int) {
 	rng := r.w.rng
-	return rng.IntN(len(r.w.ranks)), uint32(2 + 2*rng.IntN(p.cids)), int32(rng.IntN(p.tags)), p.drawSize(rng)
+	dest, cid, tag = rng.IntN(len(r.w.ranks)), uint32(2+2*rng.IntN(p.cids)), int32(rng.IntN(p.tags))
+	return dest, r.drawLate(cid), tag, p.drawSize(rng)
 }
 
 // drawPattern draws what a receive or a probe matches, and the room for it.
@@ -236,7 +238,9 @@ func (w *simWorld) play(p simPlan) {
 	for _, n := range p.weight {
 		sum += n
 	}
-	for step := range p.steps {
+	w.born = p.born
+	for w.step = range p.steps {
+		step := w.step
 		for _, at := range p.deaths {
 			if live := w.living(); at == step && len(live) > 1 {
 				w.kill(live[w.rng.IntN(len(live))])
@@ -256,6 +260,7 @@ func (w *simWorld) play(p simPlan) {
 			w.settle()
 		}
 	}
+	w.step = p.steps
 	w.settle()
 	w.drain()
 }

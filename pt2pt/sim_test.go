@@ -19,11 +19,19 @@ var (
 // traceLines is how much of the trace of a failing seed is shown.
 const traceLines = 120
 
-// runSeed plays a seed and returns what broke.
-func runSeed(seed uint64, tracing bool) (trace []byte, err error) {
+// drawWorld draws a job and what it does.
+func drawWorld(seed uint64) (*simWorld, simPlan) {
 	rng := rand.New(rand.NewPCG(seed, 0x5eed))
 	p := drawPlan(rng)
 	w := newSimWorld(rng, p.nets[0].Size, newSimNets(rng, p.nets), p.limits)
+	w.own = rand.New(rand.NewPCG(seed, 0x1a7e))
+	p.drawLate(w.own)
+	return w, p
+}
+
+// runSeed plays a seed and returns what broke.
+func runSeed(seed uint64, tracing bool) (trace []byte, err error) {
+	w, p := drawWorld(seed)
 	w.tracing, w.raw = tracing, tracing
 	w.note("%+v", p)
 	err = w.run(p)

@@ -24,6 +24,11 @@ type simWorld struct {
 	ranks []*simRank
 	reqs  []*simReq // by name, from 0
 
+	own   *rand.Rand // for contexts that come late
+	born  [][]int    // see simPlan
+	step  int        // of the plan
+	early int        // messages that came before their context
+
 	changes int // events that bring the job on
 	tracing bool
 	raw     bool // the trace shows every byte
@@ -252,6 +257,9 @@ func (w *simWorld) arrive(e mem.SimEvent) {
 		return
 	default:
 		return
+	}
+	if !w.knows(e.Rank, cid) {
+		w.early++
 	}
 	w.tell(a)
 	if named != 0 {

@@ -199,6 +199,9 @@ func noAllocation(t *testing.T, h Harness) {
 	if raceEnabled {
 		t.Skip("allocations are not counted under the race detector")
 	}
+	if h.Allocates {
+		t.Skip("the transport allocates")
+	}
 	r := open(t, h, 2)
 	a, b := r.nodes[0], r.nodes[1]
 	caps := a.d.Caps()

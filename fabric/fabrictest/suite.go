@@ -37,6 +37,9 @@ type Harness struct {
 	// peer that answered ErrAgain has room again.
 	RingsForRoom bool
 
+	// Allocates says that the transport is for tests, and allocates as it likes.
+	Allocates bool
+
 	// Brief makes the cases about races a fifth as long: for a second
 	// run over a transport that has passed them whole.
 	Brief bool

@@ -13,14 +13,19 @@ import (
 type SimConfig struct {
 	Size  int
 	Depth int         // messages that an ordered pair holds before Send answers ErrAgain
-	Caps  fabric.Caps // of every domain; Atomics are not offered
+	Caps  fabric.Caps // of every domain
 
-	Again  int // Sends and Gets that answer ErrAgain without need
+	Again  int // operations that answer ErrAgain without need
 	Split  int // Polls that hand over fewer events than they could
 	NoGet  int // Gets and Puts that are refused with ErrUnsupported
-	BadGet int // Gets and Puts that are accepted and fail
+	BadGet int // Gets, Puts and Atomics that are accepted and fail
 	Mapped int // memory that peers have mapped
 	NoReg  int // Registers that fail
+
+	// ArmFences says that Arm makes visible what all ranks have stored, as
+	// membarrier(2) does, so that Knock only looks whether somebody sleeps. Without
+	// it Knock makes visible what its own rank has stored, and then looks.
+	ArmFences bool
 
 	// Meet, unless nil, says which ranks reach one another over this network:
 	// only those learn of each other's death.
@@ -58,6 +63,12 @@ func DrawSim(rng *rand.Rand, size int) SimConfig {
 	c.Again, c.Split = maybe(2, 160), maybe(2, 255)
 	c.NoGet, c.BadGet = maybe(3, 128), maybe(6, 64)
 	c.Mapped, c.NoReg = maybe(3, 255), maybe(6, 64)
+	// What follows has a generator of its own, so that it changes nothing that
+	// the caller draws next.
+	own := rand.New(rand.NewPCG(uint64(eager)<<32|uint64(c.Depth), uint64(c.Caps.Chunk)<<32|uint64(c.Caps.RndvMin)))
+	c.Caps.Atomics = own.IntN(4) > 0
+	c.Caps.Reach = own.IntN(4) > 0
+	c.ArmFences = own.IntN(2) == 0
 	return c
 }
 
@@ -67,19 +78,23 @@ type SimWhat uint8
 const (
 	SimSent     SimWhat = iota + 1 // Rank's Send towards Peer was accepted
 	SimAgain                       // ... or answered ErrAgain
-	SimGet                         // Rank's Get, Put or Flush was accepted: Op
+	SimGet                         // Rank's Get, Put, Atomic or Flush was accepted: Op
 	SimNoGet                       // ... or answered an error other than ErrAgain: Err
 	SimArrive                      // a message of Peer is there for Rank's Poll
 	SimDeliver                     // Rank's Poll hands it over
-	SimTransfer                    // a Get, Put or Flush of Rank's is carried out, or has failed: Err
+	SimTransfer                    // a Get, Put, Atomic or Flush of Rank's is carried out, or has failed: Err
 	SimComplete                    // Rank's Poll ends it
 	SimDeath                       // Rank is dead
 	SimDown                        // Rank's Poll reports the death of Peer
 	SimMisuse                      // Rank has broken the contract: Err
+	SimStore                       // what Rank has stored becomes visible to all
+	SimKnock                       // Rank's Knock found that Peer sleeps
+	SimRing                        // Rank's doorbell rings
 )
 
 var simWhats = [...]string{SimSent: "sent", SimAgain: "again", SimGet: "get", SimNoGet: "no-get", SimArrive: "arrive",
-	SimDeliver: "deliver", SimTransfer: "transfer", SimComplete: "complete", SimDeath: "death", SimDown: "down", SimMisuse: "misuse"}
+	SimDeliver: "deliver", SimTransfer: "transfer", SimComplete: "complete", SimDeath: "death", SimDown: "down", SimMisuse: "misuse",
+	SimStore: "store", SimKnock: "knock", SimRing: "ring"}
 
 func (w SimWhat) String() string { return simWhats[w] }
 
@@ -100,14 +115,31 @@ type SimEvent struct {
 // one, by the caller's choice (Do) or drawn (Step). All chance is in the one
 // generator, so the same seed and the same calls give the same events.
 //
-// Domains of a Sim have no doorbell: Wait blocks until the domain is closed,
-// and Wake does nothing, so a progress thread never wakes up.
+// Memory of Share has a view for each rank: what that rank loads and stores. A
+// rank's stores wait in a buffer. Moves bring them into the memory in the order in
+// which they were made, and from there into the views of all (TSO). The Sim looks
+// for stores whenever it is called. It does not know the order of those that a rank
+// has made since the last call, so they become visible all at once. A store is one
+// of 8 aligned bytes, and a release, whatever it is made with. So a Sim says
+// nothing about compare-and-swap in memory of Reach (Atomic is right), and does not
+// see a store of what the word holds already.
+//
+// A message and the ring of a Knock come behind what their sender had stored
+// before. Arm or Knock makes stores visible too: see ArmFences. Registered memory
+// has no views, and Reach answers ErrUnsupported to it.
+//
+// A doorbell rings for what Domain.Arm says, and Woken tells of it. But Wait
+// blocks until the domain is closed, and Wake does nothing, so a progress thread
+// never wakes up: the driver plays the sleeper.
 type Sim struct {
 	SimConfig
 	rng     *rand.Rand
 	domains []*simDomain
 	links   []simLink // from*size+to
+	shares  []*simShare
 	moves   []SimMove // scratch
+
+	accepted uint64 // Gets, Puts, Atomics and Flushes
 }
 
 // simLink is what an ordered pair of ranks has under way.
@@ -119,15 +151,16 @@ type simLink struct {
 
 // simItem is an event for a rank: on its way, or in its inbox.
 type simItem struct {
-	what fabricCall
-	peer int
-	kind uint8
-	imm  uint64
-	hdr  []byte
-	body []byte
-	note uint32
-	op   fabric.Op
-	err  error
+	what   fabricCall
+	peer   int
+	stored uint64 // what the sender had stored: see simBuffer
+	kind   uint8
+	imm    uint64
+	hdr    []byte
+	body   []byte
+	note   uint32
+	op     fabric.Op
+	err    error
 }
 
 // fabricCall is the method of fabric.Handler that an item becomes.
@@ -143,7 +176,6 @@ const (
 // NewSim makes a network. All its chance comes from rng.
 func NewSim(rng *rand.Rand, c SimConfig) *Sim {
 	c.Depth = max(c.Depth, 1)
-	c.Caps.Atomics = false
 	s := &Sim{SimConfig: c, rng: rng, links: make([]simLink, c.Size*c.Size)}
 	for i := range s.links {
 		if c.Again+c.Split > 0 && rng.IntN(3) == 0 {

@@ -2,6 +2,7 @@ package mem
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -14,25 +15,32 @@ type simDomain struct {
 	rank    int
 	eps     []*simEndpoint
 	inbox   []simItem // what the next Polls hand over
+	notes   []simItem // of Puts that have been carried out
 	ops     []simOp   // accepted, not carried out
 	told    []bool    // whose death is in the inbox, or was
 	down    []error   // why whose endpoint is down: its death was reported, or End
 	ended   []bool    // whom this rank has ended
-	unsaid  []error   // first failure of a NoOp that no Flush has told of
+	unsaid  []simFailure
 	regions map[uint64]simRegion
 	lastKey uint64
 	next    uint64 // address
+	shared  int    // bytes that Share has handed out
 	dead    bool
-	closed  chan struct{}
+	simBell
+	simBuffer
+	closed chan struct{}
 }
 
 type simRegion struct {
 	base   uint64
 	bytes  []byte
 	access fabric.Access
+	share  *simShare // whose memory bytes is, nil unless made by Share
 }
 
+// simOp is a Get, or what put, atomic or flush say.
 type simOp struct {
+	id     uint64 // in order of acceptance
 	op     fabric.Op
 	peer   int
 	local  []byte
@@ -40,13 +48,21 @@ type simOp struct {
 	remote fabric.Remote
 	put    bool
 	note   uint32
+	atomic fabric.Atomic // its Kind is 0 for the others
 	fails  error
 	flush  bool
 }
 
+// simFailure is that of a NoOp, of which no Flush has told.
+type simFailure struct {
+	peer int
+	id   uint64 // of the NoOp
+	err  error
+}
+
 func newSimDomain(s *Sim, rank int) *simDomain {
 	return &simDomain{sim: s, rank: rank, eps: make([]*simEndpoint, s.Size), told: make([]bool, s.Size), down: make([]error, s.Size),
-		ended: make([]bool, s.Size), unsaid: make([]error, s.Size),
+		ended:   make([]bool, s.Size),
 		regions: map[uint64]simRegion{}, next: firstAddr, closed: make(chan struct{})}
 }
 
@@ -73,15 +89,20 @@ func (d *simDomain) Register(b []byte, a fabric.Access) (fabric.Region, error) {
 	if d.sim.chance(d.sim.NoReg) {
 		return fabric.Region{}, &fabric.Error{Op: "register memory", Err: ErrSim}
 	}
-	d.lastKey++
-	d.regions[d.lastKey] = simRegion{d.next, b, a}
-	reg := fabric.Region{Remote: fabric.Remote{Addr: d.next, Len: uint64(len(b)), Key: d.lastKey}, Handle: d.lastKey}
-	d.next += uint64(len(b)) + addrGap
-	return reg, nil
+	return d.register(simRegion{bytes: b, access: a}), nil
 }
 
-func (d *simDomain) Share(int) (fabric.Segment, error) {
-	return fabric.Segment{}, fabric.ErrUnsupported
+// register gives a region its address. Where words are acted on it is as aligned
+// as the memory.
+func (d *simDomain) register(r simRegion) fabric.Region {
+	if r.access&fabric.RemoteAtomic != 0 {
+		d.next = (d.next+addrAlign-1)&^(addrAlign-1) + misalignment(r.bytes)
+	}
+	r.base = d.next
+	d.next += uint64(len(r.bytes)) + addrGap
+	d.lastKey++
+	d.regions[d.lastKey] = r
+	return fabric.Region{Remote: fabric.Remote{Addr: r.base, Len: uint64(len(r.bytes)), Key: d.lastKey}, Handle: d.lastKey}
 }
 
 func (d *simDomain) Mapped([]byte) bool { return d.sim.chance(d.sim.Mapped) }
@@ -103,13 +124,15 @@ func (d *simDomain) Deregister(r fabric.Region) error {
 func (d *simDomain) reach(m fabric.Remote, n int, a fabric.Access) ([]byte, error) {
 	r, ok := d.regions[m.Key]
 	off, size := m.Addr-r.base, uint64(len(r.bytes))
-	if !ok || r.access&a != a || off > size || m.Len > size-off || uint64(n) > m.Len {
+	if !ok || r.access&a != a || off > size || m.Len > size-off || uint64(n) > m.Len ||
+		a == fabric.RemoteAtomic && m.Addr%8 != 0 {
 		return nil, badRemote("reach memory", fabric.Peer(d.rank), m, n)
 	}
 	return r.bytes[off : off+uint64(n)], nil
 }
 
 func (d *simDomain) Poll(h fabric.Handler, max int) int {
+	d.sim.look()
 	n := min(max, len(d.inbox))
 	if d.dead || n <= 0 {
 		return 0
@@ -151,9 +174,7 @@ func (d *simDomain) hand(h fabric.Handler, i simItem) {
 	}
 }
 
-func (d *simDomain) Arm(fabric.Wake) error { return nil }
-func (d *simDomain) Disarm()               {}
-func (d *simDomain) Wake()                 {}
+func (d *simDomain) Wake() {}
 
 func (d *simDomain) Sleep(time.Duration) error { return fabric.ErrUnsupported }
 
@@ -172,6 +193,7 @@ func (d *simDomain) End(p fabric.Peer, err error) bool {
 	}
 	d.down[p], d.told[p], d.ended[p] = err, true, true
 	d.sim.link(int(p), d.rank).cut(0)
+	d.notes = slices.DeleteFunc(d.notes, func(n simItem) bool { return n.peer == int(p) })
 	inbox, ops := d.inbox, d.ops
 	d.inbox, d.ops = nil, nil
 	for _, i := range inbox {
@@ -195,14 +217,14 @@ func (d *simDomain) End(p fabric.Peer, err error) bool {
 // goneTo reports whether the rank is down to a peer.
 func (d *simDomain) goneTo(p int) bool { return d.dead || d.ended[p] }
 
-// Close ends the rank as a death does.
+// Close ends the rank as a death does, but for what it has sent: all of it comes.
 func (d *simDomain) Close() error {
 	select {
 	case <-d.closed:
 		return fabric.ErrClosed
 	default:
 	}
-	d.sim.Kill(d.rank)
+	d.sim.end(d.rank, true)
 	close(d.closed)
 	return nil
 }
@@ -210,112 +232,6 @@ func (d *simDomain) Close() error {
 // end forgets what the rank had.
 func (d *simDomain) end() {
 	d.dead = true
-	d.inbox, d.ops = nil, nil
+	d.inbox, d.notes, d.ops, d.rings = nil, nil, nil, nil
 	clear(d.regions)
 }
-
-// simEndpoint is the way from one rank to another, or to itself.
-type simEndpoint struct {
-	d    *simDomain
-	to   int
-	link *simLink
-}
-
-// admit says whether an operation may begin.
-func (e *simEndpoint) admit() error {
-	switch s := e.d.sim; {
-	case e.d.dead:
-		return fabric.ErrClosed
-	case e.d.down[e.to] != nil:
-		return &fabric.Error{Op: "send", Peer: fabric.Peer(e.to), HasPeer: true, Err: e.d.down[e.to]}
-	case e.d.told[e.to], s.chance(s.Again): // the next Poll will say so
-		return fabric.ErrAgain
-	}
-	return nil
-}
-
-func (e *simEndpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
-	s := e.d.sim
-	if len(hdr) > fabric.MaxHeader || len(body) > s.Caps.MaxEager {
-		return fabric.ErrTooLong
-	}
-	err := e.admit()
-	lost := s.domains[e.to].goneTo(e.d.rank)
-	if err == nil && (e.link.count >= s.Depth || lost && s.rng.IntN(2) == 0) {
-		err = fabric.ErrAgain
-	}
-	ev := SimEvent{What: SimSent, Rank: e.d.rank, Peer: e.to, Kind: kind, Imm: imm, Hdr: hdr, Body: body, Err: err}
-	if err != nil {
-		ev.What = SimAgain
-	}
-	s.tell(ev)
-	if err != nil || lost { // what goes to the dead goes nowhere
-		return err
-	}
-	e.link.count++
-	e.link.flight = append(e.link.flight, simItem{what: callDeliver, peer: e.d.rank, kind: kind, imm: imm,
-		hdr: append([]byte(nil), hdr...), body: append([]byte(nil), body...)})
-	return nil
-}
-
-func (e *simEndpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
-	s := e.d.sim
-	o := simOp{op: op, peer: e.to, local: dst.Bytes, region: dst.Region.Handle, remote: src}
-	err := e.admit()
-	switch {
-	case err != nil:
-	case !s.Caps.Get || src.Key == 0 || s.chance(s.NoGet):
-		err = fabric.ErrUnsupported // memory without a key could not be registered
-	case s.domains[e.to].goneTo(e.d.rank): // it will fail
-	default:
-		_, err = s.domains[e.to].reach(src, len(dst.Bytes), fabric.RemoteRead)
-		if err == nil && s.chance(s.BadGet) {
-			o.fails = ErrSim
-		}
-	}
-	return e.begin(o, err)
-}
-
-func (e *simEndpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
-	s := e.d.sim
-	o := simOp{op: op, peer: e.to, local: src.Bytes, region: src.Region.Handle, remote: dst, put: true, note: note}
-	err := e.admit()
-	switch {
-	case err != nil:
-	case !s.Caps.Put || dst.Key == 0 || s.chance(s.NoGet):
-		err = fabric.ErrUnsupported
-	case s.domains[e.to].goneTo(e.d.rank): // it will fail
-	default:
-		_, err = s.domains[e.to].reach(dst, len(src.Bytes), fabric.RemoteWrite)
-		if err == nil && s.chance(s.BadGet) {
-			o.fails = ErrSim
-		}
-	}
-	return e.begin(o, err)
-}
-
-func (e *simEndpoint) begin(o simOp, err error) error {
-	ev := SimEvent{What: SimGet, Rank: e.d.rank, Peer: e.to, Op: o.op, Put: o.put, Err: err}
-	switch err {
-	case nil:
-		e.d.ops = append(e.d.ops, o)
-	case fabric.ErrAgain:
-		ev.What = SimAgain
-	default:
-		ev.What = SimNoGet
-	}
-	e.d.sim.tell(ev)
-	return err
-}
-
-// Flush is carried out by a move, behind the operations before it.
-func (e *simEndpoint) Flush(op fabric.Op) error {
-	return e.begin(simOp{op: op, peer: e.to, flush: true}, e.admit())
-}
-
-func (e *simEndpoint) Atomic(fabric.Atomic, fabric.Remote, fabric.Op) error {
-	return fabric.ErrUnsupported
-}
-
-func (e *simEndpoint) Reach(fabric.Remote) ([]byte, error) { return nil, fabric.ErrUnsupported }
-func (e *simEndpoint) Knock(bool)                          {}

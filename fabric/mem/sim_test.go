@@ -39,7 +39,12 @@ func (l *simLog) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 	}
 }
 
-func (l *simLog) Notify(from fabric.Peer, note uint32) { l.note("note %d from %d", note, from) }
+func (l *simLog) Notify(from fabric.Peer, note uint32) {
+	l.note("note %d from %d", note, from)
+	if l.down[from] {
+		l.t.Errorf("rank %d: a note from %d, which is down", l.rank, from)
+	}
+}
 
 func (l *simLog) Complete(op fabric.Op, err error) {
 	l.note("complete %d %v", op, err)
@@ -88,7 +93,7 @@ func simulate(t *testing.T, seed uint64) (lines []string) {
 				t.Fatal(err)
 			}
 		}
-		if remote[i], err = d.Register(bytes.Repeat([]byte{byte(10 + i)}, 64), fabric.RemoteRead|fabric.RemoteWrite); err != nil && !errors.Is(err, mem.ErrSim) {
+		if remote[i], err = d.Register(bytes.Repeat([]byte{byte(10 + i)}, 64), fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic); err != nil && !errors.Is(err, mem.ErrSim) {
 			t.Fatal(err)
 		}
 	}
@@ -98,7 +103,14 @@ func simulate(t *testing.T, seed uint64) (lines []string) {
 		if i == dead {
 			continue
 		}
-		switch rng.IntN(6) {
+		// begun takes the answer of an operation.
+		begun := func(what string, op fabric.Op, err error) {
+			if err == nil && op != fabric.NoOp {
+				logs[i].open[op] = j
+			}
+			logs[i].note("%s %d: %v", what, j, err)
+		}
+		switch rng.IntN(10) {
 		case 0, 1:
 			n := sent[i][j] + 1
 			err := eps[i][j].Send(1, n, make([]byte, n%4), bytes.Repeat([]byte{byte(n)}, rng.IntN(c.Caps.MaxEager+1)))
@@ -110,11 +122,7 @@ func simulate(t *testing.T, seed uint64) (lines []string) {
 				t.Errorf("%d messages are under way from %d to %d, the most is %d", sent[i][j]-logs[j].last[i], i, j, c.Depth)
 			}
 		case 2:
-			err := eps[i][j].Get(fabric.Segment{Bytes: make([]byte, 64)}, remote[j].Remote, op)
-			if err == nil {
-				logs[i].open[op] = j
-			}
-			logs[i].note("get %d: %v", j, err)
+			begun("get", op, eps[i][j].Get(fabric.Segment{Bytes: make([]byte, 64)}, remote[j].Remote, op))
 		case 3:
 			logs[i].note("poll %d", ds[i].Poll(logs[i], 1+rng.IntN(8)))
 		case 4:
@@ -123,6 +131,22 @@ func simulate(t *testing.T, seed uint64) (lines []string) {
 			if dead < 0 && rng.IntN(100) == 0 {
 				dead = i
 				s.Kill(i)
+			}
+		case 6:
+			word := remote[j].Remote
+			word.Len = 8
+			begun("atomic", op, eps[i][j].Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 1}, word, op))
+		case 7:
+			if rng.IntN(2) == 0 {
+				op = fabric.NoOp
+			}
+			begun("put", op, eps[i][j].Put(fabric.Segment{Bytes: make([]byte, 8)}, remote[j].Remote, uint32(rng.IntN(3)), op))
+		case 8:
+			begun("flush", op, eps[i][j].Flush(op))
+		case 9:
+			if rng.IntN(4) == 0 && dead != j && i != j {
+				logs[i].note("arm: %v", ds[i].Arm(fabric.WakeAll))
+				eps[j][i].Knock(false)
 			}
 		}
 	}
