@@ -16,7 +16,7 @@ func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) erro
 	if dst.Key == keyVirtual {
 		return fabric.ErrUnsupported
 	}
-	if dst.Len < 8 || dst.Addr%8 != 0 {
+	if dst.Key > keyShare || dst.Len < 8 || dst.Addr%8 != 0 {
 		return fabric.ErrBadRemote
 	}
 	b, err := e.mapped(dst.Key, dst.Addr, 8)

@@ -135,6 +135,7 @@ func TestAtomicsOnTheArenaLoseNoUpdate(t *testing.T) {
 			t.Errorf("CompareSwap(%d, %d): old %d, now %d, %v", c.compare, c.set, old, *word64(b, 8), err)
 		}
 	}
+	op := fabric.Op(1 << 50)
 	for what, dst := range map[string]fabric.Remote{
 		"not aligned":     {Addr: reg.Addr + 4, Len: 8, Key: reg.Key},
 		"too short":       {Addr: reg.Addr, Len: 7, Key: reg.Key},
@@ -143,7 +144,7 @@ func TestAtomicsOnTheArenaLoseNoUpdate(t *testing.T) {
 		"around the end":  {Addr: 1<<64 - 8, Len: 8, Key: keyArena},
 		"beyond the file": {Addr: arenaSpace - 8, Len: 8, Key: keyArena},
 	} {
-		op := fabric.Op(1<<50 + len(what))
+		op++
 		err := p.ep[1].Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 1, Result: &old}, dst, op)
 		if err == nil {
 			p.until("the completion", func() bool { _, ok := p.n[1].done[op]; return ok })

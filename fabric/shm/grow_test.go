@@ -273,7 +273,7 @@ func TestRingsOfAnOldKernelAreWhole(t *testing.T) {
 	instead(t, &madvise, func([]byte, int) error { return unix.EINVAL })
 	p := patientPair(t)
 	for i := range 2 {
-		if mem := p.tx(i).mem; backed(t, mem) < len(mem) {
+		if mem := p.tx(i).mem; backed(t, mem) < len(mem) && qemu == "" { // whose mincore(2) tells of pages that it has touched
 			t.Errorf("the ring of rank %d has %d bytes of memory, want %d", i, backed(t, mem), len(mem))
 		}
 	}
