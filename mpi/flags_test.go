@@ -154,9 +154,14 @@ func TestABarrierThatWasGivenUpIsTheLast(t *testing.T) {
 	})
 }
 
-// A rank in a barrier by flags that waits for one which waits for it.
+// A rank in the fourth barrier waits for one which waits for it. Ranks whose
+// memory others do not reach have its messages in the report.
 func TestTheWatchdogSaysThatABarrierHangs(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
+		barrier := []string{"that needs rank 1: waits for that rank's call", "ranks 0 and 1 wait for each other: deadlock"}
+		if fabric == "verbs" {
+			barrier = []string{"receive from rank 1, tag 1", "ranks 0 and 1 wait to receive from each other, and neither sends: deadlock"}
+		}
 		hang(t, fabric, func(c *mpi.Comm) error {
 			for range 3 {
 				if err := c.WithContext(t.Context()).Barrier(); err != nil {
@@ -168,7 +173,6 @@ func TestTheWatchdogSaysThatABarrierHangs(t *testing.T) {
 			}
 			_, err := mpi.Recv(c, make([]byte, 8), 0, 5)
 			return err
-		}, "a collective call on context 0 that needs rank 1: waits for that rank's call", "a goroutine is blocked in it",
-			"ranks 0 and 1 wait for each other: deadlock", "flags_test.go:")
+		}, append(barrier, "a collective call on context 0", "a goroutine is blocked in it", "flags_test.go:")...)
 	})
 }

@@ -58,7 +58,7 @@ user_files() {
 
 # copy_in TREE TO PATHS... copies files or folders, and the libraries of
 # programs. TO is a path in the guest, a folder if it ends in /; empty: the
-# path is the same there.
+# path is the same there. A folder joins one that is there.
 copy_in() {
 	local tree=$1 to=$2 path target
 	shift 2
@@ -66,7 +66,7 @@ copy_in() {
 		target=$tree${to:-$path}
 		[[ $target == */ ]] && target+=$(basename "$path")
 		mkdir -p "$(dirname "$target")"
-		cp -rL "$path" "$target"
+		cp -rLT "$path" "$target"
 		if [ -d "$path" ]; then
 			while IFS= read -r -d '' f; do libraries "$tree" "$f"; done < <(find "$path" -type f -perm -u+x -print0)
 		else
