@@ -45,10 +45,10 @@ stress:
 	$(STRESS) -exec 'env GOMAXPROCS=8 GOGC=1 GODEBUG=clobberfree=1' $(ENGINE)
 	$(STRESS) -exec 'env GOMAXPROCS=1' $(ENGINE)
 
-# Planted bugs: the simulation has to find those of the engine, the package's
-# tests those of waiting.
+# Planted bugs: the simulation has to find those of the engine, the tests of their
+# packages those of waiting and of the transports.
 bugs:
-	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./pt2pt -run PlantedBugs -v
+	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./fabric/... ./pt2pt -run PlantedBugs -v
 
 # The simulation with new seeds, for as long as SOAK says.
 SOAK ?= 10m

@@ -184,6 +184,7 @@ func TestASenderThatStopsWhileItRingsMakesNobodyDeaf(t *testing.T) {
 					}
 				}
 				bell.on.Store(true)
+				defer bell.on.Store(false) // for Close
 				s.fallAsleep(w)
 				over := make(chan struct{})
 				go func() {
