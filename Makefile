@@ -46,9 +46,9 @@ stress:
 	$(STRESS) -exec 'env GOMAXPROCS=1' $(ENGINE)
 
 # Planted bugs: the simulations have to find those of the engine and of flags,
-# tests those of waiting.
+# tests those of waiting and of the transports.
 bugs:
-	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./pt2pt ./comm -run PlantedBugs -v
+	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./fabric/... ./pt2pt ./comm -run PlantedBugs -v
 
 # The simulations with new seeds, for as long as SOAK says.
 SOAK ?= 10m

@@ -2,8 +2,10 @@
 
 package progress
 
-// bugs are the mistakes that TestPlantedBugs makes, one at a time.
-var bugs = []bug{
+import "github.com/weft-mpi/weft/internal/planted"
+
+// bugs are the mistakes in waiting that TestPlantedBugs makes, one at a time.
+var bugs = planted.List{
 	// What stands between work and sleep.
 	{"no pass between Arm and sleep", "progress/states.go",
 		"return true, l.pass(burst) == 0", "return true, true", "TestEachEvent"},

@@ -67,6 +67,8 @@ func TestAPeerNamesOnlyMemoryInsideTheArena(t *testing.T) {
 	}
 	for what, r := range map[string][2]uint64{
 		"across the end": {size - 8, 16},
+		"a byte across":  {size - 8, 9},
+		"at the end":     {size, 1},
 		"behind the end": {size + 1, 0},
 		"overflowing":    {8, 1<<64 - 4},
 	} {

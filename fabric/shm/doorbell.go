@@ -67,11 +67,19 @@ func (d *Domain) Arm(w fabric.Wake) error {
 	d.armed = d.armings<<wakeBits | uint64(w)
 	atomic.StoreUint64(own, d.armed)
 	if d.membarrier {
-		if _, _, errno := unix.RawSyscall(unix.SYS_MEMBARRIER, membarrierGlobalExpedited, 0, 0); errno != 0 {
+		if errno := membarrier(); errno != 0 {
 			return &fabric.Error{Op: "membarrier", Err: errno}
 		}
 	}
 	return nil
+}
+
+// membarrier orders what this thread has stored before what it loads next, against
+// the stores and loads of all threads that have registered. It is a variable so
+// that tests can see what is stored by then.
+var membarrier = func() unix.Errno {
+	_, _, errno := unix.RawSyscall(unix.SYS_MEMBARRIER, membarrierGlobalExpedited, 0, 0)
+	return errno
 }
 
 // Disarm stops the ringing.

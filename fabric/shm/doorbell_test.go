@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -62,10 +65,17 @@ func newStar(t *testing.T, senders int) *star {
 		s.rays = append(s.rays, r)
 	}
 	waitFor(t, "the first messages", func() bool { s.hub.d.Poll(s.hub, 64); return len(s.hub.got) == senders })
+	waitFor(t, "the connections to stand", func() bool {
+		s.hub.d.Poll(s.hub, 64)
+		return !slices.ContainsFunc(s.hub.d.peers[1:], func(e *endpoint) bool { return !e.up })
+	})
 	s.hub.got = nil
 	s.hub.d.bellConn.Control(func(fd uintptr) { drainBell(fd) }) // the connections have rung
 	return s
 }
+
+// own says that a ring is rank 0's own.
+func (s *star) own(fd uintptr) bool { return fd == uintptr(s.hub.d.bellFD) }
 
 // fallAsleep arms and looks once more, as the engine does before each Wait.
 func (s *star) fallAsleep(w fabric.Wake) {
@@ -98,6 +108,45 @@ func (s *star) wait(what string) {
 	}
 }
 
+// takeRing is wait for a ring that has to be there already.
+func (s *star) takeRing(what string) {
+	s.t.Helper()
+	if n, err := unix.Poll([]unix.PollFd{{Fd: int32(s.hub.d.bellFD), Events: unix.POLLIN}}, 0); n != 1 || err != nil {
+		s.t.Fatalf("nobody has rung for %s (%v)", what, err)
+	}
+	s.wait(what)
+}
+
+// The barrier comes behind the store of each new wake word, and with each: without
+// it a sender sees no word, and this rank not its message.
+func TestArmTellsSendersBehindItsWord(t *testing.T) {
+	d := openJob(t, 1)[0].(*Domain)
+	if !d.membarrier {
+		t.Skip("the kernel has no expedited membarrier: senders fence")
+	}
+	var seen []uint64
+	barrier := membarrier
+	instead(t, &membarrier, func() unix.Errno {
+		seen = append(seen, loadWake(word64(d.control, offWake)))
+		return barrier()
+	})
+	var want []uint64
+	for i := range 6 {
+		if err := d.Arm(fabric.Wake(1 + i%2)); err != nil {
+			t.Fatal(err)
+		}
+		if want = append(want, loadWake(word64(d.control, offWake))); want[i] == 0 || i > 0 && want[i] == want[i-1] {
+			t.Errorf("the wake words are %#x", want)
+		}
+		if i%3 == 0 {
+			d.Disarm()
+		}
+	}
+	if !slices.Equal(seen, want) {
+		t.Errorf("the barriers have found the words %#x, want %#x", seen, want)
+	}
+}
+
 // A sender that is stopped anywhere in a ring, for however long, keeps nobody
 // else's message from waking the sleeper.
 func TestASenderThatStopsWhileItRingsMakesNobodyDeaf(t *testing.T) {
@@ -110,7 +159,11 @@ func TestASenderThatStopsWhileItRingsMakesNobodyDeaf(t *testing.T) {
 			t.Run(fmt.Sprintf("level %d, %s the write", w, where), func(t *testing.T) {
 				stopped, goOn := make(chan struct{}), make(chan struct{})
 				var first atomic.Bool // the first to set it is the one that stops
+				var s *star
 				bell := whenRinging(t, func(fd uintptr, write func()) {
+					if s.own(fd) {
+						return // of its connections, late: it would hide that nobody else rings
+					}
 					if !first.CompareAndSwap(false, true) {
 						write()
 						return
@@ -124,27 +177,33 @@ func TestASenderThatStopsWhileItRingsMakesNobodyDeaf(t *testing.T) {
 						write()
 					}
 				})
-				s := newStar(t, 2)
+				s = newStar(t, 2)
 				send := func(from int, body string) {
 					if err := s.rays[from].to.Send(1|fabric.Urgent, 0, nil, []byte(body)); err != nil {
 						t.Error(err)
 					}
 				}
 				bell.on.Store(true)
+				defer bell.on.Store(false) // for Close
 				s.fallAsleep(w)
 				over := make(chan struct{})
 				go func() {
 					defer close(over)
 					send(0, "of the one that stops")
 				}()
-				<-stopped
+				select {
+				case <-stopped:
+				case <-over:
+					t.Fatal("it has not rung")
+				}
 				if !before {
+					s.takeRing("the message of the one that stops")
 					s.sleepUntil(w, 1, "the message of the one that stops")
 					s.fallAsleep(w)
 				}
 				// Rank 0 sleeps, in vain for the first where that has not rung yet.
 				send(1, "while it is stopped")
-				s.wait("a message sent while another sender is stopped")
+				s.takeRing("a message sent while another sender is stopped")
 				s.sleepUntil(w, 2, "both messages")
 
 				// It goes on in the middle of a later sleep: that must not be
@@ -153,7 +212,7 @@ func TestASenderThatStopsWhileItRingsMakesNobodyDeaf(t *testing.T) {
 				close(goOn)
 				<-over
 				send(1, "after it has gone on")
-				s.wait("a message sent after it has gone on")
+				s.takeRing("a message sent after it has gone on")
 				s.sleepUntil(w, 3, "all three")
 			})
 		}
@@ -215,8 +274,14 @@ func TestNoWakeUpIsLostAmongManySenders(t *testing.T) {
 func TestASenderRingsOnceForOneArming(t *testing.T) {
 	const senders = 3
 	var rings atomic.Int32 // each ring's Add pairs with the load below
-	bell := whenRinging(t, func(_ uintptr, write func()) { rings.Add(1); write() })
-	s := newStar(t, senders)
+	var s *star
+	bell := whenRinging(t, func(fd uintptr, write func()) {
+		if !s.own(fd) {
+			rings.Add(1)
+		}
+		write()
+	})
+	s = newStar(t, senders)
 	bell.on.Store(true)
 	s.fallAsleep(fabric.WakeAll)
 	var all sync.WaitGroup

@@ -55,6 +55,38 @@ func TestTheFailureOfANoOpIsToldByItsFlush(t *testing.T) {
 	}
 }
 
+// A Flush waits for each of the transfers before it, and for none behind.
+func TestAFlushWaitsForAllItsTransfers(t *testing.T) {
+	p := newPair(t)
+	needCMA(t, p.n[0])
+	n, ep := p.n[0], p.ep[0]
+	target, err := p.n[1].d.Register(make([]byte, 2*soloBlock), fabric.RemoteWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := fabric.Segment{Bytes: make([]byte, 2*soloBlock)}
+	for op := range fabric.Op(3) {
+		if err := ep.Put(src, target.Remote, 0, op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(ep.Flush(3), ep.Put(src, target.Remote, 0, 4)); err != nil {
+		t.Fatal(err)
+	}
+	p.until("all to end", func() bool {
+		_, flushed := n.done[3]
+		for op := range fabric.Op(3) {
+			if _, over := n.done[op]; flushed && !over {
+				t.Errorf("the Flush has ended before Put %d", op)
+			}
+		}
+		if _, over := n.done[4]; over && !flushed {
+			t.Error("the Flush waits for a Put behind it")
+		}
+		return len(n.done) == 5
+	})
+}
+
 // A short Get that a handler begins is done when it has returned: a Flush behind
 // it waits.
 func TestAFlushInAHandlerWaitsForItsGet(t *testing.T) {

@@ -208,7 +208,13 @@ func TestADiallerThatEndsLeavesNothingBehind(t *testing.T) {
 			a := newActor(t, 1)
 			play(a)
 			play(a)
-			waitFor(t, "the rank to forget it", func() bool { a.d.Poll(a.n, 64); return len(a.d.rx) == 0 })
+			waitFor(t, "the rank to forget it", func() bool {
+				a.d.Poll(a.n, 64)
+				if e := a.d.peers[1]; e != nil && e.up {
+					t.Fatal("there is a connection to it")
+				}
+				return len(a.d.rx) == 0
+			})
 			ep := a.connect()
 			a.answer(a.greeted())
 			a.waitForRoom(ep)

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -73,11 +76,70 @@ func TestAReaderWhosePeerIsBusyMovesEverything(t *testing.T) {
 	p := newPair(t)
 	src, dst := stream(t, p, 0, 2*coopSlotCount, 3*minBlock+1)
 	ended(t, p, 0, src, dst, func() { p.n[0].d.Poll(p.n[0], 64) })
+	for _, b := range dst { // they are the reader's again
+		clear(b)
+	}
 	for range 100 {
 		p.n[1].d.Poll(p.n[1], 64) // finds nothing left to do
 	}
+	for i, b := range dst {
+		if !bytes.Equal(b, make([]byte, len(b))) {
+			t.Errorf("the peer has written to the buffer of transfer %d, which had ended", i)
+		}
+	}
 	if left := len(p.n[1].d.helps); left > 0 {
 		t.Errorf("the peer keeps %d transfers that have ended", left)
+	}
+}
+
+// Either side claims each block that it moves: what the other moves meanwhile is
+// another one.
+func TestEachBlockIsClaimedOnce(t *testing.T) {
+	for _, turns := range []string{"rrhhhrh", "hhhhh", "rhrhrhr", "hrrrrrrr"} {
+		p, j, src := asked(t)
+		reader, helper := p.n[0], p.n[1]
+		helper.d.Poll(helper, 64) // takes the request
+		var h *helpJob
+		if h = helper.d.helps[0]; h.copied != 0 {
+			t.Fatal("the helper has begun")
+		}
+		claims := slotWord(j.e.tx.mem, j.coop, coopClaims)
+		for _, turn := range turns {
+			n := reader
+			if turn == 'h' {
+				n = helper
+			}
+			if n.d.Poll(n, 64); len(reader.done) > 0 || j.waiting {
+				break
+			}
+			if moved := uint64(j.front) + h.copied; *claims != moved {
+				t.Fatalf("%s: %d blocks are claimed of %d that were moved", turns, *claims, moved)
+			}
+		}
+		p.until("the end", func() bool { return len(reader.done) > 0 })
+		if err := reader.done[1]; err != nil || !bytes.Equal(j.local, src) {
+			t.Errorf("%s: the Get ends with %v", turns, err)
+		}
+	}
+}
+
+// A helper that comes late counts on the counter of its own transfer.
+func TestASlotWaitsForItsHelpersAnswer(t *testing.T) {
+	p, _ := newRing(leastPayload)
+	defer unix.Munmap(p.mem)
+	var c coopSlots
+	for i := range coopSlotCount {
+		if got := c.take(p); got != i {
+			t.Fatalf("slot %d is taken, want %d", got, i)
+		}
+	}
+	c.gets = 0 // their Gets have ended
+	if got := c.take(p); got != -1 {
+		t.Errorf("slot %d is taken, and its helper has not answered", got)
+	}
+	atomic.StoreUint64(slotWord(p.mem, 3, coopAnswer), coopAnswered)
+	if got := c.take(p); got != 3 {
+		t.Errorf("slot %d is taken, want 3, whose helper has answered", got)
 	}
 }
 

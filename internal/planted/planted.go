@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -77,6 +79,44 @@ func (s Tests) overlay(t *testing.T, dir string, b *Bug) (file string) {
 		}
 	}
 	return file
+}
+
+// List is bugs, a row each: its name, its file, the old and the new text, as in Bug,
+// and the tests that find it, as -test.run takes them.
+type List [][5]string
+
+// failed is how a test says that it has found a bug. The end of a test that hangs
+// has neither line.
+var failed = regexp.MustCompile(`--- FAIL: (\S+)|broken invariant: (.*)`)
+
+// Hunt runs the tests of each bug, in a subtest: one of them has to fail, and none
+// may fail where nothing is planted. A test that hangs until s's time limit has not
+// found its bug.
+func (s Tests) Hunt(t *testing.T, bugs List) {
+	var all []string
+	for _, b := range bugs {
+		if !slices.Contains(all, b[4]) {
+			all = append(all, b[4])
+		}
+		t.Run(b[0], func(t *testing.T) {
+			t.Parallel()
+			out, err := s.Find(t, &Bug{Name: b[0], File: b[1], Old: b[2], New: b[3]}, "-test.run", b[4])
+			if err == nil {
+				t.Fatalf("%s has not found it", b[4])
+			}
+			m := failed.Find(out)
+			if m == nil {
+				t.Fatalf("no test has failed: %v\n%s", err, Tail(out))
+			}
+			t.Logf("%s", m)
+		})
+	}
+	t.Run("none", func(t *testing.T) {
+		t.Parallel()
+		if out, err := s.Find(t, nil, "-test.run", strings.Join(all, "|")); err != nil {
+			t.Errorf("%v\n%s", err, Tail(out))
+		}
+	})
 }
 
 // Tail is the end of what a test has said.

@@ -3,11 +3,13 @@ package greet
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -84,12 +86,97 @@ func TestWhoIsNotOfTheJobIsToldNothing(t *testing.T) {
 func TestTheDialerChecksWhoAnswers(t *testing.T) {
 	token := NewToken()
 	for name, change := range map[string]func(*Self){
-		"another rank": func(s *Self) { s.Rank = 0 }, "another job": func(s *Self) { s.Job = "x" }, "another version": func(s *Self) { s.Version++ },
+		"another rank": func(s *Self) { s.Rank = 2 }, "another job": func(s *Self) { s.Job = "x" }, "another version": func(s *Self) { s.Version++ },
 	} {
-		answers := self(1)
+		dials, answers := self(0), self(1)
+		dials.Size, answers.Size = 3, 3
 		change(answers)
-		if _, derr, aerr := meet(t, self(0), answers, token, token, nil); derr == nil || aerr == nil {
+		if _, derr, aerr := meet(t, dials, answers, token, token, func(uint32, []byte) ([]byte, error) { return nil, nil }); derr == nil || aerr == nil {
 			t.Errorf("%s: %v, %v", name, derr, aerr)
+		}
+	}
+}
+
+// overheard is both directions of a greeting as its dialer hears and says them.
+type overheard struct {
+	io.ReadWriter
+	said [][]byte
+}
+
+func (o *overheard) Write(b []byte) (int, error) {
+	o.said = append(o.said, bytes.Clone(b))
+	return o.ReadWriter.Write(b)
+}
+
+// stranger greets with b and answers the listener's proof with what prove makes of
+// it; it reports whether it is considered.
+func stranger(t *testing.T, token Token, b []byte, prove func(greeting, proof []byte) []byte) (considered bool) {
+	t.Helper()
+	c, l := net.Pipe()
+	c.SetDeadline(time.Now().Add(patience))
+	done := make(chan error, 1)
+	go func() {
+		defer l.Close()
+		done <- self(1).Answer(l, token, func(uint32, []byte) ([]byte, error) { considered = true; return nil, nil })
+	}()
+	c.Write(b)
+	heard, err := readN(c, greetingSize+proofSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Write(append(prove(heard[:greetingSize], heard[greetingSize:]), 0, 0)) // with an offer of no bytes
+	c.Close()
+	if err := <-done; err == nil {
+		t.Error("a stranger is welcome")
+	}
+	return considered
+}
+
+// A proof is good for one side of one greeting.
+func TestAProofIsOfUseOnce(t *testing.T) {
+	token := NewToken()
+	if stranger(t, token, self(0).greeting(), func(_, proof []byte) []byte { return proof }) {
+		t.Error("the listener's own proof is taken")
+	}
+	// One that was overheard, said again with the greeting that it belonged to.
+	c, l := net.Pipe()
+	o := &overheard{ReadWriter: c}
+	go self(1).Answer(l, token, func(uint32, []byte) ([]byte, error) { return nil, nil })
+	if _, err := self(0).Dial(o, 1, token, func() ([]byte, error) { return nil, nil }); err != nil || len(o.said) != 2 {
+		t.Fatalf("%v; %d packets", err, len(o.said))
+	}
+	Ready(o)
+	if stranger(t, token, o.said[0], func(_, _ []byte) []byte { return o.said[1][:proofSize] }) {
+		t.Error("a proof is taken twice")
+	}
+	// The dialer, too, takes none again.
+	c, l = net.Pipe()
+	c.SetDeadline(time.Now().Add(patience))
+	go func() {
+		defer l.Close()
+		readN(l, greetingSize)
+		me := self(1).greeting()
+		l.Write(append(me, self(1).proof(token, listener, self(0).greeting(), me)...)) // to another greeting
+	}()
+	if _, err := self(0).Dial(c, 1, token, func() ([]byte, error) { t.Error("it is told something"); return nil, nil }); err == nil {
+		t.Error("the proof of another greeting is taken")
+	}
+}
+
+// What a peer says is read up to its bound.
+func TestAPeerSaysNoMoreThanItMay(t *testing.T) {
+	for what, c := range map[string]struct {
+		most int
+		read func(io.Reader) (int, error)
+	}{
+		"an offer": {MaxPayload, func(r io.Reader) (int, error) { b, err := readPayload(r); return len(b), err }},
+		"a reason": {maxReason, func(r io.Reader) (int, error) { s, err := readReason(r); return len(s), err }},
+	} {
+		for _, n := range []int{0, c.most, c.most + 1, 1<<16 - 1} {
+			b := append(binary.LittleEndian.AppendUint16(nil, uint16(n)), make([]byte, n)...)
+			if got, err := c.read(bytes.NewReader(b)); (err == nil) != (n <= c.most) || err == nil && got != n {
+				t.Errorf("%s of %d bytes: %d are read, %v", what, n, got, err)
+			}
 		}
 	}
 }
@@ -186,8 +273,12 @@ func TestStrangersAreFewAndShort(t *testing.T) {
 }
 
 func TestTooManyStrangersAreHungUp(t *testing.T) {
-	inside := make(chan struct{})
+	inside, many := make(chan struct{}), atomic.Int32{}
 	address := serve(t, &Server{Limit: patience, Most: 1, Greet: func(c net.Conn) (func(), error) {
+		if many.Add(1) > 1 {
+			c.Write([]byte("welcome"))
+			return nil, nil
+		}
 		inside <- struct{}{}
 		_, err := readN(c, 1)
 		return nil, err
@@ -206,6 +297,48 @@ func TestAGreetingHasALimit(t *testing.T) {
 	}})
 	if _, err := readN(dial(t, address), 1); err == nil {
 		t.Error("it is not hung up")
+	}
+}
+
+// oneCaller is a listener that somebody calls once.
+type oneCaller struct {
+	calls chan net.Conn
+	net.Listener
+}
+
+func (l *oneCaller) Accept() (net.Conn, error) {
+	if c, ok := <-l.calls; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+// limited is a connection that knows its limit.
+type limited struct {
+	net.Conn
+	until time.Time
+}
+
+func (l *limited) SetDeadline(t time.Time) error { l.until = t; return nil }
+func (l *limited) RemoteAddr() net.Addr          { return &net.UnixAddr{} }
+
+func TestAGreetingHasItsLimitFromTheBeginning(t *testing.T) {
+	a, b := net.Pipe()
+	defer a.Close()
+	l, greeted := &oneCaller{calls: make(chan net.Conn, 1)}, false
+	l.calls <- &limited{Conn: b}
+	close(l.calls)
+	before := time.Now()
+	s := &Server{Listener: l, Limit: patience, Most: 1, Log: slog.New(slog.DiscardHandler), Greet: func(c net.Conn) (func(), error) {
+		greeted = true
+		if until := c.(*limited).until; until.Before(before.Add(patience)) || until.After(time.Now().Add(patience)) {
+			t.Errorf("begun at %v the greeting may last until %v", before, until)
+		}
+		return nil, nil
+	}}
+	s.Serve(context.Background())
+	if !greeted {
+		t.Error("nobody was greeted: nothing is proved")
 	}
 }
 

@@ -57,9 +57,61 @@ func TestMemoryOfAnArenaIsRegisteredOnce(t *testing.T) {
 	if uint32(second.Key) == uint32(hold.Key) {
 		t.Error("the key of freed memory is given again")
 	}
+	// Where nobody holds it the registration ends before the memory is given back.
+	deregister(t, r, second)
+	if live := n.count(); live != before+2 { // the one that is held, and this
+		t.Errorf("%d registrations, want 2", live-before)
+	}
+	a.free(uintptr(ibv.Addr(a.mem)))
+	if live := n.count(); live != before+1 {
+		t.Errorf("freed memory that nobody holds is registered still: %d registrations", live-before)
+	}
+	second = register(t, r, a.mem, fabric.RemoteWrite)
 	a.serial = 3 // without a word
 	third := register(t, r, a.mem[:100], fabric.RemoteWrite)
 	if uint32(third.Key) == uint32(second.Key) {
 		t.Error("the key of freed memory is given again, unnoticed")
+	}
+}
+
+// What is longer than its allocation is no part of it.
+func TestMemoryAcrossTheEndOfAnAllocationIsOtherMemory(t *testing.T) {
+	r, _ := opened(t)
+	mem := make([]byte, 1<<16)
+	r.UseArena(&fakeArena{mem: mem[:1<<15], serial: 1}, true)
+	for _, end := range []int{1 << 15, 1<<15 + 1, 1 << 16} {
+		b := mem[1<<14 : end]
+		if g := register(t, r, b, fabric.RemoteWrite); !reaches(r, b, g) {
+			t.Errorf("%d bytes of which %d are the arena's are not registered", len(b), 1<<14)
+		}
+	}
+}
+
+func reaches(r *Regions, b []byte, g fabric.Region) bool {
+	_, ok := r.Local(fabric.Segment{Bytes: b, Region: g})
+	return ok
+}
+
+// A handle names one registration, and nothing that takes its place.
+func TestAHandleIsOfOneRegistration(t *testing.T) {
+	r, _ := opened(t)
+	b := make([]byte, 4096)
+	old := register(t, r, b, fabric.RemoteWrite)
+	if !reaches(r, b, old) {
+		t.Fatal("what is registered is not found")
+	}
+	deregister(t, r, old)
+	if reaches(r, b, old) {
+		t.Error("what has ended is found")
+	}
+	next := register(t, r, b, fabric.RemoteWrite)
+	if uint32(next.Handle) != uint32(old.Handle) {
+		t.Fatal("the place is not used again: nothing is proved")
+	}
+	if reaches(r, b, old) {
+		t.Error("the handle of what has ended finds the next registration")
+	}
+	if r.Deregister(old) == nil || !reaches(r, b, next) {
+		t.Error("the handle of what has ended ends the next registration")
 	}
 }
