@@ -242,6 +242,24 @@ func (l *Loop) Take(owner bool) *Request {
 	return l.requests.takeShared(l)
 }
 
+// Open is Enter and then Take in one call: a request to fill in, and whether the
+// caller owns the loop now.
+func (l *Loop) Open() (r *Request, owner bool) {
+	if !l.owned.take() {
+		return l.requests.takeShared(l), false
+	}
+	if !l.queue.empty() {
+		l.drain()
+	}
+	s := &l.requests
+	if r = s.own; r == nil {
+		return s.takeShared(l), true
+	}
+	s.own = r.Link
+	s.nOwn--
+	return r, true
+}
+
 // New returns a request to fill in and start, for the owner.
 func (l *Loop) New() *Request { return l.Take(true) }
 

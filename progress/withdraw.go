@@ -24,6 +24,9 @@ func Expires(ctx context.Context) (e Expiry) {
 	return e
 }
 
+// Never reports whether nothing ends the wait.
+func (e Expiry) Never() bool { return e.ctx == nil }
+
 // over reports whether the context is done.
 func (e Expiry) over() bool {
 	select {

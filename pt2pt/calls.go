@@ -27,8 +27,7 @@ func (e *Engine) Send(ctx context.Context, mode Mode, dest int, cid uint32, tag 
 // Recv blocks until a message has been received into b.
 func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b []byte) (progress.Result, error) {
 	until := progress.Expires(ctx)
-	owner := e.loop.Enter()
-	r := e.loop.Take(owner)
+	r, owner := e.loop.Open()
 	fill(r, until, kindRecv, source, wire.Imm(cid, tag), b)
 	progress.Callers(&r.Place)
 	return e.run(r, owner)
@@ -65,8 +64,7 @@ func (e *Engine) Isend(ctx context.Context, mode Mode, dest int, cid uint32, tag
 // Irecv starts a receive. Local; b is the engine's until the request completes.
 func (e *Engine) Irecv(ctx context.Context, source int, cid uint32, tag int32, b []byte) progress.Handle {
 	until := progress.Expires(ctx)
-	owner := e.loop.Enter()
-	r := e.loop.Take(owner)
+	r, owner := e.loop.Open()
 	fill(r, until, kindRecv, source, wire.Imm(cid, tag), b)
 	progress.Callers(&r.Place)
 	return e.start(r, owner)
@@ -97,14 +95,17 @@ func (e *Engine) Null() progress.Handle {
 	return e.start(r, false)
 }
 
-// Every operation that needs a request takes one (Loop.Take), fills it in, and
-// begins it with start or run, which end the caller's ownership. owner is
-// whether the caller owns the loop: if so the operation begins at once,
+// Every operation that needs a request takes one (Loop.Open, Loop.Take), fills
+// it in, and begins it with start or run, which end the caller's ownership.
+// owner is whether the caller owns the loop: if so the operation begins at once,
 // otherwise the owner begins it.
 
-// fill sets the operation of a request.
+// fill sets the operation of a request. One that was just taken has no Until.
 func fill(r *progress.Request, until progress.Expiry, kind uint8, peer int, imm uint64, b []byte) {
-	r.Kind, r.Mode, r.Peer, r.Imm, r.Buf, r.Moved, r.Until = kind, 0, int32(peer), imm, b, 0, until
+	r.Kind, r.Mode, r.Peer, r.Imm, r.Buf, r.Moved = kind, 0, int32(peer), imm, b, 0
+	if !until.Never() {
+		r.Until = until
+	}
 }
 
 // start begins an operation and returns its handle. Local.
@@ -115,7 +116,11 @@ func (e *Engine) start(r *progress.Request, owner bool) progress.Handle {
 		e.loop.Submit(e, r)
 		return h
 	case e.loop.Adopt(e, r): // not Begin, whose call of Start is indirect
-		e.Start(r)
+		if r.Kind == kindRecv && r.Peer != ProcNull && e.ranks == nil {
+			e.startRecv(r) // a call less in the most frequent case
+		} else {
+			e.Start(r)
+		}
 	default:
 		e.loop.Refuse(r)
 	}

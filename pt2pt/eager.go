@@ -18,24 +18,41 @@ func (e *Engine) sendEager(ep fabric.Endpoint, r *progress.Request) error {
 	return err
 }
 
+// receive gives a whole message to its receive. It returns false if none is
+// posted.
+func (e *Engine) receive(from fabric.Peer, imm uint64, body []byte) bool {
+	e.peers[from].eager.add(uint64(len(body)))
+	cid, tag := wire.Match(imm)
+	id, ok := e.match.Arrive(cid, int32(from), tag)
+	if !ok {
+		return false
+	}
+	r := e.loop.Request(id)
+	if r.Plain() && len(body) <= len(r.Buf) {
+		place(r.Buf, body)
+		r.Result = progress.Result{Source: int32(from), Tag: tag, Bytes: uint64(len(body))}
+		e.loop.Finish(r, nil)
+		return true
+	}
+	put(r, 0, body)
+	e.finishRecv(r, int(from), tag, uint64(len(body)))
+	return true
+}
+
 // onEager takes a whole message. req is the sender's request that waits for the
 // receive, with EagerSync.
 func (e *Engine) onEager(from fabric.Peer, kind uint8, imm, req uint64, body []byte) {
-	e.peers[from].eager.add(uint64(len(body)))
-	cid, tag := wire.Match(imm)
-	if id, ok := e.match.Arrive(cid, int32(from), tag); ok {
-		r := e.loop.Request(id)
-		if r.Plain() {
-			place(r.Buf, body)
-		} else {
-			put(r, 0, body)
-		}
+	if e.receive(from, imm, body) {
 		if kind == wire.EagerSync {
 			e.acknowledge(from, req, wire.Received)
 		}
-		e.finishRecv(r, int(from), tag, uint64(len(body)))
 		return
 	}
+	e.keepEager(from, kind, imm, req, body)
+}
+
+// keepEager keeps a whole message until its receive comes.
+func (e *Engine) keepEager(from fabric.Peer, kind uint8, imm, req uint64, body []byte) {
 	id, a := e.arrivals.take()
 	a.from, a.imm, a.kind, a.req, a.total = uint32(from), imm, kind, req, uint64(len(body))
 	if kind == wire.EagerReady {

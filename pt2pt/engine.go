@@ -227,7 +227,9 @@ func (e *Engine) resume(r *progress.Request) error {
 // Deliver takes a packet. One that breaks the protocol ends its sender.
 func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
 	if kind == wire.Eager {
-		e.onEager(from, kind, imm, 0, body)
+		if !e.receive(from, imm, body) {
+			e.keepEager(from, kind, imm, 0, body)
+		}
 		return
 	}
 	ok := true
