@@ -20,7 +20,7 @@ var bugs = []bug{
 	{"the context is ignored", "pt2pt/eager.go",
 		"\tcid, tag := wire.Match(imm)\n", "\tcid, tag := wire.Match(imm)\n\tcid = 1\n", 1000},
 	{"a message for a late context is dropped where no receive is posted", "pt2pt/eager.go",
-		"\tid, a := e.arrivals.take()\n", "\tif cid >= 100 && e.match.Posted() == 0 {\n\t\treturn\n\t}\n\tid, a := e.arrivals.take()\n", 1000},
+		"\tid, a := e.arrivals.take()\n", "\tif cid, _ := wire.Match(imm); cid >= 100 && e.match.Posted() == 0 {\n\t\treturn\n\t}\n\tid, a := e.arrivals.take()\n", 1000},
 	{"a control packet is lost after ErrAgain", "progress/conn.go",
 		"\t\tif err == fabric.ErrAgain {\n\t\t\treturn moved\n", "\t\tif err == fabric.ErrAgain && p.kind == 0 {\n\t\t\treturn moved\n", 1000},
 	{"the backlog is reversed", "progress/conn.go",
