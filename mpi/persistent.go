@@ -59,10 +59,8 @@ func Start(r *Request) error {
 // Startall is Start for each of the requests, in order (MPI_Startall, MPI-4.0
 // §3.9). It stops at the first that can't be started. Local.
 func Startall(requests []Request) error {
-	for _, r := range requests {
-		if err := progress.Restart(r.h); err != nil {
-			return fail("Startall", err)
-		}
+	if err := progress.RestartAll(handles(requests)); err != nil {
+		return fail("Startall", err)
 	}
 	return nil
 }

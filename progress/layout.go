@@ -14,16 +14,15 @@ type Layout interface {
 // SetLayout has the request send from, or receive into, a layout of n bytes
 // instead of Buf, which is nil then.
 func (r *Request) SetLayout(lay Layout, n uint64) {
-	r.lay, r.packed, r.special = lay, n, true
+	r.lay, r.packed, r.special, r.shaped = lay, n, true, true
 }
 
-// Plain reports whether the request has neither ranks nor a layout; a persistent
-// one may have.
-func (r *Request) Plain() bool { return !r.special }
+// Plain reports whether the request has neither ranks nor a layout.
+func (r *Request) Plain() bool { return !r.shaped }
 
 // Layout is the request's, or nil where Buf is its memory.
 func (r *Request) Layout() Layout {
-	if !r.special {
+	if !r.shaped {
 		return nil
 	}
 	return r.lay
@@ -31,7 +30,7 @@ func (r *Request) Layout() Layout {
 
 // Size is how many bytes there are to send, or there is room for.
 func (r *Request) Size() uint64 {
-	if r.special && r.lay != nil {
+	if r.shaped && r.lay != nil {
 		return r.packed
 	}
 	return uint64(len(r.Buf))

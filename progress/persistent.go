@@ -37,6 +37,36 @@ func Restart(h Handle) error {
 	return err
 }
 
+// RestartAll is Restart for each of hs, in order. It owns the loop for a burst of
+// them at a time. It stops at the first that can't be started.
+func RestartAll(hs []Handle) error {
+	for len(hs) > 0 {
+		n, err := restartBurst(hs)
+		if err != nil {
+			return err
+		}
+		hs = hs[n:]
+	}
+	return nil
+}
+
+// restartBurst starts the first of hs that are of one loop, and returns how many
+// of them it has tried to start.
+func restartBurst(hs []Handle) (n int, err error) {
+	if hs[0].r == nil {
+		return 0, ErrNotPersistent
+	}
+	l := hs[0].r.loop
+	if !l.Enter() {
+		return 1, restartQueued(l, hs[0])
+	}
+	for ; n < min(len(hs), burst) && err == nil && hs[n].r != nil && hs[n].r.loop == l; n++ {
+		err = l.restart(hs[n])
+	}
+	l.Leave()
+	return n, err
+}
+
 func restartQueued(l *Loop, h Handle) (err error) {
 	l.Exclusive(func() { err = l.restart(h) })
 	return err
@@ -54,8 +84,8 @@ func (l *Loop) restart(h Handle) error {
 	}
 	s := r.saved
 	s.starts++
-	r.Imm, r.Peer, r.Mode, r.Moved, r.resting = s.Imm, s.Peer, s.Mode, 0, false
-	l.Begin(s.Sink, r)
+	r.Imm, r.Peer, r.Mode, r.Moved, r.resting, r.Began = s.Imm, s.Peer, s.Mode, 0, false, clock.now()
+	s.Sink.Start(r)
 	return nil
 }
 

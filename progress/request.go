@@ -31,7 +31,8 @@ type Request struct {
 	Link    *Request // the next of a list; of the free list before, and not cleared
 	Mode    uint8    // of a send: when it completes
 	resting bool     // persistent, and not started
-	special bool     // persistent, generalized, or has ranks or a layout: there is more to check
+	special bool     // persistent, generalized or shaped: there is more to check
+	shaped  bool     // has ranks or a layout
 	Began   uint32   // when, in seconds of Clock
 
 	Place [3]uintptr // return addresses above the call that made it
@@ -140,13 +141,13 @@ func (r *Request) Of(s Sink) bool { return r.sink == s }
 // of the job all the same.
 func (r *Request) SetRanks(m *group.Map) {
 	if r.ranks = m; m != nil {
-		r.special = true
+		r.special, r.shaped = true, true
 	}
 }
 
 // Ranks returns the numbering for results: nil for the job's.
 func (r *Request) Ranks() *group.Map {
-	if !r.special {
+	if !r.shaped {
 		return nil
 	}
 	return r.ranks
@@ -233,7 +234,7 @@ func (s *requests) free(r *Request) {
 			uses += r.saved.starts
 		}
 		r.saved, r.general, r.special, r.resting = nil, nil, false, false
-		r.ranks, r.lay = nil, nil
+		r.ranks, r.lay, r.shaped = nil, nil, false
 	}
 	if r.gen = (r.gen + uses) & lastGen; r.gen == instant {
 		r.gen++

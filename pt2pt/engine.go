@@ -167,6 +167,10 @@ func (e *Engine) Start(r *progress.Request) {
 		e.startRecv(r)
 	case r.Kind != kindSend:
 		e.startOther(r)
+	case r.Persistent() && r.Plain() && e.sendNow(Mode(r.Mode), int(r.Peer), r.Imm, r.Buf):
+		// For other sends the caller has tried before it took a request.
+		r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag}
+		e.loop.Finish(r, nil)
 	case Mode(r.Mode) == Buffered:
 		e.sendBuffered(r)
 	case int(r.Peer) == e.rank:

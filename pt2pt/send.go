@@ -35,11 +35,6 @@ const lookEvery = 128
 
 // startSend chooses the protocol, or lets the send wait for the peer.
 func (e *Engine) startSend(r *progress.Request) {
-	if r.Persistent() && r.Layout() == nil && e.sendNow(Mode(r.Mode), int(r.Peer), r.Imm, r.Buf) { // for other sends the caller has tried before it took a request
-		r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag}
-		e.loop.Finish(r, nil)
-		return
-	}
 	c := e.loop.Conn(fabric.Peer(r.Peer))
 	if err := c.Down(); err != nil {
 		e.finishSend(r, err)

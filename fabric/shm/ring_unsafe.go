@@ -86,7 +86,10 @@ func (m *ringMem) payload(off uint64, n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(m.pay, off)), n)
 }
 
-func (p *producer) claimLines() { prefetchWrite(p.line(p.tail+ahead).p, lineSize) }
+// claimLines makes the line eight lines ahead writable.
+func (p *producer) claimLines() {
+	prefetchWrite(unsafe.Add(p.lines, (p.tail+ahead)&p.mask*lineSize), lineSize)
+}
 
 // claimNext makes the next line writable a moment before it is used. The
 // consumer that waits for it has it in its cache, and fetching it from there
