@@ -66,13 +66,13 @@ func (l *Loop) checkLeave() {
 	if l.thread == looking || l.thread == roused {
 		l.broken("the thread looks while nobody owns the loop")
 	}
-	if l.thread != asleep || !l.threaded {
+	if l.thread != asleep && l.thread != pausing || !l.threaded {
 		return
 	}
 	switch {
 	case l.bell == bellOff:
 		l.broken("the thread is asleep and the bell is off")
-	case len(l.backlogged) > 0:
+	case len(l.backlogged) > 0 && l.thread == asleep:
 		l.broken("the thread is asleep and a backlog waits for room")
 	case l.bell != fabric.WakeAll && (l.detachments > 0 || !l.watching.waiting.Empty()):
 		l.broken("the thread is asleep and the bell is for urgent packets only, though callbacks or conditions wait")

@@ -75,6 +75,7 @@ type Loop struct {
 	oversubscribed bool          // more ranks than cores
 	crowded        bool          // this process has more ranks than processors
 	tick           time.Duration // of the thread
+	stuck          time.Time     // since when it has found a backlog without room; zero: it has not
 	threaded       bool
 	over           bool // closed: no request starts any more
 	draining       bool

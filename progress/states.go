@@ -55,12 +55,15 @@ import (
 //
 // # Thread (Loop.thread)
 //
-//	ticking, asleep  it owns the loop                               looking  beginLook
+//	ticking, asleep, it owns the loop                               looking  beginLook
+//	  pausing
 //	looking          there is work that no bell announces           roused   Rouse
 //	looking          the bell is armed, the last pass found         asleep   endLook
 //	                   nothing
+//	looking          the same, but a backlog waits for room, which  pausing  endLook
+//	                   rings no bell
 //	looking, roused  otherwise: it returns after a tick or less     ticking  endLook
-//	asleep           there is work that no bell announces, or a     ticking  Rouse
+//	asleep, pausing  there is work that no bell announces, or a     ticking  Rouse
 //	                   waiter polls; its Wait is woken
 //
 // # Why no wake-up is lost
@@ -123,12 +126,13 @@ type threadState uint8
 const (
 	ticking threadState = iota // sleeps for a tick at most, or is about to, or has not begun
 	asleep                     // sleeps until the doorbell rings
+	pausing                    // the same, or for a while (tune.go, roomPause)
 	looking                    // owns the loop
 	roused                     // owns the loop, and may not sleep after it
 )
 
 func (s threadState) String() string {
-	return [...]string{"ticking", "asleep", "looking", "roused"}[s]
+	return [...]string{"ticking", "asleep", "pausing", "looking", "roused"}[s]
 }
 
 // life is the state of a loop.
@@ -282,12 +286,20 @@ func (l *Loop) beginLook() (rung bool) {
 // endLook ends the look. A thread roused in it does not sleep until the
 // doorbell.
 func (l *Loop) endLook(next nextLook) nextLook {
-	if next == untilBell && l.thread == roused {
-		next = again
+	if l.thread == roused {
+		switch next {
+		case untilBell:
+			next = again
+		case afterPause:
+			next = afterTick
+		}
 	}
 	l.thread = ticking
-	if next == untilBell {
+	switch next {
+	case untilBell:
 		l.thread = asleep
+	case afterPause:
+		l.thread = pausing
 	}
 	l.check()
 	return next
@@ -299,7 +311,7 @@ func (l *Loop) Rouse() {
 	switch l.thread {
 	case looking:
 		l.thread = roused
-	case asleep:
+	case asleep, pausing:
 		l.thread = ticking
 		l.dom.Wake()
 	}

@@ -122,6 +122,18 @@ func (z *scene) sleepThread() {
 	z.d.log = nil
 }
 
+// stick leaves something in a backlog for good.
+func (z *scene) stick() {
+	z.l.conns[0].ep = noRoom{}
+	z.l.conns[0].Enqueue(z.c.single)
+	z.d.log = nil
+}
+
+// noRoom is an endpoint that accepts nothing.
+type noRoom struct{ fabric.Endpoint }
+
+func (noRoom) Send(uint8, uint64, []byte, []byte) error { return fabric.ErrAgain }
+
 // String is all of the states: each waiter's with its token, who polls, who is
 // bided and parked, the bell and the thread, and what was asked of the domain.
 func (z *scene) String() string {
@@ -302,6 +314,28 @@ func TestEachEventMovesTheStates(t *testing.T) {
 			func(z *scene) { z.say(z.l.tend() == afterTick) }, "bell off, ticking, poll, arm urgent, true"},
 		{"a thread that is not wanted sleeps at once", func(z *scene) { z.l.threaded = false },
 			func(z *scene) { z.l.tend() }, "bell off, asleep"},
+		{"a thread pauses where a backlog finds no room, and no waiter polls for it", func(z *scene) { z.stick(); z.l.park(z.a) },
+			func(z *scene) { z.l.tend(); z.l.relay() }, "a parked, list a, bell all, pausing, poll, arm all, poll"},
+		{"the same without a waiter", func(z *scene) { z.stick() },
+			func(z *scene) { z.say(z.l.tend() == afterPause) }, "bell urgent, pausing, poll, arm urgent, poll, true"},
+		{"a thread that pauses is roused", func(z *scene) { z.stick(); z.l.tend(); z.d.log = nil },
+			func(z *scene) { z.l.Rouse() }, "bell urgent, ticking, wake"},
+		{"a thread does not pause that was roused in its last pass",
+			func(z *scene) {
+				z.stick()
+				z.d.armed = func() { z.d.brings = func() int { z.l.Rouse(); return 0 } }
+			},
+			func(z *scene) { z.say(z.l.tend() == afterTick) }, "bell urgent, ticking, poll, arm urgent, poll, true"},
+		{"a thread that pauses looks again", func(z *scene) { z.stick(); z.l.park(z.a); z.l.tend(); z.d.log = nil },
+			func(z *scene) { z.l.tend() }, "a parked, list a, bell all, pausing, poll, arm all, poll"},
+		{"a waiter polls again once there is room", func(z *scene) {
+			z.stick()
+			z.l.park(z.a)
+			z.l.tend()
+			z.d.log = nil
+			z.d.brings = func() int { return 1 }
+		},
+			func(z *scene) { z.l.tend(); z.l.relay() }, "a handed, a polls, poller a, bell off, ticking, poll, poll"},
 		{"a thread that sleeps is roused", func(z *scene) { z.sleepThread() },
 			func(z *scene) { z.l.Rouse() }, "bell urgent, ticking, wake"},
 		{"a thread that ticks needs no rousing", nil,

@@ -19,8 +19,11 @@ func (l *Loop) standIn() {
 	at.begin()
 	for next := afterTick; ; {
 		timeout := time.Duration(0)
-		if next == afterTick {
+		switch next {
+		case afterTick:
 			timeout = l.tick
+		case afterPause:
+			timeout = roomPause(time.Since(l.stuck), l.tick)
 		}
 		if next == again {
 			at.pause()
@@ -56,9 +59,10 @@ func (l *Loop) standIn() {
 type nextLook uint8
 
 const (
-	untilBell nextLook = iota // when the doorbell rings
-	afterTick                 // then, or after a tick
-	again                     // as soon as others have run
+	untilBell  nextLook = iota // when the doorbell rings
+	afterTick                  // then, or after a tick
+	afterPause                 // then, or after a roomPause
+	again                      // as soon as others have run
 )
 
 // tend is the thread's part as the owner.
@@ -79,7 +83,10 @@ func (l *Loop) stand(rung bool) nextLook {
 		}
 	}
 	l.bellHeard()
-	busy := !l.dry()
+	found, busy := l.dry()
+	if found || len(l.backlogged) == 0 {
+		l.stuck = time.Time{}
+	}
 	if rung && l.attended.Load() && l.poller == nil {
 		busy = !l.follow()
 	}
@@ -91,8 +98,8 @@ func (l *Loop) stand(rung bool) nextLook {
 	switch {
 	case busy:
 		return again
-	case l.poller != nil, len(l.backlogged) > 0:
-		return afterTick
+	case l.poller != nil, found && len(l.backlogged) > 0:
+		return afterTick // meanwhile a waiter polls, if there is one
 	case level == fabric.WakeUrgent && rung && !l.attended.Load():
 		return afterTick // something for the application has completed; it may call
 	}
@@ -101,10 +108,14 @@ func (l *Loop) stand(rung bool) nextLook {
 	switch {
 	case !armed:
 		return afterTick
-	case !quiet, len(l.backlogged) > 0:
+	case !quiet:
 		return again // the pass may also have done what others had queued
+	case len(l.backlogged) == 0:
+		return untilBell
+	case l.stuck.IsZero():
+		l.stuck = time.Now()
 	}
-	return untilBell
+	return afterPause
 }
 
 // follow polls until nothing has come for a while, and reports whether it got
@@ -120,13 +131,14 @@ func (l *Loop) follow() bool {
 	return false
 }
 
-// dry makes passes until there is nothing left to do, or for so long that others
-// should run first.
-func (l *Loop) dry() bool {
+// dry makes passes until there is nothing left to do, or until others should run
+// first: busy. It reports whether there was anything.
+func (l *Loop) dry() (found, busy bool) {
 	for range maxDry {
 		if l.pass(burst) == 0 {
-			return true
+			return found, false
 		}
+		found = true
 	}
-	return false
+	return true, true
 }

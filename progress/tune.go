@@ -69,6 +69,13 @@ const (
 	// compute replies sooner (async), at the cost of a timer each (idle ranks in
 	// top).
 	tick = time.Millisecond
+	// A backlog that finds no room is tried again after a part of the time for
+	// which it has found none, at most mostPause: room rings no doorbell. With a
+	// larger part a sender continues later; with a smaller one, or at each tick,
+	// the ranks of a crowded machine that wait for their connections keep each
+	// other from answering (TestTheThreadPausesForRoom).
+	roomPart  = 8
+	mostPause = 50 * time.Millisecond
 	// tickRanks is how many ranks of one process a processor serves at that
 	// pace. With more of them the threads tick less often, or their ticks alone
 	// would keep the processors busy: BenchmarkBarrierOfMany in package mpi.
@@ -109,6 +116,12 @@ const (
 	threadSlice = 100 * time.Microsecond
 	threadNice  = -10
 )
+
+// roomPause is how long the thread sleeps at most, while a backlog has found no
+// room for so long.
+func roomPause(stuck, tick time.Duration) time.Duration {
+	return max(min(stuck/roomPart, mostPause), tick)
+}
 
 // tune sets the loop's choices, by what its rank shares with others.
 func (l *Loop) tune(cfg Config) {

@@ -144,6 +144,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	if d.bellConn, err = d.bell.SyscallConn(); err != nil {
 		return nil, err
 	}
+	reserveDescriptors(d.bellFD, cfg.Size)
 	d.membarrier = registerMembarrier()
 	if d.greeter, err = newGreeter(d); err != nil {
 		return nil, err

@@ -20,6 +20,20 @@ const (
 // oobSize is the room for them. The kernel closes what has none, and says so.
 var oobSize = unix.CmsgSpace(4 * maxFDs)
 
+// reserveDescriptors makes the process's descriptor table large enough for a job
+// of so many ranks, at once and before there is anything to wait for. To enlarge
+// it, the kernel waits for each processor (RCU) if the process has several
+// threads. Where hundreds of ranks that poll share the processors, that has
+// taken a minute each time. fd is any descriptor. A table that can't be so large
+// stays as it is.
+func reserveDescriptors(fd, ranks int) {
+	const others, kept, passing = 24, 3, 2 * (maxFDs + 1)
+	last := others + kept*ranks + passing*min(ranks, dialsAtOnce)
+	if n, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, last); err == nil {
+		unix.Close(n)
+	}
+}
+
 // A greeting is a packet of a SOCK_SEQPACKET socket, whole or not there.
 func socket() (int, error) {
 	return unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
