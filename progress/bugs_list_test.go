@@ -58,7 +58,7 @@ var bugs = planted.List{
 	{"a thread sleeps for urgent packets only where a callback waits", "progress/thread.go",
 		" || l.detachments > 0 ||", " ||", "TestEachEvent"},
 	{"a thread sleeps that was roused in its look", "progress/states.go",
-		"if next == untilBell && l.thread == roused {", "if false {", "TestEachEvent"},
+		"\t\tcase untilBell:\n\t\t\tnext = again\n", "", "TestEachEvent"},
 	{"a thread sleeps whose last pass brought something", "progress/thread.go",
 		"\tcase !quiet:\n", "\tcase !quiet && !armed:\n", "TestEachEvent"},
 	{"a waiter is handed polling though there is no room", "progress/thread.go",

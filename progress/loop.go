@@ -75,7 +75,6 @@ type Loop struct {
 	oversubscribed bool          // more ranks than cores
 	crowded        bool          // this process has more ranks than processors
 	tick           time.Duration // of the thread
-	stuck          time.Time     // since when it has found a backlog without room; zero: it has not
 	threaded       bool
 	over           bool // closed: no request starts any more
 	draining       bool
@@ -100,7 +99,8 @@ type Loop struct {
 	packets  *packet   // free list
 	bided    *Waiter   // stays runnable while another polls
 	parked   waitList
-	seen     uint64 // passes at the thread's last look
+	seen     uint64    // passes at the thread's last look
+	stuck    time.Time // since when the thread has found a backlog without room; zero: it has not
 
 	asides  []*aside     // functions that run, or are to run, for requests
 	apart   atomic.Int32 // how many run: stored by the owner, loaded by any blocking call
