@@ -22,6 +22,6 @@
 // death is seen through its pidfd. A rank that closes, or that ends a peer, sets
 // a word in the rings that they share (leave.go).
 //
-// The package imports fabric, internal/membar,
-// internal/procs and golang.org/x/sys/unix. It runs on Linux.
+// The package imports fabric, internal/membar, internal/procs and
+// golang.org/x/sys/unix. It runs on Linux.
 package shm
