@@ -53,6 +53,7 @@ func TestWhatWasFlushedIsInMemory(t *testing.T) {
 					w.posted = true
 					ds, eps := connected(t, railJob(w, c.ports, c.queues))
 					v := newMoving(t, ds, eps[0], 1<<17)
+					held := 0 // rounds; the set-up's own writes may still settle the first
 					for round := range 5 {
 						copy(v.mine, noise[round:])
 						clear(v.its)
@@ -60,8 +61,8 @@ func TestWhatWasFlushedIsInMemory(t *testing.T) {
 						case "complete":
 							v.start(true, 0, n)
 							v.wait()
-							if len(ds[0].ports) == 0 && bytes.Equal(v.its[:n], v.mine[:n]) {
-								t.Fatal("the device has held nothing back: nothing is proved")
+							if !bytes.Equal(v.its[:n], v.mine[:n]) {
+								held++
 							}
 						case "under way":
 							v.start(true, 0, n)
@@ -79,6 +80,9 @@ func TestWhatWasFlushedIsInMemory(t *testing.T) {
 							t.Fatalf("round %d: the Flush ends with %v, and the bytes are there: %t", round, err, bytes.Equal(v.its[:n], v.mine[:n]))
 						}
 						v.wait()
+					}
+					if how == "complete" && len(ds[0].ports) == 0 && held == 0 {
+						t.Error("the device has held nothing back: nothing is proved")
 					}
 					v.rested()
 				})
