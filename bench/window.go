@@ -26,7 +26,7 @@ func (j *job) windows(
 	})
 }
 
-// window is what one rank needs to have a window of messages in flight.
+// window is one rank's buffers and requests for a window of messages in flight.
 type window[T element] struct {
 	buffers[T]
 	j            *job

@@ -21,8 +21,9 @@ const (
 	BindNone
 )
 
-// setTimerSlack sets the slack of the calling thread and of what it starts, in
-// ns (prctl(2), PR_SET_TIMERSLACK); 0 sets the thread's default again.
+// setTimerSlack sets the slack of the calling thread and of the processes that
+// it starts, in ns (prctl(2), PR_SET_TIMERSLACK); 0 sets the thread's default
+// again.
 func setTimerSlack(ns uintptr) { unix.Prctl(unix.PR_SET_TIMERSLACK, ns, 0, 0, 0) }
 
 // maxCPUs is more than any kernel is built for (CONFIG_NR_CPUS ≤ 8192).

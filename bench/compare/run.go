@@ -144,8 +144,8 @@ func (s *Side) run(ctx context.Context) (*osufmt.Table, error) {
 	return tab, nil
 }
 
-// ending keeps the end of what is written to it. It is safe for concurrent
-// use: os/exec copies each stream in a goroutine of its own.
+// ending keeps the last limit bytes that are written to it. It is safe for
+// concurrent use: os/exec copies each stream in a goroutine of its own.
 type ending struct {
 	limit int
 	mu    sync.Mutex
