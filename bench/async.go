@@ -11,28 +11,27 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// The async benchmark: how many receives rank 1 has posted ahead, the tag of the
-// operations, and the tag of the message that another receive is posted.
+// Constants of the async benchmark.
 const (
-	ahead     = 2
-	tagAsync  = 1
-	tagPosted = 105
+	ahead     = 2   // receives that rank 1 has posted at a time
+	tagAsync  = 1   // of the operations
+	tagPosted = 105 // of the message that another receive is posted
 )
 
-// runAsync measures how long an operation towards a rank that computes takes, by
-// the clock of rank 0, which starts it. Rank 1 posts receives and computes for
-// Burst at a time without a call. Between two computations it completes finished
-// receives and posts others. Rank 0 begins each operation at a random moment of
-// a computation: it first waits for 0 to Burst.
+// runAsync measures an operation towards a rank that computes, by the clock of
+// rank 0, which starts it. Rank 1 posts receives and computes for Burst at a
+// time without a call. Between two computations it completes finished receives
+// and posts others. Rank 0 begins each operation at a random moment of a
+// computation: it first waits for 0 to Burst.
 //
 // Every operation begins after its receive was posted: the first two because of
 // a barrier, each later one because rank 1, after posting, sends an empty
-// message that rank 0 receives before it waits. This message is sent between two
-// computations, and it is the only one besides the operations. Since two
-// receives are posted ahead, some operations come in the same computation as the
-// previous one: without a call of rank 1 in between.
+// message that rank 0 receives before it waits. This message is sent between
+// two computations, and it is the only one besides the operations. Since two
+// receives are posted ahead, some operations follow the previous one within the
+// same computation, without a call of rank 1 in between.
 func runAsync(j *job) error {
-	j.o.Multiple = true // the receives are posted at once, so each has its buffer
+	j.o.Multiple = true // several receives are posted at a time, so each needs its own buffer
 	b := &buffers[byte]{o: &j.o}
 	defer b.free()
 	rounds := 0
@@ -103,8 +102,8 @@ func async(j *job, b *buffers[byte], size, rounds int) (result, error) {
 	}, nil
 }
 
-// operations is rank 0's side: the times of the operations in microseconds,
-// those of the warm-up left out.
+// operations is rank 0's side. It returns the times of the operations in
+// microseconds, without those of the warm-up.
 func (a *asyncRank) operations(warmup, iterations int) ([]float64, error) {
 	operation := mpi.Ssend[byte]
 	if a.o.Sending == BySend {
@@ -120,7 +119,7 @@ func (a *asyncRank) operations(warmup, iterations int) ([]float64, error) {
 		if a.o.Validate {
 			arm(a.send, nil, a.size, k)
 		}
-		// Busy, so that the figures contain no wake-up of this rank.
+		// A busy wait, so that the figures contain no wake-up of this rank.
 		wait := time.Duration(a.waits.next() * float64(a.o.Burst))
 		for begun := now(); now()-begun < wait; {
 		}
@@ -135,8 +134,8 @@ func (a *asyncRank) operations(warmup, iterations int) ([]float64, error) {
 	return times, nil
 }
 
-// compute is rank 1's side, once the first receives are posted: it computes
-// until all of total receives have completed.
+// compute is rank 1's side once the first receives are posted: it computes
+// until all total receives have completed.
 func (a *asyncRank) compute(total int) error {
 	for k := 0; k < total; {
 		work(&a.x, a.rounds)
@@ -154,8 +153,9 @@ func (a *asyncRank) compute(total int) error {
 	return nil
 }
 
-// take completes the receive of operation k if it is finished, then posts
-// another in its place and sends the message, if one of total is left to post.
+// take tests the receive of operation k and reports whether it has completed.
+// If so, take posts the next of the total receives, if one is left, and tells
+// rank 0.
 func (a *asyncRank) take(k, total int) (bool, error) {
 	ended, _, err := mpi.Test(&a.posted[k%ahead])
 	if err != nil || !ended {
@@ -183,7 +183,8 @@ func (a *asyncRank) post(k int) (err error) {
 }
 
 // draws are pseudo-random numbers from 0 to below 1: those of the C library's
-// drand48 after srand48(1), so that the twin in bench/peers waits as long.
+// drand48 after srand48(1), so that the twin in bench/peers waits for the same
+// times.
 type draws uint64
 
 func newDraws() draws { return 1<<16 | 0x330e }

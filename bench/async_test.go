@@ -10,7 +10,7 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// asyncJob is a rank's part of the benchmark with computations of a moment.
+// asyncJob is a rank's part of the benchmark with short computations.
 func asyncJob(c *mpi.Comm, iterations int) *job {
 	b, _ := Lookup("async")
 	o := b.Defaults
@@ -51,8 +51,8 @@ func TestAsyncTimesEveryOperationButTheWarmUp(t *testing.T) {
 	}
 }
 
-// Rank 1 is played by hand and holds back its word that a third receive is
-// posted: the third operation must not come, however often it looks.
+// The test plays rank 1 and delays the message that a third receive is posted:
+// until then no probe may find the third operation.
 func TestAnAsyncOperationBeginsOnlyWhenItsReceiveIsPosted(t *testing.T) {
 	err := mpi.Run(2, func(w *mpi.World) error {
 		c := w.Comm()
@@ -129,7 +129,7 @@ func TestTheComputingRankOfAsyncCountsWrongBytes(t *testing.T) {
 }
 
 func TestTheWaitsOfAsyncAreThoseOfItsTwin(t *testing.T) {
-	// What srand48(1) and drand48() of the C library give.
+	// From srand48(1) and drand48() of the C library.
 	d := newDraws()
 	for i, want := range []float64{0.0416303447718782, 0.454492444728629, 0.834817218166915} {
 		if got := d.next(); got < want-1e-12 || got > want+1e-12 {

@@ -3,7 +3,7 @@ package bench
 import "github.com/weft-mpi/weft/mpi"
 
 // runBandwidth is osu_bw: rank 0 sends a window of messages, and rank 1 replies
-// to the whole window with one.
+// to the whole window with one message.
 func runBandwidth(j *job) error {
 	return j.windows(bandwidth[byte], bandwidth[int32], bandwidth[float32])
 }

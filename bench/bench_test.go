@@ -11,7 +11,7 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// quick are the options of b cut down to what a test can wait for.
+// quick are the options of b with counts and sizes small enough for a test.
 func quick(b *Benchmark) Options {
 	o := b.Defaults
 	o.Iterations, o.IterationsLarge, o.Warmup, o.WarmupLarge = 2, 2, 1, 1
@@ -60,7 +60,7 @@ var variants = []variant{
 	{"one sender", func(b *Benchmark) bool { return b.takes("t") }, func(o *Options) { o.Senders, o.Receivers, o.Validate = 1, 3, false }},
 }
 
-// takes tells whether b has all the options in letters.
+// takes reports whether b has all the options in letters.
 func (b *Benchmark) takes(letters string) bool {
 	return !strings.ContainsFunc(letters, func(r rune) bool { return !strings.ContainsRune(b.Flags, r) })
 }

@@ -15,9 +15,9 @@ type Benchmark struct {
 	Name    string   // "latency"
 	Title   string   // as OSU prints it: "OSU MPI Latency Test"
 	Summary string   // one line for a list
-	Own     bool     // not one of OSU's
-	Notes   []string // what its columns are, where their names do not say it
-	Flags   string   // the option letters that it takes; B is matching's budget
+	Own     bool     // not one of OSU's; matching and cpu set Title.Own themselves
+	Notes   []string // what its columns mean, where their names do not say it
+	Flags   string   // letters of its options; B is -b of matching, K and M are -k and -w of async
 
 	MinRanks, MaxRanks int // MaxRanks 0: no limit
 	EvenRanks          bool
@@ -29,7 +29,7 @@ type Benchmark struct {
 // flagsPt2pt are the options of every point-to-point benchmark.
 const flagsPt2pt = "mixcuTzb"
 
-// benchmarks are in the order of a list for people.
+// benchmarks are in the order of osu-go list.
 var benchmarks = []*Benchmark{
 	{
 		Name: "latency", Title: "OSU MPI Latency Test", Flags: flagsPt2pt + "f",
@@ -125,7 +125,7 @@ var benchmarks = []*Benchmark{
 	},
 }
 
-// All returns the benchmarks in the order of a list for people.
+// All returns the benchmarks in the order of osu-go list.
 func All() []*Benchmark { return slices.Clone(benchmarks) }
 
 // Lookup returns the benchmark of that name.
@@ -138,7 +138,7 @@ func Lookup(name string) (*Benchmark, bool) {
 }
 
 // CheckRanks returns nil if the benchmark runs on n ranks, and otherwise an
-// error with the possible numbers.
+// error with the numbers that it runs on.
 func (b *Benchmark) CheckRanks(n int) error {
 	switch {
 	case b.MinRanks == b.MaxRanks && n != b.MinRanks:
@@ -151,9 +151,9 @@ func (b *Benchmark) CheckRanks(n int) error {
 	return nil
 }
 
-// Sink takes the results of a benchmark, on rank 0, in the order of the calls
-// below: Title once, then for each datatype Section and its Rows. Line is for
-// text outside the tables. *osufmt.Writer and *osufmt.Collector are Sinks.
+// Sink takes the results of a benchmark on rank 0: Title once, then for each
+// datatype a Section and its Rows. Line is for text outside the tables.
+// *osufmt.Writer and *osufmt.Collector are Sinks.
 type Sink interface {
 	Title(osufmt.Title) error
 	Section(osufmt.Section) error
@@ -161,8 +161,8 @@ type Sink interface {
 	Line(string) error
 }
 
-// Progress is called on rank 0 with the size that is measured next, as step of
-// steps counted from 0, outside of the measured time.
+// Progress is called on rank 0 before each size is measured, outside the
+// measured time. step counts the sizes from 0; steps is their number.
 type Progress func(size, step, steps int)
 
 // Run measures b over c. Every rank of c calls it with the same options; sink

@@ -4,8 +4,7 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// element is the constraint of the datatypes: what a Go program would use for
-// MPI_CHAR, MPI_INT and MPI_FLOAT.
+// element is the Go type of MPI_CHAR, MPI_INT or MPI_FLOAT.
 type element interface{ byte | int32 | float32 }
 
 // pages is a length in bytes from which the Go heap hands out whole pages.
@@ -20,8 +19,8 @@ type buffers[T element] struct {
 }
 
 // take returns count send and receive buffers of n elements, filled as OSU
-// fills them. With single buffers (-b single) all of them are the same one,
-// large enough for the whole run. They are valid until the next take or free.
+// fills them. With -b single all of them are one buffer, which is large enough
+// for the whole run. They are valid until the next take or free.
 func (b *buffers[T]) take(count, n int) (send, recv [][]T, err error) {
 	switch {
 	case b.o.Multiple:
@@ -60,8 +59,8 @@ func (b *buffers[T]) grow(n int) error {
 	if err != nil {
 		return err
 	}
-	// As OSU does: the kernel treats pages that were touched long ago better than
-	// new ones.
+	// As OSU does: the kernel serves pages that have been in use for a while
+	// better than new ones.
 	clear(s)
 	clear(r)
 	b.send, b.recv = append(b.send, s), append(b.recv, r)
@@ -70,7 +69,8 @@ func (b *buffers[T]) grow(n int) error {
 
 func (b *buffers[T]) make(n int) ([]T, error) {
 	if !b.o.Alloc {
-		// Pages, as OSU takes them: nothing else shares a line with a buffer.
+		// Whole pages, as in OSU: nothing else shares a cache line with a
+		// buffer.
 		return make([]T, max(n, pages/width[T]()))[:n], nil
 	}
 	buf, err := mpi.Alloc[T](n)
@@ -80,7 +80,7 @@ func (b *buffers[T]) make(n int) ([]T, error) {
 	return buf, err
 }
 
-// free gives the buffers back.
+// free frees the buffers.
 func (b *buffers[T]) free() error {
 	var first error
 	for _, h := range b.held {

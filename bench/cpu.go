@@ -10,9 +10,9 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// runCPU measures what a rank that waits costs, as bench/peers/cpu.c does:
-// rank 1 blocks in Recv while rank 0 sleeps outside of MPI, and then sends.
-// The CPU time is that of rank 1's process, user and system, all threads.
+// runCPU measures the CPU time of a rank that waits, as bench/peers/cpu.c does:
+// rank 1 blocks in Recv while rank 0 sleeps outside of MPI, and then sends. The
+// CPU time is that of rank 1's process, user and system, all threads.
 func runCPU(j *job) error {
 	buf := make([]byte, 8)
 	if err := j.c.Barrier(); err != nil {

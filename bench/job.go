@@ -13,7 +13,7 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// ErrValidation is returned by a run with -c in which a byte arrived wrong.
+// ErrValidation is returned by a run with -c if a byte arrived wrong.
 var ErrValidation = errors.New("data validation failed")
 
 // Tags of the run's own messages. OSU uses 1, 2, 10, 100 and 101 for the
@@ -175,8 +175,8 @@ func (j *job) broadcast(n int) (int, error) {
 	return n, nil
 }
 
-// gather brings v of every one of ranks to rank 0, which must be the first of
-// them; elsewhere it returns nil. All v have the same length.
+// gather returns the v of all ranks in ranks on rank 0, which must be the first
+// of them; on the others it returns nil. All v have the same length.
 func (j *job) gather(v []float64, ranks []int) ([][]float64, error) {
 	if j.c.Rank() != 0 {
 		return nil, mpi.Send(j.c, v, 0, tagGather)

@@ -7,8 +7,8 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// link is one rank's two ends of a ping-pong: each call sends or receives one
-// whole message. close, if any, is called after the last.
+// link holds one rank's calls of a ping-pong: each sends or receives one whole
+// message. close, unless nil, is called after the last one.
 type link struct {
 	send, recv func() error
 	close      func() error
@@ -148,8 +148,8 @@ func latency[T element](j *job, b *buffers[T], size int, connect linker[T]) (res
 	return r, nil
 }
 
-// addErrors gives rank 0 the sum of its own count of errors and that of rank
-// peer; rank peer gets its own back.
+// addErrors returns on rank 0 the sum of its n and the n of rank peer, and on
+// rank peer its own n.
 func (j *job) addErrors(n, peer int) (int, error) {
 	buf := []int64{int64(n)}
 	if j.c.Rank() != 0 {

@@ -8,9 +8,9 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// What bench/peers/matching.c fixes, and why, is said there: a queue of
-// constant depth, fillers at its head, matchBatch measured entries behind them
-// that are taken from the far end.
+// The method is that of bench/peers/matching.c, which gives the reasons: a
+// queue of constant depth has fillers at its head and behind them matchBatch
+// measured entries, which are taken from the far end.
 const (
 	matchBatch = 64
 	matchBytes = 8
@@ -142,7 +142,7 @@ func (m *matcher) sendFillers(depth int) error {
 	return nil
 }
 
-// measure is rank 1's side of a depth: nanoseconds a message.
+// measure is rank 1's side of a depth. It returns nanoseconds for each message.
 func (m *matcher) measure(depth int) (float64, error) {
 	one := m.posted
 	if m.o.Queue == Unexpected {
@@ -174,7 +174,7 @@ func (m *matcher) measure(depth int) (float64, error) {
 	return float64(clocked) / float64(batches*matchBatch), m.drain(depth)
 }
 
-// more tells whether another batch is to be measured.
+// more reports whether another batch is to be measured.
 func (m *matcher) more(batches int, begun time.Duration) bool {
 	if m.o.Batches {
 		return batches < m.o.Iterations
@@ -182,7 +182,7 @@ func (m *matcher) more(batches int, begun time.Duration) bool {
 	return batches < 3 || now()-begun < m.o.Budget
 }
 
-// posted is a batch that is taken from the queue of posted receives.
+// posted times a batch that is taken from the queue of posted receives.
 func (m *matcher) posted() (time.Duration, error) {
 	var err error
 	for i := range m.batch {
@@ -201,8 +201,8 @@ func (m *matcher) posted() (time.Duration, error) {
 	return now() - start, nil
 }
 
-// unexpected is a batch that is taken from the queue of unexpected messages.
-// The last message to arrive is sync, so all others are there by then.
+// unexpected times a batch that is taken from the queue of unexpected messages.
+// The sync message arrives last, so all others have arrived by then.
 func (m *matcher) unexpected() (time.Duration, error) {
 	if err := m.send(0, tagGo); err != nil {
 		return 0, err
@@ -233,7 +233,7 @@ func (m *matcher) post(depth int) error {
 	return nil
 }
 
-// drain takes the fillers out again, in the order in which they came.
+// drain takes the fillers out of the queue, in its order.
 func (m *matcher) drain(depth int) error {
 	if m.o.Queue == Posted {
 		return mpi.Waitall(m.fillers, nil)

@@ -8,8 +8,8 @@ import (
 )
 
 // runMessageRate is osu_mbw_mr: each rank of the first half sends windows to
-// its partner in the second half, a barrier before every window. With an odd
-// number of ranks the last one only takes part in the barriers.
+// its partner in the second half, with a barrier before every window. With an
+// odd number of ranks the last one only takes part in the barriers.
 func runMessageRate(j *job) error {
 	b, i, f := newWindow[byte](j), newWindow[int32](j), newWindow[float32](j)
 	defer func() { b.free(); i.free(); f.free() }()
@@ -82,7 +82,7 @@ func messageRate[T element](j *job, w *window[T], size int) (result, error) {
 		}
 	}
 
-	// The senders' mean time stands for the run.
+	// The mean time of the senders is the time of the run.
 	all, err := j.gather([]float64{total.Seconds(), float64(errors)}, ranks(c.Size()))
 	if err != nil || rank != 0 {
 		return r, err

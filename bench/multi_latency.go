@@ -7,8 +7,8 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// runMultiLatency is osu_multi_lat: ping-pong of all pairs at once, a barrier
-// before every round trip.
+// runMultiLatency is osu_multi_lat: ping-pong of all pairs at once, with a
+// barrier before every round trip.
 func runMultiLatency(j *job) error {
 	b, i, f := buffers[byte]{o: &j.o}, buffers[int32]{o: &j.o}, buffers[float32]{o: &j.o}
 	defer func() { b.free(); i.free(); f.free() }()
@@ -79,9 +79,9 @@ func multiLatency[T element](j *job, b *buffers[T], size int) (result, error) {
 	return j.overRanks(r, micros(total)/float64(2*iterations), pairs, errors)
 }
 
-// overRanks completes r on rank 0 from what the first n ranks timed, on the
-// average each: the mean over them, the extremes, the mean of each iteration.
-// Errors are summed over all ranks.
+// overRanks completes r on rank 0 from the average times of the first n ranks:
+// their mean, minimum and maximum. A sample is the mean of an iteration over
+// these ranks. Errors are summed over all ranks.
 func (j *job) overRanks(r result, average float64, n, errors int) (result, error) {
 	all, err := j.gather(append([]float64{average, float64(errors)}, r.samples...), ranks(j.c.Size()))
 	if err != nil || j.c.Rank() != 0 {

@@ -69,7 +69,8 @@ const (
 	MaxWork             = 1000    // ours
 	MaxBurst            = time.Minute
 
-	// LargeSize is the size in bytes above which the Large counts hold.
+	// LargeSize is the size in bytes above which IterationsLarge and
+	// WarmupLarge hold.
 	LargeSize = 8192
 )
 
@@ -77,14 +78,14 @@ const (
 // a plain value.
 type Options struct {
 	MinSize, MaxSize int // bytes; matching: depth
-	Step             int // from a size to the next: times 2 if 0; if set, MaxSize is a size too
+	Step             int // factor from a size to the next, 0: 2; if set, MaxSize is measured too
 
 	Iterations, Warmup           int
 	IterationsLarge, WarmupLarge int // for sizes above LargeSize
 
 	Window    int  // messages before synchronisation
 	Multiple  bool // a buffer for each message of the window
-	Alloc     bool // buffers from mpi.Alloc and not from the Go heap
+	Alloc     bool // buffers from mpi.Alloc instead of the Go heap
 	PrintRate bool // mbw_mr: messages a second too
 
 	Validate         bool
@@ -97,13 +98,13 @@ type Options struct {
 	Senders, Receivers int // latency_mt: goroutines of rank 0 and of rank 1
 
 	Computing Computing // overlap
-	Work      float64   // overlap: times the pure communication
+	Work      float64   // overlap: computing time as a multiple of the pure communication
 
 	Sending Sending       // async
 	Burst   time.Duration // async: how long rank 1 computes at a time
 
 	Queue   Queue         // matching
-	Batches bool          // matching: Iterations batches, and not as many as Budget allows
+	Batches bool          // matching: Iterations batches, instead of as many as Budget allows
 	Budget  time.Duration // matching: wall time for a depth
 	Wait    time.Duration // cpu: how long rank 1 waits
 }
@@ -157,7 +158,7 @@ var (
 	cpuDefaults = Options{Iterations: 1, IterationsLarge: 1, Wait: 5 * time.Second}
 )
 
-// Check returns the error in o that holds for every benchmark, or nil.
+// Check returns an error if an option is invalid whatever the benchmark.
 func (o *Options) Check() error {
 	switch {
 	case o.MinSize < 0 || o.MaxSize < 0:

@@ -10,11 +10,11 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// runOverlap measures how much of a transfer goes on while the receiver, or both
-// ranks, compute. All times are medians at the receiver, from posting the
-// receive to the return of its Wait: first with nothing in between, then, after
-// the work has been timed alone, with the work in between. The hidden time is
-// the sum of the work alone and the transfer alone, less the two together.
+// runOverlap measures how much of a transfer goes on while the receiver, or
+// both ranks, compute. All times are medians at the receiver: of the transfer
+// alone, of the work alone, then of the transfer with the work in between. A
+// transfer lasts from posting the receive to the return of its Wait. The hidden
+// time is the transfer alone plus the work alone, less the two together.
 func runOverlap(j *job) error {
 	b, i, f := buffers[byte]{o: &j.o}, buffers[int32]{o: &j.o}, buffers[float32]{o: &j.o}
 	defer func() { b.free(); i.free(); f.free() }()
@@ -54,7 +54,7 @@ func overlap[T element](j *job, b *buffers[T], size int, rate float64) (result, 
 	if err != nil {
 		return result{}, err
 	}
-	// Both ranks do as much work, that of the receiver's time.
+	// The receiver's time sets the amount of work on either rank.
 	v[2] = pure
 	if err := o.share(v[2:3]); err != nil {
 		return result{}, err
@@ -77,7 +77,7 @@ func overlap[T element](j *job, b *buffers[T], size int, rate float64) (result, 
 	return result{values: append(v[:3:3], hidden), errors: int(v[3])}, nil
 }
 
-// share gives rank 0 what rank 1 has in v.
+// share copies v of rank 1 to rank 0.
 func (o *overlapped[T]) share(v []float64) error {
 	if o.c.Rank() == 1 {
 		return mpi.Send(o.c, v, 0, tagGather)
@@ -114,8 +114,8 @@ func (o *overlapped[T]) median(transfers bool, step func() error) (float64, erro
 	return stat.Quantile(0.5, stat.Empirical, times, nil), nil
 }
 
-// transfer is a message from rank 0 to rank 1 with rounds of work between its
-// start and its Wait.
+// transfer returns this rank's part of a message from rank 0 to rank 1, with
+// rounds of work between its start and its Wait.
 func (o *overlapped[T]) transfer(rounds int) func() error {
 	if o.c.Rank() == 0 {
 		return func() error {

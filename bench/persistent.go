@@ -2,8 +2,8 @@ package bench
 
 import "github.com/weft-mpi/weft/mpi"
 
-// runLatencyPersistent is osu_latency_persistent: a ping-pong of one send and
-// one receive that are made once for a size and started again and again.
+// runLatencyPersistent is osu_latency_persistent: a ping-pong with one
+// persistent send and one persistent receive, made once for a size.
 func runLatencyPersistent(j *job) error {
 	return j.pingPong(persistent[byte], persistent[int32], persistent[float32])
 }
@@ -72,8 +72,8 @@ func bidirectionalPersistent[T element](j *job, w *window[T], size int) (result,
 	return w.persistently(size, 2, err, w.swapPersistent, w.out, w.in)
 }
 
-// persistently measures with requests that have been made, unless that failed
-// with err, and frees them.
+// persistently measures with the requests in made and frees them. err is the
+// error of making them.
 func (w *window[T]) persistently(size, ways int, err error, step func(peer int) error, made ...[]mpi.Request) (result, error) {
 	if err != nil {
 		return result{}, err
@@ -110,7 +110,8 @@ func (w *window[T]) initRecvs(peer, tag int) (err error) {
 	return nil
 }
 
-// pushPersistent is push with requests made before; so are the next two.
+// pushPersistent is push with persistent requests; pullPersistent and
+// swapPersistent are pull and swap with them.
 func (w *window[T]) pushPersistent(peer int) error {
 	if err := mpi.Startall(w.out); err != nil {
 		return err

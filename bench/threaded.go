@@ -14,9 +14,9 @@ import (
 // sender i mod S and receiver i mod R. One sender uses tags 1 and 2, so that
 // any free receiver replies; several use tag i.
 //
-// The time of a goroutine is its own. OSU lets all senders share one variable
-// without a lock; its printed value has the meaning, not the accuracy, of ours:
-// the mean half round trip that a thread sees.
+// Each goroutine sums its own times. In OSU all senders add to one variable
+// without a lock: its value has the same meaning, the mean half round trip that
+// a thread sees, but less accuracy.
 func runThreaded(j *job) error {
 	n := j.o.Senders
 	if j.c.Rank() != 0 {
@@ -120,7 +120,7 @@ func threaded[T element](j *job, crew []*buffers[T], size int) (result, error) {
 	return r, nil
 }
 
-// tags are those of iteration i on the way there and back.
+// tags are those of iteration i: of the message and of the reply.
 func (j *job) tags(i int) (there, back int) {
 	if j.o.Senders > 1 {
 		return i, i

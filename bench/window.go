@@ -26,7 +26,7 @@ func (j *job) windows(
 	})
 }
 
-// window is what one rank needs to have a window of messages in flight.
+// window is one rank's buffers and requests for a window of messages in flight.
 type window[T element] struct {
 	buffers[T]
 	j            *job
@@ -45,7 +45,7 @@ func newWindow[T element](j *job) *window[T] {
 	}
 }
 
-// resize makes the buffers those of messages of size bytes.
+// resize prepares the buffers for messages of size bytes.
 func (w *window[T]) resize(size int) (err error) {
 	w.sends, w.recvs, err = w.take(len(w.out), size/width[T]())
 	return err
@@ -66,11 +66,11 @@ func (w *window[T]) wrong(size, i int) (errors int) {
 	return errors
 }
 
-// distinct is the number of buffers that are not the same one.
+// distinct is the number of different buffers: 1 with -b single.
 func (w *window[T]) distinct() int { return len(w.send) }
 
-// exchange times windows between ranks 0 and 1, in which ways is 1 or 2
-// directions. The buffers are those of size already.
+// exchange times windows between ranks 0 and 1, in one direction or both: ways
+// is 1 or 2. Precondition: the buffers have been resized to size.
 func exchange[T element](j *job, w *window[T], size, ways int, step func(peer int) error) (result, error) {
 	iterations, warmup := j.o.counts(size)
 	peer, last := 1-j.c.Rank(), j.o.ValidationWarmup

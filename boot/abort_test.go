@@ -64,8 +64,8 @@ func playAbort() error {
 	return err
 }
 
-// playAbortInside: rank 1 aborts while it waits in an Exchange itself; the
-// launcher has to hear it in between.
+// playAbortInside: rank 1 aborts after its own Exchange has timed out. The
+// launcher must read the abort before it can reply to the offer.
 func playAbortInside() error {
 	j, err := Discover(context.Background())
 	if err != nil {
@@ -85,7 +85,7 @@ func playAbortInside() error {
 	return playHang()
 }
 
-// playAbortIgnored: no rank ends by SIGTERM.
+// playAbortIgnored: all ranks ignore SIGTERM.
 func playAbortIgnored() error {
 	signal.Ignore(syscall.SIGTERM)
 	j, err := Discover(context.Background())
@@ -125,7 +125,8 @@ func TestAbortFitsBehindAnExchangeThatStandsInTheMiddleOfAFrame(t *testing.T) {
 				_, err := j.Exchange(ctx, mine)
 				exchanged <- err
 			}()
-			// The first bytes are there, the rest can't be.
+			// The header has arrived; the payload does not fit into the
+			// socket's buffer.
 			var head [frameHeader]byte
 			if _, err := server.Read(head[:]); err != nil {
 				t.Fatal(err)
@@ -153,7 +154,7 @@ func TestAbortFitsBehindAnExchangeThatStandsInTheMiddleOfAFrame(t *testing.T) {
 			if err := <-aborted; err != nil {
 				t.Error(err)
 			}
-			if !cancelled { // it still waits for its answer
+			if !cancelled { // the Exchange still waits for its reply
 				server.Write(appendFrame(nil, kindTable, appendTable(nil, 0, [][]byte{mine, nil})))
 				if err := <-exchanged; err != nil {
 					t.Error(err)
@@ -163,7 +164,7 @@ func TestAbortFitsBehindAnExchangeThatStandsInTheMiddleOfAFrame(t *testing.T) {
 	}
 }
 
-// joined reads first, then from the connection.
+// joined reads the bytes of first, then from the connection.
 type joined struct {
 	first []byte
 	net.Conn
@@ -243,8 +244,8 @@ func TestHydraEndsAJobThatARankAborts(t *testing.T) {
 	}
 }
 
-// noneLeftSoon is noneLeft for a launcher that does not wait for the ends of
-// its ranks.
+// noneLeftSoon is noneLeft for a launcher that does not wait until its ranks
+// have exited.
 func noneLeftSoon(t *testing.T, out string) {
 	t.Helper()
 	for line := range strings.Lines(out) {
@@ -255,7 +256,7 @@ func noneLeftSoon(t *testing.T, out string) {
 		for ctx := deadline(t); ; {
 			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 			if err != nil || bytes.Contains(stat, []byte(") Z ")) {
-				break // or a zombie that nobody reaps in this container
+				break // or it is a zombie that no process of this container reaps
 			}
 			if ctx.Err() != nil {
 				t.Fatalf("process %d is still there: %s", pid, stat)

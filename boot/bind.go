@@ -12,24 +12,25 @@ type Bind uint8
 
 const (
 	// BindAuto binds rank i to the i-th core that the launcher itself may run
-	// on. With more ranks than cores it begins again at the first: ranks that
-	// alternate on one core hand it over sooner than the kernel moves them. Two
-	// jobs started side by side would share their first cores: give each
+	// on. With more ranks than cores it begins again at the first core: ranks
+	// bound to one core hand it over sooner than the kernel would migrate them.
+	// Two jobs started side by side would share their first cores: give each
 	// launcher its own cores (taskset), or use BindNone.
 	BindAuto Bind = iota
 	// BindNone lets every rank run wherever the launcher may.
 	BindNone
 )
 
-// setTimerSlack sets the slack of the calling thread and of what it starts, in
-// ns (prctl(2), PR_SET_TIMERSLACK); 0 sets the thread's default again.
+// setTimerSlack sets the slack of the calling thread and of the processes that
+// it starts, in ns (prctl(2), PR_SET_TIMERSLACK); 0 sets the thread's default
+// again.
 func setTimerSlack(ns uintptr) { unix.Prctl(unix.PR_SET_TIMERSLACK, ns, 0, 0, 0) }
 
 // maxCPUs is more than any kernel is built for (CONFIG_NR_CPUS ≤ 8192).
 const maxCPUs = 8192
 
 // allowedCores lists the cores that this process may run on, in ascending
-// order: those of its main thread, which no locked goroutine has changed.
+// order: those of its main thread, whose affinity no locked goroutine changes.
 func allowedCores() ([]int, error) {
 	set := unix.NewCPUSet(maxCPUs)
 	if err := unix.SchedGetaffinityDynamic(os.Getpid(), set); err != nil {

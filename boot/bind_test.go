@@ -80,7 +80,7 @@ func noThreadBound(t *testing.T, cores int) {
 		err = unix.SchedGetaffinityDynamic(tid, set)
 		if err == nil && set.Count() != cores {
 			t.Errorf("thread %d has %d cores, want %d", tid, set.Count(), cores)
-		} else if err != nil && !errors.Is(err, syscall.ESRCH) { // it may have ended
+		} else if err != nil && !errors.Is(err, syscall.ESRCH) { // the thread may have exited
 			t.Error(err)
 		}
 	}

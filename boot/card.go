@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// card is what a rank sends the others about itself where the launcher does not
-// know it:
+// card is what a rank tells the others about itself where the launcher can't
+// (PMI-1):
 //
 //	0   version  1 byte   cardVersion
 //	1   leads    1 byte   1 on rank 0's card, else 0
@@ -33,7 +33,7 @@ const (
 	cardFixed   = 20
 )
 
-// newCard is this process's card. Rank 0 makes the job's id and key.
+// newCard returns this process's card. Rank 0 makes the job's id and key.
 func newCard(rank int) (card, error) {
 	var c card
 	cores, err := allowedCores()
@@ -72,7 +72,7 @@ func (c card) append(b []byte) []byte {
 	return b
 }
 
-// parseCard keeps a slice of b.
+// parseCard returns a card that keeps a slice of b.
 func parseCard(b []byte) (c card, err error) {
 	if len(b) > 0 && b[0] != cardVersion {
 		return c, protocolError("card of version %d, this program writes version %d; run one release of Weft on all ranks", b[0], cardVersion)

@@ -15,10 +15,10 @@ type client struct {
 	out     outbox
 	size    int
 	round   uint64
-	answers chan frame    // at most one is due
-	events  chan Event    // of size: a rank is lost once
-	ended   chan struct{} // closed when the reader has ended
-	broken  error         // why; read-only after ended
+	answers chan frame    // replies; at most one is outstanding
+	events  chan Event    // room for size: each rank is lost once
+	ended   chan struct{} // closed when the reader returns
+	broken  error         // why it returned; read-only once ended is closed
 }
 
 type frame struct {
@@ -26,7 +26,8 @@ type frame struct {
 	payload []byte
 }
 
-// newClient begins to read from conn. The reader ends with conn.
+// newClient starts the reader of conn. The reader returns when conn is closed
+// or its stream breaks the protocol.
 func newClient(conn net.Conn, size int) *client {
 	c := &client{
 		out:     outbox{conn: conn},
@@ -39,8 +40,8 @@ func newClient(conn net.Conn, size int) *client {
 	return c
 }
 
-// joinLauncher says hello and returns the job. It closes conn if it fails;
-// otherwise the job does.
+// joinLauncher sends hello and returns the job, which owns conn. On an error it
+// closes conn.
 func joinLauncher(ctx context.Context, conn net.Conn, rank, size int) (*Job, error) {
 	c := newClient(conn, size)
 	w, err := c.hello(ctx, rank)
@@ -78,7 +79,7 @@ func (c *client) hello(ctx context.Context, rank int) (welcome, error) {
 	return w, err
 }
 
-// read takes frames until the stream ends or breaks the protocol.
+// read reads frames until the stream ends or breaks the protocol.
 func (c *client) read() {
 	defer close(c.ended)
 	r := bufio.NewReader(c.out.conn)
@@ -95,8 +96,8 @@ func (c *client) read() {
 	}
 }
 
-// route passes a frame on and does not block. lost lists the ranks whose loss
-// events already has.
+// route passes a frame on to ask or to events, without blocking. lost marks the
+// ranks whose loss is in events already.
 func (c *client) route(f frame, lost []bool) error {
 	if f.kind == kindLost {
 		e, err := parseLost(f.payload, c.size)
@@ -122,8 +123,8 @@ func (c *client) ask(ctx context.Context, kind frameKind, payload []byte, answer
 	if ctx.Err() != nil {
 		return nil, ended(ctx)
 	}
-	// The launcher may have sent a failure and closed already. Its frame is
-	// still there to be read and says more than the failed write.
+	// The launcher may have sent fail and closed the connection. That frame can
+	// still be read and says more than the failed write.
 	var f frame
 	select {
 	case f = <-c.answers:
@@ -145,8 +146,8 @@ func (c *client) ask(ctx context.Context, kind frameKind, payload []byte, answer
 	return nil, protocolError("answer of kind %d to a frame of kind %d", f.kind, kind)
 }
 
-// end is the error of a stream that has ended, after a write that ended with
-// werr. Precondition: ended is closed.
+// end returns the error of a stream that has ended and whose last write
+// returned werr. Precondition: ended is closed.
 func (c *client) end(werr error) error {
 	switch {
 	case errors.Is(c.broken, ErrProtocol):
@@ -182,8 +183,8 @@ func (c *client) abort(code byte, why string) error {
 }
 
 // leave waits for no reply: the launcher reads what was written even after this
-// process has ended. It sends bye after a failed exchange too: the rank has
-// still ended in order.
+// process has exited. It sends bye after a failed exchange too: the rank still
+// leaves in order.
 func (c *client) leave(bool) error {
 	err := c.out.urgent(appendFrame(nil, kindBye, nil))
 	c.out.conn.Close()

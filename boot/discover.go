@@ -20,22 +20,22 @@ const leaveTimeout = 5 * time.Second
 // consumed is set once Discover has removed the launcher's variables from the
 // environment: from then on an empty environment does not mean that the process
 // is alone. The mutex admits one Discover at a time. yes is stored before the
-// variables are removed (consume) and loaded after they were read (Launched), so
-// that one of the two is seen.
+// variables are removed (consume) and loaded after they were read (Launched),
+// so that Launched sees the variables or yes.
 var consumed struct {
 	sync.Mutex
 	yes atomic.Bool
 }
 
-// Discover finds the job that this process is a rank of; doc.go lists where it
-// looks. It blocks until the launcher has replied or ctx ends. Under PMI-1 it is
-// collective: it blocks until every rank has called it.
+// Discover finds the job that this process is a rank of; doc.go lists the ways,
+// in order. It blocks until the launcher has replied or ctx ends. Under PMI-1
+// it is collective: it blocks until every rank has called it.
 //
-// Discover removes what it uses: the launcher's socket becomes close-on-exec and
-// its variables leave the environment, so that programs started by a rank do not
-// take themselves for that rank. A process in a launched job can therefore call
-// it once; later calls return ErrDiscovered. Errors about the environment are
-// *EnvError.
+// Discover removes what it uses: the launcher's socket becomes close-on-exec
+// and its variables are removed from the environment, so that programs started
+// by a rank do not take themselves for that rank. A process in a launched job
+// can therefore call it once; later calls return ErrDiscovered. Errors about
+// the environment are *EnvError.
 func Discover(ctx context.Context) (*Job, error) {
 	consumed.Lock()
 	defer consumed.Unlock()
@@ -70,9 +70,10 @@ func Discover(ctx context.Context) (*Job, error) {
 	return worldOfOne()
 }
 
-// Launched reports whether a launcher has started this process, without removing
-// anything: Discover would find a job, or has been called before. The error is
-// that of Discover for an environment it can't use. Local.
+// Launched reports whether a launcher has started this process: whether
+// Discover would join a job, or has tried to. It removes no variables. The
+// error is that of Discover for an environment that indicates several ranks and
+// offers no bootstrap. Local.
 func Launched() (bool, error) {
 	get := lookup(os.LookupEnv)
 	if v, ok := get(envBoot); ok && v != "" {
@@ -89,11 +90,11 @@ func Launched() (bool, error) {
 	return false, severalRanks(get)
 }
 
-// consume takes the variables of a launcher out of the environment.
+// consume removes the variables of a launcher from the environment.
 func consume(names ...string) {
 	consumed.yes.Store(true)
 	for _, n := range names {
-		os.Unsetenv(n) // fails only for names that are no names
+		os.Unsetenv(n) // fails for invalid names only
 	}
 }
 
@@ -158,8 +159,9 @@ func discoverPMIPort(ctx context.Context, get lookup, addr string) (*Job, error)
 	return joinPMI(ctx, c, rank, size)
 }
 
-// inheritedConn turns the socket whose number a variable holds into a
-// connection that no child inherits. The number is free for reuse afterwards.
+// inheritedConn returns a connection over the socket whose descriptor a
+// variable holds. No child inherits the connection, and the descriptor is
+// closed.
 func inheritedConn(get lookup, name string) (net.Conn, error) {
 	v, _ := get(name)
 	bad := func(err error) error {
@@ -176,16 +178,16 @@ func inheritedConn(get lookup, name string) (net.Conn, error) {
 	unix.CloseOnExec(fd)
 	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
-	conn, err := net.FileConn(f) // a duplicate, close-on-exec from birth
+	conn, err := net.FileConn(f) // a duplicate, close-on-exec from the start
 	if err != nil {
 		return nil, bad(err)
 	}
 	return conn, nil
 }
 
-// within runs f, whose reads or writes on a connection fail once ctx ends:
-// setDeadline sets the deadline of those that are to. A connection that was
-// interrupted that way may be out of step with its peer.
+// within runs f, and makes its reads or writes on a connection fail once ctx
+// ends. setDeadline is the connection's method for those that are to fail. An
+// interrupted connection may be out of step with its peer.
 func within(ctx context.Context, setDeadline func(time.Time) error, f func() error) error {
 	if ctx.Err() != nil {
 		return ended(ctx)

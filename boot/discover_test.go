@@ -168,7 +168,7 @@ func TestExchangeEndsWithItsContext(t *testing.T) {
 		_, err := j.Exchange(ctx, []byte("x"))
 		cause <- err
 	}()
-	if _, _, err := readFrame(server, 2); err != nil { // it waits for the answer now
+	if _, _, err := readFrame(server, 2); err != nil { // from here on the rank waits for the reply
 		t.Fatal(err)
 	}
 	cancel()

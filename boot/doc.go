@@ -19,9 +19,9 @@
 //   - no variable that indicates ranks: a world of one.
 //
 // An environment that indicates several ranks and offers none of these is an
-// EnvError: a job never falls apart silently into N worlds of one. In a launcher
-// within a launcher the inner one counts; Launch therefore removes the variables
-// of outer launchers from its ranks' environment.
+// EnvError: a job never falls apart silently into N worlds of one. In a
+// launcher within a launcher the inner one counts; Launch therefore removes the
+// variables of outer launchers, except Slurm's, from its ranks' environment.
 //
 // # The local launcher
 //
@@ -31,16 +31,16 @@
 // is served, Exchange, which is the put, fence and get of PMI in one: N
 // requests in place of N².
 //
-// Two kinds of frames come unrequested. The launcher sees the end of every
+// Two kinds of frames come unrequested. The launcher sees the exit of every
 // process by its pidfd and tells all ranks of a death at once (news.go): a
 // transport alone sees only the ranks that it is connected to. A rank may ask
 // the launcher to end the job, also in the middle of an Exchange (Job.Abort).
 //
-// When a rank fails the others are stopped in steps (stop.go), unless the job is
-// to keep going. Ctrl-Z stops the ranks with the launcher (jobcontrol.go). A
-// rank leads a process group, whose remains are killed when the rank ends, and
-// dies with the launcher. Two kinds of processes escape: those that leave the
-// group (setsid), and, if the launcher is killed with SIGKILL, what a rank or a
-// wrapper script has started, for the kernel's parent-death signal reaches
-// children only.
+// When a rank fails the others are stopped in steps (stop.go), unless the job
+// is to keep going. Ctrl-Z stops the ranks with the launcher (jobcontrol.go).
+// Each rank leads a process group. When the rank exits, the rest of its group
+// is killed; when the launcher dies, the rank is killed. Two kinds of processes
+// escape: those that have left the group (setsid), and, if the launcher is
+// killed with SIGKILL, those that a rank or a wrapper script has started. The
+// kernel's parent-death signal reaches children only.
 package boot

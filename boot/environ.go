@@ -12,11 +12,11 @@ const (
 	envFD   = "WEFT_FD"   // number of the inherited socket
 	envRank = "WEFT_RANK" // this rank
 	envSize = "WEFT_SIZE" // ranks in the job
-	envBoot = "WEFT_BOOT" // "none": be a world of one, whatever else is said
+	envBoot = "WEFT_BOOT" // "none": be a world of one, whatever the other variables say
 )
 
-// pmiVars are taken out of the environment once PMI-1 has been joined: they
-// speak of this process and not of the programs that it starts.
+// pmiVars are removed from the environment before PMI-1 is joined: they
+// describe this process, not the programs that it starts.
 var pmiVars = []string{
 	"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", "PMI_SPAWNED",
 	"MPI_LOCALNRANKS", "MPI_LOCALRANKID",
@@ -24,14 +24,14 @@ var pmiVars = []string{
 
 const anyRemedy = "start the job with weft run -n N or mpiexec.hydra -n N (or set WEFT_BOOT=none if every process is to be a world of its own)"
 
-// sign is a pair of variables by which a launcher shows itself. Either name
-// may be empty.
+// sign is a pair of variables that indicates a launcher. Either name may be
+// empty.
 type sign struct {
 	size, rank string
 	remedy     string
 }
 
-// signs are those of launchers whose variables reach ranks only: if one
+// signs are those of launchers that set their variables for ranks only: if one
 // indicates several ranks, this process is one of them.
 var signs = []sign{
 	{"PMI_SIZE", "PMI_RANK", "the process manager has set no PMI_FD or PMI_PORT; " + anyRemedy},
@@ -44,8 +44,8 @@ var signs = []sign{
 	{envSize, envRank, "WEFT_FD is missing: the launcher's socket was not passed on to this process; " + anyRemedy},
 }
 
-// slurmSign comes after pmixSign in reports because both are set by
-// srun --mpi=pmix, and Slurm's variable tells the user more.
+// Slurm's variables are checked before pmixSign: srun --mpi=pmix sets both, and
+// Slurm's tell the user more.
 var (
 	slurmRemedy = "start with srun --mpi=pmi2, or " + anyRemedy
 	pmixSign    = sign{"", "PMIX_RANK", "PMIx is a protocol that Weft does not speak; " + anyRemedy}
@@ -54,9 +54,9 @@ var (
 // lookup is os.LookupEnv or a stand-in for it.
 type lookup func(string) (string, bool)
 
-// severalRanks looks for a sign that this process is one of several ranks,
-// and returns an *EnvError about the first. Precondition: no bootstrap that
-// would account for the sign has been found.
+// severalRanks returns an *EnvError about the first sign that this process is
+// one of several ranks, or nil. Precondition: the environment offers no
+// bootstrap, which would explain the sign.
 func severalRanks(get lookup) error {
 	for _, s := range signs {
 		if err := s.check(get); err != nil {
@@ -70,7 +70,7 @@ func severalRanks(get lookup) error {
 }
 
 // foreignRanks is severalRanks without the signs of our own launcher and of
-// Slurm, whose variables Launch leaves in place for the user's scripts.
+// Slurm. Launch leaves Slurm's variables in place for the user's scripts.
 func foreignRanks(get lookup) error {
 	for _, s := range append(signs[:len(signs):len(signs)], pmixSign) {
 		if s.size == envSize {
@@ -91,8 +91,8 @@ func (s sign) check(get lookup) error {
 	return above(get, s.rank, 0, s.remedy)
 }
 
-// above returns an *EnvError if the variable holds a number above limit, or
-// something that is no number.
+// above returns an *EnvError if the variable holds a number above limit, or no
+// number.
 func above(get lookup, name string, limit int, remedy string) error {
 	if name == "" {
 		return nil
@@ -112,8 +112,8 @@ func above(get lookup, name string, limit int, remedy string) error {
 }
 
 // slurmStep checks Slurm's variables. Batch scripts and interactive shells see
-// SLURM_NTASKS too but are one process: only a job step, started by srun, has an
-// id below slurmMaxStep.
+// SLURM_NTASKS too but are one process: only a job step, started by srun, has
+// an id up to slurmMaxStep.
 func slurmStep(get lookup) error {
 	const slurmMaxStep = 0xfffffff0 // slurm.h: SLURM_MAX_NORMAL_STEP_ID; batch, extern and interactive steps lie above
 	step, ok := get("SLURM_STEP_ID")
@@ -133,7 +133,7 @@ func slurmStep(get lookup) error {
 	return sign{size, "SLURM_PROCID", slurmRemedy}.check(get)
 }
 
-// number reads a variable that has to hold a number of at least least.
+// number reads a variable, which must hold a number not below least.
 func number(get lookup, name string, least int) (int, error) {
 	v, ok := get(name)
 	if !ok {
@@ -146,10 +146,10 @@ func number(get lookup, name string, least int) (int, error) {
 	return n, nil
 }
 
-// rankEnv is env for a rank of this launcher: without the variables by which
-// other launchers describe the launcher itself. Of several values of a name the
-// last counts, as in os/exec: some programs would take the first, others the
-// last.
+// rankEnv returns env without the variables of launchers, which describe this
+// launcher's process and not its ranks. Slurm's stay. Of several values of a
+// name the last is kept, as in os/exec: some programs would read the first,
+// others the last.
 func rankEnv(env []string) []string {
 	seen := map[string]bool{envFD: true, envRank: true, envSize: true, envBoot: true}
 	for _, v := range pmiVars {
@@ -169,7 +169,7 @@ func rankEnv(env []string) []string {
 	return out
 }
 
-// withoutRseq is env with the tunable of Launch.NoRseq.
+// withoutRseq returns env with the tunable of Launch.NoRseq.
 func withoutRseq(env []string) []string {
 	const name, tunable = "GLIBC_TUNABLES", "glibc.pthread.rseq"
 	for i, kv := range env {

@@ -72,8 +72,8 @@ func (e *LimitError) Error() string {
 // ExitError names a rank of a launched job that failed, and how.
 type ExitError struct {
 	Rank   int
-	Code   int            // exit code; -1 if a signal ended the rank, or if it still ran
-	Signal syscall.Signal // the signal that ended it, or 0
+	Code   int            // exit code; -1 if a signal killed the rank, or if it still ran
+	Signal syscall.Signal // the signal that killed it, or 0
 	Err    error          // what else was wrong: ErrNotFinalized, ErrProtocol, or nil
 }
 
@@ -95,7 +95,7 @@ func (e *ExitError) how() string {
 
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// AbortError says that a rank has ended the job by Job.Abort.
+// AbortError says that a rank has called Job.Abort.
 type AbortError struct {
 	Rank int
 	Code int    // 0 to 255: the exit code of the job
@@ -110,12 +110,12 @@ func (e *AbortError) Error() string {
 	return s
 }
 
-// ExitCode is the code with which the program of a launcher exits after an error
-// of Run, as shells count. The first of these that is in err decides:
+// ExitCode returns the exit code of a launcher's program after an error of Run,
+// by the rules of shells. The first of these that err contains decides:
 //   - *Interrupted by signal n: 128+n, so 130 for Ctrl-C;
 //   - *AbortError: its Code;
 //   - *ExitError, that of the first rank that failed: its Code, 128+n if signal
-//     n has killed the rank, and 1 if its code was 0;
+//     n has killed the rank, and 1 if its Code is 0 or there is none;
 //   - any other error: 1.
 //
 // It is 0 if err is nil.
@@ -148,8 +148,8 @@ func (e *Interrupted) Error() string { return fmt.Sprintf("stopped by signal: %v
 // Is makes an Interrupted a context.Canceled for errors.Is.
 func (e *Interrupted) Is(target error) bool { return target == context.Canceled }
 
-// ended is the error of a context that has ended: its Err and, where it says
-// more, its Cause.
+// ended returns the error of a context that has ended: its Err and, where it
+// says more, its Cause.
 func ended(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(cause, err) {

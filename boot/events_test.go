@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// dieVar says how rank 1 of "survive" and "survive late" ends.
+// dieVar says how rank 1 of "survive" and "survive late" dies.
 const dieVar = "BOOT_TEST_DIE"
 
 // dirVar is a directory that the ranks of a test share.
@@ -54,8 +54,8 @@ func TestSurvivorsHearOfADeathWithoutAsking(t *testing.T) {
 	}
 }
 
-// playSurvive: rank 1 dies behind an exchange; the others, who ask nothing,
-// print what they hear.
+// playSurvive: rank 1 dies after an exchange. The others, which call nothing
+// but Events, print the event.
 func playSurvive() error {
 	j, err := Discover(context.Background())
 	if err != nil {
@@ -75,7 +75,7 @@ func playSurvive() error {
 	return leaveQuietly(j)
 }
 
-// leaveQuietly closes the job; no event may be left.
+// leaveQuietly closes the job; another event is an error.
 func leaveQuietly(j *Job) error {
 	err := j.Close()
 	for e := range j.Events() {
@@ -97,7 +97,7 @@ func TestARankHearsOfDeathsFromBeforeItJoined(t *testing.T) {
 	}
 }
 
-// playSurviveLate: rank 0 joins when rank 1, which never has, is gone.
+// playSurviveLate: rank 1 dies without joining. Then rank 0 joins.
 func playSurviveLate() error {
 	file := filepath.Join(os.Getenv(dirVar), "pid")
 	if rankNumber() == 1 {
@@ -145,7 +145,7 @@ func TestARankThatLeavesInOrderIsNoEvent(t *testing.T) {
 	}
 }
 
-// exchangePIDs joins the job and tells the ranks each other's process.
+// exchangePIDs joins the job and returns the process ids of all ranks.
 func exchangePIDs() (*Job, []int, error) {
 	ctx := context.Background()
 	j, err := Discover(ctx)
@@ -165,7 +165,7 @@ func exchangePIDs() (*Job, []int, error) {
 	return j, pids, nil
 }
 
-// playOrderly: rank 1 leaves and ends, then rank 0 kills rank 2.
+// playOrderly: rank 1 leaves and exits, then rank 0 kills rank 2.
 func playOrderly() error {
 	j, pids, err := exchangePIDs()
 	if err != nil {
@@ -196,7 +196,8 @@ func TestARankThatDoesNotReadHoldsUpNoNews(t *testing.T) {
 	}
 }
 
-// playStopped: rank 0 stops rank 1, then kills the others one by one, then 1.
+// playStopped: rank 0 stops rank 1, kills the others one by one, then kills
+// rank 1.
 func playStopped() error {
 	j, pids, err := exchangePIDs()
 	if err != nil {
@@ -220,7 +221,7 @@ func playStopped() error {
 	return leaveQuietly(j)
 }
 
-// A launcher that repeats itself fills no buffer and blocks no answer.
+// A launcher that repeats a loss fills no buffer and blocks no reply.
 func TestNewsThatIsRepeatedComesOnce(t *testing.T) {
 	c, server := pipeToRank(t)
 	j := &Job{Size: 2, boot: c, events: c.events}

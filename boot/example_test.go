@@ -8,7 +8,7 @@ import (
 	"github.com/weft-mpi/weft/boot"
 )
 
-// A process that nothing launched is a world of one.
+// A process without a launcher is a world of one.
 func ExampleDiscover() {
 	ctx := context.Background()
 	job, err := boot.Discover(ctx)

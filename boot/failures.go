@@ -7,21 +7,22 @@ import (
 	"slices"
 )
 
-// report is the outcome of a rank, or an event of the job.
+// report is the exit of a rank, or another event of the job.
 type report struct {
-	rank  int    // theJob for what no rank has done
-	order uint64 // among all that happens in the job
-	err   error  // nil if the rank ended in order, or as the launcher told it to
-	ended bool   // the rank's process has
+	rank  int    // theJob for an event that no rank has caused
+	order uint64 // among the job's events
+	err   error  // nil if the rank exited in order or was told to exit
+	ended bool   // the rank's process has exited
 }
 
 const theJob = -1
 
-// failures are the reports of a job with an error: one of a rank, the first.
+// failures holds one report with an error for each rank: its abort, else the
+// first.
 type failures map[int]report
 
 // add records a report. Reports may arrive out of order: the failure of a rank
-// that failed because of another can overtake the other's.
+// can overtake the failure that caused it.
 func (f failures) add(r report) {
 	old, again := f[r.rank]
 	if !again {

@@ -209,7 +209,7 @@ func parseTable(p []byte, size int) (round uint64, parts [][]byte, err error) {
 	return round, parts, nil
 }
 
-// appendFail says why the peer's request has failed.
+// appendFail appends why the peer's request has failed.
 func appendFail(b []byte, why error) []byte {
 	rank, text := uint32(noRank), why.Error()
 	if lost, ok := errors.AsType[*LostError](why); ok {
@@ -219,7 +219,8 @@ func appendFail(b []byte, why error) []byte {
 	return append(b, text[:min(len(text), maxFailText)]...)
 }
 
-// parseFail returns the error that a fail frame carries, or one about it.
+// parseFail returns the error that a fail frame carries, or an ErrProtocol
+// about the frame.
 func parseFail(p []byte, size int) error {
 	if len(p) < 4 {
 		return protocolError("fail of %d bytes, want at least 4", len(p))
@@ -234,7 +235,7 @@ func parseFail(p []byte, size int) error {
 	return &LostError{Rank: int(rank), Reason: text}
 }
 
-// appendLost says that a rank is gone.
+// appendLost appends which rank is gone, and why.
 func appendLost(b []byte, lost *LostError) []byte { return appendFail(b, lost) }
 
 // parseLost is the reverse of appendLost.

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// need finds a tool. Where every tool has to be there, WEFT_CI=1, its absence
-// fails the test: a skip cannot hide a bug.
+// need returns the path of a tool, or skips the test. With WEFT_CI=1 a missing
+// tool is a failure, so that a skip can't hide a bug.
 func need(t *testing.T, tool string) string {
 	t.Helper()
 	path, err := exec.LookPath(tool)

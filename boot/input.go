@@ -11,9 +11,9 @@ import (
 // input feeds rank 0; the others read /dev/null.
 type input struct {
 	fd    int           // what rank 0 reads
-	pipe  *os.File      // our end if there is one
-	child *os.File      // the rank's end, to be closed once it has it
-	done  chan struct{} // closed when copying has ended
+	pipe  *os.File      // our end of the pipe, or nil
+	child *os.File      // the rank's end, closed here once the rank has it; or nil
+	done  chan struct{} // closed when the copying goroutine returns
 }
 
 // newInput prepares the standard input of rank 0. A terminal goes through a
@@ -43,7 +43,7 @@ func newInput(r io.Reader, null *os.File) (*input, error) {
 	go func() {
 		defer close(in.done)
 		defer in.pipe.Close()
-		io.Copy(in.pipe, r) // ends with EPIPE when rank 0 reads no more
+		io.Copy(in.pipe, r) // returns EPIPE once rank 0 has closed its end
 	}()
 	return in, nil
 }
@@ -56,8 +56,8 @@ func (in *input) started() {
 	}
 }
 
-// stop closes the pipe. The goroutine that copies may stay in one Read of the
-// user's reader, which nothing can end; it writes nothing any more.
+// stop closes the pipe. The copying goroutine may stay blocked in a Read of the
+// user's reader, which nothing can interrupt. It writes nothing more.
 func (in *input) stop() {
 	in.started()
 	if in.pipe != nil {

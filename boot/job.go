@@ -34,7 +34,7 @@ func (Key) MarshalText() ([]byte, error) { return []byte("redacted"), nil }
 // do not change; the methods are safe for concurrent use.
 type Job struct {
 	Rank, Size int
-	ID         string // 128 random bits in hex: the same on all ranks of the job and on no other's
+	ID         string // 128 random bits in hex: the same on all ranks, another in every job
 	Key        Key
 	LocalRanks []int    // ranks on this host, this one included, in ascending order
 	Hosts      []uint32 // host of each rank, numbered from 0 in the order of their lowest ranks
@@ -44,29 +44,29 @@ type Job struct {
 	boot   bootstrap
 	events chan Event // closed by Close
 
-	mu     sync.Mutex // of Exchange and Close
+	mu     sync.Mutex // held by Exchange and Close
 	broken error      // why boot can no longer exchange
 	closed bool
 }
 
-// Event is unrequested news of the job: a rank has died without leaving.
+// Event says that a rank has died; see Job.Events.
 type Event struct {
 	Rank int
 	Err  error // a *LostError
 }
 
-// bootstrap is one way into a job, after it has been joined. Calls of exchange
-// and leave come one at a time.
+// bootstrap is a rank's connection to its launcher, or alone in its place.
+// Calls of exchange and leave do not overlap.
 type bootstrap interface {
 	// exchange borrows mine until it returns. An error that leaves the
 	// connection out of step with the launcher is final.
 	exchange(ctx context.Context, mine []byte) ([][]byte, error)
-	// leave tells the launcher that this rank ended in order. inStep is false
-	// after an exchange that failed.
-	// After leave nothing is sent to the job's events any more.
+	// leave tells the launcher that this rank leaves in order. inStep is false
+	// after an exchange that failed. After leave the job's events get nothing
+	// more.
 	leave(inStep bool) error
 	// abort asks the launcher to end all ranks and does not wait until it has.
-	// It comes at any time, during another call and after leave too.
+	// It may be called at any time, during another call and after leave too.
 	abort(code byte, why string) error
 }
 
@@ -75,10 +75,11 @@ func (j *Job) Oversubscribed() bool { return len(j.LocalRanks) > j.Cores }
 
 // Exchange gives every rank the bytes of every rank, indexed by rank. It is
 // collective: all ranks call it the same number of times. It blocks until all
-// have come, until ctx ends, or until a rank has left without coming (a
-// *LostError under the local launcher; a PMI-1 process manager kills the job).
-// After an error the job cannot exchange any more. mine is at most MaxExchange
-// bytes and is borrowed until the return; the result belongs to the caller.
+// have called it, until ctx ends, or until a rank has left without calling it
+// (a *LostError under the local launcher; a PMI-1 process manager kills the
+// job). After an error the job cannot exchange any more. mine is at most
+// MaxExchange bytes and is borrowed until Exchange returns; the result belongs
+// to the caller.
 func (j *Job) Exchange(ctx context.Context, mine []byte) ([][]byte, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -106,12 +107,12 @@ func (j *Job) Exchange(ctx context.Context, mine []byte) ([][]byte, error) {
 }
 
 // Events reports ranks that have died, each once and at once, including those
-// that died before this rank joined the job. A rank has died when its process
-// has ended by a signal, with another code than 0, or before Close. A rank that
-// has closed its Job and then exits with code 0 is no event. The channel is the
-// same at each call and closed by Close. It has room for all events of the job,
-// so a caller that does not read it delays no other. Only the local launcher
-// reports events. Local.
+// that died before this rank joined the job. A rank has died when a signal has
+// killed its process, or when the process has exited with another code than 0
+// or before Close. A rank that has closed its Job and then exits with code 0 is
+// no event. The channel is the same at each call and closed by Close. It has
+// room for all events of the job, so a rank that does not read it delays no
+// other. Only the local launcher reports events. Local.
 func (j *Job) Events() <-chan Event { return j.events }
 
 // Abort ends every rank of the job, this one included, whatever they are doing.
@@ -139,9 +140,9 @@ func (j *Job) Abort(code int, why string) error {
 	return nil
 }
 
-// Close tells the launcher that this rank ended in order. It waits for an
-// Exchange in progress, then blocks for a few seconds at most. Later calls do
-// nothing.
+// Close tells the launcher that this rank leaves the job in order. It waits for
+// an Exchange in progress, then blocks for a few seconds at most. Later calls
+// do nothing.
 func (j *Job) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -163,7 +164,7 @@ func newIdentity() (id [16]byte, key Key) {
 	return id, key
 }
 
-// worldOfOne is the job of a process that nothing launched.
+// worldOfOne is the job of a process without a launcher.
 func worldOfOne() (*Job, error) {
 	cores, err := allowedCores()
 	if err != nil {

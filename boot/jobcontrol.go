@@ -17,7 +17,7 @@ type signalsKey struct{}
 // groups of their own, so Ctrl-Z at the terminal and the shell's fg reach the
 // launcher only.
 type jobControl struct {
-	got chan os.Signal // nil if the launcher does not follow them
+	got chan os.Signal // nil if they are not followed
 }
 
 // followJobControl begins to catch the signals if ctx comes from WithSignals,
@@ -26,13 +26,13 @@ func followJobControl(ctx context.Context) *jobControl {
 	if ctx.Value(signalsKey{}) == nil || signal.Ignored(syscall.SIGTSTP) {
 		return &jobControl{}
 	}
-	// Of each kind one may be pending, the kernel and the runtime keep no more.
+	// One of each kind may be pending: the kernel and the runtime keep no more.
 	j := &jobControl{got: make(chan os.Signal, 4)}
 	signal.Notify(j.got, syscall.SIGTSTP, syscall.SIGCONT)
 	return j
 }
 
-// leave gives the signals their former meaning.
+// leave restores the former handling of the signals.
 func (j *jobControl) leave() {
 	if j.got != nil {
 		signal.Stop(j.got)
@@ -46,16 +46,17 @@ func (c *crew) follow(s os.Signal, grace *graceTimer) {
 		grace.resume()
 		return
 	}
-	// SIGTSTP has been caught, and a caught signal stops no process. SIGSTOP
-	// can't be caught, by the ranks either. Until the kernel has stopped the
-	// last thread some may run on; SIGCONT marks the end of the stop.
+	// The launcher has caught SIGTSTP, so the signal has not stopped it.
+	// SIGSTOP can't be caught, not by the ranks either. Threads may run on
+	// until the kernel has stopped the last one; SIGCONT says that the stop is
+	// over.
 	c.send(unix.SIGSTOP)
 	grace.pause()
 	unix.Kill(os.Getpid(), unix.SIGSTOP)
 }
 
-// graceTimer is a timer that does not count the time for which it is paused.
-// One goroutine uses it.
+// graceTimer is a timer that does not count the time while it is paused. One
+// goroutine uses it.
 type graceTimer struct {
 	timer  *time.Timer
 	end    time.Time     // while it runs

@@ -20,8 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// playShell is a launcher as commands are: it follows signals and exits with
-// the job's code.
+// playShell is a launcher like weft run: it follows signals and exits with the
+// job's code.
 func playShell() error {
 	ctx, stop := WithSignals(context.Background())
 	defer stop()
@@ -48,8 +48,8 @@ func shell(t *testing.T, role string, out *os.File) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, &errs
 }
 
-// hangingRanks starts a launcher of ranks that hang and returns what they say
-// of themselves, and their numbers.
+// hangingRanks starts a launcher of ranks that hang. It returns their output
+// and their process ids.
 func hangingRanks(t *testing.T) (cmd *exec.Cmd, said string, pids []int) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -89,7 +89,7 @@ func TestCtrlZStopsTheRanksUntilTheLauncherGoesOn(t *testing.T) {
 		cmd.Process.Signal(syscall.SIGCONT)
 		awaitState(t, "RSD", append(pids, cmd.Process.Pid)...)
 	}
-	// Ended while it is stopped, as a shell does: the signal, then SIGCONT.
+	// Shells terminate a stopped job like this: the signal, then SIGCONT.
 	cmd.Process.Signal(syscall.SIGTSTP)
 	awaitState(t, "T", append(pids, cmd.Process.Pid)...)
 	cmd.Process.Signal(syscall.SIGTERM)
@@ -149,7 +149,7 @@ func TestGraceDoesNotCountTheTimeStopped(t *testing.T) {
 		fires(time.Hour + 10*time.Second)
 
 		begin = time.Now()
-		g.pause() // with nothing set
+		g.pause() // while nothing is set
 		sleep(time.Second)
 		g.reset(10 * time.Second)
 		sleep(time.Hour)

@@ -45,7 +45,8 @@ func TestAJobThatKeepsGoingSurvivesDeaths(t *testing.T) {
 	}
 }
 
-// playKeepGoing: rank 1 dies, then rank 2 of that; the others go on to the end.
+// playKeepGoing: rank 1 dies, rank 2 exits because of that, the others go on
+// and leave in order.
 func playKeepGoing() error {
 	ctx := context.Background()
 	j, err := Discover(ctx)

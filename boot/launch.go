@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// DefaultKillGrace is the KillGrace of a Launch that sets none: the second
-// within which ranks see that another has failed, and one to end in.
+// DefaultKillGrace is the KillGrace of a Launch that sets none: one second for
+// the ranks to see that another has failed, and one to exit.
 const DefaultKillGrace = 2 * time.Second
 
-// Launch describes a job on this machine. It is read by Run and not changed;
-// a Launch may be run any number of times, also concurrently if its readers
-// and writers permit.
+// Launch describes a job on this machine. Run does not change it. A Launch may
+// be run any number of times, also concurrently if its readers and writers
+// permit that.
 type Launch struct {
 	N    int      // ranks, 1 to MaxRanks
 	Path string   // the program of every rank; looked up in PATH if it has no slash
@@ -28,66 +28,70 @@ type Launch struct {
 	Env  []string // "name=value"; nil means the launcher's own environment
 	Bind Bind
 
-	// Stdin is read by rank 0; nil, and for the other ranks always, it is the
-	// null device. If it blocks in Read when the job ends, that Read outlives
-	// Run.
+	// Stdin is the input of rank 0; nil means the null device, which the other
+	// ranks always have. A Read that still blocks when the job has ended
+	// outlives Run.
 	Stdin io.Reader
 	// Stdout and Stderr take the output of all ranks, which write into pipes;
-	// nil is the null device. They get whole lines of up to 1 MiB, in one Write
-	// each and never two at a time, even if both are the same; of the lines of a
-	// rank those of one stream keep their order. A terminal, and the file of a
-	// job of one rank, also get the beginning of a line that stays without its
-	// end for a tenth of a second. If a Write fails, that stream is lost from
-	// there on, and Run returns an *OutputError; where the error is that nobody
-	// reads any more, the job is stopped. A Write that blocks when the job has
-	// been stopped outlives Run.
+	// nil means the null device. Each Write has one whole line, of up to 1 MiB;
+	// longer lines come in pieces. Writes to one writer do not overlap, even if
+	// both fields hold it. The lines of one rank on one stream keep their
+	// order. A terminal, and the file of a job of one rank, also get the
+	// beginning of a line that is unfinished for a tenth of a second. After a
+	// failed Write the writer gets nothing more, and Run returns an
+	// *OutputError. If the error says that the reader has gone (EPIPE,
+	// io.ErrClosedPipe), the job is stopped. A Write that still blocks after
+	// the job was stopped outlives Run.
 	Stdout, Stderr io.Writer
 	Label          bool // each line begins with the number of its rank, as in "3: text"
-	Direct         bool // a Stdout or Stderr that is an *os.File is handed to the ranks as it is
+	Direct         bool // a Stdout or Stderr that is an *os.File goes to the ranks without a pipe
 
 	// KillGrace is the time between the steps that stop a job; 0 means
-	// DefaultKillGrace. When a rank fails the others are told at once
-	// (Job.Events), and those that wait for it in Exchange get a LostError;
-	// those that still run a KillGrace later get SIGTERM, and one more later
-	// SIGKILL.
+	// DefaultKillGrace. When a rank fails, the others are told at once
+	// (Job.Events), and an Exchange that waits for it returns a LostError.
+	// Ranks that still run a KillGrace later get SIGTERM, and after another
+	// KillGrace SIGKILL.
 	KillGrace time.Duration
 
 	// KeepGoing lets the job go on when a rank fails. The others are told
-	// (Job.Events); Run returns when all have ended, with the same error as
-	// without KeepGoing. Job.Abort and the end of the context still end all.
+	// (Job.Events). Run returns when all have exited, with the same error as
+	// without KeepGoing. Job.Abort and the end of the context still stop all
+	// ranks.
 	KeepGoing bool
 
-	// What follows changes the ranks' own processes. By default nothing does but
-	// Bind and variables whose names begin with WEFT_.
+	// The fields below change the ranks' processes. By default only Bind and
+	// the environment variables of launchers do.
 
 	// TimerSlack is by how much the kernel may delay a rank's timers to join
 	// them with others (prctl(2), PR_SET_TIMERSLACK); 0 leaves it, usually at
-	// 50 µs. The Go runtime's monitor sleeps 20 µs at a time whenever a rank
-	// comes to life, and on a core that it shares with the rank takes a tenth
-	// of it for several milliseconds. Within the 4 ms of a kernel's tick at 250
-	// Hz it needs no timer interrupt of its own; the rank's other timers come
-	// as much later.
+	// 50 µs. Whenever a rank becomes active, the Go runtime's monitor sleeps
+	// for 20 µs at a time. On the rank's own core it then takes a tenth of the
+	// core for several milliseconds. With a slack of 4 ms, the kernel's tick at
+	// 250 Hz, the monitor needs no timer interrupts of its own. The rank's
+	// other timers expire later by up to the slack.
 	TimerSlack time.Duration
-	// NoRseq keeps the C library of ranks, by GLIBC_TUNABLES, from registering
-	// restartable sequences, which Go does not use: the kernel writes to a
-	// registered area whenever a thread gets a core back, and ranks that share
-	// cores pass them on at every message. A setting of the user's stays.
+	// NoRseq keeps the ranks' C library, by GLIBC_TUNABLES, from registering
+	// restartable sequences, which Go does not use. The kernel writes to a
+	// registered area each time the thread gets a core, and ranks that share a
+	// core switch at every message. A setting of the user's stays.
 	NoRseq bool
 }
 
-// Run starts the ranks and blocks until all have ended. It returns nil if all
-// exited with code 0, in order. Otherwise the error joins what has gone wrong,
-// in the order in which it did, so that errors.As finds the first of a type:
+// Run starts the ranks and blocks until all have exited. It returns nil if
+// every rank exited with code 0 and none joined the job without Close.
+// Otherwise the error joins all failures, in the order in which they happened,
+// so that errors.As finds the first of a type:
 //   - *AbortError for a rank that has called Job.Abort;
-//   - *ExitError for a rank that failed, one for each, those left out that Run
-//     has told to end;
-//   - the cause of ctx if it ended before the ranks: they then get SIGTERM, or
+//   - *ExitError for each rank that failed, except those that Run had told to
+//     exit;
+//   - the cause of ctx if it ended before the ranks: these then get SIGTERM, or
 //     the signal of an *Interrupted, and SIGKILL a KillGrace later;
-//   - *LimitError, or what kept a rank from starting: none is left running;
+//   - *LimitError, or the error that kept a rank from starting: no rank is left
+//     running;
 //   - *OutputError, of Stdout or Stderr.
 //
-// Every rank leads a process group of its own. What is left of the group is
-// killed when the rank ends, and the rank itself when the launcher dies.
+// Every rank leads a process group of its own. When the rank exits, the rest of
+// the group is killed; when the launcher dies, the rank is killed.
 func (l *Launch) Run(ctx context.Context) error {
 	if err := checkRanks(l.N); err != nil {
 		return err
@@ -124,10 +128,11 @@ func (c *crew) run(ctx context.Context) (err error) {
 
 // WithSignals returns a context that ends when the process receives SIGINT,
 // SIGTERM or SIGQUIT, with an *Interrupted as its cause, so that Run passes the
-// signal on to the ranks. Ranks of package mpi report what waits when they get
-// SIGQUIT, then end. A Run in this context stops the ranks and then its own
-// process on SIGTSTP, and has them go on when it does itself; KillGrace does not
-// count the time between. stop undoes it.
+// signal on to the ranks. On SIGQUIT a rank of package mpi reports what waits,
+// then exits. On SIGTSTP a Run in this context stops the ranks, then its own
+// process. When that process continues, so do the ranks; KillGrace does not
+// count the time stopped. stop restores the handling of the signals and ends
+// ctx.
 func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(parent, signalsKey{}, true))
 	got := make(chan os.Signal, 1)
@@ -149,7 +154,7 @@ func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
 type crew struct {
 	path      string
 	argv      []string
-	env       []string // without what differs by rank
+	env       []string // without the variables that differ by rank
 	cores     []int
 	bound     bool
 	grace     time.Duration
@@ -164,10 +169,11 @@ type crew struct {
 	out, err sink
 	ranks    []*child // those that were started
 	size     int
-	ends     atomic.Uint64 // of ranks, seen so far
+	ends     atomic.Uint64 // events so far; each Add gives one its report.order
 }
 
-// prepare does what can fail before the first rank starts. stop ends the job.
+// prepare does all that can fail before the first rank starts. stop is called
+// to stop the job when its output has no reader.
 func (l *Launch) prepare(stop func(error)) (*crew, error) {
 	path, err := exec.LookPath(l.Path)
 	if err != nil {
@@ -213,7 +219,8 @@ func (l *Launch) prepare(stop func(error)) (*crew, error) {
 		c.null.Close()
 		return nil, err
 	}
-	// What the launcher itself opens is open now, the runtime's poller too.
+	// All descriptors of the launcher itself are open now, those of the
+	// runtime's poller too.
 	if err := checkFiles(l.N, l.copied()); err != nil {
 		c.in.stop()
 		c.null.Close()
@@ -233,8 +240,8 @@ func (l *Launch) copied() (streams int) {
 	return streams
 }
 
-// close frees what the job held and joins what went wrong with its output to
-// its error. Precondition: all ranks have ended.
+// close frees the job's resources and joins the errors of its output to err.
+// Precondition: all ranks have exited.
 func (c *crew) close(ctx context.Context, err error) error {
 	for _, s := range []sink{c.out, c.err} {
 		if e := s.drain(c.grace, ctx.Done()); e != nil && !errors.Is(err, e) {

@@ -89,7 +89,7 @@ func TestRunNamesTheFirstRankThatFailed(t *testing.T) {
 	} {
 		t.Run(c.role, func(t *testing.T) {
 			t.Parallel()
-			out, err := launch(t, c.n, c.role, func(l *Launch) { l.KillGrace = 3 * time.Second }) // they print within it
+			out, err := launch(t, c.n, c.role, func(l *Launch) { l.KillGrace = 3 * time.Second }) // time to print
 			got, ok := errors.AsType[*ExitError](err)
 			if !ok {
 				t.Fatalf("got %v\n%s", err, out)
@@ -127,7 +127,7 @@ func TestRanksInExchangeHearOfOneThatWillNotCome(t *testing.T) {
 	}
 }
 
-// noneLeft looks for processes that have said "hanging <pid>".
+// noneLeft checks that the processes that printed "hanging <pid>" are gone.
 func noneLeft(t *testing.T, out string) {
 	t.Helper()
 	for line := range strings.Lines(out) {
@@ -202,7 +202,8 @@ func TestSignalsEndTheirContextWithTheSignalAsCause(t *testing.T) {
 	}
 }
 
-// The ranks hold the pipe open that they write to: its end is theirs.
+// The ranks hold the write end of the pipe: its end of file means that all are
+// dead.
 func TestRanksDieWithTheirLauncher(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -232,8 +233,9 @@ func TestRanksDieWithTheirLauncher(t *testing.T) {
 	cmd.Wait()
 }
 
-// What is left behind holds the rank's output open, and Run waits for its end
-// for as long as KillGrace: only a process that was killed lets it return.
+// The process left behind holds the rank's output pipe open, and Run waits for
+// the end of file for as long as KillGrace: it returns because the process is
+// killed.
 func TestProcessesThatARankLeavesBehindAreKilled(t *testing.T) {
 	out, err := launch(t, 2, "parent", func(l *Launch) { l.KillGrace = time.Hour })
 	if err != nil || strings.Count(out, "hanging") != 2 {
@@ -263,13 +265,13 @@ func TestRunLeavesNoDescriptorAndNoGoroutine(t *testing.T) {
 		launch(t, 3, "failed", quick)
 		launch(t, 1, "greet", func(l *Launch) { l.Path = "/dev/null" })
 	}
-	run() // the runtime opens its own
+	run() // opens the runtime's own descriptors
 	fds, gos := files(), runtime.NumGoroutine()
 	run()
 	if n := files(); n != fds {
 		t.Errorf("%d descriptors, %d before", n, fds)
 	}
-	// Goroutines that have done their work may yet have to return.
+	// Goroutines that have done their work may not have returned yet.
 	ctx := deadline(t)
 	for runtime.NumGoroutine() > gos+1 && ctx.Err() == nil { // one for ctx itself
 		runtime.Gosched()

@@ -15,9 +15,9 @@ import (
 const MaxRanks = 4096
 
 // checkRanks returns a *LimitError if n ranks are too few or too many. The
-// limit on processes, which is not enforced for root (setrlimit(2)), counts
-// those that the user already has, so a launch that passes may still fail; that
-// error comes from the kernel.
+// limit on processes does not bind root (setrlimit(2)). It counts the user's
+// other processes too, so a launch that passes may still fail, with an error of
+// the kernel.
 func checkRanks(n int) error {
 	processes := uint64(math.MaxUint64)
 	var r unix.Rlimit
@@ -35,27 +35,27 @@ func checkRanks(n int) error {
 	return nil
 }
 
-// The descriptors of a launcher, besides those open before it starts the first
-// rank. A rank needs descriptors of its own: about a dozen for itself, and three
-// for each peer that it is connected to over shared memory (bell, arena and
-// pidfd in fabric/shm).
+// The descriptors that a launcher needs, besides those open before it starts
+// the first rank. A rank needs descriptors of its own: about a dozen for
+// itself, and three for each peer that it is connected to over shared memory
+// (bell, arena and pidfd in fabric/shm).
 const (
 	fdsPerRank   = 2 // connection and pidfd
-	fdsPerStream = 1 // of a rank: the end of an output pipe that is read
+	fdsPerStream = 1 // the read end of an output pipe
 	// While a rank is started: its end of the socket, and the pipe over which
-	// the process that becomes the rank tells of an error.
+	// the process that becomes the rank reports an error.
 	fdsToStart       = 3
-	fdsToStartStream = 1 // the end of an output pipe that is written to
+	fdsToStartStream = 1 // the write end of an output pipe
 )
 
-// files are what this process may open.
+// files is the room for descriptors in this process.
 type files struct {
-	limit uint64 // RLIMIT_NOFILE: above every number of a descriptor
-	free  uint64 // numbers below it
+	limit uint64 // RLIMIT_NOFILE: above every descriptor
+	free  uint64 // unused descriptors below it
 }
 
-// filesFor is how many descriptors have to be free so that n ranks can be
-// started, of which so many streams of output, 0 to 2, are copied.
+// filesFor is how many descriptors must be free to start n ranks, each with so
+// many output streams, 0 to 2, that are copied.
 func filesFor(n, streams int) uint64 {
 	return uint64(n*(fdsPerRank+streams*fdsPerStream) + fdsToStart + streams*fdsToStartStream)
 }
@@ -76,11 +76,11 @@ func (f files) refuse(n, most int) error {
 	return &LimitError{n, uint64(most), fmt.Sprintf("RLIMIT_NOFILE is %d, which leaves %d descriptors; see ulimit -Hn", f.limit, f.free)}
 }
 
-// checkFiles is check for this process. It raises a soft limit that is too low
-// as far as possible: Go programs begin with the hard limit less one, but it may
-// have been lowered since. Child processes get the soft limit that this process
-// was started with; the ranks' is left alone here, since they raise it for
-// themselves.
+// checkFiles is check for this process. If the soft limit is too low, it raises
+// that to the hard limit: a Go program begins with the hard limit less one, but
+// may have lowered it since. Child processes then inherit the raised limit;
+// otherwise they get the soft limit that this process was started with
+// (syscall.Setrlimit). Ranks in Go raise theirs in either case.
 func checkFiles(n, streams int) error {
 	err := readFiles().check(n, streams)
 	var r unix.Rlimit
@@ -107,13 +107,13 @@ func readFiles() files {
 		}
 	}
 	if len(names) > 0 {
-		f.free++ // that of the directory
+		f.free++ // the directory's own
 	}
 	return f
 }
 
-// tooManyFiles returns a *LimitError in place of an error that says that there
-// are no descriptors left for rank, of n.
+// tooManyFiles returns a *LimitError in place of EMFILE from the start of rank,
+// of n, and any other error as it is.
 func tooManyFiles(err error, n, rank int) error {
 	if !errors.Is(err, syscall.EMFILE) {
 		return err

@@ -31,7 +31,7 @@ func TestDescriptorsThatSufficeAreNotRefused(t *testing.T) {
 	for _, c := range []struct {
 		n, streams int
 		f          files
-		most       int // n: accepted
+		most       int // ranks that fit; n: accepted
 	}{
 		{1, 0, files{100, 5}, 1},
 		{1, 0, files{100, 4}, 0},
@@ -56,9 +56,9 @@ func TestDescriptorsThatSufficeAreNotRefused(t *testing.T) {
 	}
 }
 
-// The least limit that passes the check works, and one less does not, checked
-// or not: neither is a limit refused that suffices nor one let pass that is
-// known not to.
+// The least limit that passes the check is enough for the job, and one less is
+// not, with the check and without. So the check rejects no limit that is enough
+// and accepts none that is too low.
 func TestTheLeastLimitOnDescriptorsCarriesAJob(t *testing.T) {
 	for _, streams := range []string{"0", "1", "2"} {
 		for _, c := range []struct{ less, check, want string }{
@@ -77,7 +77,8 @@ func TestTheLeastLimitOnDescriptorsCarriesAJob(t *testing.T) {
 	}
 }
 
-// playNarrow is a launcher with no more descriptors than it needs, or less.
+// playNarrow is a launcher with exactly as many descriptors as it needs, or
+// fewer.
 func playNarrow() error {
 	var streams, less int
 	var checked string
@@ -95,7 +96,7 @@ func playNarrow() error {
 	if err != nil {
 		return err
 	}
-	// Descriptors that this process was born with may have any number.
+	// Inherited descriptors may have any number.
 	want := filesFor(l.N, l.copied()) - uint64(less)
 	limit := uint64(0)
 	for free := uint64(0); free < want; limit++ {
@@ -123,8 +124,8 @@ func playNarrow() error {
 	return nil
 }
 
-// A rank is a Go program: it has the hard limit, less one, whatever the soft
-// one was, and what it starts has the soft one.
+// A rank is a Go program: it runs with the hard limit less one, whatever the
+// soft limit was. The programs that it starts get the soft limit.
 func TestRanksHaveTheHardLimitAndPassTheSoftOneOn(t *testing.T) {
 	const soft, hard = "200", "300"
 	cmd := exec.CommandContext(deadline(t), "sh", "-c", "ulimit -Sn "+soft+"; ulimit -Hn "+hard+"; exec \"$0\"", os.Args[0])

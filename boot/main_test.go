@@ -79,12 +79,12 @@ func init() { // breaks the cycle through playLauncher
 	}
 }
 
-// roleEnv is the environment of a process that plays a role, without
-// launchers that the test itself may run under.
+// roleEnv is the environment of a process that plays a role, without the
+// variables of a launcher that the test itself runs under.
 func roleEnv(role string, more ...string) []string {
 	env := append(os.Environ(),
 		roleVar+"="+role,
-		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // or every rank sleeps for a second at its end
+		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // or every rank sleeps for a second at exit
 	return append(rankEnv(env), more...)
 }
 
@@ -102,8 +102,8 @@ func launch(t *testing.T, n int, role string, set ...func(*Launch)) (string, err
 
 func quick(l *Launch) { l.KillGrace = 10 * time.Millisecond }
 
-// patience is when a test calls something hung. It bounds only what must come,
-// and is many times what that takes.
+// patience is the time limit of a wait that must succeed, many times what it
+// takes: beyond it a test reports a hang.
 const patience = 5 * time.Minute
 
 func deadline(t *testing.T) context.Context {

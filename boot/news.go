@@ -20,7 +20,7 @@ type notice struct {
 
 func newNews() *news { return &news{more: make(chan struct{})} }
 
-// lost says that a rank is gone.
+// lost adds that a rank is gone.
 func (n *news) lost(e *LostError) {
 	f := appendFrame(nil, kindLost, appendLost(nil, e))
 	n.mu.Lock()
@@ -30,8 +30,8 @@ func (n *news) lost(e *LostError) {
 	n.more = make(chan struct{})
 }
 
-// since returns the news behind the first i, to be read only, and a channel
-// that is closed when there is more.
+// since returns the news after the first i, which are read-only, and a channel
+// that is closed when there are more.
 func (n *news) since(i int) ([]notice, <-chan struct{}) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

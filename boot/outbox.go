@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// outbox is a rank's side of the stream to its launcher. What a write leaves
-// unwritten the next one writes first, so that an Abort fits behind an Exchange
-// that was interrupted in the middle of a frame. It is safe for concurrent use.
+// outbox is a rank's side of the stream to its launcher. The next write begins
+// with the bytes that an interrupted one has left, so that an Abort can follow
+// an Exchange that was interrupted in the middle of a frame. It is safe for
+// concurrent use.
 type outbox struct {
 	conn net.Conn
 	mu   sync.Mutex
-	rest []byte // has to be written first
+	rest []byte // left by an interrupted write, to be written first
 }
 
 // send writes b. It blocks until the launcher reads or the connection's
@@ -26,8 +27,9 @@ func (o *outbox) send(b []byte) error {
 	return o.flush()
 }
 
-// urgent is send for last words: it interrupts a send that blocks, and blocks
-// for leaveTimeout at most, whatever deadlines others set meanwhile.
+// urgent is send for bye and abort: it interrupts a send that blocks, and
+// blocks for leaveTimeout at most, whatever deadlines other calls set
+// meanwhile.
 func (o *outbox) urgent(b []byte) error {
 	o.conn.SetWriteDeadline(time.Unix(1, 0))
 	o.mu.Lock()
@@ -46,7 +48,7 @@ func (o *outbox) urgent(b []byte) error {
 func (o *outbox) flush() error {
 	n, err := o.conn.Write(o.rest)
 	if o.rest = o.rest[n:]; len(o.rest) == 0 {
-		o.rest = nil // an Exchange is up to MaxExchange bytes
+		o.rest = nil // an Exchange may have left a large buffer
 	}
 	return err
 }

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// maxLine is the longest line of output that is kept in one piece, its end
-	// included.
+	// maxLine is the longest line of output that is kept in one piece, in
+	// bytes, its newline included.
 	maxLine = 1 << 20
 	// shortLine is the first size of a rank's buffer, which grows with its lines.
 	shortLine = 8 << 10
-	// silence is how long a line without its end, a prompt say, waits for more
-	// before it is shown.
+	// silence is how long an unfinished line, a prompt say, waits for more
+	// before it is written.
 	silence = 100 * time.Millisecond
 )
 
@@ -35,33 +35,33 @@ func (e *OutputError) Error() string { return "boot: pass on the output of ranks
 
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// errStuck is why the output of a job that was stopped is given up.
+// errStuck is the error of a Write that still blocks after the job was stopped.
 var errStuck = errors.New("its reader takes nothing")
 
 // destination is a writer of the Launch, for one or both streams of the ranks.
 type destination struct {
 	w     io.Writer
-	lock  *sync.Mutex                 // one for all writers that are no files: two may write to one place
-	open  *stream                     // whose line is begun and not ended; guarded by lock
-	line  []byte                      // room to put a line together; guarded by lock
-	err   atomic.Pointer[OutputError] // the first of w: stored by put, loaded by put and drain
-	ended func(error)                 // called when nobody reads any more
+	lock  *sync.Mutex                 // shared by all writers that are no files: two may write to one place
+	open  *stream                     // whose line is unfinished, or nil; guarded by lock
+	line  []byte                      // buffer for a line with its prefix; guarded by lock
+	err   atomic.Pointer[OutputError] // the first error of w: stored by put, loaded by put and drain
+	ended func(error)                 // called when the reader of w has gone
 }
 
-// output passes one of the streams of all ranks on, line by line.
+// output copies one stream of all ranks, line by line.
 type output struct {
 	to    *destination
-	many  bool // several ranks write: each line begins and ends as one
+	many  bool // several ranks write: a line that is cut off gets a newline
 	label bool // each line begins with its rank
-	early bool // what stays silent within a line is shown
+	early bool // an unfinished line is written after the silence
 
 	copies sync.WaitGroup
 	mu     sync.Mutex
 	from   []*stream
-	last   time.Time // when reading ends at the latest; zero: never
+	last   time.Time // deadline of all reads, set by drain; zero: none
 }
 
-// stream is one of the streams of one rank.
+// stream is one stream of one rank.
 type stream struct {
 	out    *output
 	pipe   *os.File // read end
@@ -92,13 +92,13 @@ func (o *output) attach(rank int) (fd int, owned bool, err error) {
 	return p[1], true, nil
 }
 
-// copy passes lines on until the pipe ends or drain gives up on it. After an
-// error of the writer it reads on, so that the rank does not block.
+// copy passes lines on until the pipe's end of file or drain's deadline. After
+// an error of the writer it reads on, so that the rank does not block.
 func (s *stream) copy() {
 	defer s.pipe.Close()
 	buf := make([]byte, shortLine)
-	start, end := 0, 0 // the beginning of a line that has not been written
-	waits := false     // for the rest of it, no longer than the silence
+	start, end := 0, 0 // bounds in buf of the unwritten beginning of a line
+	waits := false     // the read deadline is the silence
 	for {
 		if show := s.out.early && end > start; show || waits {
 			waits = show
@@ -147,7 +147,8 @@ func makeRoom(buf []byte, start, end int) (b []byte, newStart, newEnd int) {
 	}
 }
 
-// await limits the next read to the silence, or only by what drain has said.
+// await sets the deadline of the next read: the silence if short, and drain's
+// if that is earlier.
 func (s *stream) await(short bool) {
 	o := s.out
 	o.mu.Lock()
@@ -159,14 +160,14 @@ func (s *stream) await(short bool) {
 	s.pipe.SetReadDeadline(t)
 }
 
-// over reports whether drain has given up on what is still to come.
+// over reports whether drain's deadline has passed.
 func (o *output) over() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return !o.last.IsZero() && !time.Now().Before(o.last)
 }
 
-// finish writes what a rank has left of its last line.
+// finish writes the rest of a rank's last line.
 func (s *stream) finish(rest []byte) {
 	switch {
 	case len(rest) > 0 && s.out.many:
@@ -178,9 +179,10 @@ func (s *stream) finish(rest []byte) {
 	}
 }
 
-// put writes text, in one Write: a line, the beginning of one, or more of the
-// line that this stream has begun; nil ends that. A line that another stream
-// has begun in the same place is ended first.
+// put writes text in one Write: a line, the beginning of one, or more of this
+// stream's unfinished line. If text is nil, it writes that line's newline. If
+// another stream's line is unfinished in the same place, its newline comes
+// first where several ranks write or lines have labels.
 func (s *stream) put(text []byte) {
 	d := s.out.to
 	d.lock.Lock()
@@ -218,10 +220,11 @@ func (s *stream) put(text []byte) {
 	}
 }
 
-// drain waits for the last lines and returns the writer's error. A process
-// that has escaped its rank's process group may hold a pipe open for ever:
-// it gets patience; so does a writer that blocks, once the job was stopped. It
-// may then stay in its Write. Precondition: all ranks have ended.
+// drain waits for the last lines and returns the writer's error. Reads end
+// after patience: a process that has left its rank's process group may hold a
+// pipe open forever. Once the job was stopped, a Write that still blocks after
+// 2*patience is given up and outlives drain. Precondition: all ranks have
+// exited.
 func (o *output) drain(patience time.Duration, stopped <-chan struct{}) error {
 	o.mu.Lock()
 	o.last = time.Now().Add(patience)
@@ -262,7 +265,7 @@ func (d direct) attach(int) (int, bool, error)              { return int(d.f.Fd(
 func (d direct) drain(time.Duration, <-chan struct{}) error { return nil }
 
 // newSinks returns the sinks of both streams. ended is called with an
-// *OutputError when what the ranks write has no reader any more.
+// *OutputError when the reader of a stream has gone.
 func (l *Launch) newSinks(null *os.File, ended func(error)) (out, err sink) {
 	others := &sync.Mutex{}
 	place := func(w io.Writer) *destination {
@@ -295,7 +298,7 @@ func file(w io.Writer) (*os.File, bool) {
 	return f, ok && f != nil
 }
 
-// isTerminal leaves the file's mode alone, as Fd does not.
+// isTerminal does not use Fd, which may make the file blocking.
 func isTerminal(f *os.File) bool {
 	is := false
 	if c, err := f.SyscallConn(); err == nil {

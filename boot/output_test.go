@@ -84,7 +84,7 @@ func TestDirectHandsFilesToTheRanks(t *testing.T) {
 	checkGreetings(t, string(b), 2, LauncherWeft)
 }
 
-// pipe runs ranks that write to a pipe, which read reads.
+// pipe runs ranks whose output goes to a pipe; read reads it.
 func pipe(t *testing.T, n int, role string, read func(r *os.File, w *os.File), set ...func(*Launch)) error {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -103,7 +103,8 @@ func pipe(t *testing.T, n int, role string, read func(r *os.File, w *os.File), s
 	return err
 }
 
-// checkLong wants whole lines of playLong, in order within each stream.
+// checkLong checks that r has whole lines of playLong, in order within each
+// stream.
 func checkLong(t *testing.T, r io.Reader, n int, label bool) {
 	t.Helper()
 	next := map[string]int{}
@@ -145,7 +146,7 @@ func TestLongLinesOfBothStreamsShareAPlaceAndStayWhole(t *testing.T) {
 	}
 }
 
-// writes keeps each Write.
+// writes records each Write.
 type writes struct {
 	mu  sync.Mutex
 	all []string
@@ -182,7 +183,7 @@ func TestALineAboveTheBoundComesInPieces(t *testing.T) {
 		got := map[string]int{}
 		for _, line := range strings.SplitAfter(strings.Join(w.all, ""), "\n") {
 			rank, text, _ := strings.Cut(line, ": ")
-			got[rank] += strings.Count(text, "h") // what interrupts a line ends it
+			got[rank] += strings.Count(text, "h") // a line that another rank's interrupts is split
 		}
 		for rank := range n {
 			if got[fmt.Sprint(rank)] != hugeLine {
@@ -200,7 +201,7 @@ func TestALineAboveTheBoundComesInPieces(t *testing.T) {
 	}
 }
 
-// The rank goes on only when somebody has read its prompt.
+// The rank goes on only after the test has read its prompt.
 func TestAPromptIsShown(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -233,7 +234,7 @@ func TestAPromptIsShown(t *testing.T) {
 						answer.Write([]byte("you\n"))
 						answer.Close()
 					}
-					if err != nil { // a terminal without writers is EIO
+					if err != nil { // EIO: the terminal has no writers any more
 						got <- out
 						return
 					}
@@ -248,7 +249,7 @@ func TestAPromptIsShown(t *testing.T) {
 	}
 }
 
-// terminal opens a new terminal and its other side.
+// terminal opens both sides of a new pseudoterminal.
 func terminal() (master, slave *os.File, err error) {
 	if master, err = os.OpenFile("/dev/ptmx", os.O_RDWR, 0); err != nil {
 		return nil, nil, err
@@ -265,8 +266,8 @@ func terminal() (master, slave *os.File, err error) {
 	return master, slave, err
 }
 
-// Another rank's line ends a prompt that stands without its end, and what comes
-// of it later is a line of its own.
+// An unfinished line gets a newline before another rank's line. The rest of it
+// comes as a line of its own.
 func TestALineThatIsInterruptedIsEnded(t *testing.T) {
 	var w writes
 	d := &destination{w: &w, lock: &sync.Mutex{}}
@@ -285,7 +286,7 @@ func TestALineThatIsInterruptedIsEnded(t *testing.T) {
 	}
 }
 
-// A pipe whose reader has gone ends the job, whose ranks would write for ever.
+// A pipe whose reader has gone ends the job; its ranks would write forever.
 func TestAReaderThatGoesEndsTheJob(t *testing.T) {
 	err := pipe(t, 2, "chatter", func(r, w *os.File) {
 		if _, err := io.ReadFull(r, make([]byte, 100)); err != nil {
@@ -313,7 +314,7 @@ func TestAFullDiskIsToldOnceAndBlocksNoRank(t *testing.T) {
 	}
 }
 
-// A reader that does not read may hold up a job, but not one that is stopped.
+// A reader that does not read may block a job, but not one that is stopped.
 func TestAWriterThatBlocksHoldsUpNoJobThatIsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(deadline(t))
 	defer cancel()

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// pmiLine is the longest line sent or accepted, its newline included. MPICH's
-// own client (PMIU_MAXLINE) and Slurm's server keep lines in 1024 bytes; what
-// comes may be longer by a message.
+// The longest lines sent and accepted, newline included. MPICH's own client
+// (PMIU_MAXLINE) and Slurm's server keep lines in 1024 bytes. A reply may be
+// longer by its msg=.
 const (
 	pmiSendLine = 1023
 	pmiReadLine = 8 << 10
@@ -29,7 +29,7 @@ type pmiMessage struct {
 type pmiField struct{ key, value string }
 
 // parsePMI parses a line without its newline. Words without "=" belong to the
-// free text that some servers send as msg=, and are passed over.
+// free text that some servers send as msg=, and are skipped.
 func parsePMI(line string) (pmiMessage, error) {
 	var m pmiMessage
 	for _, c := range []byte(line) {
@@ -66,7 +66,7 @@ func (m pmiMessage) get(key string) string {
 	return ""
 }
 
-// number returns a value that has to be a number of at least least.
+// number returns the value of a key, which must be a number not below least.
 func (m pmiMessage) number(key string, least int) (int, error) {
 	n, err := strconv.Atoi(m.get(key))
 	if err != nil || n < least {
@@ -111,8 +111,8 @@ func (c *pmiClient) receive() (pmiMessage, error) {
 	return parsePMI(string(line[:len(line)-1]))
 }
 
-// ask sends a line and returns the answer, which has to be of kind want and,
-// if it says rc at all, rc=0.
+// ask sends a line and returns the reply, whose cmd must be want and whose rc,
+// if it has one, must be 0.
 func (c *pmiClient) ask(line, want string) (pmiMessage, error) {
 	if err := c.send(line); err != nil {
 		return pmiMessage{}, err
@@ -157,8 +157,8 @@ func (c *pmiClient) initack(ctx context.Context, id int) (rank, size int, err er
 	return rank, size, err
 }
 
-// start opens the conversation and learns the limits. It blocks for the
-// server only.
+// start initialises PMI-1 and asks for the server's limits. It waits for the
+// server only, not for other ranks.
 func (c *pmiClient) start(rank, size int) error {
 	if rank >= size {
 		return protocolError("the process manager says rank %d of %d", rank, size)
@@ -191,14 +191,14 @@ func (c *pmiClient) start(rank, size int) error {
 	return nil
 }
 
-// abort asks for the end of the job. There is no answer: Hydra and Slurm kill
-// the ranks instead, Hydra then exits with the code.
+// abort asks the server to end the job. There is no reply: Hydra and Slurm kill
+// the ranks instead, and Hydra then exits with the code.
 func (c *pmiClient) abort(code byte, _ string) error {
 	return c.out.urgent(fmt.Appendf(nil, "cmd=abort exitcode=%d\n", code))
 }
 
-// leave ends the conversation. Out of step, closing the connection is all that
-// can be done; the process manager then takes the rank for failed.
+// leave finalizes. If the connection is out of step, it can only be closed; the
+// process manager then takes the rank for failed.
 func (c *pmiClient) leave(inStep bool) error {
 	defer c.conn.Close()
 	if !inStep {

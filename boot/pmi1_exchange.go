@@ -14,14 +14,13 @@ import (
 var pmiText = base64.RawURLEncoding
 
 const (
-	pmiMinChunk  = 32 // below this a server's limits are absurd
+	pmiMinChunk  = 32 // bytes; a server that takes less is not supported
 	pmiMaxChunks = MaxExchange*4/3/pmiMinChunk + 2
 )
 
-// joinPMI starts the conversation and makes a Job of it. What PMI-1 does not
-// say, who is on this host, how many cores they have, and the job's id and
-// key, the ranks tell one another on cards. It closes the connection if it
-// fails.
+// joinPMI initialises PMI-1 and returns the job. PMI-1 does not say which ranks
+// are on this host, which cores they have, or the job's id and key: the ranks
+// exchange cards for that. On an error it closes the connection.
 func joinPMI(ctx context.Context, c *pmiClient, rank, size int) (*Job, error) {
 	j, err := func() (*Job, error) {
 		err := within(ctx, c.conn.SetDeadline, func() error { return c.start(rank, size) })
@@ -46,7 +45,8 @@ func joinPMI(ctx context.Context, c *pmiClient, rank, size int) (*Job, error) {
 	return j, nil
 }
 
-// jobFromCards reads all ranks' cards; the caller sets the bootstrap.
+// jobFromCards makes a job from the cards of all ranks; the caller sets its
+// bootstrap.
 func jobFromCards(rank int, all [][]byte) (*Job, error) {
 	j := &Job{Rank: rank, Size: len(all), Launcher: LauncherPMI1, events: make(chan Event)}
 	cards := make([]card, len(all))
@@ -115,8 +115,8 @@ func pmiKey(round, rank, chunk int) string {
 	return fmt.Sprintf("weft-%d-%d-%d", round, rank, chunk)
 }
 
-// put stores b in as many chunks as the server's limits ask for. The first
-// begins with their number and a dot.
+// put stores b in as many chunks as the server's limits require. The first
+// begins with the number of chunks and a dot.
 func (c *pmiClient) put(round int, b []byte) error {
 	const digits = 10
 	longest := pmiKey(round, c.size, pmiMaxChunks)
@@ -151,7 +151,7 @@ func splitChunks(s string, room int) []string {
 	return append(chunks, s)
 }
 
-// fetch gets what put of another rank has stored.
+// fetch gets the bytes that another rank has put.
 func (c *pmiClient) fetch(round, rank int) ([]byte, error) {
 	return joinChunks(func(i int) (string, error) {
 		m, err := c.ask(fmt.Sprintf("cmd=get kvsname=%s key=%s", c.kvs, pmiKey(round, rank, i)), "get_result")

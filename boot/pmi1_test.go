@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socketPair is what a launcher and its rank share.
+// socketPair returns the two ends of a launcher's connection to its rank.
 func socketPair(t *testing.T) (a, b net.Conn) {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -35,11 +35,11 @@ func pipeToRank(t *testing.T) (*client, net.Conn) {
 	return newClient(a, 2), b
 }
 
-// fakePMI is a process manager. It answers as Hydra 4.0 does.
+// fakePMI is a process manager. It replies as Hydra 4.0 does.
 type fakePMI struct {
 	size    int
 	maxes   string
-	twist   func(cmd, answer string) string // may replace an answer
+	twist   func(cmd, answer string) string // may replace a reply
 	mu      sync.Mutex
 	kvs     map[string]string
 	waiting []net.Conn
@@ -107,7 +107,8 @@ func (f *fakePMI) answer(c net.Conn, m pmiMessage) string {
 	return "cmd=unknown"
 }
 
-// join starts one goroutine a rank that joins the job of f and runs body.
+// join starts a goroutine for each rank, which joins the job of f and runs
+// body.
 func (f *fakePMI) join(t *testing.T, body func(*Job) error) []error {
 	t.Helper()
 	f.kvs = map[string]string{}
@@ -207,7 +208,7 @@ func TestPMIExchangeEndsWithItsContextAndWithItsServer(t *testing.T) {
 	barriers := 0
 	f.twist = func(cmd, answer string) string {
 		if cmd == "barrier_in" {
-			if barriers++; barriers > 1 { // the first is Discover's
+			if barriers++; barriers > 1 { // the first is joinPMI's
 				reached <- struct{}{}
 				return ""
 			}

@@ -73,7 +73,7 @@ func TestARankIsTheUsersProcessUnlessMoreIsAskedFor(t *testing.T) {
 	}
 	for _, thread := range threads {
 		now, err := os.ReadFile("/proc/" + thread.Name() + "/timerslack_ns")
-		if err == nil && string(now) != string(own) { // it may have ended
+		if err == nil && string(now) != string(own) { // the thread may have exited
 			t.Errorf("the launcher's thread %s has a timer slack of %s, not %s", thread.Name(), now, own)
 		}
 	}

@@ -8,13 +8,13 @@ type rendezvous struct {
 	mu      sync.Mutex
 	current *round
 	next    uint64       // number of the round after current
-	gone    []*LostError // by rank; nil while it may still come
+	gone    []*LostError // by rank; nil while the rank may still join
 }
 
 // round is one Exchange. done is closed once table or err is set.
 type round struct {
 	number  uint64
-	parts   [][]byte // nil for ranks that have not come
+	parts   [][]byte // nil for ranks that have not joined
 	missing int
 	done    chan struct{}
 	table   []byte // payload of the table frame; read-only after done
@@ -25,8 +25,8 @@ func newRendezvous(size int) *rendezvous {
 	return &rendezvous{gone: make([]*LostError, size)}
 }
 
-// join brings a rank's bytes to round number. part belongs to the rendezvous
-// from here on. The error is about a rank that breaks the order of rounds.
+// join adds a rank's bytes to round number. part belongs to the rendezvous from
+// here on. The error says that the rank breaks the order of rounds.
 func (v *rendezvous) join(rank int, number uint64, part []byte) (*round, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -50,7 +50,7 @@ func (v *rendezvous) join(rank int, number uint64, part []byte) (*round, error) 
 	r.parts[rank] = part
 	r.missing--
 	if r.over() {
-		return r, nil // has failed before this rank came
+		return r, nil // has failed before this rank joined
 	}
 	for i, lost := range v.gone {
 		if lost != nil && r.parts[i] == nil {
@@ -70,8 +70,8 @@ func (v *rendezvous) join(rank int, number uint64, part []byte) (*round, error) 
 // is locked.
 func (r *round) over() bool { return r.table != nil || r.err != nil }
 
-// leave says that a rank will not come again, and fails the round that waits
-// for it. Only the first reason counts.
+// leave records that a rank joins no further round, and fails the round that
+// waits for it. Only the first reason counts.
 func (v *rendezvous) leave(rank int, reason string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

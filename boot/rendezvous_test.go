@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Steps are "j<rank> <round>" (join), "l<rank>" (leave); the expectation is
-// about the step: "wait", "table", "lost <rank>", "order".
+// Steps are "j<rank> <round> <result>" (join) and "l<rank>" (leave). A result
+// is "wait", "table", "lost <rank>" or "order" (an error).
 func TestRendezvousFollowsItsScript(t *testing.T) {
 	for _, c := range []struct{ name, script string }{
 		{"all come, twice", "j0 0 wait; j1 0 wait; j2 0 table; j2 1 wait; j0 1 wait; j1 1 table"},

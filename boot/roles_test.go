@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// rankNumber is the rank as the launcher's environment has it.
+// rankNumber is the rank that the launcher's environment names.
 func rankNumber() int {
 	n, _ := strconv.Atoi(os.Getenv(envRank))
 	return n
@@ -41,7 +41,7 @@ func playGreet() error {
 		return err
 	}
 	for round := range 3 {
-		// Unlike sizes, an empty one among them, some in several PMI values.
+		// Different lengths: one is 0, some take several PMI values.
 		name := func(rank int) string { return strings.Repeat(fmt.Sprintf("%d/%d ", rank, round), 900*rank) }
 		all, err := j.Exchange(ctx, []byte(name(j.Rank)))
 		if err != nil {
@@ -102,7 +102,7 @@ func playKilled() error {
 	return playHang()
 }
 
-// playEarly: rank 0 ends in order without ever joining.
+// playEarly: rank 0 exits with code 0 and never joins.
 func playEarly() error {
 	if rankNumber() == 0 {
 		return nil
@@ -176,14 +176,14 @@ func playImpostor() error {
 	return rawFrames(appendFrame(nil, kindHello, hello{5, 9}.append(nil)))
 }
 
-// playLate brings bytes to a round that is not on.
+// playLate offers bytes to a round that has not begun.
 func playLate() error {
 	b := appendFrame(nil, kindHello, hello{0, 1}.append(nil))
 	return rawFrames(appendFrame(b, kindOffer, appendOffer(nil, 3, nil)))
 }
 
-// rawFrames writes bytes to the launcher, prints what it says against them
-// and hangs, to be terminated.
+// rawFrames writes bytes to the launcher, prints the error that it sends back,
+// and hangs until it is terminated.
 func rawFrames(b []byte) error {
 	conn, err := inheritedConn(os.LookupEnv, envFD)
 	if err != nil {
@@ -220,7 +220,7 @@ const (
 	hugeLine  = 2*maxLine + maxLine/2
 )
 
-// longLine is a line of playLong, of at least so many bytes.
+// longLine is a line of playLong, of at least length bytes.
 func longLine(name string, number, length int) string {
 	return fmt.Sprintf("%s %d %d ", name, number, length) + strings.Repeat(string(rune('a'+number%26)), length) + " end\n"
 }
@@ -285,7 +285,7 @@ func playCat() error {
 
 func playHang() error {
 	fmt.Println("hanging", os.Getpid())
-	time.Sleep(3 * patience) // ends by itself should a test leave it behind
+	time.Sleep(3 * patience) // exits by itself if a test leaves it behind
 	return nil
 }
 
@@ -324,7 +324,7 @@ func playEnv() error {
 	return printSockets()
 }
 
-// playProcess prints what a launcher may have changed of the process: its
+// playProcess prints the parts of the process that a launcher may change: its
 // environment and the timer slack of its first thread.
 func playProcess() error {
 	for _, kv := range os.Environ() {
@@ -361,7 +361,8 @@ func playFamily() error {
 	return errors.Join(err, j.Close())
 }
 
-// playLauncher is a launcher to be killed, or one of the role in the variable.
+// playLauncher is a launcher of ranks that hang, to be killed, or of ranks of
+// the role in BOOT_TEST_LAUNCH.
 func playLauncher() error {
 	if os.Getenv(envFD) != "" {
 		return errors.New("a launcher started as a rank of its own kind: that would not end")

@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// eofPatience is how long the launcher waits for the exit code of a rank whose
-// connection has ended, to have the better reason to give to the others.
+// eofPatience is how long the launcher waits for the exit of a rank that has
+// closed its connection: the exit status is a better reason to give to the
+// other ranks.
 const eofPatience = 200 * time.Millisecond
 
 // session is the launcher's side of one rank's connection. One goroutine reads
-// and never writes, so that an abort is heard at any time; another, the teller,
+// and never writes, so that an abort is read at any time. Another, the teller,
 // writes replies and news.
 type session struct {
 	rank  int
@@ -21,18 +22,18 @@ type session struct {
 	meet  *rendezvous
 	news  *news
 	greet welcome
-	// onAbort is called when the rank asks for the end of the job, once.
+	// onAbort is called once, when the rank aborts the job.
 	onAbort func(code byte, why string)
-	// exited is closed once the rank's process has ended.
+	// exited is closed once the rank's process has exited.
 	exited <-chan struct{}
 
-	rounds chan *round   // joined, to be answered
-	over   chan struct{} // closed once nothing is to be told any more
+	rounds chan *round   // joined by the rank; the teller sends the result
+	over   chan struct{} // closed when the teller is to return
 	teller sync.WaitGroup
 
 	// The rest is written by serve and read after it has returned.
 	hello, bye, aborted bool
-	broken              error // why the stream was given up; matches ErrProtocol
+	broken              error // why the rank's stream is read no further; an ErrProtocol
 }
 
 func newSession(conn *net.UnixConn, greet welcome, meet *rendezvous, news *news, exited <-chan struct{}) *session {
@@ -42,9 +43,9 @@ func newSession(conn *net.UnixConn, greet welcome, meet *rendezvous, news *news,
 	}
 }
 
-// serve answers a rank until its stream ends. Once the rank's process has
-// ended, conn.CloseRead was called and writing has a deadline in the past, it
-// returns after what is left in the stream.
+// serve serves a rank until its stream ends. Once the rank's process has
+// exited, the caller calls conn.CloseRead and sets a write deadline in the
+// past; serve then reads the rest of the stream and returns.
 func (s *session) serve() {
 	err := s.frames()
 	switch {
@@ -54,7 +55,7 @@ func (s *session) serve() {
 	case errors.Is(err, ErrProtocol):
 		s.broken = err
 		s.meet.leave(s.rank, "sent garbage to the launcher")
-		s.conn.SetWriteDeadline(time.Now().Add(leaveTimeout)) // it may be past listening
+		s.conn.SetWriteDeadline(time.Now().Add(leaveTimeout)) // the rank may have stopped reading
 	default:
 		select {
 		case <-s.exited: // the caller knows the reason
@@ -139,14 +140,14 @@ func (s *session) onAbortFrame(p []byte) error {
 	return err
 }
 
-// tell welcomes the rank, then writes what comes up for it until the session
-// is over: news, those of the past first, and the results of rounds.
+// tell writes welcome, then, until the session is over, news and the results of
+// rounds. News from before the session come first.
 func (s *session) tell() {
 	s.write(appendFrame(nil, kindWelcome, s.greet.append(nil)))
 	var (
-		told int           // news
-		r    *round        // that the rank waits for
-		done chan struct{} // of r
+		told int           // news written
+		r    *round        // the round that the rank waits for, or nil
+		done chan struct{} // of r, or nil
 	)
 	for {
 		all, more := s.news.since(told)
@@ -158,7 +159,7 @@ func (s *session) tell() {
 		told += len(all)
 		rounds := s.rounds
 		if r != nil {
-			rounds = nil // one after the other
+			rounds = nil // one round at a time
 		}
 		select {
 		case <-more:
@@ -177,7 +178,6 @@ func (s *session) tell() {
 	}
 }
 
-// write writes a frame. A rank that has stopped reading is seen by its exit
-// and not here, so that a bye or an abort behind the failed write is still
-// read.
+// write writes a frame and ignores errors: the exit of a rank shows that it has
+// stopped reading. A bye or an abort that the rank has sent is then still read.
 func (s *session) write(frame []byte) { s.conn.Write(frame) }

@@ -18,26 +18,26 @@ import (
 // rankFD is the number of a rank's socket: the first after standard error.
 const rankFD = 3
 
-// child is one started rank, from its launcher's side.
+// child is one started rank, as its launcher sees it.
 type child struct {
 	rank    int
 	pid     int
 	pidfd   *os.File // non-blocking, so that waiting takes no thread
 	session *session
 	exited  chan struct{} // closed once the process has been reaped
-	served  chan struct{} // closed once the session has ended
+	served  chan struct{} // closed once the session's serve has returned
 
 	mu     sync.Mutex
 	reaped bool   // pid may be another process's by now
-	told   bool   // to end, before it had
-	order  uint64 // of its end among the ends that the launcher has seen
+	told   bool   // told to exit while it still ran
+	order  uint64 // of its exit among the job's events
 	ends   *atomic.Uint64
 }
 
-// spawn starts the ranks, says so, and waits for release, which comes when
-// all have ended. It keeps one thread throughout: the kernel ties
-// PR_SET_PDEATHSIG to the thread that forked (prctl(2)), and the affinity that
-// a rank inherits is that of this thread.
+// spawn starts the ranks, sends the outcome to started, and waits for release,
+// which is closed when all have exited. It keeps one thread throughout: the
+// kernel ties PR_SET_PDEATHSIG to the thread that forked (prctl(2)), and the
+// affinity that a rank inherits is that of this thread.
 func (c *crew) spawn(ctx context.Context, started chan<- error, release <-chan struct{}) {
 	runtime.LockOSThread()
 	own := unix.NewCPUSet(maxCPUs)
@@ -98,7 +98,7 @@ func (c *crew) start(rank int) error {
 	return nil
 }
 
-// launcherConn takes over fd.
+// launcherConn owns fd, also on an error.
 func launcherConn(fd int) (*net.UnixConn, error) {
 	f := os.NewFile(uintptr(fd), "rank")
 	defer f.Close()

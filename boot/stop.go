@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxReports is how often one rank is reported: when it asks for the end of
-// the job, when it breaks the protocol, and when it has ended.
+// maxReports is the most reports of one rank: that it aborts the job, that it
+// breaks the protocol, and that it has exited.
 const maxReports = 3
 
-// attend serves the ranks until all have ended, stopping them in steps once
-// one has asked for that, ctx has ended or, unless the job is to keep going, one
-// has failed. The errors are those of ctx and of ranks that were not told to
-// end, in their order.
+// attend serves the ranks until all have exited. It stops them in steps once a
+// rank aborts the job, ctx ends or, unless the job is to keep going, a rank
+// fails. The errors are those of ctx and of ranks that were not told to exit,
+// in their order.
 func (c *crew) attend(ctx context.Context, control *jobControl) error {
 	reports := make(chan report, maxReports*len(c.ranks))
 	for _, r := range c.ranks {
@@ -29,8 +29,8 @@ func (c *crew) attend(ctx context.Context, control *jobControl) error {
 	}
 	var (
 		failed   = failures{}
-		stopping bool   // grace runs, or the ranks have been told to end
-		told     bool   // they have
+		stopping bool   // grace runs, or the ranks have been told to exit
+		told     bool   // the ranks have been told to exit
 		step     func() // what to do when the grace is over
 		grace    = newGraceTimer()
 		done     = ctx.Done()
@@ -61,8 +61,8 @@ func (c *crew) attend(ctx context.Context, control *jobControl) error {
 			case aborts:
 				end(unix.SIGTERM)
 			case c.keepGoing && !r.ended:
-				// It has broken the protocol. The others wait for the news of
-				// its end, which nobody but the launcher can bring about.
+				// The rank has broken the protocol and still runs. The others
+				// wait for the news of its death, so the launcher kills it.
 				c.ranks[r.rank].tell()
 				c.ranks[r.rank].send(unix.SIGKILL)
 			case !c.keepGoing && !stopping:
@@ -86,31 +86,31 @@ func (c *crew) attend(ctx context.Context, control *jobControl) error {
 	return failed.join()
 }
 
-// abandon ends the ranks of a job that could not be started whole.
+// abandon kills the ranks of a job of which one could not be started.
 func (c *crew) abandon() {
 	c.end(unix.SIGKILL)
 	for _, r := range c.ranks {
-		r.await() // its exit code tells nothing
+		r.await() // its exit status says nothing: it was killed
 	}
 }
 
-// end sends sig to all ranks that have not ended, to end them.
+// end tells all ranks that still run to exit, by sig.
 func (c *crew) end(sig unix.Signal) {
 	for _, r := range c.ranks {
-		r.tell() // all first: one may fail because another is ended
+		r.tell() // all before the first signal: a rank may fail because another exits
 	}
 	c.send(sig)
 }
 
-// send sends a signal to all ranks that have not ended.
+// send sends a signal to all ranks that have not exited.
 func (c *crew) send(sig unix.Signal) {
 	for _, r := range c.ranks {
 		r.send(sig)
 	}
 }
 
-// tell notes down that the rank is about to be ended, unless it has ended by
-// itself.
+// tell records that the rank is about to be told to exit, unless it has already
+// exited.
 func (r *child) tell() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +121,7 @@ func (r *child) tell() {
 }
 
 // send sends sig to the rank's process group, or to the rank if that has moved
-// to another group. A rank that has ended meanwhile is no error.
+// to another group. A rank that has exited meanwhile is no error.
 func (r *child) send(sig unix.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,7 +133,7 @@ func (r *child) send(sig unix.Signal) {
 	}
 }
 
-// wasTold reports whether the rank was told to end before it did.
+// wasTold reports whether the rank was told to exit before it did.
 func (r *child) wasTold() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,12 +148,13 @@ func (r *child) serve(reports chan<- report) {
 	close(r.served)
 }
 
-// reap waits for the rank's end, and for the end of its session, and reports.
+// reap waits until the rank has exited and its session has returned, then
+// reports.
 func (r *child) reap(reports chan<- report) {
 	status, err := r.await()
 	close(r.exited)
-	// What the rank has sent before its end can still be read, up to an end
-	// of file even if some other process holds its socket open.
+	// The bytes that the rank has sent can still be read; after them comes an
+	// end of file, even if another process holds the rank's socket open.
 	r.session.conn.CloseRead()
 	r.session.conn.SetWriteDeadline(time.Unix(1, 0))
 	<-r.served
@@ -190,9 +191,9 @@ func verdict(rank int, s unix.WaitStatus, deserted bool) error {
 	return nil
 }
 
-// await blocks until the process has ended, kills what is left of its group,
-// and reaps it. The process is a zombie in between, so that its number, which
-// is that of the group, cannot be another's when the signal is sent.
+// await blocks until the process has exited, kills the rest of its group, then
+// reaps it. Until it is reaped it is a zombie, so that no other process or
+// group can have its id when the signal is sent.
 func (r *child) await() (unix.WaitStatus, error) {
 	rc, err := r.pidfd.SyscallConn()
 	if err != nil {
@@ -222,7 +223,7 @@ func (r *child) await() (unix.WaitStatus, error) {
 	return status, nil
 }
 
-// isZombie reports whether the process has ended and waits to be reaped.
+// isZombie reports whether the process has exited and waits to be reaped.
 func (r *child) isZombie() (bool, error) {
 	var info unix.Siginfo
 	err := retry(func() error {

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	if part := os.Getenv(play); part != "" {
 		os.Exit(act(part))
 	}
-	// Under -race a program waits a second at its end, ours many times.
+	// Under -race a program sleeps for a second at exit, and a test runs many.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	os.Exit(m.Run())
 }

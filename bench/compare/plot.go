@@ -15,7 +15,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// ErrNothingToDraw is returned by a result with no column that has two sizes.
+// ErrNothingToDraw is returned for a result without a column of at least two
+// sizes.
 var ErrNothingToDraw = errors.New("no column with several sizes and positive values to draw")
 
 // Colours of Okabe and Ito, which people with any colour vision tell apart.
@@ -37,8 +38,8 @@ const (
 )
 
 // WriteSVG draws each column that has several sizes: both curves over the size
-// with both axes logarithmic, and the ratio below. Shades are quartiles. Of
-// several datatypes the first is drawn.
+// with both axes logarithmic, and the ratio below. The shade lies between the
+// quartiles. Of several datatypes the first is drawn.
 func (r *Result) WriteSVG(w io.Writer) error {
 	var panels []panel
 	for i := range r.Metrics {
@@ -94,7 +95,7 @@ func style(size vg.Length, c color.Color) draw.TextStyle {
 	return draw.TextStyle{Color: c, Font: sans(size), Handler: plot.DefaultTextHandler}
 }
 
-// head writes what was compared, and how.
+// head draws the title, the method and the command line of theirs.
 func (r *Result) head(dc draw.Canvas) {
 	at := func(y vg.Length) vg.Point { return vg.Point{X: dc.Min.X + margin + 4, Y: dc.Max.Y - y} }
 	title := style(15, ink)

@@ -33,7 +33,7 @@ type Metric struct {
 	Points []Point `json:"points"`
 
 	lower  bool
-	coarse float64 // largest share of a value that theirs' rounding can hide
+	coarse float64 // largest relative error of a value of theirs by its rounding
 }
 
 // Point is the comparison of one row.
@@ -49,7 +49,7 @@ type Point struct {
 // ErrNothingInCommon is the error of two programs without a common measurement.
 var ErrNothingInCommon = errors.New("the two programs have no column and size in common")
 
-// place is where a value stands in a table.
+// place is the row of a value in a table.
 type place struct {
 	datatype string
 	size     int
@@ -100,10 +100,10 @@ func (r *Result) note(format string, a ...any) {
 	}
 }
 
-// columns are the measured columns of one side: the tables of all rounds.
+// columns are the measured columns of one side over all rounds.
 type columns struct {
 	ids []string
-	by  map[string][]values // for each round
+	by  map[string][]values // by id; the column in each round
 }
 
 func (c columns) String() string {
@@ -143,7 +143,8 @@ func collect(tabs []*osufmt.Table) columns {
 	return c
 }
 
-// measured splits a table into its columns that have a good direction.
+// measured returns the columns of a table that have a good direction, by
+// identity.
 func measured(t *osufmt.Table) map[string]values {
 	out := map[string]values{}
 	for _, s := range t.Sections {
@@ -173,7 +174,7 @@ func measured(t *osufmt.Table) map[string]values {
 	return out
 }
 
-// identity is the same for a column in the versions of OSU: 7.1 says "Latency
+// identity is the same for a column in all versions of OSU: 7.1 says "Latency
 // (us)" where 7.4 says "Avg Latency(us)".
 func identity(c osufmt.Column) string {
 	return strings.TrimPrefix(strings.ReplaceAll(c.Key, "_", ""), "avg")
@@ -226,7 +227,7 @@ func (r *Result) metric(c Config, ours, theirs []values) Metric {
 	return m
 }
 
-// of names the place for people: "size 8".
+// of returns the name of the place in messages: "size 8".
 func (p place) of(first string) string {
 	if first == "" {
 		return "the run"
@@ -234,7 +235,8 @@ func (p place) of(first string) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %d", p.datatype, strings.ToLower(first), p.size))
 }
 
-// rounding is the most that printing to so many decimals changes a value.
+// rounding is the largest error of a value that is printed with so many
+// decimals.
 func rounding(decimals int) float64 {
 	r := 0.5
 	for range decimals {

@@ -36,13 +36,14 @@ type Config struct {
 	Rounds       int
 
 	Floor    func() (floor.Floor, error) // called before each round; nil: no floor
-	Progress func(string)                // told what is being run; may be nil
+	Progress func(string)                // called with what is being run; may be nil
 }
 
 // Run runs both sides Rounds times, first ours and then theirs in even rounds
 // and the other way round in odd ones, and reduces the outcome. It blocks until
-// then, or until a side fails (a *SideError) or ctx ends; processes that it
-// started do not outlive it, except those that left their process group.
+// then, or until a side fails (a *SideError) or ctx ends. When ctx ends, it
+// terminates the process group of the running side; processes that have left
+// the group survive.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.Rounds < 1 || c.Rounds > MaxRounds {
 		return nil, fmt.Errorf("compare: %d rounds are not between 1 and %d", c.Rounds, MaxRounds)
@@ -81,8 +82,8 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return reduce(c, ours, theirs, floors)
 }
 
-// SideError says that a side could not be run or understood, with the end of
-// what it printed.
+// SideError says that a side could not be run, or its output not parsed. It has
+// the last lines of that output.
 type SideError struct {
 	Side Side
 	Err  error
@@ -99,7 +100,7 @@ func (e *SideError) Error() string {
 
 func (e *SideError) Unwrap() error { return e.Err }
 
-// stopDelay is what a program gets between SIGTERM and the end of waiting.
+// stopDelay is the time between SIGTERM and SIGKILL.
 const stopDelay = 5 * time.Second
 
 // run runs the program once and parses what it prints.
@@ -113,7 +114,7 @@ func (s *Side) run(ctx context.Context) (*osufmt.Table, error) {
 	cmd.Env = s.Env
 	cmd.Stdout = io.MultiWriter(&stdout, both)
 	cmd.Stderr = both
-	// A launcher's ranks must end with it.
+	// A launcher's ranks must be stopped with it.
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGTERM) }
 	cmd.WaitDelay = stopDelay
@@ -143,8 +144,8 @@ func (s *Side) run(ctx context.Context) (*osufmt.Table, error) {
 	return tab, nil
 }
 
-// ending keeps the end of what is written to it. It is safe for concurrent
-// use: os/exec copies each stream in a goroutine of its own.
+// ending keeps the last limit bytes that are written to it. It is safe for
+// concurrent use: os/exec copies each stream in a goroutine of its own.
 type ending struct {
 	limit int
 	mu    sync.Mutex

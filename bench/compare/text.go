@@ -8,8 +8,8 @@ import (
 	"github.com/weft-mpi/weft/bench/floor"
 )
 
-// WriteText prints the result as tables for people: a comment head, and for
-// each column a table of the sizes.
+// WriteText prints the result as text: a head of comments, then for each column
+// a table of the sizes.
 func (r *Result) WriteText(w io.Writer) error {
 	p := &printer{w: w}
 	p.line("# osu-go compare %s: %d rounds, the two in turns. Medians; ratio: ours to theirs in the same round, its median and quartiles.", r.Benchmark, r.Rounds)
@@ -27,7 +27,7 @@ func (r *Result) WriteText(w io.Writer) error {
 	return p.err
 }
 
-// describe says what a floor is made of.
+// describe returns a floor in words.
 func describe(f floor.Floor) string {
 	s := fmt.Sprintf("one cache line between cores %d and %d in %.1f ns [%.1f, %.1f]; one core copies",
 		f.CPUs[0], f.CPUs[1], f.LineNs.Median, f.LineNs.Q1, f.LineNs.Q3)
@@ -40,7 +40,7 @@ func describe(f floor.Floor) string {
 	return s
 }
 
-// bytesName is a size for people: 64K.
+// bytesName is a short name of a size: 64K.
 func bytesName(n int) string {
 	switch {
 	case n >= 1<<30 && n%(1<<30) == 0:
@@ -101,7 +101,7 @@ func (m *Metric) write(p *printer) {
 	}
 }
 
-// number prints a value with the digits that it deserves.
+// number prints a value with decimals that suit its magnitude.
 func number(v float64) string {
 	switch {
 	case v < 1:

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// sizeTicks marks powers of two and names every one that there is room for.
+// sizeTicks marks powers of two and labels as many as there is room for.
 type sizeTicks struct{}
 
 func (sizeTicks) Ticks(lo, hi float64) []plot.Tick {
@@ -24,8 +24,8 @@ func (sizeTicks) Ticks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// decadeTicks marks 1, 2 and 5 times the powers of ten, and names the latter
-// two as well if there are few.
+// decadeTicks marks 1, 2 and 5 times the powers of ten. It labels the powers of
+// ten, and all marks if there are few.
 type decadeTicks struct{}
 
 func (decadeTicks) Ticks(lo, hi float64) []plot.Tick {

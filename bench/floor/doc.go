@@ -1,9 +1,9 @@
-// Package floor measures what the machine itself costs: moving one cache line
-// between two cores, and copying memory on one core. No message between two
-// ranks can be cheaper than the first, and none that is copied once by one core
-// can be faster than the second; a scheme in which both ranks copy can.
+// Package floor measures the limits of the machine: the time to move one cache
+// line between two cores, and the rate at which one core copies memory. No
+// message between two ranks takes less than the first. No message that one core
+// copies is faster than the second; a protocol in which both ranks copy can be.
 //
-// It is for the command osu-go, alone and beside a comparison: these machines
-// change from minute to minute, so a limit has to be taken in the same run. It
-// imports bench/spread.
+// It is for package compare and the command osu-go. The speed of a shared
+// machine changes from minute to minute, so a comparison measures the limits in
+// the same run. It imports bench/spread.
 package floor

@@ -19,15 +19,16 @@ var CopySizes = []int{64 << 10, 1 << 20, 4 << 20}
 // ErrOneCore is returned by a measurement that has only one core to run on.
 var ErrOneCore = errors.New("the floor needs two cores")
 
-// Floor is what was measured. It is a plain value.
+// Floor is one measurement of the limits, or several merged. It is a plain
+// value.
 type Floor struct {
 	CPUs   [2]int        `json:"cpus"`
 	LineNs spread.Spread `json:"line_ns"` // half a round trip of one cache line
 	Copies []Copy        `json:"copies"`  // in the order of CopySizes
 }
 
-// Copy is the rate of one core that copies Size bytes from a buffer to another
-// again and again.
+// Copy is the rate of one core that copies Size bytes from one buffer to
+// another repeatedly.
 type Copy struct {
 	Size int           `json:"size"`
 	GBs  spread.Spread `json:"gb_s"` // 1e9 bytes a second
@@ -79,7 +80,7 @@ func Merge(fs []Floor) Floor {
 }
 
 // Latency is the least time in microseconds of a message of size bytes that is
-// copied once: the line that announces it and, above a line, the copy.
+// copied once: one cache line that announces it and, above lineSize, the copy.
 func (f Floor) Latency(size int) float64 {
 	us := f.LineNs.Median / 1e3
 	if size > lineSize {
@@ -92,7 +93,7 @@ func (f Floor) Latency(size int) float64 {
 func (f Floor) Bandwidth(size int) float64 { return f.rate(size) * 1e3 }
 
 // rate interpolates between the copies over the logarithm of the size. Smaller
-// and larger copies go at the rate of the nearest one.
+// and larger copies have the rate of the nearest one.
 func (f Floor) rate(size int) float64 {
 	c := f.Copies
 	for i := range c {

@@ -11,11 +11,11 @@ import (
 	"github.com/weft-mpi/weft/bench/spread"
 )
 
-// batch is the round trips between two looks at the clock: few enough that
-// most batches are not disturbed by anything else on the machine.
+// batch is the round trips between two reads of the clock: few enough that
+// nothing else on the machine disturbs most batches.
 const batch = 200
 
-// stop is the value of the line that ends a ping-pong.
+// stop is the value of the word that ends a ping-pong.
 const stop = ^uint64(0)
 
 // line measures half a round trip of one cache line in nanoseconds.
@@ -24,7 +24,8 @@ func line(a, b int, budget time.Duration) (spread.Spread, error) {
 		runtime.GOMAXPROCS(2)
 		defer runtime.GOMAXPROCS(n)
 	}
-	// An allocation of pages starts at a page, so element 8 starts a line.
+	// An allocation of whole pages starts on a page, so element 8 starts a
+	// cache line.
 	word := &make([]atomic.Uint64, 8192)[lineSize/8]
 	started, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -83,8 +84,8 @@ func pong(word *atomic.Uint64) {
 	}
 }
 
-// block is the piece in which memory is copied: Go's copy goes past the caches
-// from 1 MiB on, which is slower where they can hold the data.
+// block is the length of one copy in bytes. From 1 MiB on Go's copy bypasses
+// the caches, which is slower where they can hold the data.
 const block = 256 << 10
 
 // copies measures the rate of copying size bytes on core cpu, in GB/s.

@@ -2,8 +2,8 @@ package osufmt
 
 import "slices"
 
-// Collector keeps tables in place of printing them, for output as JSON. The
-// zero value is ready. Not safe for concurrent use.
+// Collector keeps tables instead of printing them, for output as JSON. The zero
+// value is ready. Not safe for concurrent use.
 type Collector struct {
 	title    Title
 	sections []Section
@@ -16,7 +16,7 @@ func (c *Collector) Title(t Title) error {
 	return nil
 }
 
-// Section starts a section; s.Rows is not looked at.
+// Section starts a section; it ignores s.Rows.
 func (c *Collector) Section(s Section) error {
 	s.Rows = nil
 	c.sections = append(c.sections, s)
@@ -36,7 +36,7 @@ func (c *Collector) Line(s string) error {
 	return nil
 }
 
-// Lines returns what Line was given.
+// Lines returns the lines that Line has kept.
 func (c *Collector) Lines() []string { return c.lines }
 
 // Objects returns every row as an object for JSON: the columns' keys, "size"

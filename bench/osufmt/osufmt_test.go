@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// tables are what testdata/*.txt holds as OSU 7.4 prints it.
+// tables are the contents of testdata/*.txt, which are as OSU 7.4 prints them.
 var tables = []struct {
 	file  string
 	title Title

@@ -20,7 +20,8 @@ type Table struct {
 // ErrNoTable is in the error of Parse when the output holds no row.
 var ErrNoTable = errors.New("no OSU table in the output")
 
-// maxLine bounds the length of a line that Parse looks at.
+// maxLine bounds the length of a line in bytes; a longer line is an error of
+// Parse.
 const maxLine = 1 << 20
 
 // Parse reads the OSU tables in out. Empty lines, comments that are no header
@@ -92,9 +93,10 @@ var (
 	sole = regexp.MustCompile(`^(\S+ ){0,3}\S*(\(\S+\)|/s)$`)
 )
 
-// header reads a comment as a header line. Names hold single spaces and are
-// set apart by more than one, or by one after a unit in parentheses or before
-// a percentile, whose names fill the width of their columns.
+// header reads a comment as a header line. Within a name words are separated by
+// one space. Names are separated by a tab or several spaces. One space is
+// enough after a unit in parentheses and before a percentile, whose name fills
+// the width of its column.
 func header(c string) (Section, bool) {
 	names := splitAfterUnit(tail.ReplaceAllString(c, "  $1"))
 	if len(names) == 0 {
@@ -161,7 +163,7 @@ func column(name string) Column {
 	return c
 }
 
-// key makes a JSON name of a column's.
+// key returns the JSON name of a column.
 func key(name string) string {
 	f := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -170,7 +172,7 @@ func key(name string) string {
 }
 
 // fields reads a line as numbers and validation marks, and counts the decimals
-// of each; ok is false if there is anything else in it.
+// of each. ok is false if the line contains anything else.
 func fields(s string) (v []float64, decimals []int, ok bool) {
 	for i, f := range strings.Fields(s) {
 		switch {
@@ -191,7 +193,7 @@ func fields(s string) (v []float64, decimals []int, ok bool) {
 	return v, decimals, len(v) > 0
 }
 
-// row makes a row of the numbers of a line.
+// row makes a row from the numbers of a line.
 func (s *Section) row(v []float64, decimals []int) (Row, error) {
 	var r Row
 	if !s.NoSize {

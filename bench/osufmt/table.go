@@ -57,7 +57,7 @@ type Column struct {
 	Kind   Kind
 	Better Better
 
-	Decimals int // how many decimals Parse saw; 0 elsewhere
+	Decimals int // most decimals that Parse has read; 0 elsewhere
 }
 
 func (c Column) width() int {
@@ -136,7 +136,8 @@ type Row struct {
 	Values []float64
 }
 
-// direction guesses from a column's name, for tables that we did not write.
+// direction guesses which direction is the good one from a column's name, for
+// tables of other programs.
 func direction(name string) Better {
 	n := strings.ToLower(name)
 	switch {

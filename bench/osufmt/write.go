@@ -11,8 +11,8 @@ import (
 // sees each row when it is measured. The first error sticks and is returned by
 // every later call. Not safe for concurrent use.
 type Writer struct {
-	// Decimals is the number of decimals of a Float. OSU prints two, which is
-	// NewWriter's choice; at a tenth of a microsecond that is one digit.
+	// Decimals is the number of decimals of a Float. NewWriter sets two, as OSU
+	// prints: below a tenth of a microsecond that leaves one significant digit.
 	Decimals int
 
 	w   *bufio.Writer
@@ -20,7 +20,7 @@ type Writer struct {
 	err error
 }
 
-// NewWriter returns a Writer to w, which stays the caller's to close.
+// NewWriter returns a Writer to w. The caller closes w.
 func NewWriter(w io.Writer) *Writer {
 	return &Writer{Decimals: decimals, w: bufio.NewWriter(w)}
 }
@@ -44,8 +44,8 @@ func (w *Writer) Title(t Title) error {
 	return w.flush()
 }
 
-// Section prints the header line of s and makes its columns those of the rows
-// that follow. s.Rows is not looked at.
+// Section prints the header line of s and sets the columns of the rows that
+// follow. It ignores s.Rows.
 func (w *Writer) Section(s Section) error {
 	w.sec = s
 	if s.Datatype != "" {

@@ -1,4 +1,4 @@
-// Package spread boils repeated measurements down to a median and quartiles.
+// Package spread reduces repeated measurements to a median and quartiles.
 //
 // It is for packages floor and compare. It imports nothing of Weft.
 package spread

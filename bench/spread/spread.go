@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/interp"
 )
 
-// Spread is where measurements lie. It is a plain value.
+// Spread describes the distribution of measurements. It is a plain value.
 type Spread struct {
 	Min    float64 `json:"min"`
 	Q1     float64 `json:"q1"`

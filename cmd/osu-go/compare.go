@@ -19,8 +19,8 @@ import (
 // floorTime is spent on the floor before each round of a comparison.
 const floorTime = 200 * time.Millisecond
 
-// exactDecimals are those of our own runs in a comparison, whose ratios would
-// otherwise suffer from the rounding of OSU's two decimals twice.
+// exactDecimals is the number of decimals of our own runs in a comparison. With
+// OSU's two, rounding would affect both sides of a ratio.
 const exactDecimals = 5
 
 // comparison is the command line of osu-go compare.

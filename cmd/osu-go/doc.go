@@ -1,19 +1,21 @@
 // Osu-go measures Weft the way the OSU Micro-Benchmarks measure an MPI, with
-// their option letters and their output, so that scripts which read OSU read
-// it too.
+// their option letters and their output: scripts that read OSU's output read
+// this too.
 //
 //	osu-go BENCH [flags]                      measure; osu-go list names them
 //	osu-go compare BENCH [flags] -- COMMAND   measure against another program
 //	osu-go floor                              what the machine itself costs
 //
-// It needs no launcher: by itself it starts its ranks on this machine, one a
-// core. Started by a launcher it is one of the launcher's ranks. With --fabric
-// mem the ranks are goroutines of this process.
+// Without a launcher it starts its ranks on this machine by itself, each bound
+// to a core. Started by a launcher it is one of the launcher's ranks. With
+// --fabric mem the ranks are goroutines of this process.
 //
-// Its exit status is 0, or 1 after a run that failed (a validation with a wrong
-// byte included), or 2 for a command line that makes no sense.
+// Its exit status is 0, 1 after a run that failed (also by its validation), 2
+// for a wrong command line, or 128+n if signal n has stopped it or killed a
+// rank.
 //
 // main.go finds the subcommand, options.go is the table of the flags and
-// parse.go reads them, ranks.go starts the ranks, run.go is one of them. It
-// imports bench and its packages, boot and mpi.
+// parse.go reads them, ranks.go starts the ranks and runs the benchmark on
+// each. compare.go, floor.go and list.go are the other subcommands. It imports
+// bench and its packages, boot and mpi.
 package main

@@ -20,7 +20,7 @@ type runDoc struct {
 	Fabric    string           `json:"fabric"`
 	Progress  string           `json:"progress"` // thread or none
 	Version   string           `json:"version"`  // of Weft
-	OSU       string           `json:"osu"`      // the release whose method this is
+	OSU       string           `json:"osu"`      // the release of OSU whose method this is
 	Machine   machineDoc       `json:"machine"`
 	Rows      []map[string]any `json:"rows"`
 }
@@ -43,7 +43,7 @@ func writeJSON(w io.Writer, doc any) error {
 	return e.Encode(doc)
 }
 
-// version is that of this build: the module's, or its revision.
+// version is the version of this build: the module's, or its revision.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

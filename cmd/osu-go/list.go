@@ -9,7 +9,7 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// list names what there is to run, and over what.
+// list prints the benchmarks and the fabrics.
 func list(args []string, w io.Writer) error {
 	if len(args) > 0 {
 		return usagef("list takes no arguments, what is %q?", args[0])

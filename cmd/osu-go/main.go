@@ -28,8 +28,8 @@ func (e usageError) Unwrap() error { return e.err }
 
 func usagef(format string, a ...any) error { return usageError{fmt.Errorf(format, a...)} }
 
-// said ends the program with a status and without a message: the message has
-// been printed already.
+// said is an error whose message has been printed already: the program exits
+// with its status.
 type said struct{ status int }
 
 func (said) Error() string { return "said already" }

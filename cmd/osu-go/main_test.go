@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 	case os.Getenv(beOsuGo) != "":
 		main()
 	default:
-		// Under -race a program waits a second at its end, ours many times.
+		// Under -race a program sleeps for a second at exit, and a test runs
+		// many.
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 		os.Exit(m.Run())
 	}
@@ -96,7 +97,7 @@ func TestJSONIsOneObject(t *testing.T) {
 	if doc.Benchmark != "mbw_mr" || doc.Ranks != 4 || doc.Fabric != "mem" || doc.Version == "" || doc.Machine.Arch == "" || doc.Machine.Cores < 1 {
 		t.Errorf("%+v", doc)
 	}
-	// Bytes of 2 and 4, ints and floats of 4.
+	// MPI_CHAR of 2 and 4 bytes, MPI_INT and MPI_FLOAT of 4.
 	if len(doc.Rows) != 4 || doc.Rows[0].Size != 2 || doc.Rows[3].Datatype != "MPI_FLOAT" {
 		t.Fatalf("%+v", doc.Rows)
 	}

@@ -113,7 +113,8 @@ var options = []option{
 		s.fabric = v
 		return nil
 	}},
-	// Benchmarks that can validate have buffers to speak of.
+	// The benchmarks with this option are those that can validate: the others
+	// have no buffers to choose.
 	{letter: "c", long: "buffers", arg: "heap|alloc", usage: "buffers from the Go heap or from mpi.Alloc", set: func(s *settings, v string) error {
 		return setChoice(v, map[string]func(){
 			"heap":  func() { s.o.Alloc = false },

@@ -62,7 +62,7 @@ func TestSpellingsOfOSUAreUnderstood(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n%+v, want\n%+v", tc.args, got, want)
 		}
-		// What is passed on to a rank means the same.
+		// The arguments of a rank parse to the same settings.
 		again, err := parseRun(args[0], rankArgs(got))
 		if err != nil {
 			t.Errorf("%s as %v: %v", tc.args, rankArgs(got), err)

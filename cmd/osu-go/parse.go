@@ -13,10 +13,11 @@ import (
 	"github.com/weft-mpi/weft/boot"
 )
 
-// ranksPerCore bounds -n: more would measure nothing but the scheduler.
+// ranksPerCore bounds -n: with more ranks a run would measure nothing but the
+// scheduler.
 const ranksPerCore = 32
 
-// commands are the words that may stand first, besides the benchmarks.
+// commands are the possible first arguments, besides the benchmarks.
 var commands = []string{"list", "floor", "compare", "help"}
 
 // lookup returns a benchmark, or an error with the nearest name.
@@ -31,7 +32,7 @@ func lookup(name string, also ...string) (*bench.Benchmark, error) {
 	return nil, usagef("there is no benchmark %q: did you mean %s? (osu-go list tells them all)", name, nearest(name, words))
 }
 
-// newSettings are the defaults of a benchmark.
+// newSettings returns the defaults of a benchmark.
 func newSettings(b *bench.Benchmark) *settings {
 	return &settings{bench: b, o: b.Defaults, ranks: max(2, b.MinRanks), fabric: "auto", decimals: 2}
 }
@@ -138,7 +139,7 @@ func parseFlags(name string, fs *pflag.FlagSet, args []string) error {
 	return usagef("%s has no flag --%s: did you mean --%s?", name, long, nearest(long, names))
 }
 
-// meant suggests a flag for a letter that is none.
+// meant suggests a flag for a letter that is no flag.
 func meant(fs *pflag.FlagSet, letter string) string {
 	for _, l := range []string{strings.ToLower(letter), strings.ToUpper(letter)} {
 		if len(l) != 1 {

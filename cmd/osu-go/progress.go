@@ -43,7 +43,7 @@ func (p *progress) say(what string) {
 	p.shown = true
 }
 
-// clear takes the line away, so that a row can stand in its place.
+// clear erases the line, so that a row can take its place.
 func (p *progress) clear() {
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")

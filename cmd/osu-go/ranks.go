@@ -58,8 +58,8 @@ func launch(s *settings, stdout, stderr io.Writer) error {
 	return err
 }
 
-// onlyExits reports whether an error of Launch.Run contains only ranks that have
-// exited with a code, and have printed why.
+// onlyExits reports whether an error of Launch.Run contains only ranks that
+// have exited with a code, and so have printed their error.
 func onlyExits(err error) bool {
 	switch e := err.(type) {
 	case *boot.ExitError:
@@ -79,7 +79,7 @@ func rankArgs(s *settings) []string {
 	return append(args, fmt.Sprintf("--decimals=%d", s.decimals))
 }
 
-// rank is this process as one rank of a job.
+// rank runs the benchmark in this process, as one rank of a job.
 func rank(s *settings, stdout, stderr io.Writer) error {
 	w, err := mpi.Init(context.Background(), s.world()...)
 	if err != nil {
@@ -95,11 +95,11 @@ func rank(s *settings, stdout, stderr io.Writer) error {
 	case errors.As(err, &usageError{}):
 		status = exitUsage
 	default:
-		// Without Finalize: the others may not get there.
+		// No Finalize, which would wait for the others: they may not call it.
 		return fmt.Errorf("rank %d: %w", me, err)
 	}
-	// All ranks have the same outcome. If one left before rank 0 has printed it,
-	// the launcher would stop rank 0.
+	// All ranks have the same outcome. If one exited before rank 0 has printed
+	// it, the launcher would stop rank 0.
 	if status != 0 && me == 0 {
 		fmt.Fprintf(stderr, "osu-go: %v\n", err)
 	}
@@ -121,7 +121,7 @@ func (s *settings) world() []mpi.Option {
 	return o
 }
 
-// progress is the name of the setting.
+// progress is the value of --progress.
 func (s *settings) progress() string {
 	if s.noThread {
 		return "none"
@@ -136,7 +136,7 @@ func goroutines(s *settings, stdout, stderr io.Writer) error {
 	}, s.world()...)
 }
 
-// onRank is the run on one rank; only rank 0 prints.
+// onRank runs the benchmark on one rank; only rank 0 prints.
 func onRank(w *mpi.World, s *settings, stdout, stderr io.Writer) error {
 	c := w.Comm()
 	if s.ranksSet && s.ranks != c.Size() {

@@ -8,8 +8,8 @@ import (
 	"github.com/weft-mpi/weft/boot"
 )
 
-// What a rank has said before it exited is not said again; a rank that was
-// killed has said nothing.
+// Osu-go does not repeat the error of a rank that has exited with a code, which
+// the rank has printed. A rank that was killed has printed none.
 func TestExitsOfRanksAreNotRepeated(t *testing.T) {
 	exit := func(code int) error { return &boot.ExitError{Rank: 1, Code: code} }
 	killed := &boot.ExitError{Rank: 2, Code: -1, Signal: syscall.SIGKILL}

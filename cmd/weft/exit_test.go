@@ -22,7 +22,8 @@ func build(t *testing.T) string {
 	return weft
 }
 
-// Each rank that failed by itself has one line, those that weft has ended none.
+// Weft prints one line for each rank that failed by itself, and none for the
+// ranks that it stopped.
 func TestWeftExitsAsShellsDoAndNamesEachRankThatFailed(t *testing.T) {
 	weft := build(t)
 	for _, c := range []struct {

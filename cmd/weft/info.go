@@ -30,8 +30,8 @@ func runInfo(args []string, stdout, stderr io.Writer) int {
 	return max(code, say(stdout, stderr, text.String()))
 }
 
-// info prints the fabrics of this machine and its RDMA devices, each with the
-// reason why it can't be used. It returns 1 if the devices can't be listed.
+// info prints the fabrics of this machine and its RDMA devices, with the reason
+// for each that can't be used. It returns 1 if the devices can't be listed.
 func info(w io.Writer) int {
 	fmt.Fprintln(w, "fabrics")
 	for _, name := range mpi.Fabrics() {
@@ -58,7 +58,7 @@ func info(w io.Writer) int {
 	return 0
 }
 
-// details is what there is to know of a fabric that can be used.
+// details is what info adds about a fabric that can be used.
 func details(name string) string {
 	if name != "shm" {
 		return ""
@@ -110,7 +110,7 @@ func device(w io.Writer, d mpi.Device) {
 	}
 }
 
-// indent keeps the lines of an error below its first.
+// indent puts margin before the further lines of an error.
 func indent(err error, margin string) string {
 	return strings.ReplaceAll(err.Error(), "\n", "\n"+margin)
 }

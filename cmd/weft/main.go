@@ -5,10 +5,15 @@
 //	weft info
 //	weft --version
 //
-// It exits with the code of the first rank that failed, 128+n if signal n has
-// killed that rank or ended weft itself, 1 if the ranks could not be started or
-// something could not be written, 141 if the reader of the ranks' output has
-// gone, and 2 on a wrong command line.
+// Its exit code is the first of these that applies:
+//   - 2 if the command line is wrong, or a limit permits fewer ranks;
+//   - 141 if the reader of the ranks' output has gone;
+//   - 128+n if signal n has stopped weft;
+//   - the code of MPI_Abort if a rank has called it;
+//   - the code of the first rank that failed, 128+n if signal n has killed it;
+//   - 1 if the ranks could not be started, a rank exited without MPI_Finalize,
+//     or something could not be written;
+//   - 0.
 package main
 
 import (
@@ -28,10 +33,10 @@ const (
 	exitUsage  = 2
 )
 
-// command is what weft's first argument names.
+// command is a command of weft, named by its first argument.
 type command struct {
 	name, what string
-	// run gets what follows the name. It returns the exit code.
+	// run gets the arguments after the name and returns the exit code.
 	run func(args []string, stdout, stderr io.Writer) int
 }
 
@@ -81,8 +86,8 @@ func usage() string {
 	return b.String()
 }
 
-// unknown is the error about a first argument that is no command. It suggests
-// the nearest one.
+// unknown is the error about a first argument that is no command. It suggests a
+// similar one, or lists all.
 func unknown(name string) error {
 	if strings.HasPrefix(name, "-") || strings.Contains(name, "/") {
 		return fmt.Errorf("%s is no command: to start a program write weft run -n RANKS PROGRAM", name)
@@ -97,8 +102,8 @@ func unknown(name string) error {
 	return fmt.Errorf("there is no command %q: it is one of %s; to start a program write weft run -n RANKS PROGRAM", name, strings.Join(names, ", "))
 }
 
-// parse reads the flags of a command whose help is text and then the flags.
-// done says that the command has nothing left to do but exit with code.
+// parse reads the flags of a command. Its help is text, the flags, then more.
+// done says that the command is to exit with code at once.
 func parse(flags *pflag.FlagSet, args []string, text, more string, stdout, stderr io.Writer) (code int, done bool) {
 	flags.SortFlags = false
 	help := flags.BoolP("help", "h", false, "print this help")

@@ -24,7 +24,7 @@ const beVar = "TEST_OF_WEFT_BE"
 func TestMain(m *testing.M) {
 	switch os.Getenv(beVar) {
 	case "weft":
-		os.Setenv(beVar, "rank") // of what it starts
+		os.Setenv(beVar, "rank") // for the ranks that it starts
 		main()
 	case "rank":
 		for i := range lines {
@@ -38,12 +38,12 @@ func TestMain(m *testing.M) {
 
 const lines = 40
 
-// line is longer than what a pipe takes in one piece.
+// line is longer than the longest write that a pipe keeps whole (PIPE_BUF).
 func line(stream string, i int) string {
 	return fmt.Sprintf("%s %d %s\n", stream, i, strings.Repeat("x", 5000*(1+i%5)))
 }
 
-// weft is a command of weft in a process of its own.
+// weft returns a command that runs weft in a process of its own.
 func weft(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -69,7 +69,7 @@ func TestCommandLines(t *testing.T) {
 	for _, c := range []struct {
 		args     string
 		code     int
-		out, err string // what is said there, "" for nothing
+		out, err string // a part of what is printed there; "": nothing is
 	}{
 		{"", 2, "", "usage: weft COMMAND"},
 		{"-h", 0, "usage: weft COMMAND", ""},
@@ -181,7 +181,7 @@ func TestAFullDiskIsAnErrorOfEveryCommand(t *testing.T) {
 	}
 }
 
-// As for any command of a shell's pipeline, but with a word.
+// Weft exits like any command of a shell's pipeline, but prints an error.
 func TestAClosedPipeEndsTheJob(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -205,7 +205,7 @@ func TestAClosedPipeEndsTheJob(t *testing.T) {
 	}
 }
 
-// The ranks are not to inherit that weft takes no notice of SIGPIPE.
+// Ranks do not inherit weft's handling of SIGPIPE.
 func TestRanksHaveTheSignalsOfAShell(t *testing.T) {
 	out, err := weft(t, "run", "sh", "-c", "grep SigIgn /proc/self/status").Output()
 	own, oerr := exec.Command("sh", "-c", "grep SigIgn /proc/self/status").Output()

@@ -21,7 +21,7 @@ usage: weft run [FLAGS] PROGRAM [ARGUMENTS...]
 
 `
 
-// runNotes is the help behind the flags.
+// runNotes is the help after the flags.
 const runNotes = `
 Rank 0 reads weft's standard input. What ranks write comes out in whole lines of
 up to 1 MiB; the beginning of a line appears after a tenth of a second where
@@ -30,7 +30,7 @@ program may have to flush.
 
 `
 
-// runJob starts the ranks of a program and waits for their end.
+// runJob starts the ranks of a program and waits until they have exited.
 func runJob(args []string, stdout, stderr io.Writer) int {
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	flags.SetInterspersed(false)
@@ -56,8 +56,9 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	case flags.NArg() == 0:
 		return wrong(stderr, errors.New("no program to run: write weft run -n RANKS PROGRAM"))
 	}
-	// Without a handler a write to a closed pipe would end this process, and
-	// leave behind what ranks have started. The ranks don't inherit it.
+	// Without a handler a write to a closed pipe would kill this process, and
+	// leave behind the processes that ranks have started. Ranks do not inherit
+	// the handler.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := boot.WithSignals(context.Background())
 	defer stop()
@@ -87,9 +88,9 @@ func finish(err error, stderr io.Writer) int {
 	return boot.ExitCode(err)
 }
 
-// withoutNP spells the flag -np of MPICH and Open MPI as pflag can read it,
-// --np: to pflag -np is -n with the value p. What belongs to the program, or is
-// the value of a flag, stays as it is.
+// withoutNP replaces -np, a flag of MPICH and Open MPI, by --np: pflag reads
+// -np as -n with the value p. The values of flags, and the program with its
+// arguments, stay as they are.
 func withoutNP(flags *pflag.FlagSet, args []string) []string {
 	args = append([]string{}, args...)
 	for i := 0; i < len(args); i++ {

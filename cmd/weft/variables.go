@@ -8,7 +8,7 @@ import (
 // variable is an environment variable that a user may set.
 type variable struct{ name, values, what string }
 
-// settable are those that Weft reads.
+// settable are the variables that Weft reads.
 var settable = []variable{
 	{"WEFT_FABRIC", "NAME", "the transport where the program does not choose one: shm, verbs or shm+verbs"},
 	{"WEFT_BOOT", "none", "be a world of one, whatever launcher there is; weft run does not pass it on"},
@@ -23,7 +23,7 @@ var settable = []variable{
 	{"WEFT_VERBS_CACHE", "0", "keep no memory registered after a transfer"},
 }
 
-// given are those that weft run sets for a rank.
+// given are the variables that weft run sets for a rank.
 var given = []variable{
 	{"WEFT_RANK", "", "the rank"},
 	{"WEFT_SIZE", "", "the number of ranks"},
