@@ -299,8 +299,8 @@ func TestALaunchedRankThatFailsFailsTheOthers(t *testing.T) {
 
 func TestAPanicEndsALaunchedRank(t *testing.T) {
 	out, err := program(t, "run: panics", 2, 0)
-	exit, ok := errors.AsType[*boot.ExitError](err)
-	if !ok || exit.Rank != 0 || exit.Code != 2 || !strings.Contains(out, "panic: one has panicked") || !strings.Contains(out, "a survivor was told\n") {
+	// The survivor may end before the launcher has seen the end of the other.
+	if err == nil || !strings.Contains(err.Error(), "rank 0 exited with code 2") || !strings.Contains(out, "panic: one has panicked") || !strings.Contains(out, "a survivor was told\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -20,7 +20,7 @@ var bugs = planted.List{
 		"c.setConsumed(c.told, c.payTold)", "c.setConsumed(c.told+1, c.payTold)", "TestARingIsAQueue"},
 	// A body overlaps the end of the area, and what lies behind.
 	{"a body is split", "fabric/shm/ring.go",
-		"if off+size > m.area {", "if off+size > m.area+lineSize {", "TestBodiesNeverOverlap"},
+		"if off+size > m.area {", "if off+size > m.area+lineSize {", "TestABodyIsNotSplit"},
 	// A peer has its receiver read beyond the ring.
 	{"a body that is too long is believed", "fabric/shm/poll.go",
 		"if hl > maxInline || bl > maxEager {", "if hl > maxInline {", "TestAnImpossibleControlWord"},

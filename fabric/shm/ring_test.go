@@ -48,6 +48,23 @@ func TestBodiesNeverOverlapNorLeaveTheArea(t *testing.T) {
 	})
 }
 
+// A body of any length that comes near the end of the area is put whole before it
+// or at the beginning.
+func TestABodyIsNotSplit(t *testing.T) {
+	for _, area := range []uint64{firstPayload, leastPayload, mostPayload} {
+		m := ringMem{area: area}
+		for lines := uint64(0); lines <= maxEager/lineSize+1; lines++ {
+			pos := 3*area - lines*lineSize
+			for n := 0; n <= maxEager; n++ {
+				off, next := m.place(pos, n)
+				if off+uint64(n) > area || next < pos+uint64(n) {
+					t.Fatalf("%d bytes %d lines before the end of %d are put at %d", n, lines, area, off)
+				}
+			}
+		}
+	}
+}
+
 // Rings shrink as a job grows, until they are as small as they may be.
 func TestRingsOfLargeJobsAreSmaller(t *testing.T) {
 	for _, c := range []struct{ ranks, want int }{{1, mostPayload}, {2, mostPayload}, {32, mostPayload}, {33, mostPayload / 2},
