@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -114,6 +115,43 @@ func (s Tests) Hunt(t *testing.T, bugs List) {
 	t.Run("none", func(t *testing.T) {
 		t.Parallel()
 		if out, err := s.Find(t, nil, "-test.run", strings.Join(all, "|")); err != nil {
+			t.Errorf("%v\n%s", err, Tail(out))
+		}
+	})
+}
+
+// Seeded is a row of bugs that a simulation has to find within so many seeds.
+type Seeded struct {
+	Name, File, Old, New string // as in Bug
+	Seeds                int
+}
+
+// seed is how a simulation says that it has found a bug.
+var seed = regexp.MustCompile(`seed (\d+): (.*)`)
+
+// Simulate runs the package's TestSim for each bug, in a subtest: a seed has to
+// fail, and none may fail where nothing is planted.
+func (s Tests) Simulate(t *testing.T, bugs []Seeded) {
+	most := 0
+	for _, b := range bugs {
+		most = max(most, b.Seeds)
+		t.Run(b.Name, func(t *testing.T) {
+			t.Parallel()
+			out, err := s.Find(t, &Bug{Name: b.Name, File: b.File, Old: b.Old, New: b.New}, "-test.run", "^TestSim$", "-seeds", strconv.Itoa(b.Seeds))
+			if err == nil {
+				t.Fatalf("%d seeds have not found it", b.Seeds)
+			}
+			found := seed.FindAllSubmatch(out, -1)
+			if found == nil {
+				t.Fatalf("no seed failed: %v\n%s", err, Tail(out))
+			}
+			last := found[len(found)-1]
+			t.Logf("seed %s: %s", last[1], last[2])
+		})
+	}
+	t.Run("none", func(t *testing.T) {
+		t.Parallel()
+		if out, err := s.Find(t, nil, "-test.run", "^TestSim$", "-seeds", strconv.Itoa(most)); err != nil {
 			t.Errorf("%v\n%s", err, Tail(out))
 		}
 	})
