@@ -4,7 +4,7 @@ GO ?= go
 # are. No test takes a tenth of it, under the race detector either.
 LIMIT ?= 30m
 
-.PHONY: all test setup roce lint race stress bugs soak fuzz bench peers compare clean
+.PHONY: all test setup roce lint race stress bugs soak faults fuzz bench peers compare clean
 
 all:
 	CGO_ENABLED=0 $(GO) build ./...
@@ -34,26 +34,34 @@ lint:
 # messages, which show nothing more there, and a third of what mpi takes.
 ONCE = ^(TestAFloodTakesABoundedPartOfTheReceiver|TestAMessageOfMoreThan4GBComesWhole)$$
 
+# make race SHORT= runs the long ones too.
+SHORT ?= -short
 race: setup
-	CGO_ENABLED=1 $(GO) test -race -tags invariants -vet=off -skip '$(ONCE)' -timeout $(LIMIT) ./...
+	CGO_ENABLED=1 $(GO) test -race $(SHORT) -tags invariants -vet=off -skip '$(ONCE)' -timeout $(LIMIT) ./...
 
 # The engine with the garbage collector and the scheduler against it: against
 # the test programs, not the go command and its linker, hence -exec.
 STRESS = $(GO) test -count=1 -vet=off -skip '$(ONCE)' -timeout $(LIMIT)
-ENGINE = ./mpi ./comm ./job ./report ./internal/procs ./pt2pt ./progress ./match ./fabric/...
+ENGINE = ./mpi ./comm ./job ./report ./internal/procs ./pt2pt ./partitioned ./progress ./match ./fabric/...
 stress:
-	$(STRESS) -exec 'env GOMAXPROCS=8 GOGC=1 GODEBUG=clobberfree=1' $(ENGINE)
-	$(STRESS) -exec 'env GOMAXPROCS=1' $(ENGINE)
+	$(STRESS) -short -exec 'env GOMAXPROCS=8 GOGC=1 GODEBUG=clobberfree=1' $(ENGINE)
+	$(STRESS) -short -exec 'env GOMAXPROCS=1' $(ENGINE)
 
 # Planted bugs: the simulations have to find those of the engine and of flags,
 # tests those of waiting and of the transports.
 bugs:
-	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./fabric/... ./pt2pt ./comm -run PlantedBugs -v
+	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./fabric/... ./pt2pt ./partitioned ./comm -run PlantedBugs -v
 
 # The simulations with new seeds, for as long as SOAK says.
 SOAK ?= 10m
 soak:
-	$(GO) test -timeout 0 ./pt2pt ./comm -run 'TestSim$$' -soak $(SOAK) -from $$(date +%s)00000 -v
+	$(GO) test -timeout 0 ./pt2pt ./partitioned ./comm -run 'Test(Sim|Model)$$' -soak $(SOAK) -from $$(date +%s)00000 -v
+
+# The kill matrix: a rank dies in each state of each protocol. FAULTS has further
+# flags.
+RUNS ?= 100
+faults:
+	$(GO) run -tags faults ./internal/faults -runs $(RUNS) $(FAULTS)
 
 # Every fuzz target, one after another, for as long each as FUZZ says.
 FUZZ ?= 30s

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -56,6 +57,10 @@ var variants = []variant{
 	{"tail", func(b *Benchmark) bool { return b.takes("z") }, func(o *Options) { o.Percentiles = []int{50, 99} }},
 	{"both compute", func(b *Benchmark) bool { return b.takes("k") }, func(o *Options) { o.Computing = BothRanks }},
 	{"standard sends", func(b *Benchmark) bool { return b.takes("K") }, func(o *Options) { o.Sending = BySend }},
+	{"one partition", func(b *Benchmark) bool { return b.takes("P") }, func(o *Options) { o.Partitions = 1 }},
+	{"three goroutines for six partitions", func(b *Benchmark) bool { return b.takes("PG") }, func(o *Options) {
+		o.MinSize, o.MaxSize, o.Partitions, o.Goroutines = 6, 12288, 6, 3
+	}},
 	{"unexpected", func(b *Benchmark) bool { return b.takes("q") }, func(o *Options) { o.Queue = Unexpected }},
 	{"one sender", func(b *Benchmark) bool { return b.takes("t") }, func(o *Options) { o.Senders, o.Receivers, o.Validate = 1, 3, false }},
 }
@@ -203,6 +208,11 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 		"too many threads":     func(o *Options) { o.Senders = MaxThreads + 1 },
 		"-c with -t 1:2":       func(o *Options) { o.Validate, o.Senders, o.Receivers = true, 1, 2 },
 		"validation warm-up":   func(o *Options) { o.ValidationWarmup = 11 },
+		"negative partitions":  func(o *Options) { o.Partitions = -1 },
+		"too many partitions":  func(o *Options) { o.Partitions = MaxPartitions + 1 },
+		"-p divides no size":   func(o *Options) { o.Partitions = 3 },
+		"-t above -p":          func(o *Options) { o.Partitions, o.Goroutines = 4, 5 },
+		"too many goroutines":  func(o *Options) { o.Goroutines = MaxThreads + 1 },
 		"negative work":        func(o *Options) { o.Work = -1 },
 		"negative wait":        func(o *Options) { o.Wait = -1 },
 		"negative burst":       func(o *Options) { o.Burst = -1 },
@@ -246,6 +256,70 @@ func TestSizesDoubleAndHoldAnElement(t *testing.T) {
 	o = Options{MinSize: 3, MaxSize: 12}
 	if got, want := o.sizes(Char), []int{3, 6, 12}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestSizesThatPartitionsDoNotDivideAreLeftOut(t *testing.T) {
+	for _, tc := range []struct {
+		lo, hi, parts int
+		want          []int
+	}{
+		{1, 64, 16, []int{16, 32, 64}},
+		{1, 12, 1, []int{1, 2, 4, 8}},
+		{3, 50, 6, []int{6, 12, 24, 48}},
+		{1, 64, 3, nil},
+	} {
+		o := Options{MinSize: tc.lo, MaxSize: tc.hi, Partitions: tc.parts}
+		if got := o.sizes(Char); !slices.Equal(got, tc.want) {
+			t.Errorf("%d partitions, %d to %d: %v, want %v", tc.parts, tc.lo, tc.hi, got, tc.want)
+		}
+	}
+}
+
+// Each partition belongs to one chunk, and chunks differ by at most one.
+func TestChunksCoverAllPartitionsOnce(t *testing.T) {
+	for _, n := range []int{0, 1, 5, 16, 17} {
+		for _, all := range []int{1, 2, 3, 16} {
+			next := 0
+			for k := range all {
+				c := part(n, k, all)
+				if size := c.last + 1 - c.first; c.first != next || size < n/all || size > n/all+1 {
+					t.Errorf("chunk %d of %d of %d partitions is %+v", k, all, n, c)
+				}
+				next = c.last + 1
+			}
+			if next != n {
+				t.Errorf("%d chunks have %d partitions of %d", all, next, n)
+			}
+		}
+	}
+}
+
+func TestPerceivedBandwidthIsTheMessageInTheTimeOfItsLastPartition(t *testing.T) {
+	b, _ := Lookup("partitioned")
+	o := quick(b)
+	var out strings.Builder
+	w := osufmt.NewWriter(&out)
+	w.Decimals = 9
+	if err := mpi.Run(2, func(world *mpi.World) error {
+		return b.Run(world.Comm(), o, w, nil)
+	}, mpi.WithFabric("mem")); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	tab, err := osufmt.Parse([]byte(out.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range tab.Sections[0].Rows {
+		v := row.Values
+		for i, x := range v[:6] {
+			if x <= 0 {
+				t.Errorf("%d bytes: column %d is %g", row.Size, i, x)
+			}
+		}
+		if bytes := v[3] * v[5]; math.Abs(bytes/float64(row.Size)-1) > 1e-5 {
+			t.Errorf("%d bytes: the last partition takes %g µs, and %g MB/s are perceived", row.Size, v[3], v[5])
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ type Benchmark struct {
 	Summary string   // one line for a list
 	Own     bool     // not one of OSU's; matching and cpu set Title.Own themselves
 	Notes   []string // what its columns mean, where their names do not say it
-	Flags   string   // letters of its options; B is -b of matching, K and M are -k and -w of async
+	Flags   string   // letters of its options; B is -b of matching, K and M are -k and -w of async, G is -t of partitioned
 
 	MinRanks, MaxRanks int // MaxRanks 0: no limit
 	EvenRanks          bool
@@ -102,6 +102,19 @@ var benchmarks = []*Benchmark{
 			"Sizes grow eight times from the smallest to the largest.",
 		},
 		MinRanks: 2, MaxRanks: 2, Defaults: asyncDefaults, run: runAsync,
+	},
+	{
+		Name: "partitioned", Title: "Weft MPI Partitioned Test", Own: true, Flags: "mixcPG",
+		Summary: "partitioned messages, with all partitions at once and with a late one",
+		Notes: []string{
+			"Sizes are of the whole message; those that -p does not divide are left out.",
+			"Round: half of a ping-pong, all partitions ready at once",
+			"Plain, One Part: the same by plain persistent requests: the whole, and size/p bytes",
+			"Last: from the Pready of the last partition, 1 ms late, to the receiver's end",
+			"Plain Last: from the Start of a plain persistent send, 1 ms late, to the same",
+			"Perceived: size / Last. Last and Plain Last are medians.",
+		},
+		MinRanks: 2, MaxRanks: 2, Defaults: partitionedDefaults, run: runPartitioned,
 	},
 	{
 		Name: "latency_mt", Title: "OSU MPI Multi-threaded Latency Test", Flags: "mixtcuTzf",

@@ -67,6 +67,7 @@ const (
 	MaxValidationWarmup = 10
 	MaxDepth            = 1 << 20 // ours
 	MaxWork             = 1000    // ours
+	MaxPartitions       = 1 << 16 // ours
 	MaxBurst            = time.Minute
 
 	// LargeSize is the size in bytes above which IterationsLarge and
@@ -96,6 +97,9 @@ type Options struct {
 	Types       []Datatype
 
 	Senders, Receivers int // latency_mt: goroutines of rank 0 and of rank 1
+
+	Partitions int // partitioned: of a message; sizes that are no multiple of it are left out
+	Goroutines int // partitioned: how many make them ready
 
 	Computing Computing // overlap
 	Work      float64   // overlap: computing time as a multiple of the pure communication
@@ -150,6 +154,11 @@ var (
 		Iterations: 50, Warmup: 1, IterationsLarge: 50, WarmupLarge: 1,
 		Types: []Datatype{Char}, Burst: 20 * time.Millisecond,
 	}
+	partitionedDefaults = Options{
+		MinSize: 64, MaxSize: 4 << 20,
+		Iterations: 1000, Warmup: 100, IterationsLarge: 100, WarmupLarge: 10,
+		Types: []Datatype{Char}, Partitions: 16, Goroutines: 1,
+	}
 	matchingDefaults = Options{
 		MinSize: 1, MaxSize: 65536,
 		Iterations: 1, Warmup: 1, IterationsLarge: 1, WarmupLarge: 1,
@@ -181,6 +190,14 @@ func (o *Options) Check() error {
 		return fmt.Errorf("threads (-t) must be between 1 and %d", MaxThreads)
 	case o.Validate && o.Senders != o.Receivers:
 		return errors.New("validation (-c) needs as many receiving threads as sending ones: -t N:N")
+	case o.Partitions < 0 || o.Partitions > MaxPartitions:
+		return fmt.Errorf("partitions (-p) %d are not between 1 and %d", o.Partitions, MaxPartitions)
+	case o.Goroutines < 0 || o.Goroutines > MaxThreads:
+		return fmt.Errorf("threads (-t) must be between 1 and %d", MaxThreads)
+	case o.Partitions > 0 && o.Goroutines > o.Partitions:
+		return fmt.Errorf("%d threads (-t) for %d partitions (-p): each needs one at least", o.Goroutines, o.Partitions)
+	case o.Partitions > 0 && len(o.sizes(Char)) == 0:
+		return fmt.Errorf("no sizes (-m): none from %d on, doubling to %d, is a multiple of %d partitions (-p)", o.MinSize, o.MaxSize, o.Partitions)
 	case !(o.Work >= 0 && o.Work <= MaxWork):
 		return fmt.Errorf("work (-w) %g is not between 0 and %d", o.Work, MaxWork)
 	case o.Step < 0 || o.Step == 1:
@@ -208,11 +225,12 @@ func (o *Options) counts(size int) (iterations, warmup int) {
 	return o.Iterations, o.Warmup
 }
 
-// sizes are the sizes in bytes to measure with elements of t.
+// sizes are the sizes in bytes to measure with elements of t: the multiples of
+// Partitions, if that is set.
 func (o *Options) sizes(t Datatype) []int {
 	var out []int
 	for n := o.MinSize; n <= o.MaxSize; n = max(cmp.Or(o.Step, 2)*n, 1) {
-		if n >= t.Size() {
+		if n >= t.Size() && (o.Partitions == 0 || n%o.Partitions == 0) {
 			out = append(out, n)
 		}
 	}

@@ -4,15 +4,17 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"os"
 	"strings"
 )
 
-// card is what a rank tells the others about itself where the launcher can't
-// (PMI-1):
+// card is what a rank, or a group of them on one host, tells the others about
+// itself, since a launcher can't: where it runs. Under PMI-1 the group of rank 0
+// also gives the job its id and key; the local launcher does that itself.
 //
 //	0   version  1 byte   cardVersion
-//	1   leads    1 byte   1 on rank 0's card, else 0
+//	1   leads    1 byte   1 on the card of the group of rank 0, else 0
 //	2   host     16 bytes
 //	18  length   2 bytes  of cores
 //	20  cores    bit mask, least core first
@@ -33,9 +35,8 @@ const (
 	cardFixed   = 20
 )
 
-// newCard returns this process's card. Rank 0 makes the job's id and key.
-func newCard(rank int) (card, error) {
-	var c card
+// newCard returns this process's card, without the job's id and key.
+func newCard() (c card, err error) {
 	cores, err := allowedCores()
 	if err != nil {
 		return c, err
@@ -49,11 +50,30 @@ func newCard(rank int) (card, error) {
 		}
 		c.cores[core/8] |= 1 << (core % 8)
 	}
-	if rank == 0 {
-		c.leads = true
-		c.id, c.key = newIdentity()
-	}
 	return c, nil
+}
+
+// settle sets the job's hosts, its local ranks and their cores by the cards of all
+// ranks.
+func (j *Job) settle(cards []card) {
+	var union [maxCPUs / 8]byte
+	hosts := map[hostID]uint32{}
+	for i, c := range cards {
+		if _, known := hosts[c.host]; !known {
+			hosts[c.host] = uint32(len(hosts))
+		}
+		j.Hosts = append(j.Hosts, hosts[c.host])
+		if c.host != cards[j.Rank].host {
+			continue
+		}
+		j.LocalRanks = append(j.LocalRanks, i)
+		for k, m := range c.cores {
+			union[k] |= m
+		}
+	}
+	for _, m := range union {
+		j.Cores += bits.OnesCount8(m)
+	}
 }
 
 func (c card) append(b []byte) []byte {
@@ -103,7 +123,11 @@ func parseCard(b []byte) (c card, err error) {
 
 // hostID is equal on ranks that can share memory and see one another's
 // processes: one boot of one kernel, one host name, one network namespace and
-// one pid namespace. Containers that do not share those count as hosts.
+// one pid namespace. Containers that do not share those count as hosts, and so do
+// those of scripts/hosts. The name alone tells nothing, since hosts may have the
+// same one; it tells copies of a running virtual machine apart, which share the
+// rest. A /dev/shm is no part of it: Weft keeps nothing there, so ranks with
+// different ones share memory all the same.
 type hostID [16]byte
 
 func thisHost() (id hostID, err error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 )
@@ -40,8 +41,9 @@ func newClient(conn net.Conn, size int) *client {
 	return c
 }
 
-// joinLauncher sends hello and returns the job, which owns conn. On an error it
-// closes conn.
+// joinLauncher sends hello, exchanges cards with the other ranks and returns the
+// job, which owns conn. On an error it closes conn: in order, if the launcher had
+// welcomed the rank.
 func joinLauncher(ctx context.Context, conn net.Conn, rank, size int) (*Job, error) {
 	c := newClient(conn, size)
 	w, err := c.hello(ctx, rank)
@@ -50,20 +52,43 @@ func joinLauncher(ctx context.Context, conn net.Conn, rank, size int) (*Job, err
 		<-c.ended
 		return nil, err
 	}
-	local := make([]int, size)
-	for i := range local {
-		local[i] = i
-	}
-	return &Job{
+	j := &Job{
 		Rank: rank, Size: size,
 		ID: hex.EncodeToString(w.id[:]), Key: w.key,
-		LocalRanks: local,
-		Hosts:      make([]uint32, size),
-		Cores:      int(w.cores),
-		Launcher:   LauncherWeft,
-		boot:       c,
-		events:     c.events,
-	}, nil
+		Launcher: LauncherWeft,
+		boot:     c,
+		events:   c.events,
+	}
+	cards, err := c.meet(ctx)
+	if err != nil {
+		return nil, errors.Join(err, c.leave(false))
+	}
+	j.settle(cards)
+	return j, nil
+}
+
+// meet is round 0: it returns the cards of all ranks. The launcher can't write
+// them: what it has started may be a command that moves to another host, in its
+// namespaces, before it becomes the rank.
+func (c *client) meet(ctx context.Context) ([]card, error) {
+	mine, err := newCard()
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.exchange(ctx, mine.append(nil))
+	if err != nil {
+		return nil, err
+	}
+	cards := make([]card, len(all))
+	for i, b := range all {
+		if cards[i], err = parseCard(b); err == nil && cards[i].leads {
+			err = protocolError("it gives the job an id, which is the launcher's to give")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("card of rank %d: %w", i, err)
+		}
+	}
+	return cards, nil
 }
 
 func (c *client) hello(ctx context.Context, rank int) (welcome, error) {

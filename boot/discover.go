@@ -28,8 +28,9 @@ var consumed struct {
 }
 
 // Discover finds the job that this process is a rank of; doc.go lists the ways,
-// in order. It blocks until the launcher has replied or ctx ends. Under PMI-1
-// it is collective: it blocks until every rank has called it.
+// in order. It is collective: the ranks tell each other where they run, so it
+// blocks until every rank has called it or ctx ends. Under the local launcher it
+// returns a *LostError if a rank is gone that has not called it.
 //
 // Discover removes what it uses: the launcher's socket becomes close-on-exec
 // and its variables are removed from the environment, so that programs started
@@ -116,6 +117,9 @@ func discoverWeft(ctx context.Context, get lookup) (*Job, error) {
 	}
 	consume(envFD, envRank, envSize)
 	j, err := joinLauncher(ctx, conn, rank, size)
+	if lost, ok := errors.AsType[*LostError](err); ok {
+		return nil, lost
+	}
 	if err != nil {
 		return nil, fmt.Errorf("boot: join the launcher of rank %d: %w", rank, err)
 	}

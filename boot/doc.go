@@ -13,7 +13,7 @@
 //
 //   - WEFT_BOOT=none: a world of one, at the user's request.
 //   - PMI_FD or PMI_PORT: PMI-1, as spoken by Hydra's mpiexec, Slurm's
-//     --mpi=pmi2 and Flux (pmi1.go, pmi1_exchange.go).
+//     --mpi=pmi2 and Flux (pmi1.go, pmi1_join.go).
 //   - WEFT_FD: the local launcher of this package, over an inherited socket
 //     (frame.go, client.go; the launcher's side is serve.go, rendezvous.go).
 //   - no variable that indicates ranks: a world of one.
@@ -23,6 +23,15 @@
 // launcher within a launcher the inner one counts; Launch therefore removes the
 // variables of outer launchers, except Slurm's, from its ranks' environment.
 //
+// # PMI-1
+//
+// A process manager keeps values for the ranks, one get at a time. If each rank
+// got that of each other, 512 ranks would make 261,632 gets. So the ranks of a
+// host meet (pmi1_meet.go) and form a group (pmi1_group.go). One of them, the
+// leader, puts one value for all and gets one from each other leader; on 8 hosts
+// that makes 56 gets (pmi1_leader.go, pmi1_member.go). Every rank takes part in
+// the process manager's barriers, which count ranks.
+//
 // # The local launcher
 //
 // Every rank gets one end of a socket pair as file descriptor WEFT_FD, and
@@ -30,6 +39,11 @@
 // they are on no command line and in no environment. One collective operation
 // is served, Exchange, which is the put, fence and get of PMI in one: N
 // requests in place of N².
+//
+// What the launcher starts may be a command that moves to another host before it
+// becomes the rank: into a container, or by scripts/hosts. The socket goes along.
+// So the ranks tell each other where they are (card.go), in an Exchange within
+// Discover, as they do under PMI-1.
 //
 // Two kinds of frames come unrequested. The launcher sees the exit of every
 // process by its pidfd and tells all ranks of a death at once (news.go): a

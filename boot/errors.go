@@ -44,8 +44,8 @@ func (e *EnvError) Error() string {
 
 func (e *EnvError) Unwrap() error { return e.Err }
 
-// LostError says that a rank is gone. Exchange returns it if it can't complete
-// without that rank, even if the rank has left in order.
+// LostError says that a rank is gone. Discover and Exchange return it if they
+// can't complete without that rank, even if the rank has left in order.
 type LostError struct {
 	Rank   int
 	Reason string // "exited with code 3"

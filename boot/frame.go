@@ -17,7 +17,8 @@ import (
 //	8  payload
 //
 // Integers are little-endian. A rank opens with hello, and the reply is welcome;
-// the reply to each offer is one table or fail; bye ends the stream. Two kinds
+// the reply to each offer is one table or fail; bye ends the stream. In round 0
+// each rank offers its card: which host it is on, which cores it has. Two kinds
 // come unrequested. After welcome the launcher sends lost for each rank that
 // dies, at once, and for each that has died before. A rank sends abort at any
 // time after hello, even between an offer and its reply. Every frame carries
@@ -25,7 +26,7 @@ import (
 // recognised at the first frame.
 const (
 	frameMagic0, frameMagic1 = 0xb0, 0x07
-	frameVersion             = 2
+	frameVersion             = 3
 	frameHeader              = 8
 )
 
@@ -33,7 +34,7 @@ type frameKind byte
 
 const (
 	kindHello   frameKind = 1 // rank: u32 rank, u32 size
-	kindWelcome frameKind = 2 // launcher: u32 rank, u32 size, u32 cores, id, key
+	kindWelcome frameKind = 2 // launcher: u32 rank, u32 size, id, key
 	kindOffer   frameKind = 3 // rank: u64 round, bytes
 	kindTable   frameKind = 4 // launcher: u64 round, u32 count, count × (u32 length, bytes)
 	kindFail    frameKind = 5 // launcher: u32 lost rank or noRank, text
@@ -44,7 +45,7 @@ const (
 
 const (
 	helloLen    = 8
-	welcomeLen  = 12 + 16 + 32
+	welcomeLen  = 8 + 16 + 32
 	maxFailText = 1 << 10 // of fail, lost and abort
 	noRank      = 1<<32 - 1
 )
@@ -134,15 +135,14 @@ func parseHello(p []byte) (hello, error) {
 }
 
 type welcome struct {
-	rank, size, cores uint32
-	id                [16]byte
-	key               Key
+	rank, size uint32
+	id         [16]byte
+	key        Key
 }
 
 func (w welcome) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, w.rank)
 	b = binary.LittleEndian.AppendUint32(b, w.size)
-	b = binary.LittleEndian.AppendUint32(b, w.cores)
 	b = append(b, w.id[:]...)
 	return append(b, w.key[:]...)
 }
@@ -153,9 +153,8 @@ func parseWelcome(p []byte) (w welcome, err error) {
 	}
 	w.rank = binary.LittleEndian.Uint32(p)
 	w.size = binary.LittleEndian.Uint32(p[4:])
-	w.cores = binary.LittleEndian.Uint32(p[8:])
-	copy(w.id[:], p[12:])
-	copy(w.key[:], p[28:])
+	copy(w.id[:], p[8:])
+	copy(w.key[:], p[24:])
 	return w, nil
 }
 

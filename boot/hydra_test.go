@@ -1,9 +1,12 @@
 package boot
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -29,9 +32,11 @@ func TestHydraStartsOurRanks(t *testing.T) {
 	}{
 		{"PMI_FD", nil},
 		{"PMI_PORT", []string{"-pmi-port"}},
+		// A leader for each daemon, and both on this host.
+		{"two daemons", []string{"-launcher", "fork", "-hosts", "localhost,127.0.0.2", "-ppn", "2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, n := range []int{1, 3} {
+			for _, n := range []int{1, 4} {
 				cmd := exec.CommandContext(deadline(t), mpiexec, append(c.args, "-n", fmt.Sprint(n), os.Args[0])...)
 				cmd.Env = roleEnv("greet")
 				out, err := cmd.CombinedOutput()
@@ -54,4 +59,32 @@ func TestHydraWithinOurLauncherOwnsItsRanks(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	checkGreetings(t, out, 2, LauncherPMI1)
+}
+
+// slurm runs a command on the cluster of scripts/slurm, or skips the test where
+// that can't run. With WEFT_CI=1 that is a failure.
+func slurm(t *testing.T, env []string, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(deadline(t), filepath.Join("..", "scripts", "slurm"), args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it cleans up
+	cmd.Env = env
+	out, err := cmd.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 77 {
+		if os.Getenv("WEFT_CI") == "1" {
+			t.Fatalf("WEFT_CI=1 says that Slurm must run: %s", out)
+		}
+		t.Skipf("%s", out)
+	}
+	return string(out), err
+}
+
+// Both nodes are this machine. Each has a daemon, and so its ranks a leader.
+func TestSlurmStartsOurRanks(t *testing.T) {
+	for _, n := range []int{2, 4} {
+		out, err := slurm(t, roleEnv("greet"), "srun", "-N2", fmt.Sprint("-n", n), "--mpi=pmi2", os.Args[0])
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		checkGreetings(t, out, n, LauncherPMI1)
+	}
 }

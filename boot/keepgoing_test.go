@@ -84,7 +84,11 @@ func TestAJobThatKeepsGoingEndsARankThatBreaksTheProtocol(t *testing.T) {
 
 func playGarbageEvent() error {
 	if rankNumber() == 1 {
-		return rawFrames([]byte("cmd=init pmi_version=1\n"))
+		card, err := ownCard()
+		if err != nil {
+			return err
+		}
+		return rawFrames(append(joinWith(card), "cmd=init pmi_version=1\n"...))
 	}
 	j, err := Discover(context.Background())
 	if err != nil {

@@ -207,10 +207,6 @@ func (l *Launch) prepare(stop func(error)) (*crew, error) {
 		c.env = withoutRseq(c.env)
 	}
 	c.greet.size = uint32(l.N)
-	c.greet.cores = uint32(len(cores))
-	if c.bound {
-		c.greet.cores = uint32(min(l.N, len(cores)))
-	}
 	c.greet.id, c.greet.key = newIdentity()
 	if c.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
 		return nil, fmt.Errorf("boot: launch: %w", err)

@@ -82,7 +82,7 @@ func TestRunNamesTheFirstRankThatFailed(t *testing.T) {
 		{role: "stubborn", n: 3, want: ExitError{Rank: 0, Code: 4}},
 		{role: "deserter", n: 1, want: ExitError{Rank: 0, Code: 0}, is: ErrNotFinalized},
 		{role: "garbage", n: 2, want: ExitError{Rank: 1, Code: -1}, is: ErrProtocol, says: `not a frame of Weft's launcher`},
-		{role: "version", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "version 77 of the launcher protocol, this program version 2"},
+		{role: "version", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "version 77 of the launcher protocol, this program version 3"},
 		{role: "twins", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "two processes take themselves for rank 0"},
 		{role: "impostor", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "hello from rank 5 of 9"},
 		{role: "late", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "offer for round 3 while round 0 is on"},
@@ -112,6 +112,7 @@ func TestRanksInExchangeHearOfOneThatWillNotCome(t *testing.T) {
 		fail bool
 	}{
 		{"early", 3, false},
+		{"early code", 3, true},
 		{"closed", 3, false},
 		{"failed", 3, true},
 	} {

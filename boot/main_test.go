@@ -38,8 +38,13 @@ func init() { // breaks the cycle through playLauncher
 		"discover": playDiscover,
 		"killed":   playKilled,
 		"early":    playEarly,
+		"places":   playPlaces,
+		"bad card": playBadCard,
 		"closed":   playClosed,
 		"failed":   playFailed,
+
+		"early code": playEarlyCode,
+
 		"deserter": playDeserter,
 		"garbage":  playGarbage,
 		"version":  playVersion,
@@ -68,6 +73,10 @@ func init() { // breaks the cycle through playLauncher
 		"abort":         playAbort,
 		"abort inside":  playAbortInside,
 		"abort ignored": playAbortIgnored,
+
+		"pmi rank":     playPMIRank,
+		"pmi intruder": playPMIIntruder,
+		"pmi squatter": playPMISquatter,
 
 		"narrow":      playNarrow,
 		"lowered":     playLowered,

@@ -84,7 +84,6 @@ type pmiClient struct {
 	kvs        string // name of the job's key-value space
 	maxKey     int    // longest key, without the terminating NUL that PMI counts
 	maxValue   int
-	round      int
 }
 
 func newPMIClient(conn net.Conn) *pmiClient {

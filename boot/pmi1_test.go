@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -38,13 +39,30 @@ func pipeToRank(t *testing.T) (*client, net.Conn) {
 // fakePMI is a process manager. It replies as Hydra 4.0 does.
 type fakePMI struct {
 	size    int
+	name    string // of the key-value space, if it matters
 	maxes   string
+	card    func(rank int) card             // by default the process's own
 	twist   func(cmd, answer string) string // may replace a reply
+	came    func(waiting int)               // told of each rank in the barrier
 	mu      sync.Mutex
 	kvs     map[string]string
+	seen    map[string]int // requests by command
 	waiting []net.Conn
-	final   int
 	aborted string // exit code
+}
+
+// fakePMIs counts them: each has a key-value space of its own name.
+var fakePMIs atomic.Int64
+
+// open makes f ready to serve.
+func (f *fakePMI) open() {
+	f.kvs, f.seen = map[string]string{}, map[string]int{}
+	if f.maxes == "" {
+		f.maxes = "kvsname_max=256 keylen_max=64 vallen_max=1024"
+	}
+	if f.name == "" {
+		f.name = fmt.Sprintf("kvs_%d_host", fakePMIs.Add(1))
+	}
 }
 
 func (f *fakePMI) serve(c net.Conn) {
@@ -70,13 +88,14 @@ func (f *fakePMI) serve(c net.Conn) {
 }
 
 func (f *fakePMI) answer(c net.Conn, m pmiMessage) string {
+	f.seen[m.cmd]++
 	switch m.cmd {
 	case "init":
 		return "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"
 	case "get_maxes":
 		return "cmd=maxes " + f.maxes
 	case "get_my_kvsname":
-		return "cmd=my_kvsname kvsname=kvs_1_host"
+		return "cmd=my_kvsname kvsname=" + f.name
 	case "put":
 		f.kvs[m.get("key")] = m.get("value")
 		return "cmd=put_result rc=0 msg=success"
@@ -87,6 +106,9 @@ func (f *fakePMI) answer(c net.Conn, m pmiMessage) string {
 		return "cmd=get_result rc=-1 msg=key_" + m.get("key") + "_not_found value=unknown"
 	case "barrier_in":
 		f.waiting = append(f.waiting, c)
+		if f.came != nil {
+			f.came(len(f.waiting))
+		}
 		if len(f.waiting) < f.size {
 			return ""
 		}
@@ -98,7 +120,6 @@ func (f *fakePMI) answer(c net.Conn, m pmiMessage) string {
 		f.waiting = nil
 		return "cmd=barrier_out"
 	case "finalize":
-		f.final++
 		return "cmd=finalize_ack"
 	case "abort":
 		f.aborted = m.get("exitcode")
@@ -111,27 +132,38 @@ func (f *fakePMI) answer(c net.Conn, m pmiMessage) string {
 // body.
 func (f *fakePMI) join(t *testing.T, body func(*Job) error) []error {
 	t.Helper()
-	f.kvs = map[string]string{}
-	if f.maxes == "" {
-		f.maxes = "kvsname_max=256 keylen_max=64 vallen_max=1024"
-	}
-	ctx := deadline(t)
+	f.open()
 	errs := make([]error, f.size)
 	var ranks sync.WaitGroup
 	for rank := range f.size {
-		ours, theirs := socketPair(t)
-		go f.serve(theirs)
-		ranks.Go(func() {
-			j, err := joinPMI(ctx, newPMIClient(ours), rank, f.size)
-			if err == nil {
-				err = body(j)
-			}
-			errs[rank] = err
-			ours.Close()
-		})
+		ranks.Go(func() { errs[rank] = f.rank(t, rank, body) })
 	}
 	ranks.Wait()
 	return errs
+}
+
+// rank joins the job of f, which is open, and runs body.
+func (f *fakePMI) rank(t *testing.T, rank int, body func(*Job) error) error {
+	t.Helper()
+	ours, theirs := socketPair(t)
+	go f.serve(theirs)
+	defer ours.Close()
+	return f.joinOver(t, ours, rank, body)
+}
+
+func (f *fakePMI) joinOver(t *testing.T, conn net.Conn, rank int, body func(*Job) error) error {
+	mine, err := newCard()
+	if err != nil {
+		return err
+	}
+	if f.card != nil {
+		mine = f.card(rank)
+	}
+	j, err := joinPMIAs(deadline(t), newPMIClient(conn), rank, f.size, mine)
+	if err != nil {
+		return err
+	}
+	return body(j)
 }
 
 func TestPMIRanksExchangeWithinTheServersLimits(t *testing.T) {
@@ -141,7 +173,7 @@ func TestPMIRanksExchangeWithinTheServersLimits(t *testing.T) {
 		"kvsname_max=16 keylen_max=24 vallen_max=64",
 	} {
 		t.Run(maxes, func(t *testing.T) {
-			f := &fakePMI{size: 3, maxes: maxes}
+			f := &fakePMI{size: 3, maxes: maxes, card: func(rank int) card { return card{host: hostID{byte(rank % 2)}} }}
 			for rank, err := range f.join(t, func(j *Job) error {
 				for round := range 2 {
 					mine := strings.Repeat(fmt.Sprint(j.Rank, round, "=\n\x00 "), 3000*j.Rank)
@@ -155,7 +187,7 @@ func TestPMIRanksExchangeWithinTheServersLimits(t *testing.T) {
 						}
 					}
 				}
-				if len(j.LocalRanks) != 3 || fmt.Sprint(j.Hosts) != "[0 0 0]" || j.Launcher != LauncherPMI1 {
+				if fmt.Sprint(j.Hosts) != "[0 1 0]" || j.Launcher != LauncherPMI1 {
 					return fmt.Errorf("%+v", j)
 				}
 				return errors.Join(j.Close(), j.Close())
@@ -164,8 +196,8 @@ func TestPMIRanksExchangeWithinTheServersLimits(t *testing.T) {
 					t.Errorf("rank %d: %v", rank, err)
 				}
 			}
-			if f.final != 3 {
-				t.Errorf("%d ranks have finalized", f.final)
+			if f.seen["finalize"] != 3 {
+				t.Errorf("%d ranks have finalized", f.seen["finalize"])
 			}
 		})
 	}
@@ -208,7 +240,7 @@ func TestPMIExchangeEndsWithItsContextAndWithItsServer(t *testing.T) {
 	barriers := 0
 	f.twist = func(cmd, answer string) string {
 		if cmd == "barrier_in" {
-			if barriers++; barriers > 1 { // the first is joinPMI's
+			if barriers++; barriers > 2 { // the first two are joinPMI's
 				reached <- struct{}{}
 				return ""
 			}
@@ -241,27 +273,31 @@ func TestPMIExchangeEndsWithItsContextAndWithItsServer(t *testing.T) {
 
 func TestHostsAreToldApart(t *testing.T) {
 	here, there := hostID{1}, hostID{2}
-	cards := [][]byte{
-		card{host: here, cores: []byte{0b0011}, leads: true, id: [16]byte{7}}.append(nil),
-		card{host: there, cores: []byte{0b1111, 1}}.append(nil),
-		card{host: here, cores: []byte{0b0110}}.append(nil),
-		card{host: there, cores: []byte{0b1111}}.append(nil),
-	}
-	for rank, want := range []struct {
+	cores := [][]byte{{0b0011}, {0b1111, 1}, {0b0110}, {0b1111}}
+	f := &fakePMI{size: 4, card: func(rank int) card {
+		return card{host: []hostID{here, there}[rank%2], cores: cores[rank]}
+	}}
+	want := []struct {
 		local string
 		cores int
-	}{{"[0 2]", 3}, {"[1 3]", 5}, {"[0 2]", 3}, {"[1 3]", 5}} {
-		j, err := jobFromCards(rank, cards)
-		if err != nil {
-			t.Fatal(err)
+	}{{"[0 2]", 3}, {"[1 3]", 5}, {"[0 2]", 3}, {"[1 3]", 5}}
+	var ids sync.Map
+	for rank, err := range f.join(t, func(j *Job) error {
+		w := want[j.Rank]
+		ids.Store(j.ID+string(j.Key[:]), true)
+		if fmt.Sprint(j.Hosts) != "[0 1 0 1]" || fmt.Sprint(j.LocalRanks) != w.local || j.Cores != w.cores || j.Key == (Key{}) {
+			return fmt.Errorf("%+v", j)
 		}
-		if fmt.Sprint(j.Hosts) != "[0 1 0 1]" || fmt.Sprint(j.LocalRanks) != want.local || j.Cores != want.cores || !strings.HasPrefix(j.ID, "07") {
-			t.Errorf("rank %d: %+v", rank, j)
+		return j.Close()
+	}) {
+		if err != nil {
+			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
-	cards[1], cards[0] = cards[0], cards[1]
-	if _, err := jobFromCards(0, cards); !errors.Is(err, ErrProtocol) {
-		t.Error("rank 1 led the job:", err)
+	n := 0
+	ids.Range(func(_, _ any) bool { n++; return true })
+	if n != 1 {
+		t.Errorf("%d ids and keys in one job", n)
 	}
 }
 
@@ -299,7 +335,7 @@ func FuzzPMIChunks(f *testing.F) {
 	f.Add("99999999.YWJj", "", "")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		chunks := []string{a, b, c}
-		p, err := joinChunks(func(i int) (string, error) {
+		p, err := joinChunks(MaxExchange, func(i int) (string, error) {
 			if i >= len(chunks) {
 				return "", protocolError("no chunk %d", i)
 			}

@@ -107,7 +107,32 @@ func playEarly() error {
 	if rankNumber() == 0 {
 		return nil
 	}
-	return wantLost(0, "exited with code 0")
+	return wantNoJob(0, "exited with code 0")
+}
+
+// playEarlyCode: rank 1 exits with code 3 and never joins.
+func playEarlyCode() error {
+	if rankNumber() == 1 {
+		os.Exit(3)
+	}
+	return wantNoJob(1, "exited with code 3")
+}
+
+// wantNoJob returns an error unless there is no job to join, for want of a rank.
+func wantNoJob(rank int, reason string) error {
+	_, err := Discover(context.Background())
+	if err := checkLost(err, rank, reason); err != nil {
+		return err
+	}
+	fmt.Println("told")
+	return nil
+}
+
+func checkLost(err error, rank int, reason string) error {
+	if lost, ok := errors.AsType[*LostError](err); !ok || lost.Rank != rank || !strings.Contains(lost.Reason, reason) {
+		return fmt.Errorf("%v, want rank %d lost: %s", err, rank, reason)
+	}
+	return nil
 }
 
 // playClosed: rank 0 joins and leaves without the exchange.
@@ -125,6 +150,9 @@ func playClosed() error {
 // playFailed: rank 1 exits with code 3 before the exchange.
 func playFailed() error {
 	if rankNumber() == 1 {
+		if _, err := Discover(context.Background()); err != nil {
+			return err
+		}
 		os.Exit(3)
 	}
 	return wantLost(1, "exited with code 3")
@@ -140,9 +168,8 @@ func wantLost(rank int, reason string) error {
 	}
 	for range 2 {
 		_, err = j.Exchange(ctx, nil)
-		lost, ok := errors.AsType[*LostError](err)
-		if !ok || lost.Rank != rank || !strings.Contains(lost.Reason, reason) {
-			return fmt.Errorf("exchange: %v, want rank %d lost: %s", err, rank, reason)
+		if err := checkLost(err, rank, reason); err != nil {
+			return fmt.Errorf("exchange: %w", err)
 		}
 	}
 	fmt.Println("told")
@@ -158,7 +185,7 @@ func playGarbage() error {
 	if rankNumber() == 1 {
 		return rawFrames([]byte("cmd=init pmi_version=1\n"))
 	}
-	return wantLost(1, "sent garbage")
+	return wantNoJob(1, "sent garbage")
 }
 
 func playVersion() error {
@@ -174,6 +201,56 @@ func playTwins() error {
 
 func playImpostor() error {
 	return rawFrames(appendFrame(nil, kindHello, hello{5, 9}.append(nil)))
+}
+
+// playPlaces prints where the ranks are.
+func playPlaces() error {
+	j, err := Discover(context.Background())
+	if err != nil {
+		return err
+	}
+	fmt.Printf("rank %d: hosts %v local %v cores %d\n", j.Rank, j.Hosts, j.LocalRanks, j.Cores)
+	return j.Close()
+}
+
+// playBadCard: rank 1 brings a card that no rank brings, and leaves in order.
+func playBadCard() error {
+	if rankNumber() != 1 {
+		_, err := Discover(context.Background())
+		if !errors.Is(err, ErrProtocol) {
+			return fmt.Errorf("Discover: %v", err)
+		}
+		fmt.Println(err)
+		return nil
+	}
+	card := []byte{cardVersion + 1}
+	if os.Getenv(badVar) == "leads" {
+		c, err := newCard()
+		if err != nil {
+			return err
+		}
+		c.leads = true
+		card = c.append(nil)
+	}
+	conn, err := inheritedConn(os.LookupEnv, envFD)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Write(appendFrame(joinWith(card), kindBye, nil))
+	return err
+}
+
+// joinWith is what a rank sends that joins its job and brings a card.
+func joinWith(card []byte) []byte {
+	size, _ := strconv.Atoi(os.Getenv(envSize))
+	b := appendFrame(nil, kindHello, hello{uint32(rankNumber()), uint32(size)}.append(nil))
+	return appendFrame(b, kindOffer, appendOffer(nil, 0, card))
+}
+
+// ownCard is this process's card, in bytes.
+func ownCard() ([]byte, error) {
+	c, err := newCard()
+	return c.append(nil), err
 }
 
 // playLate offers bytes to a round that has not begun.

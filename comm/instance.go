@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/partitioned"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
 )
@@ -25,6 +26,7 @@ type Config struct {
 type Instance struct {
 	Loop  *progress.Loop
 	P2P   *pt2pt.Engine
+	Parts *partitioned.Engine
 	World *Comm // of all ranks
 
 	flags flagPool
@@ -43,6 +45,7 @@ func New(cfg Config) *Instance {
 	size := len(cfg.Progress.Addrs)
 	in.P2P = pt2pt.New(in.Loop, cfg.Rank, size)
 	in.P2P.Limit(cfg.Limits)
+	in.Parts = partitioned.New(in.Loop, cfg.Rank)
 	in.Loop.Go()
 	if cfg.Informed {
 		in.P2P.Informed()

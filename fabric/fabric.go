@@ -37,7 +37,8 @@ type Provider interface {
 	Available() error
 	// Open makes this rank reachable. It does not wait for peers. An option with
 	// a value that can't be used is an *Error that names the option and the
-	// remedy.
+	// remedy. ErrUnsupported means that this rank can't use the transport in this
+	// job, though it is available.
 	Open(Config) (Domain, error)
 }
 
@@ -204,8 +205,8 @@ type Domain interface {
 	// sent to them. Operations that have not completed never will.
 	//
 	// When Close returns, all memory is the caller's. No transfer of this rank,
-	// no Put or Atomic of a peer and no device writes to it any more, and a
-	// peer's Get that succeeds has read before. Close is not local. It waits for
+	// no Put, Atomic or Write of a peer and no device writes to it any more, and
+	// a peer's Get that succeeds has read before. Close is not local. It waits for
 	// a peer in the middle of a copy into memory here, however long that takes
 	// (a stopped process may hold one up), or until that peer's process has
 	// ended, and it logs which peer it waits for. A rank inside Close is in the

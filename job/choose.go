@@ -34,6 +34,9 @@ func (t table) choose(name string, j *boot.Job) (choice, error) {
 		needs = machine
 	}
 	if name == Auto {
+		if needs == machine && os.Getenv(nodeVar) != "" {
+			needs = network // the others' nodes are on their cards
+		}
 		return choice{transports: t.within(min(needs, machine), needs)}, nil
 	}
 	parts, err := t.parse(name)
@@ -50,9 +53,11 @@ func (t table) choose(name string, j *boot.Job) (choice, error) {
 		j.Size-len(j.LocalRanks), j.Size, name, t.networkRemedy())
 }
 
-// networkRemedy says which fabric to take where the network has to be reached.
+// networkRemedy says which fabric to take where the network has to be reached: with
+// the transport that needs the least, the last one.
 func (t table) networkRemedy() string {
-	return "choose a fabric that reaches the network, such as " + t.within(machine, network).name()
+	far := t.within(network, network)
+	return "choose a fabric that reaches the network, such as " + append(t.within(machine, machine), far[len(far)-1]).name()
 }
 
 // forGoroutines finds the transport for ranks of one process.

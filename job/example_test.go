@@ -24,9 +24,9 @@ func ExampleGoroutines() {
 }
 
 func ExampleCheck() {
-	fmt.Println(job.Check("shm+verbs"))
+	fmt.Println(job.Check("shm+tcp"))
 	fmt.Println(job.Check("verbs+shm"))
 	// Output:
 	// <nil>
-	// unknown fabric "verbs+shm": use one of auto, mem, shm, verbs, shm+verbs
+	// unknown fabric "verbs+shm": use one of auto, mem, shm, verbs, tcp, shm+verbs, shm+tcp, shm+verbs+tcp, verbs+tcp
 }

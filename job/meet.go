@@ -103,7 +103,11 @@ func (mine card) fits(i int, its card) error {
 	case its.Arch != mine.Arch:
 		return fmt.Errorf("rank %d runs on %s and this rank on %s: all ranks need one architecture", i, its.Arch, mine.Arch)
 	case its.Fabric != mine.Fabric:
-		return fmt.Errorf("rank %d uses fabric %s and this rank %s: choose the same on all ranks", i, its.Fabric, mine.Fabric)
+		remedy := "choose the same on all ranks"
+		if (its.Node == "") != (mine.Node == "") {
+			remedy += ", and set " + nodeVar + " for all or for none"
+		}
+		return fmt.Errorf("rank %d uses fabric %s and this rank %s: %s", i, its.Fabric, mine.Fabric, remedy)
 	}
 	return nil
 }

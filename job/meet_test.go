@@ -30,10 +30,11 @@ func TestRanksThatDifferAreToldSo(t *testing.T) {
 	for want, change := range map[string]func(*card){
 		"":                                    func(*card) {},
 		"speaks wire version 1 and this rank": func(c *card) { c.Wire = 1 },
-		"runs on vax and this rank on " + runtime.GOARCH:   func(c *card) { c.Arch = "vax" },
-		"uses fabric shm+verbs and this rank shm+tcp":      func(c *card) { c.Fabric = "shm+verbs" },
-		"has the transports shm, this rank has shm, tcp":   func(c *card) { delete(c.Ways, "tcp") },
-		"has the transports , this rank has shm, tcp, and": func(c *card) { c.Ways = nil },
+		"runs on vax and this rank on " + runtime.GOARCH:                                                             func(c *card) { c.Arch = "vax" },
+		"uses fabric shm+verbs and this rank shm+tcp":                                                                func(c *card) { c.Fabric = "shm+verbs" },
+		"uses fabric shm and this rank shm+tcp: choose the same on all ranks, and set WEFT_NODE for all or for none": func(c *card) { c.Fabric, c.Node = "shm", "a" },
+		"has the transports shm, this rank has shm, tcp":                                                             func(c *card) { delete(c.Ways, "tcp") },
+		"has the transports , this rank has shm, tcp, and":                                                           func(c *card) { c.Ways = nil },
 	} {
 		c := good()
 		change(&c)

@@ -99,8 +99,9 @@ type open struct {
 }
 
 // open opens the transports of a choice, or none. cfg has everything but the
-// options. A transport that is not available is skipped if it was neither named
-// nor given options, and if another of its reach is available.
+// options. A transport that is not available, or that this rank can't use in this
+// job, is skipped if it was neither named nor given options, and if another of its
+// reach is there.
 func (c choice) open(cfg fabric.Config) (opened []open, err error) {
 	var missing error // why, of all that are skipped
 	var reaches [network + 1]struct{ wanted, there bool }
@@ -115,6 +116,9 @@ func (c choice) open(cfg fabric.Config) (opened []open, err error) {
 			continue
 		}
 		why := available(p)
+		if why == nil && errors.Is(err, fabric.ErrUnsupported) {
+			why = unsupported("fabric %s can't be used in this job: %w", tr.name, err)
+		}
 		if why == nil {
 			return nil, errors.Join(err, closeAll(opened))
 		}

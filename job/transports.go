@@ -7,6 +7,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
 	"github.com/weft-mpi/weft/fabric/shm"
+	"github.com/weft-mpi/weft/fabric/tcp"
 	"github.com/weft-mpi/weft/fabric/verbs"
 )
 
@@ -36,6 +37,7 @@ var transports = table{
 	{"mem", process, func(ranks int) fabric.Provider { return mem.NewNetwork(ranks).Provider() }},
 	{"shm", machine, func(int) fabric.Provider { return shm.Provider{} }},
 	{"verbs", network, func(int) fabric.Provider { return verbs.Provider{Arena: arena{}} }},
+	{"tcp", network, func(int) fabric.Provider { return tcp.Provider{} }},
 }
 
 // Auto is the fabric if the user names none.

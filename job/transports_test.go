@@ -23,14 +23,15 @@ func withTCP() (t table, mem, shm, verbs, tcp *kind) {
 // The names are all ways to join transports between processes, in the order of the
 // table, and no others.
 func TestTheNamesOfFabrics(t *testing.T) {
-	if got, want := fmt.Sprint(Fabrics()), "[auto mem shm verbs shm+verbs]"; got != want {
+	if got, want := fmt.Sprint(Fabrics()), "[auto mem shm verbs tcp shm+verbs shm+tcp shm+verbs+tcp verbs+tcp]"; got != want {
 		t.Errorf("the fabrics are %s, want %s", got, want)
 	}
 	four, _, _, _, _ := withTCP()
-	if got, want := fmt.Sprint(four.fabrics()), "[auto mem shm verbs tcp shm+verbs shm+tcp shm+verbs+tcp verbs+tcp]"; got != want {
-		t.Errorf("with a row more the fabrics are %s, want %s", got, want)
+	three := tableOf(&kind{name: "mem", reach: process}, &kind{name: "shm", reach: machine}, &kind{name: "verbs", reach: network})
+	if got, want := fmt.Sprint(three.fabrics()), "[auto mem shm verbs shm+verbs]"; got != want {
+		t.Errorf("with a row less the fabrics are %s, want %s", got, want)
 	}
-	for _, tr := range []table{transports, four} {
+	for _, tr := range []table{transports, four, three} {
 		for _, name := range tr.fabrics() {
 			parts, err := tr.parse(name)
 			if err != nil || name != Auto && parts.name() != name || name == Auto && len(parts) > 0 {
@@ -133,6 +134,14 @@ func TestATransportThatIsNotAvailableIsPassedOverInAutoOnly(t *testing.T) {
 			t.Errorf("rank %d reaches the ranks over %s, want %s", rank, got, want)
 		}
 	}
+	// One that is there and can't serve this job is passed over too.
+	four, _, _, _, tcp := withTCP()
+	tcp.broken = fmt.Errorf("no address %w", fabric.ErrUnsupported)
+	if r, err := four.join(t.Context(), far[0], func(_ context.Context, mine []byte) ([][]byte, error) {
+		return [][]byte{mine, mine, mine, mine}, nil
+	}, Auto, Settings{Log: discard}); err != nil || r.Fabric != "shm+verbs" {
+		t.Errorf("a rank without a network for tcp: %+v, %v", r, err)
+	}
 	if all[3].Fabric != "shm+tcp" || all[0].Fabric != "shm+verbs+tcp" {
 		t.Errorf("the ranks use %s and %s", all[3].Fabric, all[0].Fabric)
 	}
@@ -148,7 +157,9 @@ func TestATransportThatIsNotAvailableIsPassedOverInAutoOnly(t *testing.T) {
 		"its settings are wrong": {Auto, func(_, verbs, _ *kind) {
 			verbs.knows = []string{"WEFT_FAKE_DEV"}
 		}, "fabric verbs is not available: no device: install one"},
-		"it is there and fails": {Auto, func(_, verbs, _ *kind) { verbs.missing = nil; verbs.broken = errors.New("queue pair") }, "queue pair"},
+		"it can't be used in this job":   {Auto, func(_, verbs, tcp *kind) { tcp.broken = fmt.Errorf("no address %w", fabric.ErrUnsupported) }, "no device: install one\nfabric tcp can't be used in this job: no address"},
+		"it was named and can't be used": {"shm+tcp", func(_, _, tcp *kind) { tcp.broken = fmt.Errorf("no address %w", fabric.ErrUnsupported) }, "fabric tcp can't be used in this job: no address"},
+		"it is there and fails":          {Auto, func(_, verbs, _ *kind) { verbs.missing = nil; verbs.broken = errors.New("queue pair") }, "queue pair"},
 	} {
 		t.Setenv("WEFT_FAKE_DEV", "mlx5_9")
 		four, _, shm, verbs, tcp := withTCP()
@@ -192,7 +203,7 @@ func TestNodesDivideAMachine(t *testing.T) {
 	for _, c := range []struct {
 		name, nodes, want string // want is rank 0's ways, "" if it is refused
 	}{
-		{"shm", "a a", "shm shm"}, {"shm", "a b", ""}, {Auto, "a b", ""},
+		{"shm", "a a", "shm shm"}, {"shm", "a b", ""}, {Auto, "a b", "shm verbs"}, {Auto, "b b", "shm shm"},
 		{"shm+tcp", "a b", "shm tcp"}, {"shm+tcp", "b b", "shm shm"}, {"tcp", "a b", "tcp tcp"},
 	} {
 		four, _, shm, _, _ := withTCP()
@@ -218,7 +229,7 @@ func TestNodesDivideAMachine(t *testing.T) {
 				t.Errorf("%s on the nodes %s reaches the ranks over %s, want %s", c.name, c.nodes, got, c.want)
 			}
 		case !errors.Is(err, fabric.ErrUnsupported) || !strings.Contains(err.Error(), `rank 1 is on node "b" (WEFT_NODE) and this rank on "a"`) ||
-			!strings.Contains(err.Error(), "such as shm+verbs+tcp"):
+			!strings.Contains(err.Error(), "such as shm+tcp, or leave WEFT_NODE alone"):
 			t.Errorf("%s on the nodes %s: %v", c.name, c.nodes, err)
 		case shm.open.Load() != 0:
 			t.Errorf("%s on the nodes %s: a domain is left open", c.name, c.nodes)

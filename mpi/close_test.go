@@ -17,7 +17,11 @@ func TestABufferIsTheUsersWhenAnEndedWorldGivesItBack(t *testing.T) {
 	for _, fabric := range []string{"mem", "shm"} {
 		for _, how := range []string{"Wait", "OnComplete"} {
 			t.Run(fabric+"/"+how, func(t *testing.T) {
-				for round := range 30 {
+				rounds := 30
+				if testing.Short() {
+					rounds = 6
+				}
+				for round := range rounds {
 					n := (2 << 20) << (round % 3)
 					err := mpi.Run(3, func(w *mpi.World) error {
 						c := w.Comm()

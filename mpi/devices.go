@@ -16,6 +16,23 @@ type (
 // why there are none or why they can't be queried. Local.
 func Devices() ([]Device, error) { return job.Devices() }
 
+// NetInterface is a network interface of this machine.
+type NetInterface = job.NetInterface
+
+// NetAddress is an address of a NetInterface, with the reason why the fabric tcp
+// uses it or does not.
+type NetAddress = job.NetAddress
+
+// NetAddresses lists the addresses of this machine as the fabric tcp chooses among
+// them for a job whose ranks are all on one host, or on several: those that it
+// uses first, in the order in which peers try them. WEFT_TCP_IF is obeyed, and its
+// names that do not exist are listed too. The error says why no address is used;
+// there may be a list all the same. The caller owns the list. Local.
+func NetAddresses(oneHost bool) ([]NetAddress, error) {
+	list, err := job.NetAddresses(oneHost)
+	return list, fail("NetAddresses", err)
+}
+
 // SharedGetMin is the length in bytes from which, over shared memory, a receiver
 // reads a message from its sender's memory, and a Send waits for its receive. It
 // is WEFT_SHM_GET_MIN, or the result of a measurement of some milliseconds, or a

@@ -15,16 +15,18 @@ func TestGoDocShowsWhatAUserHolds(t *testing.T) {
 		t.Skip("no go command here")
 	}
 	for name, words := range map[string][]string{
-		"Status":  {"Source int", "Tag", "Bytes", "Err", "Cancelled"},
-		"Request": {"MPI_REQUEST_NULL", "func (r Request) Null() bool", "func Isend"},
-		"Limits":  {"PeerBytes", "PeerMessages", "Bytes", "Messages", "Stall"},
-		"Message": {"func (m Message) NoProc() bool"},
-		"Comm":    {"func (c *Comm) Free() error", "func (c *Comm) Rank() int"},
-		"World":   {"func Init(", "func (w *World) Finalize() error"},
-		"Error":   {"Class Class", "Call", "Err"},
+		"Status":      {"Source int", "Tag", "Bytes", "Err", "Cancelled"},
+		"Request":     {"MPI_REQUEST_NULL", "func (r Request) Null() bool", "func Isend"},
+		"Limits":      {"PeerBytes", "PeerMessages", "Bytes", "Messages", "Stall"},
+		"Message":     {"func (m Message) NoProc() bool"},
+		"Comm":        {"func (c *Comm) Free() error", "func (c *Comm) Rank() int"},
+		"World":       {"func Init(", "func (w *World) Finalize() error"},
+		"Error":       {"Class Class", "Call", "Err"},
+		"Partitioned": {"func Partitions(r Request) *Partitioned", "func (p *Partitioned) Ready(i int) error", "Arriving("},
 		// These are other packages' types: the words tell their fields.
 		"TruncateError": {"Length", "Room"}, "NoBufferError": {"Need", "Free", "Size"}, "LimitError": {"Held", "Limit", "After"},
 		"FabricError": {"Op", "Peer", "HasPeer", "Remedy", "Err"}, "EnvError": {"Var", "Value", "Remedy"}, "LostError": {"Rank", "Reason"},
+		"PartitionError": {"Partition", "Partitions"}, "SizeError": {"Sent", "Received", "SendParts", "ReceiveParts"},
 	} {
 		out, err := exec.Command(goTool, "doc", ".", name).CombinedOutput()
 		if err != nil {
@@ -57,8 +59,9 @@ var sections = map[string]string{
 	"Probe":              "§3.8.1", "Iprobe": "§3.8.1", "Mprobe": "§3.8.2", "Improbe": "§3.8.2", "Message": "§3.8.2", "MESSAGE_NO_PROC": "§3.8.2",
 	"Mrecv": "§3.8.3", "Imrecv": "§3.8.3", "Cancel": "§3.8.4",
 	"Send_init": "§3.9", "Ssend_init": "§3.9", "Rsend_init": "§3.9", "Bsend_init": "§3.9", "Recv_init": "§3.9", "Start": "§3.9", "Startall": "§3.9",
-	"PROC_NULL": "§3.10",
-	"Barrier":   "§6.3", "ROOT": "§6.2.3",
+	"PROC_NULL":  "§3.10",
+	"Psend_init": "§4.2.1", "Precv_init": "§4.2.1", "Pready": "§4.2.1", "Pready_range": "§4.2.1", "Pready_list": "§4.2.1", "Parrived": "§4.2.2",
+	"Barrier": "§6.3", "ROOT": "§6.2.3",
 	"COMM_WORLD": "§7.2.4", "Comm_rank": "§7.4.1", "Comm_size": "§7.4.1", "Comm_dup": "§7.4.2", "Comm_free": "§7.4.3",
 	"Get_version": "§9.1.1", "Get_library_version": "§9.1.1", "Get_processor_name": "§9.1.2", "TAG_UB": "§9.1.2",
 	"Alloc_mem": "§9.2", "Free_mem": "§9.2", "Wtime": "§9.6", "Wtick": "§9.6",

@@ -106,6 +106,8 @@ func classOf(err error) Class {
 		return ErrArg
 	case errors.As(err, &truncated):
 		return ErrTruncate
+	case partsClass(err) != 0:
+		return partsClass(err)
 	case errors.As(err, &noRoom), errors.Is(err, pt2pt.ErrAttached):
 		return ErrBuffer
 	case errors.Is(err, fabric.ErrPeerDown), errors.As(err, &lost):

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/fabric"
 )
 
 // Join is Init for tests that make one World after another in one job. The job
@@ -32,6 +33,13 @@ func End(w *World, err error) error {
 
 // GetMinOf is from how many bytes on messages are read from their sender's memory.
 func GetMinOf(w *World) int { return w.engine.Loop.Via(0).Caps().RndvMin }
+
+// TransportOf is the transport that another rank of the World is reached over.
+func TransportOf(c *Comm, rank int) (name string) {
+	l := c.w.engine.Loop
+	l.Exclusive(func() { name = l.TransportOf(fabric.Peer(rank)) })
+	return name
+}
 
 // Classes lists all classes of errors.
 func Classes() []Class { return slices.Sorted(maps.Keys(classNames)) }

@@ -23,7 +23,7 @@ func onEach(t *testing.T, f func(t *testing.T, fabric string)) {
 		t.Run(team.fabric, func(t *testing.T) { f(t, team.fabric) })
 		return
 	}
-	for _, fabric := range []string{"mem", "shm", "verbs"} {
+	for _, fabric := range []string{"mem", "shm", "verbs", "tcp"} {
 		t.Run(fabric, func(t *testing.T) {
 			need(t, fabric)
 			f(t, fabric)
@@ -42,6 +42,10 @@ func need(t testing.TB, fabric string) {
 		t.Skip(err)
 	}
 }
+
+// readsAlone reports whether a rank reads a peer's memory without a call or thread
+// of that peer.
+func readsAlone(fabric string) bool { return fabric != "tcp" }
 
 // run runs a job of n ranks that must succeed and end.
 func run(t *testing.T, fabric string, n int, f func(w *mpi.World, c *mpi.Comm) error, opts ...mpi.Option) {

@@ -303,7 +303,8 @@ func TestLocalProceduresReturnWithNobodyTakingPart(t *testing.T) {
 		for _, proc := range local {
 			for _, full := range []bool{false, true} {
 				for _, n := range []int{8, long} {
-					if proc.thread && opts != nil && (n == long || proc.before == nil) {
+					thread := proc.thread || proc.before != nil && !readsAlone(fabric)
+					if thread && opts != nil && (n == long || proc.before == nil) {
 						continue // without the thread all progress is the application's
 					}
 					if testing.Short() && full != (n == 8) {

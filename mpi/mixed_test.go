@@ -15,7 +15,17 @@ func init() {
 		if err := playAllSizes(c); err != nil {
 			return err
 		}
-		return playWildcards(c)
+		if err := playWildcards(c); err != nil {
+			return err
+		}
+		var over []string
+		for p := range c.Size() {
+			if p != c.Rank() {
+				over = append(over, mpi.TransportOf(c, p))
+			}
+		}
+		fmt.Printf("rank %d reaches the others over %v\n", c.Rank(), over)
+		return nil
 	}
 }
 
@@ -57,13 +67,41 @@ func playWildcards(c *mpi.Comm) error {
 }
 
 // Four ranks on two machines, as far as they are told: shared memory joins each
-// pair, RDMA the pairs.
-func TestSharedMemoryAndVerbsTogether(t *testing.T) {
-	need(t, "shm+verbs")
-	t.Setenv("WEFT_FABRIC", "shm+verbs")
-	t.Setenv("WEFT_TEST_NODES", "2")
-	if out, err := launch(t, 4, "mixed"); err != nil {
-		t.Errorf("%v\n%s", err, out)
+// pair, a transport over the network the pairs. Without a name it is the first that
+// this machine has.
+func TestSharedMemoryAndTheNetworkTogether(t *testing.T) {
+	for _, fabric := range []string{"auto", "tcp", "shm+tcp", "verbs+tcp", "shm+verbs", "shm+verbs+tcp"} {
+		t.Run(fabric, func(t *testing.T) {
+			need(t, fabric)
+			t.Setenv("WEFT_FABRIC", fabric)
+			t.Setenv("WEFT_TEST_NODES", "2")
+			out, err := launch(t, 4, "mixed")
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			near, far := "shm", "verbs"
+			if fabric == "auto" && mpi.FabricAvailable("verbs") != nil || fabric == "tcp" || fabric == "shm+tcp" {
+				far = "tcp"
+			}
+			if fabric != "auto" && !strings.HasPrefix(fabric, "shm+") {
+				near = far
+			}
+			for rank := range 4 {
+				var want []string
+				for other := range 4 {
+					switch {
+					case other == rank:
+					case other/2 == rank/2:
+						want = append(want, near)
+					default:
+						want = append(want, far)
+					}
+				}
+				if line := fmt.Sprintf("rank %d reaches the others over %v\n", rank, want); !strings.Contains(out, line) {
+					t.Errorf("nothing says %q:\n%s", line, out)
+				}
+			}
+		})
 	}
 }
 
@@ -77,7 +115,7 @@ func TestSharedMemoryDoesNotJoinNodes(t *testing.T) {
 	if err == nil {
 		t.Fatalf("the ranks have met:\n%s", out)
 	}
-	for _, want := range []string{"(WEFT_NODE) and this rank on \"node", "of shm none joins nodes; choose a fabric that reaches the network, such as shm+verbs, or leave WEFT_NODE alone"} {
+	for _, want := range []string{"(WEFT_NODE) and this rank on \"node", "of shm none joins nodes; choose a fabric that reaches the network, such as shm+tcp, or leave WEFT_NODE alone"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("nothing says %q:\n%s", want, out)
 		}

@@ -31,9 +31,11 @@ var functions = map[string]any{
 	"Wait": mpi.Wait, "Test": mpi.Test, "Waitall": mpi.Waitall, "Testall": mpi.Testall,
 	"Waitany": mpi.Waitany, "Testany": mpi.Testany, "Waitsome": mpi.Waitsome, "Testsome": mpi.Testsome,
 	"GrequestStart": mpi.GrequestStart, "GrequestComplete": mpi.GrequestComplete,
+	"PsendInit": mpi.PsendInit[byte], "PrecvInit": mpi.PrecvInit[byte], "Partitions": mpi.Partitions,
+	"Pready": mpi.Pready, "PreadyRange": mpi.PreadyRange, "PreadyList": mpi.PreadyList, "Parrived": mpi.Parrived,
 	"Count": mpi.Count[int32], "SetCount": mpi.SetCount[int32],
 	"Init": mpi.Init, "Run": mpi.Run, "Initialized": mpi.Initialized, "Finalized": mpi.Finalized,
-	"Fabrics": mpi.Fabrics, "FabricAvailable": mpi.FabricAvailable, "Devices": mpi.Devices, "SharedGetMin": mpi.SharedGetMin,
+	"Fabrics": mpi.Fabrics, "FabricAvailable": mpi.FabricAvailable, "Devices": mpi.Devices, "NetAddresses": mpi.NetAddresses, "SharedGetMin": mpi.SharedGetMin,
 	"Wtime": mpi.Wtime, "Wtick": mpi.Wtick, "ProcessorName": mpi.ProcessorName, "Version": mpi.Version,
 	"LibraryVersion": mpi.LibraryVersion,
 	"WithFabric":     mpi.WithFabric, "WithLogger": mpi.WithLogger, "WithLimits": mpi.WithLimits,
@@ -46,11 +48,13 @@ var values = map[string][]any{
 	"World":   {(*mpi.World)(nil), new(mpi.World)},
 	"Comm":    {(*mpi.Comm)(nil), new(mpi.Comm)},
 	"Request": {mpi.Request{}}, "Message": {mpi.Message{}}, "Status": {mpi.Status{}}, "Pending": {mpi.Pending{}},
-	"Snapshot": {new(mpi.Snapshot)},
-	"Limits":   {mpi.Limits{}}, "Class": {mpi.Class(0)}, "Option": {mpi.Option(nil)}, "Error": {&mpi.Error{}},
+	"Snapshot":    {new(mpi.Snapshot)},
+	"Partitioned": {(*mpi.Partitioned)(nil), new(mpi.Partitioned)}, "PartitionError": {&mpi.PartitionError{}}, "SizeError": {&mpi.SizeError{}},
+	"Limits": {mpi.Limits{}}, "Class": {mpi.Class(0)}, "Option": {mpi.Option(nil)}, "Error": {&mpi.Error{}},
 	"TruncateError": {&mpi.TruncateError{}}, "NoBufferError": {&mpi.NoBufferError{}}, "LimitError": {&mpi.LimitError{}},
 	"FabricError": {&mpi.FabricError{}}, "EnvError": {&mpi.EnvError{}}, "LostError": {&mpi.LostError{}},
 	"Device": {mpi.Device{}}, "DevicePort": {mpi.DevicePort{}}, "DeviceGID": {mpi.DeviceGID{}},
+	"NetAddress": {mpi.NetAddress{}}, "NetInterface": {mpi.NetInterface{}},
 }
 
 // noValues are the exported types that have no methods to call.

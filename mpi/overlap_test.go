@@ -59,7 +59,8 @@ func TestARendezvousCompletesWhileTheReceiverComputes(t *testing.T) {
 					r := way.start(c, in)
 					posted.give()
 					compute(sent)
-					if differs(in, 1) >= 0 {
+					// Over sockets the race detector sees no order before Wait.
+					if !(raceEnabled && fabric == "tcp") && differs(in, 1) >= 0 {
 						t.Errorf("%s of %d bytes: the sender has completed before all is there", way.name, n)
 					}
 					get(mpi.Wait(r))
@@ -113,10 +114,13 @@ func TestWithoutTheThreadARendezvousWaitsForTheReceiver(t *testing.T) {
 	})
 }
 
-// These fabrics read the sender's memory: an announced message is fetched while
-// the sender computes, with the thread or without.
+// An announced message is fetched while the sender computes: with the thread, and
+// without it over fabrics that read the sender's memory alone.
 func TestAReceiveCompletesWhileTheSenderComputes(t *testing.T) {
 	withAndWithoutThread(t, func(t *testing.T, fabric string, opts ...mpi.Option) {
+		if opts != nil && !readsAlone(fabric) {
+			t.Skip("the sender has a part in reading its memory")
+		}
 		for _, n := range []int{long, megabyte} {
 			received := shared[atomic.Bool]()
 			act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {

@@ -24,6 +24,9 @@ func TestPersistentRequestsStartAgainAndAgain(t *testing.T) {
 		const rounds = 20
 		for _, in := range inits {
 			for _, n := range sizes {
+				if in.name == "BsendInit" && n >= long && opts != nil && !readsAlone(fabric) {
+					continue // nobody would serve the copy once Wait has returned
+				}
 				posted := newSignal()
 				act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
 					pingpong(c, 2) // connected: sends leave without further calls

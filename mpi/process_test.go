@@ -327,7 +327,7 @@ func TestARankBlockedInRecvUsesNoProcessor(t *testing.T) {
 // kill -9 at any moment: the other rank is told within its deadline, ends in
 // order, and nothing is left behind.
 func TestAKilledRankFailsTheOperationsOfTheOther(t *testing.T) {
-	for _, fabric := range []string{"shm", "verbs"} {
+	for _, fabric := range []string{"shm", "verbs", "tcp"} {
 		t.Run(fabric, func(t *testing.T) {
 			need(t, fabric)
 			t.Setenv("WEFT_FABRIC", fabric)

@@ -38,7 +38,11 @@ func (w *World) Pending() []Pending {
 
 // pendingOf is an operation or a message in the form that users see.
 func pendingOf(p pt2pt.Pending) Pending {
-	return Pending{What: p.What.String(), Peer: p.Peer, Tag: int(p.Tag), Context: p.Context, Bytes: p.Bytes,
+	what := p.What.String()
+	if p.Words != "" {
+		what = p.Words
+	}
+	return Pending{What: what, Peer: p.Peer, Tag: int(p.Tag), Context: p.Context, Bytes: p.Bytes,
 		Age: p.Age, Blocked: p.Blocked, State: p.State, Place: report.Place(p.Callers)}
 }
 

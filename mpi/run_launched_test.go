@@ -29,6 +29,7 @@ var programs = map[string]func(n int) error{
 	"run: ring":    func(n int) error { return mpi.Run(n, ring) },
 	"run: nothing": func(n int) error { return mpi.Run(n, func(*mpi.World) error { return nil }) },
 	"run: mem":     func(n int) error { return mpi.Run(n, ring, mpi.WithFabric("mem")) },
+	"run: fabric":  func(n int) error { return mpi.Run(n, playFabric) },
 	"run: twice":   playRunTwice,
 	"run: init":    playRunAfterInit,
 	"run: fails":   func(n int) error { return playRunWithout(n, func() error { return errors.New("one has failed") }) },

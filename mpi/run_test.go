@@ -12,7 +12,7 @@ import (
 
 // FailNow of package testing ends a rank so.
 func TestARankWhoseGoroutineEndsFailsTheOthers(t *testing.T) {
-	for _, fabric := range []string{"mem", "shm"} {
+	for _, fabric := range []string{"mem", "shm", "tcp"} {
 		done := make(chan error, 1)
 		go func() {
 			done <- mpi.Run(2, func(w *mpi.World) error {

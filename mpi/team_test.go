@@ -47,13 +47,14 @@ type crew struct {
 var notBetweenProcesses = map[string][]string{
 	"its ranks are processes anyway": {
 		"TestProcessesExchangeMessagesOfEverySize", "TestARankBlockedInRecvUsesNoProcessor", "TestAKilledRankFailsTheOperationsOfTheOther",
-		"TestSharedMemoryAndVerbsTogether", "TestAFloodTakesABoundedPartOfTheReceiver", "TestSIGQUITReports", "TestTheSuiteBetweenProcesses",
+		"TestSharedMemoryAndTheNetworkTogether", "TestAFloodTakesABoundedPartOfTheReceiver", "TestSIGQUITReports", "TestTheSuiteBetweenProcesses",
 		"TestRunTakesItsPartOfALaunchedJob", "TestRunWithoutALauncherMakesGoroutines", "TestRunOfAnotherNumberThanWasLaunchedSaysBoth",
 		"TestRunOfDifferentNumbersFailsAtAll", "TestALaunchedRunOnMemIsRefused", "TestAProcessTakesPartInItsJobOnce",
 		"TestALaunchedRankThatFailsFailsTheOthers", "TestAPanicEndsALaunchedRank", "TestAFailedRunIsNoSuccessOfTheJob",
-		"TestRunBelowALauncherItCannotUseSaysSo", "TestRunUnderHydra",
+		"TestRunBelowALauncherItCannotUseSaysSo", "TestRunUnderHydra", "TestFabricsUnderHydra", "TestFabricsUnderSlurm",
 		"TestRanksInTwoNetworkNamespacesAreToldSo", "TestAJobThatSucceedsPrintsNothingOfItsOwn",
 		"TestADeathHangsNoSurvivor", "TestAbortEndsTheJob", "TestSharedMemoryDoesNotJoinNodes",
+		"TestRanksOnHostsUseSharedMemoryWithinAndTCPBetween", "TestAMomentWithoutNetworkLosesNothing", "TestHydraStartsRanksOnHosts",
 	},
 	"it has no job, or one of a single rank, which has no transport to itself": {
 		"TestNilIsAnError", "TestNothingPanicsOnNil", "TestMethodsOfNilAnswerErrComm", "TestWtimeCountsSeconds", "TestTheEnvironmentIsTold",
@@ -71,6 +72,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestASynchronousSendToOneselfEndsWithTheReceive", "TestPersistentRequestsToOneself", "TestInactiveRequestsCountAsNull",
 		"TestAnActivePersistentRequestIsNotStarted", "TestPersistentRequestsOfNoProcess", "TestAProbeFindsMessagesToOneself",
 		"TestAReceivedMessageIsToldFromItsSuccessors", "TestAMatchedProbeOfNobodyGivesMessageNoProc",
+		"TestPartitionsToOneself", "TestAReportSaysWhichPartitionsAreMissing", "TestPartitionsAreRefused", "TestPartitionsOfNoProcess",
 	},
 	"its ranks are goroutines anyway": {
 		"TestABarrierOfManyGoroutinesEndsSoon", "TestABufferIsTheUsersWhenAnEndedWorldGivesItBack", "TestStormsOfCancelsTakeLinearTime",
@@ -87,10 +89,13 @@ func TestTheSuiteBetweenProcesses(t *testing.T) {
 	for _, c := range []struct {
 		fabric string
 		sizes  []int
-	}{{"shm", []int{2, 3, 4, 5, 10}}, {"verbs", []int{2, 3, 4, 5, 10}}, {"shm+verbs", []int{4}}} {
+	}{{"shm", []int{2, 3, 4, 5, 10}}, {"tcp", []int{2, 3, 4, 5, 10}}, {"verbs", []int{2, 3, 4, 5, 10}}, {"shm+tcp", []int{4}}, {"shm+verbs", []int{4}}} {
 		t.Run(c.fabric, func(t *testing.T) {
 			need(t, c.fabric)
 			ran := map[string]bool{}
+			if testing.Short() {
+				c.sizes = c.sizes[max(0, len(c.sizes)-3):][:1]
+			}
 			for _, n := range c.sizes {
 				t.Run(fmt.Sprint(n), func(t *testing.T) {
 					start := time.Now()
@@ -153,7 +158,7 @@ func startTeam(t *testing.T, fabric string, n int) map[string]bool {
 	var out bytes.Buffer
 	l := boot.Launch{
 		N: n, Path: exe,
-		Args: []string{"-test.run=^Test", "-test.skip=^(" + strings.Join(not, "|") + ")$", "-test.timeout=" + timeLeft(t).String(), fmt.Sprintf("-test.short=%t", testing.Short())},
+		Args: []string{"-test.run=^Test", "-test.skip=^(" + strings.Join(not, "|") + ")$", "-test.timeout=" + timeLeft(t).String(), fmt.Sprintf("-test.short=%t", testing.Short() || fabric == "tcp")}, // many gigabytes
 		Env:  append(os.Environ(), teamVar+"="+t.TempDir(), "WEFT_FABRIC="+fabric, "WEFT_TEST_NODES=2", "GORACE=atexit_sleep_ms=0"),
 		// Both, so that a failure is told beside what it is about.
 		Stdout: &out, Stderr: &out,
@@ -184,7 +189,7 @@ func timeLeft(t *testing.T) time.Duration {
 
 // joinTeam makes this process one of the job that startTeam started.
 func joinTeam(dir string) error {
-	if os.Getenv("WEFT_FABRIC") == "shm+verbs" {
+	if strings.HasPrefix(os.Getenv("WEFT_FABRIC"), "shm+") {
 		divide()
 	}
 	os.Unsetenv("WEFT_TEST_NODES")

@@ -44,3 +44,34 @@ func TestABacklogIsSentInBursts(t *testing.T) {
 		t.Error("the backlog is not empty")
 	}
 }
+
+// mourning is a domain that takes the news of deaths.
+type mourning struct {
+	fabric.Domain
+	lost []fabric.Peer
+}
+
+func (d *mourning) Lost(p fabric.Peer, _ error) { d.lost = append(d.lost, p) }
+
+// The news of a death goes once to the fabric of a peer that this rank connects with.
+// A peer that it has no way to is down at once.
+func TestTheFabricHearsOfADeath(t *testing.T) {
+	d := &mourning{}
+	l := &Loop{conns: make([]Conn, 3)}
+	for i := range l.conns {
+		l.conns[i] = Conn{loop: l, Peer: fabric.Peer(i), dom: d}
+	}
+	l.conns[1].ep, l.conns[2].ep = &roomy{}, &roomy{}
+	l.conns[2].down = fabric.ErrPeerDown
+	for range 2 {
+		for p := range fabric.Peer(3) {
+			l.Lost(p, fabric.ErrPeerDown)
+		}
+	}
+	if len(d.lost) != 1 || d.lost[0] != 1 {
+		t.Errorf("the fabric hears of %v, want rank 1 once", d.lost)
+	}
+	if l.conns[0].down == nil || l.conns[1].down != nil {
+		t.Errorf("down: %v, %v", l.conns[0].down, l.conns[1].down)
+	}
+}

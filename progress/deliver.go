@@ -90,8 +90,8 @@ func (l *Loop) tellDown(c *Conn) {
 }
 
 // Lost reports a peer's death that its fabric has not reported: the launcher or
-// another rank did. A connected peer is left to its fabric, which knows what the
-// peer had sent before. For the owner.
+// another rank did. A peer that is connected, or is being connected to, is left to
+// its fabric, which knows what the peer had sent before. For the owner.
 func (l *Loop) Lost(p fabric.Peer, err error) {
 	c := &l.conns[p]
 	switch {
@@ -100,6 +100,9 @@ func (l *Loop) Lost(p fabric.Peer, err error) {
 		l.tellDown(c)
 	case c.lost == nil:
 		c.lost = err
+		if m, ok := c.dom.(fabric.Mourner); ok && c.down == nil {
+			m.Lost(p, err)
+		}
 	}
 }
 

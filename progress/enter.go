@@ -111,6 +111,9 @@ func (l *Loop) serve(w *Waiter) {
 		w.fn()
 		l.release(w)
 		return
+	case opKick:
+		w.fn()
+		return
 	}
 	w.single.waiter, w.need = w, 1
 	l.park(w) // if its request ends at once, satisfy takes it out again

@@ -13,14 +13,33 @@ var ErrActive = errors.New("the persistent request is active: wait for it first"
 var ErrNotPersistent = errors.New("the request is not persistent, or freed")
 
 // Persist returns the handle of a persistent request, at rest. For anyone.
-func (l *Loop) Persist(s Saved) Handle {
-	r := l.requests.takeShared(l)
-	l.Exclusive(func() {
-		saved := s
-		r.sink, r.saved, r.special, r.resting = s.Sink, &saved, true, true
-		r.Buf, r.Imm, r.Peer, r.Kind, r.Mode, r.Until, r.Place = s.Buf, s.Imm, s.Peer, s.Kind, s.Mode, s.Until, s.Place
-	})
-	return r.Handle()
+func (l *Loop) Persist(s Saved) (h Handle) {
+	l.Exclusive(func() { h = l.PersistOwned(s).Handle() })
+	return h
+}
+
+// PersistOwned is Persist for the owner.
+func (l *Loop) PersistOwned(s Saved) *Request {
+	r := l.New()
+	saved := s
+	r.sink, r.saved, r.special, r.resting = s.Sink, &saved, true, true
+	if s.Object != nil {
+		r.object.Store(&object{r.gen, s.Object})
+	}
+	r.Buf, r.Imm, r.Peer, r.Kind, r.Mode, r.Until, r.Place = s.Buf, s.Imm, s.Peer, s.Kind, s.Mode, s.Until, s.Place
+	return r
+}
+
+// Object is Saved.Object of the persistent request that h refers to, or nil if it
+// has none or has been freed. For anyone.
+func (h Handle) Object() any {
+	if h.r == nil {
+		return nil
+	}
+	if o := h.r.object.Load(); o != nil && o.gen == h.gen {
+		return o.of
+	}
+	return nil
 }
 
 // Restart starts a persistent request. It is local.
@@ -127,7 +146,9 @@ func Release(h *Handle) (g *General, err error) {
 			l.instants.close(h.gen)
 		case r.resting, r.done:
 			g, _ = r.err.(*General)
+			freed := r.freed()
 			l.requests.free(r)
+			freed()
 		case r.general != nil:
 			general := r.general
 			general.released = true
@@ -147,6 +168,17 @@ func Release(h *Handle) (g *General, err error) {
 // forgo makes a completed persistent request an ordinary one of the same name,
 // which its collector frees.
 func forgo(r *Request, _ error) {
+	freed := r.freed()
 	r.gen += r.saved.starts
 	r.saved = nil
+	r.object.Store(nil)
+	freed()
+}
+
+// freed returns what tells the sink that the request is freed.
+func (r *Request) freed() func() {
+	if r.saved != nil && r.saved.Freed != nil {
+		return r.saved.Freed
+	}
+	return func() {}
 }

@@ -65,7 +65,13 @@ type Request struct {
 	lay    Layout     // its memory, if that is not Buf
 	packed uint64     // bytes of lay
 
-	_ [8]byte // requests begin on cache lines
+	object atomic.Pointer[object] // see Handle.Object. With it requests begin on cache lines
+}
+
+// object is Saved.Object for goroutines that do not own the loop.
+type object struct {
+	gen uint32
+	of  any
 }
 
 // Saved is what each Restart gives back to a persistent request.
@@ -78,8 +84,14 @@ type Saved struct {
 	Kind, Mode uint8
 	Place      [3]uintptr
 
+	Object any    // the sink's
+	Freed  func() // called when the request is freed, by the owner; or nil
+
 	starts uint32
 }
+
+// Object is Saved.Object of a persistent request. For its sink.
+func (r *Request) Object() any { return r.saved.Object }
 
 // Result is the part of a Status that the path of a message carries: two words,
 // which stay in registers.
@@ -232,6 +244,7 @@ func (s *requests) free(r *Request) {
 	if r.special {
 		if r.saved != nil {
 			uses += r.saved.starts
+			r.object.Store(nil)
 		}
 		r.saved, r.general, r.special, r.resting = nil, nil, false, false
 		r.ranks, r.lay, r.shaped = nil, nil, false

@@ -48,6 +48,7 @@ const (
 	opStart  serveOp = iota // start the single request and wait for it
 	opDo                    // call fn
 	opBehind                // call fn; no goroutine waits for it
+	opKick                  // call fn; the waiter is a Kick's
 )
 
 var waiters = sync.Pool{New: func() any {

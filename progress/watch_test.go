@@ -39,6 +39,7 @@ func TestAWaitForAWordMissesNoStore(t *testing.T) {
 				if i == 2 {
 					for back.Load() < 2*(n-1) { // spins: it has no loop
 						s.l.dom.Wake()
+						runtime.Gosched() // for those that wait, with one processor
 					}
 					there.Store(n)
 					s.l.dom.Wake()

@@ -234,6 +234,15 @@ func TestADeathEndsBothHalvesOfASendrecv(t *testing.T) {
 			living := g.raw(2)
 			e.must(e.Send(g.ctx, Standard, 1, world, 0, nil)) // which fills the queue
 			h := e.Isendrecv(g.ctx, world, make([]byte, c.n), c.dest, tag, make([]byte, 8), c.source, tag)
+			ended := make(chan error, 1)
+			go func() {
+				_, err := progress.Wait(&h)
+				ended <- err
+			}()
+			e.until("a goroutine that waits", func() (waits bool) {
+				e.loop.EachOfAll(func(r *progress.Request) { waits = waits || r.Kind == kindPair && r.Waited() })
+				return waits
+			})
 			g.net.Kill(1)
 			if c.dest == 2 { // its announcement is asked back
 				op := wire.RTSHeader(living.next(wire.RTS).hdr).Request()
@@ -242,10 +251,22 @@ func TestADeathEndsBothHalvesOfASendrecv(t *testing.T) {
 				}
 				living.send(0, wire.Cancelled, op, wire.MakeCancelled(make([]byte, 8), true), nil)
 			}
-			if _, err := progress.Wait(&h); !errors.Is(err, fabric.ErrPeerDown) {
+			if err := <-ended; !errors.Is(err, fabric.ErrPeerDown) {
 				t.Errorf("it ended with %v", err)
 			}
 			e.until("rest", func() bool { return e.match.Posted() <= 1 }) // that of until
+			// Its slots are free once: whoever gets them next waits for a message.
+			var next []progress.Handle
+			in := make([]byte, 8)
+			for range 100 {
+				next = append(next, e.Irecv(g.ctx, 2, world, tag+1, in))
+			}
+			for i := range next {
+				living.send(0, wire.Eager, wire.Imm(world, tag+1), nil, in[:i%8])
+				if st, err := progress.Wait(&next[i]); err != nil || st.Bytes != uint64(i%8) {
+					t.Fatalf("receive %d after it: %d bytes, want %d: %v", i, st.Bytes, i%8, err)
+				}
+			}
 		})
 	}
 }

@@ -55,8 +55,8 @@ func (e *Engine) endHalf(half *progress.Request, err error) {
 	if err != nil && e.pairErrs[r] == nil {
 		e.pairErrs[r] = err
 	}
-	if other != nil && errors.Is(err, fabric.ErrPeerDown) {
-		e.Cancel(other, err)
+	if other != nil && errors.Is(err, fabric.ErrPeerDown) && e.Cancel(other, err) {
+		return // the end of the other half has completed the pair, whose slot may be free
 	}
 	if r.Halves[0] == nil && r.Halves[1] == nil {
 		e.endPair(r)

@@ -38,6 +38,7 @@ func (w What) String() string {
 // Pending is an operation in flight, or a message that waits for one.
 type Pending struct {
 	What    What
+	Words   string        // of an Operation whose protocol says so: what it is
 	Peer    int           // the other rank, or AnySource
 	Tag     int32         // or AnyTag
 	Context uint32        // of the communicator
@@ -108,6 +109,8 @@ func (e *Engine) pending(r *progress.Request) Pending {
 		p.What, p.State = kinds[r.Kind], steps[r.Step]
 	} else if peer, cid, ok := e.loop.Needs(r); ok {
 		p.What, p.Peer, p.Context, p.State = Collective, int(peer), cid, "waits for that rank's call"
+	} else {
+		p.Words, p.State = r.Tell()
 	}
 	return p
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/shm"
+	"github.com/weft-mpi/weft/fabric/tcp"
 	"github.com/weft-mpi/weft/fabric/verbs"
 )
 
@@ -62,7 +63,8 @@ func runReal(seed uint64, lie func(*realDomain, *realMessage), ps ...fabric.Prov
 // where the network moves as it likes.
 func TestPlansOverRealTransports(t *testing.T) {
 	for name, ps := range map[string][]fabric.Provider{
-		"shm": {shm.Provider{}}, "verbs": {verbs.Provider{}}, "shm+verbs": {shm.Provider{}, verbs.Provider{}},
+		"shm": {shm.Provider{}}, "tcp": {tcp.Provider{}}, "shm+tcp": {shm.Provider{}, tcp.Provider{}},
+		"verbs": {verbs.Provider{}}, "shm+verbs": {shm.Provider{}, verbs.Provider{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range ps {

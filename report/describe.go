@@ -81,7 +81,12 @@ func phrase(p pt2pt.Pending) string {
 		return fmt.Sprintf("%s of %s, %s, %s", p.What, peerName(p.Peer), tag, contextName(p.Context))
 	case pt2pt.Collective:
 		return fmt.Sprintf("%s that needs %s", contextName(p.Context), peerName(p.Peer))
-	case pt2pt.Flushing, pt2pt.SendReceive, pt2pt.Operation:
+	case pt2pt.Operation:
+		if p.Words != "" {
+			return p.Words
+		}
+		return p.What.String()
+	case pt2pt.Flushing, pt2pt.SendReceive:
 		return p.What.String()
 	}
 	return fmt.Sprintf("%s %s %s, %s, %s, %s", p.What, way, peerName(p.Peer), tag, contextName(p.Context), size)
@@ -107,7 +112,7 @@ const module = "github.com/weft-mpi/weft/"
 
 // engine are the packages between a program's call and an operation: their lines
 // do not help the program's author.
-var engine = []string{"mpi", "comm", "pt2pt", "progress"}
+var engine = []string{"mpi", "comm", "partitioned", "pt2pt", "progress"}
 
 // Place returns the function and line of the program for callers: the first one
 // outside of the engine, or "" if none is known. callers are program counters

@@ -74,6 +74,12 @@ var tables = []struct {
 		Columns:  []Column{Overall, Compute, PureComm, Overlap, Validation},
 		Rows:     []Row{{8192, []float64{3.15, 2.01, 1.2, 5, 0}}, {4194304, []float64{900.5, 600.25, 300.125, 0, 0}}},
 	}}},
+	{"partitioned", Title{Name: "Weft MPI Partitioned Test", Own: true,
+		After: []string{"[ partitions: 16 ] [ threads: 1 ] [ late by: 1 ms ]"}}, []Section{{
+		Datatype: "MPI_CHAR",
+		Columns:  []Column{Round, Plain, OnePart, Last, PlainLast, Perceived},
+		Rows:     []Row{{1024, []float64{1.5, 0.75, 0.25, 0.5, 1, 2048}}, {4194304, []float64{400.25, 300.5, 10, 32, 310, 131072}}},
+	}}},
 	{"async", Title{Name: "Weft MPI Asynchronous Progress Test", Own: true,
 		After: []string{"[ operation: ssend ] [ computation: 20 ms ]"}}, []Section{{
 		Datatype: "MPI_CHAR",

@@ -88,6 +88,12 @@ var (
 	Overlap   = Column{Name: "Overlap(%)", Key: "overlap_percent", Better: Higher}
 	Median    = Column{Name: "Median(us)", Key: "median_us", Better: Lower}
 	Max       = Column{Name: "Max(us)", Key: "max_us", Better: Lower}
+	Round     = Column{Name: "Round(us)", Key: "round_us", Better: Lower}
+	Plain     = Column{Name: "Plain(us)", Key: "plain_us"}
+	OnePart   = Column{Name: "One Part(us)", Key: "one_part_us"}
+	Last      = Column{Name: "Last(us)", Key: "last_us", Better: Lower}
+	PlainLast = Column{Name: "Plain Last(us)", Key: "plain_last_us"}
+	Perceived = Column{Name: "Perceived(MB/s)", Key: "perceived_mb_s", Better: Higher}
 	WallTime  = Column{Name: "Wall(s)", Key: "wall_s"}
 	CPUTime   = Column{Name: "CPU(s)", Key: "cpu_s", Kind: Float4, Better: Lower}
 	CoreShare = Column{Name: "Core(%)", Key: "core_percent", Better: Lower}
@@ -142,7 +148,7 @@ func direction(name string) Better {
 	n := strings.ToLower(name)
 	switch {
 	case n == "iterations", n == "validation", strings.HasPrefix(n, "transmit"), strings.HasPrefix(n, "wall"),
-		strings.HasPrefix(n, "compute"), strings.HasPrefix(n, "pure comm"):
+		strings.HasPrefix(n, "compute"), strings.HasPrefix(n, "pure comm"), strings.HasPrefix(n, "plain"), strings.HasPrefix(n, "one part"):
 		return Neither
 	case strings.Contains(n, "b/s") || strings.Contains(n, "messages/s"), strings.Contains(n, "bandwidth"), n == "overlap(%)":
 		return Higher

@@ -18,6 +18,7 @@ static void defaults(enum osu_kind kind)
 	osu = (struct osu_options){
 		.min = 1, .max = 1 << 22, .window = 64,
 		.senders = 1, .receivers = 2, .seconds = 5, .budget = 0.5, .work = 2,
+		.parts = 16, .threads = 1,
 	};
 	switch (kind) {
 	case OSU_LAT:
@@ -43,6 +44,11 @@ static void defaults(enum osu_kind kind)
 		osu.skip = osu.skip_large = 1;
 		osu.work = 20;
 		break;
+	case OSU_PARTS:
+		osu.min = 64;
+		osu.iters = 1000, osu.skip = 100;
+		osu.iters_large = 100, osu.skip_large = 10;
+		break;
 	case OSU_OWN:
 		osu.max = 65536;
 		osu.skip = osu.skip_large = 1;
@@ -65,7 +71,8 @@ static _Noreturn void usage(const char *name, const char *accepts)
 		{'i', "-i N          iterations (matching: batches, instead of a time budget)"},
 		{'x', "-x N          warm-up iterations (matching: batches)"},
 		{'W', "-W N          messages in a window"},
-		{'t', "-t [S:]R      sender threads in rank 0, receiver threads in rank 1"},
+		{'t', "-t [S:]R      sender threads in rank 0, receiver threads in rank 1 (partitioned: N threads)"},
+		{'p', "-p N          partitions of a message (sizes that it does not divide are left out)"},
 		{'q', "-q QUEUE      posted or unexpected"},
 		{'b', "-b MS         time budget for a depth, in milliseconds"},
 		{'k', "-k WHO        who computes: receiver or both (async: the operation, ssend or send)"},
@@ -139,7 +146,13 @@ static void parse(int argc, char **argv, enum osu_kind kind, const char *accepts
 			osu.skip = osu.skip_large = number(optarg, 0, "Invalid Number of Warmup Iterations");
 			break;
 		case 'W': osu.window = number(optarg, 1, "Invalid Window Size"); break;
-		case 't': threads_of(optarg); break;
+		case 't':
+			if (kind == OSU_PARTS)
+				osu.threads = number(optarg, 1, "Invalid Number of Threads");
+			else
+				threads_of(optarg);
+			break;
+		case 'p': osu.parts = number(optarg, 1, "Invalid Number of Partitions"); break;
 		case 'b': osu.budget = number(optarg, 1, "Invalid Budget") / 1e3; break;
 		case 's':
 			osu.seconds = atof(optarg);
@@ -171,6 +184,8 @@ static void parse(int argc, char **argv, enum osu_kind kind, const char *accepts
 		default: osu_fail("Invalid option (-h lists them)");
 		}
 	}
+	if (osu.threads >= MAX_THREADS || osu.threads > osu.parts)
+		osu_fail("Invalid Number of Threads: each needs a partition at least");
 	if (optind != argc)
 		osu_fail("Invalid argument (-h lists the options)");
 }

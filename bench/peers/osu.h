@@ -9,7 +9,7 @@
 #define OSU_LARGE 8192 /* above this size a size-driven test runs the "large" counts */
 
 /* Which set of defaults a program starts from. */
-enum osu_kind { OSU_LAT, OSU_BW, OSU_COLL, OSU_OWN, OSU_OVERLAP, OSU_ASYNC };
+enum osu_kind { OSU_LAT, OSU_BW, OSU_COLL, OSU_OWN, OSU_OVERLAP, OSU_ASYNC, OSU_PARTS };
 
 struct osu_options {
 	size_t min, max;             /* -m: message sizes, or queue depths */
@@ -18,6 +18,7 @@ struct osu_options {
 	int iters_set;               /* -i was given */
 	int window;                  /* -W */
 	int senders, receivers;      /* -t */
+	int parts, threads;          /* -p and -t of partitioned */
 	int unexpected;              /* -q */
 	int both;                    /* -k of overlap */
 	int standard;                /* -k of async */

@@ -17,7 +17,7 @@ __attribute__((noinline)) static void work(long rounds)
 }
 
 /* Rounds of work in a microsecond: the most of a few tries. */
-static double work_rate(void)
+__attribute__((unused)) static double work_rate(void)
 {
 	double best = 0;
 	for (int k = 0; k < 5; k++) {

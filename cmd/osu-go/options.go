@@ -68,6 +68,12 @@ var options = []option{
 	}},
 	{letter: "T", long: "type", short: "T", arg: "TYPE", usage: "mpi_char, mpi_int, mpi_float or all", set: setType},
 	{letter: "t", long: "num-threads", short: "t", arg: "[S:]R", usage: "sending goroutines of rank 0 and receiving ones of rank 1", set: setThreads},
+	{letter: "P", long: "partitions", short: "p", arg: "N", usage: "partitions of a message", set: func(s *settings, v string) error {
+		return setInt(&s.o.Partitions, v, 1, bench.MaxPartitions)
+	}},
+	{letter: "G", long: "threads", short: "t", arg: "N", usage: "goroutines of rank 0 that make the partitions ready, each a chunk of them", set: func(s *settings, v string) error {
+		return setInt(&s.o.Goroutines, v, 1, bench.MaxThreads)
+	}},
 	{letter: "R", long: "print-rate", short: "R", arg: "0|1", usage: "print the message rate", set: func(s *settings, v string) error {
 		return setChoice(v, map[string]func(){
 			"0": func() { s.o.PrintRate = false },

@@ -45,6 +45,10 @@ func TestSpellingsOfOSUAreUnderstood(t *testing.T) {
 			counts(&s.o, 4, s.o.Warmup)
 			s.o.Sending, s.o.Burst, s.o.MinSize, s.o.MaxSize = bench.BySend, 2500*time.Microsecond, 8, 64
 		}},
+		{"partitioned -p 8 -t 2 -m 64:128 -i 4 -x 1", func(s *settings) {
+			counts(&s.o, 4, 1)
+			s.o.Partitions, s.o.Goroutines, s.o.MinSize, s.o.MaxSize = 8, 2, 64, 128
+		}},
 		{"cpu -s 0.5", func(s *settings) { s.o.Wait = 500 * time.Millisecond }},
 		{"latency --fabric mem --json --bind none --decimals 4", func(s *settings) {
 			s.fabric, s.json, s.unbound, s.decimals = "mem", true, true, 4

@@ -10,8 +10,8 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-const infoUsage = `weft info tells the fabrics and RDMA devices of this machine, and why one can't
-be used.
+const infoUsage = `weft info tells the fabrics, network addresses and RDMA devices of this machine,
+and why one can't be used.
 
 usage: weft info
 
@@ -30,19 +30,19 @@ func runInfo(args []string, stdout, stderr io.Writer) int {
 	return max(code, say(stdout, stderr, text.String()))
 }
 
-// info prints the fabrics of this machine and its RDMA devices, with the reason
-// for each that can't be used. It returns 1 if the devices can't be listed.
+// info prints the fabrics of this machine, the addresses that tcp uses, and the
+// RDMA devices, with the reason for each that can't be used. It returns 1 if
+// addresses or devices can't be listed.
 func info(w io.Writer) int {
 	fmt.Fprintln(w, "fabrics")
-	for _, name := range mpi.Fabrics() {
-		if name == "auto" {
-			continue
-		}
-		if err := mpi.FabricAvailable(name); err != nil {
-			fmt.Fprintf(w, "  %-6s not usable: %s\n", name, indent(err, "         "))
-		} else {
-			fmt.Fprintf(w, "  %-6s usable%s\n", name, details(name))
-		}
+	fabrics(w, mpi.Fabrics(), mpi.FabricAvailable)
+	code := 0
+	for _, hosts := range []struct {
+		one   bool
+		title string
+	}{{true, "all ranks on one host"}, {false, "ranks on several hosts"}} {
+		list, err := mpi.NetAddresses(hosts.one)
+		code = max(code, addresses(w, hosts.title, list, err))
 	}
 	devices, err := mpi.Devices()
 	if err != nil {
@@ -55,7 +55,34 @@ func info(w io.Writer) int {
 	for _, d := range devices {
 		device(w, d)
 	}
-	return 0
+	return code
+}
+
+// fabrics prints the fabrics and whether they can be used. Why a transport can't be
+// is said once, not for each fabric that has it.
+func fabrics(w io.Writer, names []string, available func(name string) error) {
+	width := 0
+	for _, name := range names {
+		width = max(width, len(name))
+	}
+	bad := map[string]bool{}
+	for _, name := range names {
+		if name == "auto" {
+			continue
+		}
+		text := "usable" + details(name)
+		if err := available(name); err != nil {
+			bad[name] = true
+			text = "not usable: " + indent(err, strings.Repeat(" ", width+4))
+			for part := range strings.SplitSeq(name, "+") {
+				if part != name && bad[part] {
+					text = "not usable, for want of " + part
+					break
+				}
+			}
+		}
+		fmt.Fprintf(w, "  %-*s %s\n", width, name, text)
+	}
 }
 
 // details is what info adds about a fabric that can be used.

@@ -40,6 +40,28 @@ mlx5_1
 	}
 }
 
+func TestInfoSaysOnceWhyATransportIsNotUsable(t *testing.T) {
+	var out strings.Builder
+	fabrics(&out, []string{"auto", "mem", "verbs", "tcp", "verbs+tcp", "mem+tcp", "mem+gone"}, func(name string) error {
+		if strings.Contains(name, "verbs") || strings.Contains(name, "gone") {
+			return errors.New("no device\nanywhere")
+		}
+		return nil
+	})
+	const want = `  mem       usable
+  verbs     not usable: no device
+             anywhere
+  tcp       usable
+  verbs+tcp not usable, for want of verbs
+  mem+tcp   usable
+  mem+gone  not usable: no device
+             anywhere
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
 func TestInfoNamesEveryFabric(t *testing.T) {
 	var out strings.Builder
 	info(&out) // whatever this machine has

@@ -228,7 +228,11 @@ func TestHelpAndDocsNameEveryVariable(t *testing.T) {
 		}
 	}
 	word := regexp.MustCompile(`"(WEFT_[A-Z_]+)"`)
+	tests := filepath.Join(root, "internal", "hosts") // no program contains it
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if path == tests {
+			return filepath.SkipDir
+		}
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "variables.go" {
 			return err
 		}

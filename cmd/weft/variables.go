@@ -10,10 +10,14 @@ type variable struct{ name, values, what string }
 
 // settable are the variables that Weft reads.
 var settable = []variable{
-	{"WEFT_FABRIC", "NAME", "the transport where the program does not choose one: shm, verbs or shm+verbs"},
+	{"WEFT_FABRIC", "NAME", "the transports where the program does not choose: shm, tcp, verbs, shm+tcp and so on"},
 	{"WEFT_BOOT", "none", "be a world of one, whatever launcher there is; weft run does not pass it on"},
-	{"WEFT_NODE", "NAME", "ranks of one machine with other names take each other for remote (shm+verbs)"},
+	{"WEFT_NODE", "NAME", "ranks of one machine with other names take each other for remote (shm+tcp)"},
 	{"WEFT_SHM_GET_MIN", "BYTES", "messages from this length on are read from their sender's memory (measured)"},
+	{"WEFT_TCP_IF", "NAME|PREFIX,...", "the network interfaces to use: eth0, or those with an address in 10.0.0.0/8"},
+	{"WEFT_TCP_PORT", "N", "one port for all ranks of a host, for a firewall that opens one"},
+	{"WEFT_TCP_TLS", "1", "connections between ranks are encrypted, with TLS 1.3"},
+	{"WEFT_TCP_DEADLINE", "DURATION", "how long a rank may be silent: 20s, or from 1s up; 0 for no limit"},
 	{"WEFT_VERBS_DEV", "DEVICE[:PORT],...", "the RDMA devices and ports to use, four at most"},
 	{"WEFT_VERBS_GID", "INDEX,...", "the GID that packets carry, one for all ports or one for each"},
 	{"WEFT_VERBS_RAILS", "N", "queue pairs to a peer on each port, 16 in all at most"},

@@ -19,7 +19,7 @@ func badRemotes(t *testing.T, h Harness) {
 	for _, c := range []struct {
 		name   string
 		access fabric.Access
-		only   string // the operation that it is about, or all
+		only   string // the operation that it is about, or all; a Write is a Put
 		// bad changes a good Remote of the operation's length, which ends where
 		// the region ends.
 		bad func(fabric.Remote) fabric.Remote
@@ -38,8 +38,8 @@ func badRemotes(t *testing.T, h Harness) {
 		{"memory without atomics", all &^ fabric.RemoteAtomic, "Atomic", same},
 		{"deregistered memory", all, "", nil},
 	} {
-		for _, op := range []string{"Get", "Put", "Atomic"} {
-			if c.only != "" && c.only != op {
+		for _, op := range []string{"Get", "Put", "Atomic", "Write"} {
+			if c.only != "" && c.only != op && (c.only != "Put" || op != "Write") {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s of %s", op, c.name), func(t *testing.T) {
@@ -47,7 +47,8 @@ func badRemotes(t *testing.T, h Harness) {
 				r := open(t, h, 2)
 				a, b := r.nodes[0], r.nodes[1]
 				caps := a.d.Caps()
-				if op == "Get" && !caps.Get || op == "Put" && !caps.Put || op == "Atomic" && !caps.Atomics {
+				writer, writes := a.eps[1].(fabric.Writer)
+				if op == "Write" && !writes || op == "Get" && !caps.Get || op == "Put" && !caps.Put || op == "Atomic" && !caps.Atomics {
 					t.Skip("not offered")
 				}
 				down := func(fabric.Peer, error) {}
@@ -80,10 +81,12 @@ func badRemotes(t *testing.T, h Harness) {
 						return a.eps[1].Get(local, m, id)
 					case "Put":
 						return a.eps[1].Put(local, m, 5, id)
+					case "Write":
+						return writer.Write(m, target)
 					}
 					return a.eps[1].Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 1, Result: &result}, m, id)
 				})
-				if err == nil {
+				if err == nil && op != "Write" {
 					a.wait("the refused operation to complete", func() bool { return !a.pending[id] })
 					err = a.done[id]
 				}

@@ -141,7 +141,9 @@ func flushedForThird(t *testing.T, h Harness) {
 				n.finish()
 				clear(p.source.Bytes)
 			case 1:
-				if direct {
+				if direct && h.PutNeedsPeer {
+					n.hear(around)
+				} else if direct {
 					n.hearOnly(around)
 				} else {
 					n.wait("the news of a third rank", func() bool { return heard == want })

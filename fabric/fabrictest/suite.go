@@ -27,6 +27,10 @@ type Harness struct {
 	// the suite gives only good ones.
 	ChecksRemote bool
 
+	// Writes says that the endpoints are Writers. The endpoints of any other
+	// harness are not.
+	Writes bool
+
 	// PutNeedsPeer says that a Put is carried out by calls of the peer.
 	PutNeedsPeer bool
 
@@ -37,17 +41,20 @@ type Harness struct {
 	// peer that answered ErrAgain has room again.
 	RingsForRoom bool
 
+	// WakesForAll says that a rank armed with WakeUrgent wakes for any message.
+	WakesForAll bool
+
 	// Allocates says that the transport is for tests, and allocates as it likes.
 	Allocates bool
 
-	// Brief makes the cases about races a fifth as long: for a second
+	// Brief makes the cases about races a fifth as long, as go test -short does: for a second
 	// run over a transport that has passed them whole.
 	Brief bool
 }
 
 // rounds is how many rounds of n a case about lost wake-ups has.
 func (h Harness) rounds(n int) int {
-	if h.Brief {
+	if h.Brief || testing.Short() {
 		return n / 5
 	}
 	return n
@@ -70,6 +77,7 @@ func Run(t *testing.T, h Harness) {
 		{"Messages stay in order over many laps of the queue", manyLaps},
 		{"Send, Poll and a refused Send allocate nothing", noAllocation},
 		{"Poll hands over at most max events", pollMax},
+		{"Polls for one event each hand everything over beside a flood", oneAtATime},
 		{"Both directions run at once", bothDirections},
 		{"Five ranks send all to all", allToAll},
 		{"A handler may send from within Deliver", sendFromDeliver},
@@ -94,6 +102,12 @@ func Run(t *testing.T, h Harness) {
 		{"Memory that was reached outlives the peer", reachOutlives},
 		{"Reach of memory that is nowhere answers ErrBadRemote", reachRefuses},
 		{"Linger is one switch and changes no answer", lingerSwitch},
+		{"Endpoints are Writers where the harness says so", writersAsSaid},
+		{"Write writes exact bytes and touches nothing else", writeExact},
+		{"A message behind a Write finds its bytes", writeThenSend},
+		{"Goroutines write at once beside their owner", writeTogether},
+		{"Write allocates nothing", writeNoAllocation},
+		{"Write before the connection stands is refused or done", writeEarly},
 		{"A bad Remote answers ErrBadRemote and harms nothing", badRemotes},
 
 		{"A message sent before Arm is found or rings", sentBeforeArm},
@@ -125,6 +139,12 @@ func Run(t *testing.T, h Harness) {
 		{"Memory of a rank that ends its peers is its own/heap", endedMemory},
 		{"Memory of a rank that ends its peers is its own/mapped", endedMapped},
 		{"A rank that ends a peer has the end of each operation once", endInFlight},
+		{"Nothing is written to a rank that has closed", writeToClosed},
+		{"Nothing is written to a rank that has ended its peers", writeToEnded},
+		{"Nothing is written to memory that was deregistered", writeToDeregistered},
+		{"Nothing is written by ranks that leave each other", writeBesideLeaving},
+		{"Close waits for the goroutines that write", writeBesideClose},
+		{"Write to a peer that is down answers ErrPeerDown", writeToDown},
 		{"A closed peer wakes a sleeper", closedWakes},
 		{"A dead peer is reported once, after its operations", peerDown},
 		{"A dead peer wakes a sleeper", peerDownWakes},

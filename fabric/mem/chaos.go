@@ -5,11 +5,11 @@ import "math/rand/v2"
 // chaos chooses what a seeded domain does. It is the owner's.
 type chaos struct {
 	pcg   rand.PCG
-	order []int // sources for one Poll: each peer, and last the completions
+	order []int // sources for one Poll: each peer, then the completions, then the deaths
 }
 
 func newChaos(seed, rank uint64, size int) *chaos {
-	c := &chaos{order: make([]int, size+1)}
+	c := &chaos{order: make([]int, size+2)}
 	c.pcg.Seed(seed, rank)
 	for i := range c.order {
 		c.order[i] = i

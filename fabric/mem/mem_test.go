@@ -48,6 +48,9 @@ func TestConformance(t *testing.T) {
 		{"seeded, depth 3", true, []mem.Option{mem.WithDepth(3)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && (c.opts != nil) != c.seeded {
+				t.Skip("the two others have all of it")
+			}
 			var last *mem.Network
 			seed := uint64(0) // of the next job, so that no two are alike
 			fabrictest.Run(t, fabrictest.Harness{
@@ -62,6 +65,7 @@ func TestConformance(t *testing.T) {
 				},
 				Kill:         func(_ testing.TB, rank fabric.Peer) { last.Kill(rank) },
 				ChecksRemote: true,
+				Writes:       true,
 				RingsForRoom: true,
 			})
 		})

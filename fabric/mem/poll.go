@@ -61,14 +61,15 @@ func (d *domain) pollSeeded(h fabric.Handler, max int) int {
 		if n == budget {
 			break
 		}
-		some := 1 + d.chaos.below(budget-n)
-		if s == len(d.in) {
+		switch some := 1 + d.chaos.below(budget-n); s {
+		case len(d.in):
 			n += d.pollDone(h, some)
-		} else {
+		case len(d.in) + 1:
+			n += d.pollDeaths(h, some)
+		default:
 			n += d.pollPeer(h, fabric.Peer(s), some)
 		}
 	}
-	n += d.pollDeaths(h, budget-n)
 	if n < max && d.backlog() {
 		d.bell.ring() // the caller must not sleep on what was held back
 	}

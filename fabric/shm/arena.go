@@ -152,11 +152,16 @@ func (a *Arena) release(b []byte) error {
 }
 
 // arenaView is a peer's arena. It is mapped once, with all the space that the
-// file may grow into, so that memory in it keeps its address. For the owner.
+// file may grow into, so that memory in it keeps its address. at is safe for
+// concurrent use; nobody is in it when close is called.
 type arenaView struct {
-	fd   int
-	mem  []byte
-	size uint64 // of the file, when last checked
+	fd int
+	// mem is the mapping. It is stored once, and after that size: how long the
+	// file was when last checked. A load of size that covers a range is followed
+	// by one of mem that sees the mapping.
+	mem  atomic.Pointer[[]byte]
+	size atomic.Uint64
+	mu   sync.Mutex // whoever maps or checks
 }
 
 // at returns the n bytes of the peer's arena at off. The file can't shrink, so a
@@ -167,28 +172,40 @@ func (v *arenaView) at(off, n uint64) ([]byte, error) {
 	if end < off || end > arenaSpace {
 		return nil, fabric.ErrBadRemote
 	}
-	if end > v.size {
-		var st unix.Stat_t
-		if err := unix.Fstat(v.fd, &st); err != nil {
-			return nil, fmt.Errorf("stat peer arena: %w", err)
-		}
-		if v.size = uint64(st.Size); v.size < end {
-			return nil, fabric.ErrBadRemote
+	if end > v.size.Load() || v.mem.Load() == nil {
+		if err := v.extend(end); err != nil {
+			return nil, err
 		}
 	}
-	if v.mem == nil {
+	return (*v.mem.Load())[off:end:end], nil
+}
+
+// extend maps the arena, and checks that the file has come to contain end.
+func (v *arenaView) extend(end uint64) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var st unix.Stat_t
+	if err := unix.Fstat(v.fd, &st); err != nil {
+		return fmt.Errorf("stat peer arena: %w", err)
+	}
+	size := uint64(st.Size)
+	if size < end {
+		return fabric.ErrBadRemote
+	}
+	if v.mem.Load() == nil {
 		mem, err := unix.Mmap(v.fd, 0, arenaSpace, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
 		if err != nil {
-			return nil, fmt.Errorf("%w: map peer arena: %w", fabric.ErrUnsupported, err)
+			return fmt.Errorf("%w: map peer arena: %w", fabric.ErrUnsupported, err)
 		}
-		v.mem = mem
+		v.mem.Store(&mem)
 	}
-	return v.mem[off:end:end], nil
+	v.size.Store(size)
+	return nil
 }
 
 func (v *arenaView) close() {
-	if v.mem != nil {
-		unix.Munmap(v.mem)
+	if mem := v.mem.Load(); mem != nil {
+		unix.Munmap(*mem)
 	}
 	unix.Close(v.fd)
 }

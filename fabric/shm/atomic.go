@@ -19,14 +19,14 @@ func (e *endpoint) Atomic(a fabric.Atomic, dst fabric.Remote, op fabric.Op) erro
 	if dst.Key > keyShare || dst.Len < 8 || dst.Addr%8 != 0 {
 		return fabric.ErrBadRemote
 	}
-	b, err := e.mapped(dst.Key, dst.Addr, 8)
+	b, err := e.info.mapped(dst.Key, dst.Addr, 8)
 	switch {
 	case err != nil:
-	case !e.mayWrite():
+	case !mayWrite(e.tx.mem, e.info):
 		err = e.moveError(e.leftError())
 	default:
 		err = apply(a, word64(b, 0))
-		e.wrote()
+		wrote(e.tx.mem, e.info)
 	}
 	e.over(op, err)
 	return nil

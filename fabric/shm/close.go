@@ -31,6 +31,11 @@ func (d *Domain) release() {
 	for i := range events {
 		d.take(&events[i])
 	}
+	for _, e := range d.peers {
+		if e != nil {
+			e.writers.Lock() // for good, see Write
+		}
+	}
 	d.stopHelping(nil) // no peer needs to wait for a rank that leaves
 	for _, e := range d.peers {
 		if e != nil {

@@ -57,7 +57,8 @@ func conform(t *testing.T, as onHeap) {
 			}
 			return ds
 		},
-		Alloc: allocOrFail,
+		Alloc:  allocOrFail,
+		Writes: true,
 	})
 }
 

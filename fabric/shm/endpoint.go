@@ -2,12 +2,15 @@ package shm
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// endpoint is the way to one peer. It belongs to the owner; the goroutines that
-// dial and watch know it only by its rank and address.
+// endpoint is the way to one peer. It belongs to the owner, but for what Write and
+// Knock use; the goroutines that dial and watch know it only by its rank and
+// address.
 type endpoint struct {
 	d      *Domain
 	peer   fabric.Peer
@@ -30,6 +33,10 @@ type endpoint struct {
 	noting *getJob // the oldest Put whose note has found no room
 
 	stopped []*getJob // its transfers, once it was ended or we close
+
+	// See write.go.
+	way     atomic.Pointer[way]
+	writers sync.RWMutex
 
 	// See flush.go.
 	begun   uint64 // jobs so far

@@ -44,7 +44,7 @@ type getJob struct {
 // block, while the peer's Poll writes blocks from the back.
 func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {
 	if n := len(dst.Bytes); e.d.delivering && n < coopMin && src.Key == keyVirtual && uint64(n) <= src.Len &&
-		e.up && e.info.cma && !e.d.closed.Load() && op != fabric.NoOp {
+		e.up && e.info.cma.Load() && !e.d.closed.Load() && op != fabric.NoOp {
 		e.d.readLater(e, dst.Bytes, src.Addr, op)
 		return nil
 	}
@@ -123,7 +123,7 @@ func (e *endpoint) transfer(j getJob) error {
 	switch {
 	case j.remote.Key > keyShare:
 		return fabric.ErrBadRemote
-	case j.remote.Key == keyVirtual && !e.info.cma:
+	case j.remote.Key == keyVirtual && !e.info.cma.Load():
 		return fabric.ErrUnsupported
 	}
 	j.shared = e.helpPays(&j)
@@ -165,12 +165,15 @@ func (e *endpoint) move(j *getJob, off, n int) error {
 	var mapped []byte
 	if j.remote.Key != keyVirtual {
 		var err error
-		if mapped, err = e.mapped(j.remote.Key, addr, uint64(n)); err != nil {
+		if mapped, err = e.info.mapped(j.remote.Key, addr, uint64(n)); err != nil {
 			return e.moveError(err)
 		}
 	}
 	if j.write {
-		return e.write(mapped, local, addr)
+		if err := writeTo(e.tx.mem, e.info, mapped, local, addr); err != nil {
+			return e.moveError(err)
+		}
+		return nil
 	}
 	var err error
 	if mapped != nil {
@@ -179,24 +182,6 @@ func (e *endpoint) move(j *getJob, off, n int) error {
 		err = readPeer(e.info.thread, local, addr)
 	}
 	return e.checked(err)
-}
-
-// write copies local to memory of the peer: through the mapping if there is one,
-// else to an address in the peer's process.
-func (e *endpoint) write(mapped, local []byte, addr uint64) (err error) {
-	if !e.mayWrite() {
-		return e.moveError(e.leftError())
-	}
-	if mapped != nil {
-		copy(mapped, local)
-	} else {
-		err = writePeer(e.info.thread, addressOf(local), addr, len(local))
-	}
-	e.wrote()
-	if err != nil {
-		return e.moveError(err)
-	}
-	return nil
 }
 
 // checked returns the outcome of a read of the peer's memory that returned err:
@@ -215,17 +200,20 @@ func (e *endpoint) checked(err error) error {
 // moveError returns why memory of the peer could not be copied. The peer must
 // send memory that the kernel keeps from other processes (memfd_secret, a
 // device's), and memory of a process that has forbidden access since.
-func (e *endpoint) moveError(err error) error {
+func (e *endpoint) moveError(err error) error { return moveError(e.peer, e.info, err) }
+
+// moveError is for any goroutine.
+func moveError(peer fabric.Peer, p *peerInfo, err error) error {
 	switch {
 	case errors.Is(err, unix.ESRCH):
-		err = fmt.Errorf("%w: process %d has ended", fabric.ErrPeerDown, e.info.pid)
+		err = fmt.Errorf("%w: process %d has ended", fabric.ErrPeerDown, p.pid)
 	case errors.Is(err, unix.EPERM):
-		e.info.cma = false
+		p.cma.Store(false)
 		err = fmt.Errorf("%w: %w", fabric.ErrUnsupported, err)
 	case errors.Is(err, unix.EFAULT):
 		err = fmt.Errorf("%w: %w", fabric.ErrUnsupported, err)
 	}
-	return &fabric.Error{Op: "copy memory of a peer", Peer: e.peer, HasPeer: true, Err: err}
+	return &fabric.Error{Op: "copy memory of a peer", Peer: peer, HasPeer: true, Err: err}
 }
 
 // start cuts a transfer at the head of the queue into blocks, and asks for help

@@ -107,7 +107,7 @@ var qemu = os.Getenv("WEFT_QEMU")
 // needCMA skips the test where rank 1 can't be read with CMA, unless this is CI.
 func needCMA(t testing.TB, n *node) {
 	t.Helper()
-	if !n.d.peers[1].info.cma {
+	if !n.d.peers[1].info.cma.Load() {
 		refusesCMA(t)
 	}
 }

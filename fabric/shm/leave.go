@@ -33,7 +33,7 @@ const (
 // neither writes to nor reads from the shared rings, of which either may be
 // missing.
 //
-// The stores pair with the loads in hasLeft and mayWrite. The add is an acquire
+// The stores pair with the loads in hasLeft and whyGone. The add is an acquire
 // too, so the caller's later stores into its memory stay after them.
 func leave(p *peerInfo, tx, rx []byte, why uint32) {
 	if tx != nil {
@@ -72,7 +72,7 @@ func (e *endpoint) hasLeft() bool { return e.whyLeft() != 0 }
 func (e *endpoint) whyLeft() uint32 {
 	switch {
 	case e.tx.mem != nil:
-		return atomic.LoadUint32(word(e.tx.mem, offEnds+4))
+		return whyGone(e.tx.mem)
 	case e.rx != nil:
 		return atomic.LoadUint32(word(e.rx.mem, offEnds))
 	}
@@ -80,8 +80,11 @@ func (e *endpoint) whyLeft() uint32 {
 }
 
 // leftError returns why the peer has left this rank, or nil.
-func (e *endpoint) leftError() error {
-	switch e.whyLeft() {
+func (e *endpoint) leftError() error { return goneError(e.whyLeft()) }
+
+// goneError is the error for the reason why a peer has left, nil for 0.
+func goneError(why uint32) error {
+	switch why {
 	case 0:
 		return nil
 	case leftClosed:
@@ -147,6 +150,7 @@ func (d *Domain) cut(e *endpoint, err error) {
 		d.dying--
 	}
 	e.down, e.dying, e.up = err, nil, false
+	e.way.Store(&way{err: err}) // pairs with Write
 	if e.rx != nil {
 		e.rx.sever()
 	}
@@ -213,13 +217,18 @@ func (d *Domain) part() int {
 }
 
 // quiet reports whether a peer that this rank has left can't write to memory
-// here any more. A peer that has left this rank is in the middle of nothing.
+// here any more. A peer that has closed is in the middle of nothing. One that has
+// ended this rank may have a goroutine in Write; its owner does nothing here.
 func (e *endpoint) quiet() bool {
-	if e.info == nil || e.died || e.hasLeft() {
+	why := e.whyLeft()
+	if e.info == nil || e.died || why == leftClosed {
 		return true
 	}
 	if rx := e.rxMem(); rx != nil && peerWrites(rx) {
 		return false
+	}
+	if why != 0 {
+		return true
 	}
 	for _, j := range e.stopped {
 		if !j.settled() {

@@ -57,10 +57,22 @@ var halts = []halted{
 	}},
 	{"a peer in the middle of a Put", func(t *testing.T, p *pair) func() {
 		e := p.ep[1].(*endpoint)
-		if !e.mayWrite() {
+		if !mayWrite(e.tx.mem, e.info) {
 			t.Fatal("it may not write to a rank that has not left")
 		}
-		return e.wrote
+		tx, info := e.tx.mem, e.info
+		return func() { wrote(tx, info) }
+	}},
+	{"a peer whose goroutines are in the middle of two Writes, one of which ends", func(t *testing.T, p *pair) func() {
+		e := p.ep[1].(*endpoint)
+		tx, info := e.tx.mem, e.info
+		for range 2 {
+			if !mayWrite(tx, info) {
+				t.Fatal("they may not write to a rank that has not left")
+			}
+		}
+		wrote(tx, info)
+		return func() { wrote(tx, info) }
 	}},
 }
 
@@ -123,6 +135,11 @@ func TestNobodyWritesToARankThatHasLeft(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			for _, at := range []fabric.Remote{reg.Remote, byAddress.Remote} {
+				if err := p.ep[1].(fabric.Writer).Write(at, nil); err != nil {
+					t.Errorf("Write: %v", err)
+				}
+			}
 			already := bytes.Clone(j.local)
 			c.leave(p)
 			var old uint64
@@ -137,6 +154,12 @@ func TestNobodyWritesToARankThatHasLeft(t *testing.T) {
 				// The peer does not know yet.
 				if err := call(fabric.Op(op)); err != nil {
 					t.Errorf("operation %d: %v", op, err)
+				}
+			}
+			for _, at := range []fabric.Remote{reg.Remote, byAddress.Remote} {
+				err := p.ep[1].(fabric.Writer).Write(at, src)
+				if errors.Is(err, fabric.ErrPeerLeft) != c.inOrder || !errors.Is(err, fabric.ErrPeerDown) {
+					t.Errorf("Write: %v", err)
 				}
 			}
 			p.until("PeerDown", func() bool { return p.n[1].down[0] != nil })
@@ -239,7 +262,7 @@ func TestEndWaitsForAPeerWhoseRingWasNotTakenYet(t *testing.T) {
 	}
 	waitFor(t, "the connection", func() bool { b.d.Poll(b, 64); return ep.Send(1, 0, nil, nil) == nil })
 	e := ep.(*endpoint)
-	if !e.mayWrite() {
+	if !mayWrite(e.tx.mem, e.info) {
 		t.Fatal("it may not write to a rank that has not left")
 	}
 	if !a.d.End(1, fabric.ErrPeerDown) {
@@ -248,7 +271,7 @@ func TestEndWaitsForAPeerWhoseRingWasNotTakenYet(t *testing.T) {
 	if a.d.Poll(a, 64); a.down[1] != nil {
 		t.Error("PeerDown while the peer writes")
 	}
-	e.wrote()
+	wrote(e.tx.mem, e.info)
 	if a.d.Poll(a, 64); a.down[1] == nil {
 		t.Error("no PeerDown although the peer has written")
 	}

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
 
 // peerInfo is what a greeting carries about a peer. It belongs to the domain
-// once posted.
+// once posted, and does not change then, but for cma and arena, which are safe for
+// concurrent use: goroutines in Write use it too.
 type peerInfo struct {
 	pid     int
 	thread  int // of pid: what CMA names, see parked.go
@@ -17,7 +19,7 @@ type peerInfo struct {
 	control []byte
 	bell    int // eventfd
 	arena   *arenaView
-	cma     bool
+	cma     atomic.Bool // cleared when CMA is refused; it stands alone
 }
 
 // meet checks the identity of the other side and collects its descriptors. It
@@ -50,7 +52,7 @@ func (g *greeter) meet(c *handshake, you *hello, fds []int) (_ *peerInfo, err er
 			return nil, err
 		}
 	}
-	p.cma = g.d.tryCMA(p, you)
+	p.cma.Store(g.d.tryCMA(p, you))
 	return p, nil
 }
 
@@ -83,7 +85,7 @@ func (d *Domain) ownInfo() (_ *peerInfo, err error) {
 	}
 	p.arena = &arenaView{fd: arena}
 	me := d.greeting()
-	p.cma = d.tryCMA(p, &me)
+	p.cma.Store(d.tryCMA(p, &me))
 	return p, nil
 }
 

@@ -206,7 +206,9 @@ func (d *Domain) take(ev *event) {
 	}
 	switch {
 	case ev.stands:
-		e.up = e.info != nil && e.down == nil
+		if e.info != nil && e.down == nil {
+			e.stand()
+		}
 		return
 	case ev.undone:
 		if e.down == nil {
@@ -218,7 +220,10 @@ func (d *Domain) take(ev *event) {
 	e.tx = producer{ringMem: d.newRing(ev.tx), haste: haste{hasty: !d.full}, fenced: ev.fenced}
 	e.rx = &inbound{consumer: consumer{ringMem: d.newRing(ev.rx)}, peer: e}
 	d.rx = append(d.rx, e.rx)
-	e.up, e.fenced = !ev.early, ev.fenced
+	e.fenced = ev.fenced
+	if !ev.early {
+		e.stand()
+	}
 	d.leftSeen = atomic.LoadUint32(d.left) - 1 // its peer may have left already
 }
 

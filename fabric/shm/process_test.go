@@ -60,7 +60,7 @@ func play(role string) error {
 	}
 	d, h := od.(*Domain), new(hears)
 	memory := bytes.Repeat([]byte{7}, 1<<20)
-	reg, err := d.Register(memory, fabric.RemoteRead)
+	reg, err := d.Register(memory, fabric.RemoteRead|fabric.RemoteWrite)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func play(role string) error {
 		j := d.helps[0]
 		atomic.AddUint64(slotWord(j.mem, j.slot, coopClaims), 1)
 	case "writer":
-		if !ep.(*endpoint).mayWrite() {
+		if e := ep.(*endpoint); !mayWrite(e.tx.mem, e.info) {
 			return errors.New("rank 0 has left")
 		}
 	}
@@ -91,13 +91,16 @@ func play(role string) error {
 
 // played is rank 0 of such a job.
 type played struct {
-	n    *node
-	log  *records
-	cmd  *exec.Cmd
-	gets int
+	n      *node
+	ep     fabric.Endpoint // to the peer
+	memory fabric.Remote   // the peer's
+	log    *records
+	cmd    *exec.Cmd
+	gets   int
 }
 
-// startRole returns when the peer is where its role leads to, and stopped.
+// startRole returns when the peer is where its role leads to, and stopped; a target
+// only has memory, and is not.
 func startRole(t *testing.T, role string) *played {
 	t.Helper()
 	p := &played{log: new(records)}
@@ -133,10 +136,12 @@ func startRole(t *testing.T, role string) *played {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.memory = fabric.Remote{Addr: at, Len: 1 << 20}
 	ep, err := p.n.d.Connect(1, []byte(addr))
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.ep = ep
 	sent := false
 	waitFor(t, "messages both ways", func() bool {
 		p.n.d.Poll(p.n, 64)
@@ -145,7 +150,7 @@ func startRole(t *testing.T, role string) *played {
 	})
 	if role == "helper" {
 		needCMA(t, p.n)
-		if err := ep.Get(fabric.Segment{Bytes: make([]byte, 1<<20)}, fabric.Remote{Addr: at, Len: 1 << 20}, 1); err != nil {
+		if err := ep.Get(fabric.Segment{Bytes: make([]byte, 1<<20)}, p.memory, 1); err != nil {
 			t.Fatal(err)
 		}
 		p.gets = 1
@@ -155,6 +160,9 @@ func startRole(t *testing.T, role string) *played {
 	}
 	if line() != "there" {
 		t.Fatalf("the %s is not there", role)
+	}
+	if role == "target" {
+		return p
 	}
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)

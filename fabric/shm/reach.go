@@ -36,18 +36,18 @@ func (d *Domain) Share(n int) (fabric.Segment, error) {
 }
 
 // mapped returns the n bytes at addr of a peer's memory that is mapped here, or
-// nil if the key says that it is not.
-func (e *endpoint) mapped(key, addr, n uint64) ([]byte, error) {
+// nil if the key says that it is not. For any goroutine.
+func (p *peerInfo) mapped(key, addr, n uint64) ([]byte, error) {
 	switch key {
 	case keyVirtual:
 		return nil, nil
 	case keyArena:
-		return e.info.arena.at(addr, n)
+		return p.arena.at(addr, n)
 	}
 	if key != keyShare || addr < offShare || addr > controlSize || n > controlSize-addr {
 		return nil, fabric.ErrBadRemote
 	}
-	return e.info.control[addr : addr+n : addr+n], nil
+	return p.control[addr : addr+n : addr+n], nil
 }
 
 // Reach returns memory of the peer's arena or control segment. Both stay mapped
@@ -56,7 +56,7 @@ func (e *endpoint) Reach(r fabric.Remote) ([]byte, error) {
 	if !e.up || e.d.closed.Load() {
 		return nil, e.notUp()
 	}
-	b, err := e.mapped(r.Key, r.Addr, r.Len)
+	b, err := e.info.mapped(r.Key, r.Addr, r.Len)
 	switch {
 	case err != nil:
 		return nil, &fabric.Error{Op: "reach memory of a peer", Peer: e.peer, HasPeer: true, Err: err}

@@ -171,7 +171,7 @@ func TestAPeerThatHasEndedDoesNotRefuseCMA(t *testing.T) {
 	if said := log.String(); said != "" {
 		t.Errorf("the log says %s", said)
 	}
-	if ds[0].(*Domain).peers[1].info.cma {
+	if ds[0].(*Domain).peers[1].info.cma.Load() {
 		t.Error("the peer's memory is taken to be readable")
 	}
 }

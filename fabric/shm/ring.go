@@ -9,7 +9,7 @@ package shm
 //	0       consumed  a line for each ring, the first's before the full one's,
 //	                  written by the consumer: descriptors, payload position
 //	128     coop      coopSlots lines, see coop.go
-//	1152    in flight a word of the producer's, see inflight.go
+//	1152    in flight a word of the producer's side, see inflight.go
 //	1216    ends      a word of each side, the producer's first: it has left
 //	1280    settled   a word of the dialler's, see handshake.go
 //	2048    lines     firstLines descriptors of 64 bytes

@@ -2,6 +2,7 @@ package shm
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"sync/atomic"
 	"testing"
@@ -188,6 +189,29 @@ func TestARingIsAQueue(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The same for a ring that is filled to the last line whenever there is room: a line
+// is used again only once its message was taken.
+func TestARingIsAQueueWhenFull(t *testing.T) {
+	for name, whole := range map[string]bool{"first": false, "full": true} {
+		t.Run(name, func(t *testing.T) {
+			p, c := newRing(mostPayload)
+			defer unix.Munmap(p.mem)
+			if whole {
+				p.ringMem, c.ringMem = fullRing(p.mem), fullRing(p.mem)
+			}
+			put := 0
+			for taken := range 5000 {
+				for p.put(1, 0, binary.LittleEndian.AppendUint64(nil, uint64(put)), nil) {
+					put++
+				}
+				if hdr, _, ok := c.take(); !ok || binary.LittleEndian.Uint64(hdr) != uint64(taken) {
+					t.Fatalf("message %d of %d: %x, %t", taken, put, hdr, ok)
+				}
+			}
+		})
+	}
 }
 
 func TestAnImpossibleControlWordEndsThePeer(t *testing.T) {

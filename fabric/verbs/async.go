@@ -6,8 +6,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
@@ -52,19 +50,4 @@ func (d *Domain) asyncEvents(port int, n hca, f *os.File, raw syscall.RawConn) {
 			d.cfg.Log.Debug("verbs: device event", "event", ev.Name)
 		}
 	}
-}
-
-// pollable makes a file of a copy of a descriptor that Go's poller waits on.
-func pollable(fd int, name string) (*os.File, syscall.RawConn, error) {
-	dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
-	}
-	f := os.NewFile(uintptr(dup), name)
-	raw, err := f.SyscallConn()
-	if err != nil {
-		f.Close()
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return f, raw, nil
 }

@@ -18,7 +18,7 @@ func (d *Domain) Close() error {
 	if d.closed.Swap(true) {
 		return nil
 	}
-	d.bell.ring()
+	d.bell.Ring()
 	d.quiesce()
 	d.mu.Lock()
 	for i := range d.links {
@@ -105,7 +105,7 @@ func (d *Domain) release() error {
 		}
 	}
 	errs := []error{d.retryDestroy()}
-	d.bell.close()
+	d.bell.Close()
 	errs = append(errs, d.regions.Close(), d.closeKeys())
 	for _, m := range []struct {
 		mr  ibv.MR

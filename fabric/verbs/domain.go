@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/fabric/internal/bell"
 	"github.com/weft-mpi/weft/fabric/internal/greet"
 	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 	"github.com/weft-mpi/weft/fabric/verbs/internal/pin"
@@ -83,6 +84,9 @@ type Domain struct {
 	inbound     inbound
 	inPoll      bool
 	polls       uint64
+	starved     bool        // the last Poll had no room left for rest
+	taken       uint64      // completions of receives
+	endedAt     uint64      // taken when a peer or rail was last found to end
 	rungPoll    uint64      // Poll number since which our own doorbell rings
 	owed        []*endpoint // credit has to be written to them
 	draining    []*endpoint // gone, but there may be messages of theirs
@@ -231,7 +235,7 @@ func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host 
 		return nil, err
 	}
 	for i, n := range d.hcas() {
-		f, raw, err := pollable(n.AsyncFD(), "device events")
+		f, raw, err := bell.Pollable(n.AsyncFD(), "device events")
 		if err != nil {
 			return nil, err
 		}
@@ -372,5 +376,5 @@ func (d *Domain) post(ev event) {
 	d.events = append(d.events, ev)
 	d.pending.Store(true)
 	d.mu.Unlock()
-	d.bell.ring()
+	d.bell.Ring()
 }

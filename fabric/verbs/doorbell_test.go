@@ -15,75 +15,6 @@ func eachSleep(t *testing.T, test func(t *testing.T, sleep func(*Domain, time.Du
 	t.Run("Sleep", func(t *testing.T) { test(t, (*Domain).Sleep) })
 }
 
-func TestASleepAllocatesNothing(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector makes system calls allocate")
-	}
-	eachSleep(t, func(t *testing.T, sleep func(*Domain, time.Duration) error) {
-		d, _ := alone(t)
-		for _, timeout := range []time.Duration{0, patience} {
-			allocs := testing.AllocsPerRun(100, func() {
-				d.Wake()
-				if err := sleep(d, timeout); err != nil {
-					t.Fatal(err)
-				}
-			})
-			if allocs != 0 {
-				t.Errorf("with timeout %v: %v allocations", timeout, allocs)
-			}
-		}
-	})
-}
-
-// The shortest of many sleeps shows what the timeout is rounded to. Go's poller
-// rounds that of Wait to milliseconds.
-func TestSleepIsNotRoundedToMilliseconds(t *testing.T) {
-	const timeout = 50 * time.Microsecond
-	d, _ := alone(t)
-	shortest := patience
-	for range 200 {
-		start := time.Now()
-		if err := d.Sleep(timeout); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(start); took >= timeout { // else something has rung
-			shortest = min(shortest, took)
-		}
-	}
-	if shortest >= time.Millisecond {
-		t.Errorf("the shortest of 200 sleeps of %v took %v", timeout, shortest)
-	}
-}
-
-// A ring that nobody has taken ends the next sleep, of either kind, and one
-// sleep only.
-func TestARingEndsOneSleep(t *testing.T) {
-	for _, first := range []func(*Domain, time.Duration) error{(*Domain).Wait, (*Domain).Sleep} {
-		eachSleep(t, func(t *testing.T, sleep func(*Domain, time.Duration) error) {
-			d, _ := alone(t)
-			slept := 0
-			for range 20 {
-				d.Wake()
-				d.Wake()
-				if err := first(d, 0); err != nil {
-					t.Fatal(err)
-				}
-				const nap = time.Millisecond
-				start := time.Now()
-				if err := sleep(d, nap); err != nil {
-					t.Fatal(err)
-				}
-				if time.Since(start) >= nap {
-					slept++
-				}
-			}
-			if slept == 0 {
-				t.Error("a ring is heard again and again")
-			}
-		})
-	}
-}
-
 func TestACompletionRingsForEachArm(t *testing.T) {
 	emulated(t)
 	eachSleep(t, func(t *testing.T, sleep func(*Domain, time.Duration) error) {
@@ -145,7 +76,7 @@ func TestCloseWaitsForTheSleeper(t *testing.T) {
 		}()
 		<-within
 		go func() { closed <- d.Close() }()
-		eventually(t, "Close comes to the doorbell", func() bool { return d.bell.raw.Control(func(uintptr) {}) != nil })
+		eventually(t, "Close begins", d.closed.Load)
 		for range 10000 { // Close could go on by now
 			runtime.Gosched()
 		}

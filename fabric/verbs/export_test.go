@@ -6,6 +6,6 @@ func (d *Domain) crash() error {
 	if d.closed.Swap(true) {
 		return nil
 	}
-	d.bell.ring()
+	d.bell.Ring()
 	return d.release()
 }

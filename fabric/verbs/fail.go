@@ -14,6 +14,7 @@ func (e *endpoint) drain(err error) {
 	if e.down == nil && e.failing == nil && e.draining == nil {
 		e.draining, e.up = err, false
 		e.d.draining = append(e.d.draining, e)
+		e.d.endedAt = e.d.taken
 	}
 }
 
@@ -49,6 +50,7 @@ func (e *endpoint) fail(err error) {
 	}
 	e.failRails(err)
 	d.failing = append(d.failing, e)
+	d.endedAt = d.taken
 }
 
 // failAll ends every peer that there is a connection with.

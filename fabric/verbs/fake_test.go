@@ -106,8 +106,11 @@ func (n *fakeHCA) report(ev ibv.Event) {
 	n.w.mu.Lock()
 	defer n.w.mu.Unlock()
 	n.asyncs = append(n.asyncs, ev)
-	unix.Write(n.asyncBell, oneRing)
+	unix.Write(n.asyncBell, aRing)
 }
+
+// aRing adds one to an eventfd.
+var aRing = []byte{1, 0, 0, 0, 0, 0, 0, 0}
 
 func drainFD(fd int) { var b [8]byte; unix.Read(fd, b[:]) }
 
@@ -187,7 +190,7 @@ func (q *fakeQP) done(d ibv.SendWR, status uint8) {
 
 func (n *fakeHCA) ring() {
 	n.events++
-	unix.Write(n.bell, oneRing)
+	unix.Write(n.bell, aRing)
 }
 
 func (q *fakeQP) fail() {

@@ -32,6 +32,7 @@ func (e *endpoint) needFailover() {
 	if !e.inFailover {
 		e.inFailover = true
 		e.d.failovers = append(e.d.failovers, e)
+		e.d.endedAt = e.d.taken
 	}
 }
 

@@ -35,6 +35,12 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 			own = 1
 		case !turned:
 			turned = true
+			if d.starved {
+				m, busy := d.rest(h, max-n, false)
+				if n, own = n+m, own+busy; n == max {
+					continue
+				}
+			}
 			looks := 1
 			if d.linger && n+own == 0 {
 				looks = lingerLooks
@@ -46,19 +52,9 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 			break
 		}
 	}
-	if d.ports != nil && n < max {
-		n += d.pollPorts(h, max-n)
-	}
-	if n < max && drained && len(d.failovers) > 0 {
-		m, busy := d.failOver(h, max-n)
-		n += m
-		if busy {
-			own++
-		}
-	}
-	if n < max && drained && len(d.draining)+len(d.failing) > 0 {
-		own++
-		n += d.finishFailed(h, max-n)
+	if d.starved = n == max; !d.starved {
+		m, busy := d.rest(h, max-n, drained)
+		n, own = n+m, own+busy
 	}
 	if len(d.owed) > 0 {
 		d.writeCredits()
@@ -71,6 +67,36 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 		return n + own
 	}
 	return own
+}
+
+// rest does what comes after the messages: the ends of stripes on further ports,
+// rails that are lost, peers that end. It is called when the stashes are empty:
+// after the messages, or before the next ones if they left no room in the Poll
+// before, as in a Poll for one event beside a flood. drained says that the queues
+// behind the stashes are empty, too.
+func (d *Domain) rest(h fabric.Handler, max int, drained bool) (n, busy int) {
+	if d.ports != nil {
+		n = d.pollPorts(h, max)
+	}
+	if len(d.failovers)+len(d.draining)+len(d.failing) == 0 {
+		return n, 0
+	}
+	// Otherwise what was in the queue when the last of them ended has been taken: it
+	// holds one message for each slot at most.
+	if n == max || !drained && d.taken-d.endedAt < uint64(len(d.recvMem)/slotSize) {
+		return n, 0
+	}
+	if len(d.failovers) > 0 {
+		m, left := d.failOver(h, max-n)
+		if n += m; left {
+			busy++
+		}
+	}
+	if n < max && len(d.draining)+len(d.failing) > 0 {
+		busy++
+		n += d.finishFailed(h, max-n)
+	}
+	return n, busy
 }
 
 // Linger is the switch that makes a Poll which finds nothing look again, several
@@ -93,6 +119,7 @@ func (d *Domain) look(looks int) bool {
 func (d *Domain) take(h fabric.Handler) int {
 	c := &d.ring.RecvWC[d.rdone.next]
 	d.rdone.next++
+	d.taken++
 	slot := uint32(c.ID)
 	e := d.byQPN.find(c.QPNum)
 	if e == nil || e.qp.Num != c.QPNum {

@@ -78,7 +78,7 @@ func (e *endpoint) queue(s *ibv.SendWR, f form) {
 		if e.burst++; e.burst > lone && !d.cfg.Unattended && d.sends+d.coalescing.messages < batch {
 			if d.bell.armed != 0 && d.rungPoll != d.polls {
 				d.rungPoll = d.polls
-				d.bell.ring()
+				d.bell.Ring()
 			}
 			return
 		}

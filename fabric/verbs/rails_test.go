@@ -36,6 +36,9 @@ func TestConformanceWithRails(t *testing.T) {
 	emulated(t)
 	for _, c := range []struct{ ports, queues int }{{1, 3}, {2, 1}, {3, 2}} {
 		t.Run(fmt.Sprintf("%d ports of %d queue pairs", c.ports, c.queues), func(t *testing.T) {
+			if testing.Short() && c.ports < 3 {
+				t.Skip("three ports of two have both")
+			}
 			j := railJob(newFakeNet(), c.ports, c.queues)
 			j.sleeps = c.ports == 3
 			runConformance(t, j)

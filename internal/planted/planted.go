@@ -5,6 +5,7 @@ package planted
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -27,6 +28,7 @@ type Bug struct {
 type Tests struct {
 	Root string   // the module's, from the package
 	Tags string   // build tags
+	Sim  string   // the simulation of Simulate, "TestSim" unless set
 	Args []string // for the test binary, besides those of a bug
 }
 
@@ -129,15 +131,15 @@ type Seeded struct {
 // seed is how a simulation says that it has found a bug.
 var seed = regexp.MustCompile(`seed (\d+): (.*)`)
 
-// Simulate runs the package's TestSim for each bug, in a subtest: a seed has to
+// Simulate runs the package's simulation for each bug, in a subtest: a seed has to
 // fail, and none may fail where nothing is planted.
 func (s Tests) Simulate(t *testing.T, bugs []Seeded) {
-	most := 0
+	sim, most := "^"+cmp.Or(s.Sim, "TestSim")+"$", 0
 	for _, b := range bugs {
 		most = max(most, b.Seeds)
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
-			out, err := s.Find(t, &Bug{Name: b.Name, File: b.File, Old: b.Old, New: b.New}, "-test.run", "^TestSim$", "-seeds", strconv.Itoa(b.Seeds))
+			out, err := s.Find(t, &Bug{Name: b.Name, File: b.File, Old: b.Old, New: b.New}, "-test.run", sim, "-seeds", strconv.Itoa(b.Seeds))
 			if err == nil {
 				t.Fatalf("%d seeds have not found it", b.Seeds)
 			}
@@ -151,7 +153,7 @@ func (s Tests) Simulate(t *testing.T, bugs []Seeded) {
 	}
 	t.Run("none", func(t *testing.T) {
 		t.Parallel()
-		if out, err := s.Find(t, nil, "-test.run", "^TestSim$", "-seeds", strconv.Itoa(most)); err != nil {
+		if out, err := s.Find(t, nil, "-test.run", sim, "-seeds", strconv.Itoa(most)); err != nil {
 			t.Errorf("%v\n%s", err, Tail(out))
 		}
 	})

@@ -27,13 +27,29 @@ const byteReady = 'r'
 // used. The listener's consider says so.
 var ErrCrossed = errors.New("the peer dials, too")
 
+// ErrAbsent means that the process that replies looks after the socket of the rank
+// that was called, and that there is no such rank.
+var ErrAbsent = errors.New("no process of the host is that rank")
+
+// Absent tells a dialer so.
+func (s *Self) Absent(conn io.Writer) error {
+	b := append([]byte(nil), s.Magic[:]...)
+	_, err := conn.Write(append(b, make([]byte, greetingSize+proofSize-len(b))...)) // noVersion
+	return err
+}
+
+// A RefusedError is why a peer that has proved to be the one refuses.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return "the peer refuses: " + e.Reason }
+
 // Dial is the dialer's side. The peer is a rank, and token is its own. offer is
 // called once the peer has proved that it is of the job, and says what to tell it.
 //
 // The answer is what the peer tells. Then the dialer says Ready, or closes the
 // connection. ErrCrossed is told by errors.Is; any other error ends the attempt.
 func (s *Self) Dial(conn io.ReadWriter, peer uint32, token Token, offer func() ([]byte, error)) (answer []byte, err error) {
-	me := s.greeting()
+	me := s.opening(peer, token)
 	if _, err := conn.Write(me); err != nil {
 		return nil, err
 	}
@@ -47,9 +63,9 @@ func (s *Self) Dial(conn io.ReadWriter, peer uint32, token Token, offer func() (
 	case err != nil:
 		return nil, err
 	case !hmac.Equal(b[greetingSize:], s.proof(token, listener, me, you)):
-		return nil, errors.New("who answers is not of this job")
+		return nil, strange("who answers is not of this job")
 	case rank != peer || size != s.Size:
-		return nil, fmt.Errorf("rank %d of %d answers there", rank, size)
+		return nil, strange("rank %d of %d answers there", rank, size)
 	}
 	mine, err := offer()
 	if err != nil {
@@ -79,13 +95,22 @@ func Ready(conn io.Writer) error {
 // Answer returns when the peer is ready. Its error is consider's, or the connection
 // has failed: before consider was called, or behind it.
 func (s *Self) Answer(conn io.ReadWriter, token Token, consider func(rank uint32, offer []byte) ([]byte, error)) error {
-	you, err := readN(conn, greetingSize)
-	if err != nil {
+	var o Opening
+	if err := o.Read(conn); err != nil {
 		return err
 	}
-	rank, size, err := s.decode(you)
-	if err != nil {
+	if err := s.NewGate(token).Check(&o); err != nil {
 		return err
+	}
+	return s.AnswerTo(&o, conn, token, consider)
+}
+
+// AnswerTo is Answer for an opening that has been read, and that a Gate takes.
+func (s *Self) AnswerTo(o *Opening, conn io.ReadWriter, token Token, consider func(rank uint32, offer []byte) ([]byte, error)) error {
+	you := o.b[:]
+	rank, size := o.from()
+	if _, to := o.To(); to != s.Rank {
+		return strange("rank %d calls rank %d", rank, to)
 	}
 	me := s.greeting()
 	if _, err := conn.Write(append(me, s.proof(token, listener, you, me)...)); err != nil {
@@ -96,7 +121,7 @@ func (s *Self) Answer(conn io.ReadWriter, token Token, consider func(rank uint32
 		return err
 	}
 	if !hmac.Equal(theirs, s.proof(token, dialer, you, me)) {
-		return errors.New("the caller is not of this job")
+		return strange("the caller is not of this job")
 	}
 	// From here on the caller is one of us. Its offer is read in any case, so that
 	// what it is told is not lost with a reset of the connection.
@@ -143,7 +168,7 @@ func readVerdict(r io.Reader) (answer []byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("the peer refuses: %s", reason)
+		return nil, &RefusedError{Reason: reason}
 	}
 	return nil, fmt.Errorf("verdict %d, which does not exist", b[0])
 }

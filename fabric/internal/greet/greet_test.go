@@ -61,8 +61,9 @@ func TestWhoIsNotOfTheJobIsToldNothing(t *testing.T) {
 		known  Token
 		want   string // of the dialer's error
 	}{
-		"another token":      {func(*Self) {}, NewToken(), "not of this job"},
-		"another job":        {func(s *Self) { s.Job = "other" }, token, "not of this job"},
+		"another token":      {func(*Self) {}, NewToken(), "answers no greeting"},
+		"another job":        {func(s *Self) { s.Job = "other" }, token, "answers no greeting"},
+		"a key":              {func(s *Self) { s.Key[0]++ }, token, "answers no greeting"},
 		"another transport":  {func(s *Self) { s.Magic[0]++ }, token, "answers no greeting"},
 		"another version":    {func(s *Self) { s.Version++ }, token, "answers no greeting"},
 		"another size":       {func(s *Self) { s.Size++ }, token, "rank 1 of 2 answers"},
@@ -135,7 +136,7 @@ func stranger(t *testing.T, token Token, b []byte, prove func(greeting, proof []
 // A proof is good for one side of one greeting.
 func TestAProofIsOfUseOnce(t *testing.T) {
 	token := NewToken()
-	if stranger(t, token, self(0).greeting(), func(_, proof []byte) []byte { return proof }) {
+	if stranger(t, token, self(0).opening(1, token), func(_, proof []byte) []byte { return proof }) {
 		t.Error("the listener's own proof is taken")
 	}
 	// One that was overheard, said again with the greeting that it belonged to.
@@ -154,9 +155,9 @@ func TestAProofIsOfUseOnce(t *testing.T) {
 	c.SetDeadline(time.Now().Add(patience))
 	go func() {
 		defer l.Close()
-		readN(l, greetingSize)
+		readN(l, openingSize)
 		me := self(1).greeting()
-		l.Write(append(me, self(1).proof(token, listener, self(0).greeting(), me)...)) // to another greeting
+		l.Write(append(me, self(1).proof(token, listener, self(0).opening(1, token), me)...)) // to another greeting
 	}()
 	if _, err := self(0).Dial(c, 1, token, func() ([]byte, error) { t.Error("it is told something"); return nil, nil }); err == nil {
 		t.Error("the proof of another greeting is taken")
@@ -203,7 +204,7 @@ func TestARefusalSaysWhy(t *testing.T) {
 // Any bytes may come from a stranger, and any behind a proof from a peer.
 func FuzzAnswer(f *testing.F) {
 	s := self(1)
-	f.Add(self(0).greeting())
+	f.Add(self(0).opening(1, NewToken()))
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		in := struct {
@@ -212,6 +213,16 @@ func FuzzAnswer(f *testing.F) {
 		}{bytes.NewReader(b), io.Discard}
 		if err := s.Answer(in, NewToken(), func(uint32, []byte) ([]byte, error) { return nil, nil }); err == nil {
 			t.Error("a stranger is welcome")
+		}
+		// One that says again what a rank has said, and goes on with b.
+		token := NewToken()
+		in.Reader = io.MultiReader(bytes.NewReader(self(0).opening(1, token)), bytes.NewReader(b))
+		if err := s.Answer(in, token, func(uint32, []byte) ([]byte, error) { return nil, nil }); err == nil {
+			t.Error("a stranger is welcome that has overheard a rank")
+		}
+		in.Reader = bytes.NewReader(b)
+		if _, err := self(0).Dial(in, 1, token, func() ([]byte, error) { return nil, nil }); err == nil {
+			t.Error("a stranger is taken for a rank")
 		}
 		readVerdict(bytes.NewReader(b))
 	})

@@ -37,25 +37,12 @@ func (s *Server) Serve(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	busy := make(chan struct{}, s.Most)
-	for {
-		conn, err := s.Listener.Accept()
-		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
-				return
-			}
-			s.Log.Warn(s.Name+": accept", "err", err)
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(10 * time.Millisecond): // out of descriptors, say
-			}
-			continue
-		}
+	accept(ctx, s.Listener, s.Name, s.Log, func(conn net.Conn) {
 		select {
 		case busy <- struct{}{}:
 		default:
 			conn.Close()
-			continue
+			return
 		}
 		wg.Go(func() {
 			defer conn.Close()
@@ -69,6 +56,36 @@ func (s *Server) Serve(ctx context.Context) {
 				then()
 			}
 		})
+	})
+}
+
+// acceptPause is how long a listener rests that can't accept, because the process
+// has no descriptor left, say. The kernel keeps the callers meanwhile.
+const acceptPause = 50 * time.Millisecond
+
+// accept has use called for each connection, until l is closed. A failure is logged
+// once for all that follow it directly.
+func accept(ctx context.Context, l net.Listener, name string, log *slog.Logger, use func(net.Conn)) {
+	failing := false
+	for {
+		conn, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err == nil {
+			failing = false
+			use(conn)
+			continue
+		}
+		if !failing {
+			failing = true
+			log.Warn(name+": connections can't be accepted; trying again until they can", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(acceptPause):
+		}
 	}
 }
 

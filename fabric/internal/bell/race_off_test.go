@@ -1,5 +1,5 @@
 //go:build !race
 
-package verbs
+package bell
 
 const raceEnabled = false

@@ -1,0 +1,6 @@
+//go:build race
+
+package bell
+
+// The race detector makes system calls allocate.
+const raceEnabled = true

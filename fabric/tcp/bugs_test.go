@@ -1,0 +1,15 @@
+//go:build bugs
+
+package tcp
+
+import (
+	"testing"
+
+	"github.com/weft-mpi/weft/internal/planted"
+)
+
+// Every planted bug is found, each time and not by a hang: the time limit is less
+// than the tests' patience.
+func TestPlantedBugs(t *testing.T) {
+	planted.Tests{Root: "../..", Args: []string{"-test.timeout", "4m"}}.Hunt(t, bugs)
+}

@@ -1,0 +1,205 @@
+package mpi
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/weft-mpi/weft/partitioned"
+)
+
+// PartitionError is in the error of a call that names a Partition that the
+// operation does not have, 0 to Partitions-1, or one that was made ready before
+// (Twice); of class ErrArg.
+type PartitionError = partitioned.PartitionError
+
+// SizeError is in the error of both sides of a partitioned operation whose send
+// and receive are not of the same number of bytes: Sent and Received, in SendParts
+// and ReceiveParts partitions. It is of class ErrTruncate.
+type SizeError = partitioned.SizeError
+
+// PsendInit makes a partitioned send of buf, which has partitions of one size
+// side by side (MPI_Psend_init, MPI-4.0 §4.2.1). Start begins a round, then every
+// partition is made ready once by Pready or a handle of Partitions, from any
+// goroutine, and Wait or Test completes the round; Start may begin the next one
+// until RequestFree. A partition must not be written to from its Pready to the
+// end of the round.
+//
+// It matches the PrecvInit of dest with the same tag on the communicator, in the
+// order of the calls, and no other receive. Both sides have the same number of
+// bytes; their partitions may differ in number. partitions is at least 1 and
+// divides len(buf). The operation ends with the communicator's context, and then
+// for both sides. Local.
+func PsendInit[T Scalar](c *Comm, buf []T, partitions, dest, tag int) (Request, error) {
+	const call = "PsendInit"
+	if err := c.checkParts(call, len(buf), partitions, dest, tag); err != nil {
+		return Request{}, err
+	}
+	return Request{c.core.Instance().Parts.PsendInit(c.ctx, dest, c.cid, int32(tag), bytesOf(buf), partitions).Request()}, nil
+}
+
+// PrecvInit makes a partitioned receive into buf (MPI_Precv_init, MPI-4.0
+// §4.2.1), the other side of a PsendInit of source, which is a rank or ProcNull.
+// Neither source nor tag may be a wildcard. buf must not be touched while a round
+// is under way, but for partitions that have arrived (Parrived). Local.
+func PrecvInit[T Scalar](c *Comm, buf []T, partitions, source, tag int) (Request, error) {
+	const call = "PrecvInit"
+	if err := c.checkParts(call, len(buf), partitions, source, tag); err != nil {
+		return Request{}, err
+	}
+	return Request{c.core.Instance().Parts.PrecvInit(c.ctx, source, c.cid, int32(tag), bytesOf(buf), partitions).Request()}, nil
+}
+
+func (c *Comm) checkParts(call string, n, partitions, peer, tag int) error {
+	if err := c.checkSend(call, peer, tag); err != nil {
+		return err
+	}
+	switch {
+	case partitions < 1 || partitions > maxPartitions:
+		return badArg(call, ErrArg, "%d partitions: there are at least 1 and at most %d", partitions, maxPartitions)
+	case n%partitions != 0:
+		return badArg(call, ErrCount, "%d elements can't be cut into %d partitions of one size", n, partitions)
+	}
+	return nil
+}
+
+// maxPartitions is the most partitions of an operation.
+const maxPartitions = partitioned.MaxParts
+
+// Partitioned is the handle of a partitioned operation that goroutines share to
+// make its partitions ready, or to see them arrive. It stays usable as long as
+// its request.
+type Partitioned struct {
+	send *partitioned.Send
+	recv *partitioned.Recv
+}
+
+// Partitions returns the handle of a request of PsendInit or PrecvInit, or nil
+// for another request; the calls on nil fail with ErrRequest. Local.
+func Partitions(r Request) *Partitioned {
+	switch o := r.h.Object().(type) {
+	case *partitioned.Send:
+		return &Partitioned{send: o}
+	case *partitioned.Recv:
+		return &Partitioned{recv: o}
+	}
+	return nil
+}
+
+// Len is the number of partitions, or 0 if p is nil. Local.
+func (p *Partitioned) Len() int {
+	switch {
+	case p == nil || p.send == nil && p.recv == nil:
+		return 0
+	case p.send != nil:
+		return p.send.Partitions()
+	}
+	return p.recv.Partitions()
+}
+
+// Ready makes partition i of a send ready (MPI_Pready, MPI-4.0 §4.2.1): its
+// bytes do not change any more until the round has completed, and leave once the
+// receiver has started. Small partitions leave together: one may wait until its
+// neighbours are ready. Ready takes no lock, allocates nothing and waits
+// for nobody; if the receiver's memory can be written to, the caller copies the
+// bytes there. Any number of goroutines may call it at once. The error is
+// ErrRequest before Start and for a receive, ErrArg for a partition that there is
+// not or that is ready already, or that of the round. Local.
+func (p *Partitioned) Ready(i int) error { return p.ready("Pready", i, i) }
+
+// ReadyRange is Ready for the partitions from first to last, the last one
+// included (MPI_Pready_range, MPI-4.0 §4.2.1). Local.
+func (p *Partitioned) ReadyRange(first, last int) error { return p.ready("PreadyRange", first, last) }
+
+// ReadyList is Ready for each of the partitions (MPI_Pready_list, MPI-4.0
+// §4.2.1). It stops at the first error. Local.
+func (p *Partitioned) ReadyList(partitions ...int) error {
+	for _, i := range partitions {
+		if err := p.ready("PreadyList", i, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Partitioned) ready(call string, first, last int) error {
+	if p == nil || p.send == nil {
+		return badArg(call, ErrRequest, "the request is not of PsendInit: only the partitions of a send are made ready")
+	}
+	return fail(call, p.send.Ready(first, last))
+}
+
+// Arrived reports whether partition i of a receive has arrived (MPI_Parrived,
+// MPI-4.0 §4.2.2); then its bytes may be read. For a receive that has not been
+// started, or whose round has completed, it is true. If the partition has not
+// arrived the call makes progress. Any number of goroutines may call it at once.
+// The error is ErrRequest for a send, ErrArg for a partition that there is not, or
+// that of the round. Local.
+func (p *Partitioned) Arrived(i int) (bool, error) {
+	const call = "Parrived"
+	if p == nil || p.recv == nil {
+		return false, badArg(call, ErrRequest, "the request is not of PrecvInit: only the partitions of a receive arrive")
+	}
+	there, err := p.recv.Arrived(i)
+	return there, fail(call, err)
+}
+
+// Arriving yields each partition of a receive once, when it has arrived, in the
+// order in which they do. In between it sleeps. It ends after the last partition,
+// when the round fails, which Wait then tells, or when ctx ends, which may be nil.
+// Non-local.
+func (p *Partitioned) Arriving(ctx context.Context) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if p == nil || p.recv == nil {
+			return
+		}
+		left := make([]int, p.recv.Partitions())
+		for i := range left {
+			left[i] = i
+		}
+		for {
+			news := p.recv.News()
+			rest := left[:0]
+			for _, i := range left {
+				if !p.recv.Has(i) {
+					rest = append(rest, i)
+				} else if !yield(i) {
+					return
+				}
+			}
+			if left = rest; len(left) == 0 || p.recv.Await(ctx, news) != nil {
+				return
+			}
+		}
+	}
+}
+
+// Pready is Partitioned.Ready as a function (MPI_Pready, MPI-4.0 §4.2.1). Local.
+func Pready(i int, r Request) error { return Partitions(r).Ready(i) }
+
+// PreadyRange is Partitioned.ReadyRange as a function (MPI_Pready_range, MPI-4.0
+// §4.2.1). Local.
+func PreadyRange(first, last int, r Request) error { return Partitions(r).ReadyRange(first, last) }
+
+// PreadyList is Partitioned.ReadyList as a function (MPI_Pready_list, MPI-4.0
+// §4.2.1). Local.
+func PreadyList(partitions []int, r Request) error { return Partitions(r).ReadyList(partitions...) }
+
+// Parrived is Partitioned.Arrived as a function (MPI_Parrived, MPI-4.0 §4.2.2).
+// Local.
+func Parrived(r Request, i int) (bool, error) { return Partitions(r).Arrived(i) }
+
+// partsClass is the class of an error of package partitioned, or 0.
+func partsClass(err error) Class {
+	var bad *PartitionError
+	var size *SizeError
+	switch {
+	case errors.As(err, &bad):
+		return ErrArg
+	case errors.As(err, &size):
+		return ErrTruncate
+	case errors.Is(err, partitioned.ErrNotStarted):
+		return ErrRequest
+	}
+	return 0
+}

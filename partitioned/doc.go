@@ -1,0 +1,30 @@
+// Package partitioned is the protocol of partitioned communication (MPI-4.0
+// chapter 4): one rank's sends, whose parts many goroutines make ready, and the
+// receives that they arrive in.
+//
+// # Channels
+//
+// PsendInit and PrecvInit make a persistent request each, and the two that match
+// are the sides of a channel. They match in the order of the calls, by context,
+// source and tag, and never with point-to-point messages. The sender's PInit
+// describes its side; the receiver compares the sizes and replies with PAccept.
+//
+// A round begins with a Start on each side. The receiver says PGo; from then on
+// the sender may send.
+//
+// # Blocks
+//
+// What is transferred is blocks: partitions of the sender that lie side by side,
+// as many as make a transfer worth its price, so tiny partitions share one and
+// large ones are blocks of their own. A block leaves when its last partition is
+// ready and the receiver has said PGo, whichever comes last. One that the receiver
+// will read is announced before the PGo, so that nothing has to come back first.
+// See ready.go.
+//
+// A block reaches the receiver's memory in one of three ways. The receiver reads
+// it from the sender's memory (read.go): where a transport shares the work of a
+// Get between the two ranks, that is the fastest if both wait. If the receiver
+// computes, or reads already, the goroutine that made the block ready writes it,
+// without ownership of the loop, where its process can (write.go). Short blocks,
+// and those that can't be read, are sent in packets (packets.go).
+package partitioned

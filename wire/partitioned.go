@@ -1,0 +1,203 @@
+package wire
+
+// The kinds of partitioned communication. Their imm names the receiver's side of
+// a channel, or the sender's, except for PInit, whose imm is that of a message.
+const (
+	PInit   uint8 = kindPartitioned + 0 | Urgent // a send has been initialized; header PInitHeader
+	PAccept uint8 = kindPartitioned + 1 | Urgent // the receive that matches it; header PAcceptHeader
+	PGo     uint8 = kindPartitioned + 2 | Urgent // the receive has begun a round; header PBlocksHeader, no blocks
+	PReady  uint8 = kindPartitioned + 3 | Urgent // blocks may be read from the sender's memory; header PBlocksHeader
+	PData   uint8 = kindPartitioned + 4          // header PDataHeader; body: bytes of blocks
+	PLanded uint8 = kindPartitioned + 5          // blocks have been written to the receiver's memory; header PBlocksHeader
+	PDone   uint8 = kindPartitioned + 6          // what became of blocks after PReady; header PBlocksHeader
+	PFree   uint8 = kindPartitioned + 7 | Urgent // a side has been given up; header PFreeHeader
+	PStop   uint8 = kindPartitioned + 8 | Urgent // write no more, and reply with PStill
+	PStill  uint8 = kindPartitioned + 9 | Urgent // nothing is being written any more
+)
+
+// PInitHeader describes a partitioned send.
+type PInitHeader []byte
+
+const (
+	pinitChannel = 0
+	pinitBytes   = 8
+	pinitParts   = 16
+	pinitPer     = 20
+	pinitAddr    = 24
+	pinitKey     = 32
+	pinitReads   = 40
+	PInitSize    = 48
+)
+
+// PartSend is what a PInit says.
+type PartSend struct {
+	Channel   uint64 // the sender's name for it
+	Bytes     uint64 // of the whole message
+	Parts     uint32 // partitions
+	Per       uint32 // partitions of a block
+	Addr, Key uint64 // of the sender's memory
+	Readable  bool   // it is registered for reading
+}
+
+// MakePInit fills b, which has at least PInitSize bytes.
+func MakePInit(b []byte, s PartSend) PInitHeader {
+	le.PutUint64(b[pinitChannel:], s.Channel)
+	le.PutUint64(b[pinitBytes:], s.Bytes)
+	le.PutUint32(b[pinitParts:], s.Parts)
+	le.PutUint32(b[pinitPer:], s.Per)
+	le.PutUint64(b[pinitAddr:], s.Addr)
+	le.PutUint64(b[pinitKey:], s.Key)
+	putBool(b[pinitReads:], s.Readable)
+	return PInitHeader(b[:PInitSize])
+}
+
+// Valid also checks that there are partitions, of one size, in blocks, and not more
+// blocks than bytes: the receiver keeps something of each.
+func (h PInitHeader) Valid() bool {
+	if len(h) != PInitSize {
+		return false
+	}
+	s := h.Send()
+	return s.Parts > 0 && s.Parts <= MaxParts && s.Per > 0 && s.Per <= s.Parts && (s.Bytes > 0 || s.Per == s.Parts) &&
+		s.Bytes <= MaxLength && s.Bytes%uint64(s.Parts) == 0
+}
+
+// MaxParts is the most partitions of a message.
+const MaxParts = 1 << 30
+
+func (h PInitHeader) Send() PartSend {
+	return PartSend{Channel: le.Uint64(h[pinitChannel:]), Bytes: le.Uint64(h[pinitBytes:]), Parts: le.Uint32(h[pinitParts:]),
+		Per: le.Uint32(h[pinitPer:]), Addr: le.Uint64(h[pinitAddr:]), Key: le.Uint64(h[pinitKey:]), Readable: h[pinitReads] != 0}
+}
+
+// PAcceptHeader describes the receive that a PInit has matched.
+type PAcceptHeader []byte
+
+const (
+	pacceptChannel = 0
+	pacceptBytes   = 8
+	pacceptParts   = 16
+	pacceptVerdict = 20
+	pacceptAddr    = 24
+	pacceptKey     = 32
+	PAcceptSize    = 40
+)
+
+// Verdict says whether a partitioned send and its receive fit.
+type Verdict uint8
+
+const (
+	Fits     Verdict = iota
+	Writable         // and the sender may write to the receiver's memory
+	Differs          // they are of different lengths
+	Forgone          // the receive has been given up
+	verdicts
+)
+
+// PartRecv is what a PAccept says.
+type PartRecv struct {
+	Channel   uint64 // the receiver's name for it
+	Bytes     uint64 // that it receives
+	Parts     uint32 // partitions
+	Verdict   Verdict
+	Addr, Key uint64 // of the receiver's memory, if it is Writable
+}
+
+// MakePAccept fills b, which has at least PAcceptSize bytes.
+func MakePAccept(b []byte, r PartRecv) PAcceptHeader {
+	le.PutUint64(b[pacceptChannel:], r.Channel)
+	le.PutUint64(b[pacceptBytes:], r.Bytes)
+	le.PutUint32(b[pacceptParts:], r.Parts)
+	le.PutUint32(b[pacceptVerdict:], uint32(r.Verdict))
+	le.PutUint64(b[pacceptAddr:], r.Addr)
+	le.PutUint64(b[pacceptKey:], r.Key)
+	return PAcceptHeader(b[:PAcceptSize])
+}
+
+func (h PAcceptHeader) Valid() bool {
+	return len(h) == PAcceptSize && le.Uint32(h[pacceptVerdict:]) < uint32(verdicts)
+}
+
+func (h PAcceptHeader) Recv() PartRecv {
+	return PartRecv{Channel: le.Uint64(h[pacceptChannel:]), Bytes: le.Uint64(h[pacceptBytes:]), Parts: le.Uint32(h[pacceptParts:]),
+		Verdict: Verdict(h[pacceptVerdict]), Addr: le.Uint64(h[pacceptAddr:]), Key: le.Uint64(h[pacceptKey:])}
+}
+
+// PBlocksHeader names blocks of a round, in PReady, PLanded and PDone, and the
+// round alone in PGo.
+type PBlocksHeader []byte
+
+const (
+	pblocksRound = 0
+	pblocksFirst = 4
+	pblocksCount = 8
+	pblocksFate  = 12
+	PBlocksSize  = 16
+)
+
+// Fate is what became of blocks that could be read, in a PDone.
+type Fate uint8
+
+const (
+	Taken   Fate = iota // they have been read
+	Refused             // they can't be read: send all as packets
+	Failed              // reading them has failed
+	fates
+)
+
+// MakePBlocks fills b, which has at least PBlocksSize bytes.
+func MakePBlocks(b []byte, round, first, count uint32, fate Fate) PBlocksHeader {
+	le.PutUint32(b[pblocksRound:], round)
+	le.PutUint32(b[pblocksFirst:], first)
+	le.PutUint32(b[pblocksCount:], count)
+	le.PutUint32(b[pblocksFate:], uint32(fate))
+	return PBlocksHeader(b[:PBlocksSize])
+}
+
+func (h PBlocksHeader) Valid() bool {
+	return len(h) == PBlocksSize && le.Uint32(h[pblocksFate:]) < uint32(fates)
+}
+func (h PBlocksHeader) Round() uint32 { return le.Uint32(h[pblocksRound:]) }
+func (h PBlocksHeader) Fate() Fate    { return Fate(h[pblocksFate]) }
+
+// Blocks returns the first block and their number.
+func (h PBlocksHeader) Blocks() (first, count uint32) {
+	return le.Uint32(h[pblocksFirst:]), le.Uint32(h[pblocksCount:])
+}
+
+// PDataHeader is where the bytes of a PData belong.
+type PDataHeader []byte
+
+const (
+	pdataOff   = 0
+	pdataRound = 8
+	PDataSize  = 16
+)
+
+// MakePData fills b, which has at least PDataSize bytes.
+func MakePData(b []byte, offset uint64, round uint32) PDataHeader {
+	le.PutUint64(b[pdataOff:], offset)
+	le.PutUint64(b[pdataRound:], uint64(round))
+	return PDataHeader(b[:PDataSize])
+}
+
+func (h PDataHeader) Valid() bool    { return len(h) == PDataSize }
+func (h PDataHeader) Offset() uint64 { return le.Uint64(h[pdataOff:]) } // in the message, in bytes
+func (h PDataHeader) Round() uint32  { return le.Uint32(h[pdataRound:]) }
+
+// PFreeHeader says whose side of a channel the imm of a PFree names.
+type PFreeHeader []byte
+
+const (
+	pfreeMine = 0
+	PFreeSize = 8
+)
+
+// MakePFree fills b, which has at least PFreeSize bytes.
+func MakePFree(b []byte, mine bool) PFreeHeader {
+	putBool(b[pfreeMine:], mine)
+	return PFreeHeader(b[:PFreeSize])
+}
+
+func (h PFreeHeader) Valid() bool { return len(h) == PFreeSize }
+func (h PFreeHeader) Mine() bool  { return h[pfreeMine] != 0 } // the sender's, whose PInit has not been accepted
