@@ -314,6 +314,12 @@ func TestEachEventMovesTheStates(t *testing.T) {
 			func(z *scene) { z.say(z.l.tend() == afterTick) }, "bell off, ticking, poll, arm urgent, true"},
 		{"a thread that is not wanted sleeps at once", func(z *scene) { z.l.threaded = false },
 			func(z *scene) { z.l.tend() }, "bell off, asleep"},
+		{"a waiter polls that was queued while a thread that is not wanted took the ring", func(z *scene) {
+			z.l.threaded = false
+			z.l.lastLook(fabric.WakeAll)
+			z.l.seen, z.d.log = z.l.passes, nil
+			z.a.op, z.a.node.sink = opStart, z.s
+		}, func(z *scene) { z.l.tend(); z.l.queue.push(&z.a.node); z.l.letGo() }, "a handed, a polls, poller a, bell off, asleep"},
 		{"a thread pauses where a backlog finds no room, and no waiter polls for it", func(z *scene) { z.stick(); z.l.park(z.a) },
 			func(z *scene) { z.l.tend(); z.l.relay() }, "a parked, list a, bell all, pausing, poll, arm all, poll"},
 		{"the same without a waiter", func(z *scene) { z.stick() },

@@ -79,6 +79,7 @@ func (l *Loop) stand(rung bool) nextLook {
 			return afterTick // a waiter polled within the tick
 		}
 		if !l.threaded && l.poller == nil {
+			l.bellHeard() // it may have rung: a waiter that parks next must not rely on it
 			return untilBell
 		}
 	}
