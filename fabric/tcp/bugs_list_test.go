@@ -98,7 +98,7 @@ var bugs = planted.List{
 	{"what the kernel holds unread is silence", "fabric/tcp/heartbeat.go",
 		"err == nil && n > 0 {", "err == nil && n < 0 {", "TestAfterAStop"},
 	{"a peer that is given up is not told", "fabric/tcp/expelled.go",
-		"if d.links[p].over {", "if false {", "TestARankThatTakesNothing"},
+		"if d.links[p].over {", "if false {", "TestARankThatAsks"},
 	{"Close cuts a piece in two", "fabric/tcp/close.go",
 		"c.jobs.headLen > 0 && len(c.head) < c.jobs.headLen", "false", "TestCloseInTheMiddle"},
 

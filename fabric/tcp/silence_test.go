@@ -126,6 +126,32 @@ func TestARankThatWasGivenUpIsRefused(t *testing.T) {
 	}
 }
 
+// A rank that asks why its connection has ended hears whether it was given up.
+func TestARankThatAsksHearsWhetherItWasGivenUp(t *testing.T) {
+	ms := mates(t, 2, nil)
+	a, b := ms[0], ms[1]
+	meetAll(t, ms...)
+	ask := func() error {
+		b.d.mu.Lock()
+		card := b.d.links[0].card
+		b.d.mu.Unlock()
+		err := errors.New("there is no door")
+		for _, o := range order(card.doors(), b.d.doors, b.d.won(0)) {
+			if err = b.d.askAt(t.Context(), 0, o.addr, card.Token); err != nil && strings.Contains(err.Error(), expelledMark) {
+				break
+			}
+		}
+		return err
+	}
+	if err := ask(); err == nil || strings.Contains(err.Error(), expelledMark) {
+		t.Errorf("the answer to a rank that was not given up is: %v", err)
+	}
+	a.d.End(1, &fabric.Error{Op: "test", Err: fabric.ErrPeerDown})
+	if err := ask(); err == nil || !strings.Contains(err.Error(), expelledMark+"rank 0 has declared rank 1 dead") {
+		t.Errorf("the answer to a rank that was given up is: %v", err)
+	}
+}
+
 // A peer that takes bytes slowly is alive, though no question gets through to it
 // within the deadline.
 func TestASlowLinkIsNoSilence(t *testing.T) { plainAndTLS(t, aSlowLinkIsNoSilence) }
