@@ -1,0 +1,101 @@
+package op
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Func sets to[i] = lower[i] ⊕ upper[i] for each element. The three slices are
+// equally long, a whole number of elements, and aligned for them. to is lower, or
+// upper, or overlaps neither; lower and upper may be one. Only to is written. No
+// slice is kept after the return.
+//
+// If the caller breaks the rule on lengths, the elements that all three slices
+// hold whole are combined, and the others are left alone.
+type Func func(lower, upper, to []byte)
+
+// Op is an operator. It does not change and is safe for concurrent use. An Op that
+// is the zero value fits no element type.
+type Op struct {
+	name     string
+	commutes bool
+	user     bool
+	funcs    table
+}
+
+// table has an operator's Func for each kind that it fits.
+type table [Complex128 + 1]Func
+
+// New returns an operator of the user's for elements of one kind. Its Func may
+// panic or block: it is never called under ownership of the loop. It has to be
+// associative. With a nil Func or an unknown kind the operator fits no element
+// type. See [Of] and [Vector] for functions of typed elements.
+func New(name string, k Kind, commutes bool, f Func) *Op {
+	o := &Op{name: name, commutes: commutes, user: true}
+	if k.known() {
+		o.funcs[k] = f
+	}
+	return o
+}
+
+func (o *Op) String() string { return o.name }
+
+// Commutes reports whether operands may be swapped (MPI_Op_commutative, MPI-4.0
+// §6.9.7).
+func (o *Op) Commutes() bool { return o.commutes }
+
+// User reports whether the operator is the user's code.
+func (o *Op) User() bool { return o.user }
+
+// Func returns the operator for elements of kind k, or a *KindError. It does not
+// allocate unless it fails.
+func (o *Op) Func(k Kind) (Func, error) {
+	if k.known() {
+		if f := o.funcs[k]; f != nil {
+			return f, nil
+		}
+	}
+	return nil, &KindError{o, k}
+}
+
+// KindError says that an operator does not fit an element type.
+type KindError struct {
+	Op   *Op
+	Kind Kind
+}
+
+func (e *KindError) Error() string {
+	takes := e.Op.takes()
+	if takes == "" {
+		return fmt.Sprintf("the operator %v fits no element type: give it a function that is not nil", e.Op)
+	}
+	return fmt.Sprintf("the operator %v is not defined for %v: it takes %s", e.Op, e.Kind, takes)
+}
+
+// families are the kinds that an error names by one word if all of them are meant.
+var families = [...]struct {
+	name        string
+	first, last Kind
+}{{"bool", Bool, Bool}, {"integers", Int8, Uint64}, {"floating-point numbers", Float32, Float64},
+	{"complex numbers", Complex64, Complex128}}
+
+// takes lists the element types of an operator for people.
+func (o *Op) takes() string {
+	var all []string
+	for _, f := range families {
+		var some []string
+		for k := f.first; k <= f.last; k++ {
+			if o.funcs[k] != nil {
+				some = append(some, k.String())
+			}
+		}
+		if len(some) == int(f.last-f.first)+1 {
+			some = []string{f.name}
+		}
+		all = append(all, some...)
+	}
+	if n := len(all); n > 1 {
+		return strings.Join(all[:n-1], ", ") + " and " + all[n-1]
+	}
+	return strings.Join(all, "")
+}
