@@ -2,8 +2,9 @@ package group
 
 import "fmt"
 
-// Map is an ordered set of ranks of the job: a communicator's. The nil Map is all
-// of them in their order. It does not change and is safe for concurrent use.
+// Map is an ordered set of ranks of the job: a group, or a communicator's members.
+// The nil Map is all of them in their order, however many there are. It does not
+// change and is safe for concurrent use.
 type Map struct {
 	// Members are first, first+stride and so on, unless they are listed.
 	first, stride, n int
@@ -14,32 +15,49 @@ type Map struct {
 // New returns the Map of members in their order: ranks of the job, none of them
 // twice, of which it keeps no reference.
 func New(members []int) (*Map, error) {
-	m := &Map{stride: 1, n: len(members)}
-	back := make(map[int32]int32, len(members))
-	strided := true
+	list := make([]int32, len(members))
 	for i, w := range members {
 		if w < 0 || w > 1<<31-1 {
 			return nil, fmt.Errorf("group: %d is no rank", w)
 		}
-		if at, twice := back[int32(w)]; twice {
-			return nil, fmt.Errorf("group: rank %d is in it twice, as %d and %d", w, at, i)
-		}
-		back[int32(w)] = int32(i)
-		switch i {
-		case 0:
-			m.first = w
-		case 1:
-			m.stride = w - m.first
-		}
-		strided = strided && w == m.first+i*m.stride
+		list[i] = int32(w)
 	}
-	if !strided {
-		m.back, m.list = back, make([]int32, len(members))
-		for i, w := range members {
-			m.list[i] = int32(w)
+	m := of(list)
+	if len(m.back) < len(m.list) {
+		for i, w := range list {
+			if at := m.back[w]; int(at) != i {
+				return nil, fmt.Errorf("group: rank %d is in it twice, as %d and %d", w, i, at)
+			}
 		}
 	}
 	return m, nil
+}
+
+// All returns the Map of all ranks of a job of n, in their order. Unlike the nil
+// Map, which translates alike, it knows how many there are. All(0) has no members.
+func All(n int) *Map { return &Map{stride: 1, n: max(n, 0)} }
+
+// of returns the Map of a list, which becomes its own. It lists members only where
+// they have no stride. If one is there twice, back is shorter than list.
+func of(list []int32) *Map {
+	m := &Map{stride: 1, n: len(list)}
+	if m.n > 0 {
+		m.first = int(list[0])
+	}
+	if m.n > 1 {
+		m.stride = int(list[1]) - m.first
+	}
+	strided := m.stride != 0
+	for i, w := range list {
+		strided = strided && int(w) == m.first+i*m.stride
+	}
+	if !strided {
+		m.list, m.back = list, make(map[int32]int32, len(list))
+		for i, w := range list {
+			m.back[w] = int32(i)
+		}
+	}
+	return m
 }
 
 // Len is the number of members; -1 for the nil Map, which does not know it.

@@ -53,7 +53,7 @@ func TestNilMapChangesNothing(t *testing.T) {
 }
 
 func TestMembersAreRanksAndOnce(t *testing.T) {
-	for _, members := range [][]int{{-1}, {0, -3}, {1, 2, 1}, {1 << 31}} {
+	for _, members := range [][]int{{-1}, {0, -3}, {1, 2, 1}, {5, 5}, {5, 5, 5}, {1 << 31}} {
 		if m, err := New(members); err == nil {
 			t.Errorf("%v makes %+v", members, m)
 		}
