@@ -110,15 +110,20 @@ func (d *Domain) offer(conn net.Conn, p fabric.Peer, a address) error {
 	if err == nil {
 		err = d.join(&end, yours, rails)
 	}
-	if err == nil && !d.made(p, conn, linkDialing) {
+	if err == nil && !d.made(p, nil, linkDialing) {
 		err = greet.ErrCrossed
 	}
 	if err != nil {
 		d.discardEnd(end)
 		return err
 	}
-	d.post(event{peer: p, made: true, qp: end.qp, card: yours, rails: end.rails, up: true})
-	if err = greet.Ready(conn); err != nil {
+	// The owner uses the connection from then on, and may end: its goodbye must not
+	// come before ready, so Close knows the socket from here on.
+	d.postWith(event{peer: p, made: true, qp: end.qp, card: yours, rails: end.rails, up: true}, func() {
+		d.links[p].conn = conn
+		err = greet.Ready(conn) // a byte, for which a new socket has room
+	})
+	if err != nil {
 		d.lost(p, err)
 	}
 	return nil

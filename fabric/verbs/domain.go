@@ -360,7 +360,10 @@ func (d *Domain) endpoint(p fabric.Peer) *endpoint {
 }
 
 // post hands an event to the owner and makes sure it looks.
-func (d *Domain) post(ev event) {
+func (d *Domain) post(ev event) { d.postWith(ev, func() {}) }
+
+// postWith is post that calls f first, under mu, unless the domain has been closed.
+func (d *Domain) postWith(ev event, f func()) {
 	d.mu.Lock()
 	if d.closed.Load() {
 		if ev.err != nil && int(ev.peer) < len(d.links) {
@@ -373,6 +376,7 @@ func (d *Domain) post(ev event) {
 		}
 		return
 	}
+	f()
 	d.events = append(d.events, ev)
 	d.pending.Store(true)
 	d.mu.Unlock()
