@@ -47,10 +47,11 @@ stress:
 	$(STRESS) -short -exec 'env GOMAXPROCS=8 GOGC=1 GODEBUG=clobberfree=1' $(ENGINE)
 	$(STRESS) -short -exec 'env GOMAXPROCS=1' $(ENGINE)
 
-# Planted bugs: the simulations have to find those of the engine and of flags,
-# tests those of waiting and of the transports.
+# Planted bugs: the simulations have to find those of the engine and of flags, the
+# symbolic machine those of collective plans, tests those of waiting and of the
+# transports.
 bugs:
-	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./fabric/... ./pt2pt ./partitioned ./comm -run PlantedBugs -v
+	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./fabric/... ./pt2pt ./partitioned ./comm ./coll -run PlantedBugs -v
 
 # The simulations with new seeds, for as long as SOAK says.
 SOAK ?= 10m

@@ -29,6 +29,9 @@ type Benchmark struct {
 // flagsPt2pt are the options of every point-to-point benchmark.
 const flagsPt2pt = "mixcuTzb"
 
+// flagsCollective are the options of every collective benchmark but barrier.
+const flagsCollective = "mixcuTzf"
+
 // benchmarks are in the order of osu-go list.
 var benchmarks = []*Benchmark{
 	{
@@ -125,6 +128,46 @@ var benchmarks = []*Benchmark{
 		Name: "barrier", Title: "OSU MPI Barrier Latency Test", Flags: "fixz",
 		Summary:  "a barrier of all ranks",
 		MinRanks: 2, Defaults: barrierDefaults, run: runBarrier,
+	},
+	{
+		Name: "allreduce", Title: "OSU MPI Allreduce Latency Test", Flags: flagsCollective,
+		Summary:  "a sum over all ranks, for all of them",
+		MinRanks: 2, Defaults: reductionDefaults, run: runCollective,
+	},
+	{
+		Name: "bcast", Title: "OSU MPI Broadcast Latency Test", Flags: flagsCollective,
+		Summary:  "a message of one rank to all",
+		MinRanks: 2, Defaults: collectiveDefaults, run: runCollective,
+	},
+	{
+		Name: "reduce", Title: "OSU MPI Reduce Latency Test", Flags: flagsCollective,
+		Summary:  "a sum over all ranks, for one of them",
+		MinRanks: 2, Defaults: reductionDefaults, run: runCollective,
+	},
+	{
+		Name: "gather", Title: "OSU MPI Gather Latency Test", Flags: flagsCollective,
+		Summary:  "a block of each rank to one rank",
+		MinRanks: 2, Defaults: collectiveDefaults, run: runCollective,
+	},
+	{
+		Name: "scatter", Title: "OSU MPI Scatter Latency Test", Flags: flagsCollective,
+		Summary:  "a block to each rank from one rank",
+		MinRanks: 2, Defaults: collectiveDefaults, run: runCollective,
+	},
+	{
+		Name: "allgather", Title: "OSU MPI Allgather Latency Test", Flags: flagsCollective,
+		Summary:  "a block of each rank to all ranks",
+		MinRanks: 2, Defaults: collectiveDefaults, run: runCollective,
+	},
+	{
+		Name: "alltoall", Title: "OSU MPI All-to-All Personalized Exchange Latency Test", Flags: flagsCollective,
+		Summary:  "a block of each rank to each rank",
+		MinRanks: 2, Defaults: collectiveDefaults, run: runCollective,
+	},
+	{
+		Name: "exscan", Title: "Weft MPI Exscan Latency Test", Own: true, Flags: flagsCollective,
+		Summary:  "a sum over the ranks before each rank",
+		MinRanks: 2, Defaults: reductionDefaults, run: runCollective,
 	},
 	{
 		Name: "matching", Title: "Weft MPI Matching Test", Flags: "mixqB",

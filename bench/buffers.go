@@ -49,6 +49,29 @@ func (b *buffers[T]) take(count, n int) (send, recv [][]T, err error) {
 	return send, recv, nil
 }
 
+// pair returns a send and a recv buffer of sends and recvs elements, filled as those
+// of take. Both are multiples of n, the number of elements of the size that is
+// measured: the first pair is large enough for the whole run. They are valid until the
+// next take or free.
+func (b *buffers[T]) pair(n, sends, recvs int) (send, recv []T, err error) {
+	if b.send == nil {
+		most := max(n, b.o.MaxSize/width[T]())
+		if send, err = b.make(sends / n * most); err != nil {
+			return nil, nil, err
+		}
+		if recv, err = b.make(recvs / n * most); err != nil {
+			return nil, nil, err
+		}
+		clear(send)
+		clear(recv)
+		b.send, b.recv = [][]T{send}, [][]T{recv}
+	}
+	send, recv = b.send[0][:sends], b.recv[0][:recvs]
+	set(send, 'a')
+	set(recv, 'b')
+	return send, recv, nil
+}
+
 // grow adds a pair of buffers.
 func (b *buffers[T]) grow(n int) error {
 	s, err := b.make(n)

@@ -137,6 +137,17 @@ var (
 		ValidationWarmup: 5, Types: []Datatype{Char},
 		Senders: 1, Receivers: 2,
 	}
+	collectiveDefaults = Options{
+		MinSize: 1, MaxSize: 1 << 20,
+		Iterations: 1000, Warmup: 100, IterationsLarge: 100, WarmupLarge: 10,
+		ValidationWarmup: 5, Types: []Datatype{Char},
+	}
+	// MPI has no sum of MPI_CHAR.
+	reductionDefaults = Options{
+		MinSize: 4, MaxSize: 1 << 20,
+		Iterations: 1000, Warmup: 100, IterationsLarge: 100, WarmupLarge: 10,
+		ValidationWarmup: 5, Types: []Datatype{Int},
+	}
 	barrierDefaults = Options{
 		Iterations: 1000, Warmup: 100, IterationsLarge: 1000, WarmupLarge: 100,
 	}

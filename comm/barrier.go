@@ -2,7 +2,6 @@ package comm
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/weft-mpi/weft/progress"
@@ -13,11 +12,10 @@ import (
 // most. The second does too, and then prepares the flags. Later ones use flags
 // if every rank could prepare them.
 type barrier struct {
-	mu     sync.Mutex // for the whole of a barrier
-	calls  int
-	way    way
-	broken error // why the ranks are no longer in step, nil while they are
-	flags  flags
+	mu    sync.Mutex // for the whole of a barrier
+	calls int
+	way   way
+	flags flags
 }
 
 type way uint8
@@ -38,9 +36,12 @@ const (
 	flagsTag   = 1<<30 + 1
 )
 
+// isLast reports whether a tag is one of the last barrier's.
+func isLast(tag int32) bool { return tag >= lastTag && tag < flagsTag-1 }
+
 // Barrier blocks until every rank of the communicator has called it
 // (MPI_Barrier, MPI-4.0 §6.3). After an error, which may be that of ctx, the
-// ranks are no longer in step, and later calls fail with that error. Calls of
+// communicator's collective calls fail at all ranks (abort.go). Calls of
 // several goroutines run one after another. The last barrier, before the engine
 // ends, is independent of all others. Non-local.
 //
@@ -53,12 +54,12 @@ func (c *Comm) Barrier(ctx context.Context, last bool) (err error) {
 	defer b.mu.Unlock()
 	tag := int32(lastTag)
 	if !last {
-		if b.broken != nil {
-			return b.broken
+		if err := c.Broken(); err != nil {
+			return err
 		}
 		defer func() {
 			if err != nil {
-				b.broken = fmt.Errorf("an earlier collective call has failed, so that the ranks are not in step: %w", err)
+				c.fail(c.seq.Load()+1, err)
 			}
 		}()
 		if b.calls++; b.way == byFlags {
@@ -72,7 +73,7 @@ func (c *Comm) Barrier(ctx context.Context, last bool) (err error) {
 	id, out, in := c.Library(), [1]byte{1}, [1]byte{}
 	for deciding := false; ; deciding = true {
 		for step := 1; step < c.Size; step *= 2 {
-			to, from, tag := (c.Rank+step)%c.Size, (c.Rank-step+c.Size)%c.Size, tag+int32(step)
+			to, from, tag := c.world((c.Rank+step)%c.Size), c.world((c.Rank-step+c.Size)%c.Size), tag+int32(step)
 			if c.P2P.TrySend(to, id, tag, out[:]) {
 				_, err = c.P2P.Recv(ctx, from, id, tag, in[:])
 			} else {
@@ -100,15 +101,15 @@ func (c *Comm) Barrier(ctx context.Context, last bool) (err error) {
 	}
 }
 
-// release gives the flags of a communicator back that is freed. No barrier is under
+// giveFlags gives the flags of a communicator back that is freed. No barrier is under
 // way here, or the program breaks the rules.
-func (c *Comm) release() {
+func (c *Comm) giveFlags() {
 	b := &c.barrier
 	if !b.mu.TryLock() {
 		return
 	}
 	defer b.mu.Unlock()
-	if b.way == byFlags && b.broken == nil {
+	if b.way == byFlags && c.Broken() == nil {
 		b.flags.release()
 		b.way = byMessages
 	}

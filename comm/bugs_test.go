@@ -20,5 +20,17 @@ func TestPlantedBugs(t *testing.T) {
 	for _, b := range bugs {
 		all = append(all, planted.Seeded(b))
 	}
-	planted.Tests{Root: "..", Args: []string{"-test.timeout", "20m"}}.Simulate(t, all)
+	how := planted.Tests{Root: "..", Args: []string{"-test.timeout", "20m"}}
+	how.Simulate(t, all)
+	how.Hunt(t, callBugs)
+}
+
+// The tests of context ids find the bugs in them.
+func TestPlantedBugsOfIds(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, idBugs)
+}
+
+// The tests of creations find the bugs in them.
+func TestPlantedBugsOfCreations(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, creationBugs)
 }

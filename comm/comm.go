@@ -2,8 +2,10 @@ package comm
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
+	"github.com/weft-mpi/weft/group"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
 )
@@ -15,10 +17,23 @@ type Comm struct {
 	P2P        *pt2pt.Engine // carries its messages
 	ID         uint32        // context of the program's messages; ID+1 is the library's
 	Rank, Size int
+	Ranks      *group.Map // its ranks in the job; nil: all, in the job's order
 
 	in      *Instance
 	over    atomic.Bool // see Over
+	known   sync.Once   // see Announce
 	barrier barrier
+
+	seq     atomic.Uint32               // collective calls so far, of all kinds but Barrier and Dup
+	broken  atomic.Pointer[BrokenError] // see abort.go
+	busy    atomic.Bool                 // a goroutine is in a blocking collective call
+	scratch scratch
+	plans   plans // of the last calls
+
+	brokenFrom uint32 // the first call that broken concerns; the owner's
+
+	calls int  // nonblocking collective calls under way; the owner's
+	freed bool // by Free; the owner's
 }
 
 // Instance is the rank's engine that the communicator belongs to. Local.
@@ -30,7 +45,8 @@ func (c *Comm) Library() uint32 { return c.ID + 1 }
 
 // Sendrecv sends out to dest and receives into in from source, in the
 // communicator's context, without the deadlock that one after the other may be
-// (MPI_Sendrecv, MPI-4.0 §3.2.7). Either rank may be pt2pt.ProcNull. The buffers
+// (MPI_Sendrecv, MPI-4.0 §3.2.7). dest and source are ranks of the job, and
+// either may be pt2pt.ProcNull. The buffers
 // are the engine's until the return. It ends with ctx. Non-local.
 func (c *Comm) Sendrecv(ctx context.Context, out []byte, dest int, sendtag int32, in []byte, source int, recvtag int32) (progress.Result, error) {
 	// Most sends go at once: then the receive is all that is left to wait for.

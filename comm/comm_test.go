@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -23,6 +22,12 @@ const patience = 5 * time.Minute
 // engines are the ranks of a job of goroutines. They end with the test.
 func engines(t *testing.T, n int) (all []*Instance) {
 	t.Helper()
+	return drawing(t, n, func(int) func() uint32 { return nil })
+}
+
+// drawing is engines whose context ids are made of what draw(rank) draws.
+func drawing(t *testing.T, n int, draw func(rank int) func() uint32) (all []*Instance) {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	provider := mem.NewNetwork(n).Provider()
 	var doms []fabric.Domain
@@ -36,7 +41,7 @@ func engines(t *testing.T, n int) (all []*Instance) {
 	}
 	for i, d := range doms {
 		in := New(Config{
-			Rank: i, Informed: true, Limits: pt2pt.DefaultLimits,
+			Rank: i, Informed: true, Limits: pt2pt.DefaultLimits, Draw: draw(i),
 			Progress: progress.Config{Domain: d, Addrs: addrs, Log: log, Ranks: n, Oversubscribed: true},
 		})
 		t.Cleanup(func() {
@@ -61,33 +66,6 @@ func each(all []*Instance, f func(ctx context.Context, in *Instance) error) []er
 	}
 	wg.Wait()
 	return errs
-}
-
-// The tree reaches every rank once, from a rank that is nearer to the root.
-func TestABinomialTreeReachesEveryRank(t *testing.T) {
-	for size := 1; size <= 70; size++ {
-		told := make([]int, size)
-		for rank := range size {
-			parent, children := binomial(rank, size)
-			if (parent < 0) != (rank == 0) || parent >= rank {
-				t.Errorf("of %d ranks, %d has the parent %d", size, rank, parent)
-			}
-			for _, child := range children {
-				if up, _ := binomial(child, size); up != rank {
-					t.Errorf("of %d ranks, %d has the child %d, whose parent is %d", size, rank, child, up)
-				}
-				told[child]++
-			}
-			if most := int(math.Ceil(math.Log2(float64(size)))); len(children) > most {
-				t.Errorf("of %d ranks, %d has %d children", size, rank, len(children))
-			}
-		}
-		for rank, n := range told {
-			if want := min(rank, 1); n != want {
-				t.Errorf("of %d ranks, %d is told %d times", size, rank, n)
-			}
-		}
-	}
 }
 
 // No rank leaves a barrier before all have come.
@@ -156,48 +134,6 @@ func TestDuplicatesHaveContextsOfTheirOwn(t *testing.T) {
 	for _, id := range ids[0] {
 		if id%2 != 0 {
 			t.Errorf("context %d is odd", id)
-		}
-	}
-}
-
-// Ranks draw different ids, and none twice when they run out.
-func TestContextIdsRunOutOnce(t *testing.T) {
-	const n = 3
-	all := engines(t, n)
-	seen := map[uint32]bool{0: true}
-	for range 100 {
-		for _, in := range all {
-			id := in.draw()
-			if seen[id] || id%2 != 0 {
-				t.Fatalf("rank %d draws %d", in.World.Rank, id)
-			}
-			seen[id] = true
-		}
-	}
-	last := uint32((math.MaxUint32 - 2) / 2 / n)
-	all[0].drawn.Store(last - 1)
-	if id := all[0].draw(); id == 0 || id != last*n*2 {
-		t.Errorf("the last draw is %d", id)
-	}
-	for range 5 {
-		if id := all[0].draw(); id != 0 {
-			t.Errorf("behind the last draw comes %d", id)
-		}
-	}
-	if n := all[0].drawn.Load(); n != last {
-		t.Errorf("the count goes on to %d, and will come around", n)
-	}
-	for rank, err := range each(all, func(ctx context.Context, in *Instance) error {
-		_, err := in.World.Dup(ctx)
-		return err
-	}) {
-		if !errors.Is(err, ErrNoContext) {
-			t.Errorf("rank %d: Dup without an id: %v", rank, err)
-		}
-	}
-	for rank, err := range each(all, func(ctx context.Context, in *Instance) error { return in.World.Barrier(ctx, false) }) {
-		if err != nil {
-			t.Errorf("rank %d: a barrier behind a Dup without an id: %v", rank, err)
 		}
 	}
 }

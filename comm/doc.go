@@ -7,16 +7,19 @@
 // checks the arguments of a call, adds the user's context, and turns results
 // into statuses and error classes.
 //
-// Every communicator has all ranks of the job, in the job's order. Contexts come
-// in pairs, an even one for the program's messages and the next odd one for the
-// library's own (ids.go). A Comm is usable until Free or the end of its Instance
-// (lifetime.go).
+// A Comm has all ranks of the job in their order, or those of its Map (Comm.Ranks).
+// Contexts come in pairs, an even one for the program's messages and the next odd
+// one for the library's own (ids.go). A Comm is usable until Free or the end of its
+// Instance (lifetime.go).
 //
-// Collective calls send point-to-point messages in the odd context. Dup agrees
-// on a context along a binomial tree. Barrier is a dissemination: over flags in
-// shared memory where the ranks reach one another's (flags.go), otherwise over
-// messages (barrier.go).
+// Collective calls send point-to-point messages in the odd context. They carry out
+// plans of package coll, step by step in the calling goroutine (collective.go), or
+// as a request of the loop's (icollective.go); the last plans are kept (plans.go).
+// A call that fails at a rank fails at all (abort.go). Communicators are made by
+// such calls (creation.go). Barrier is a dissemination: over flags in shared memory
+// where the ranks reach one another's (flags.go), otherwise over messages
+// (barrier.go).
 //
-// Package comm imports fabric, progress, pt2pt and internal/membar. It knows
+// Package comm imports coll, fabric, group, partitioned, progress, pt2pt, wire and internal/membar. It knows
 // neither transports nor launchers: New is given the domains and the addresses.
 package comm

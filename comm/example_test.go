@@ -24,10 +24,10 @@ func Example() {
 		Progress: progress.Config{Domain: domain, Addrs: [][]byte{domain.Addr()}, Log: slog.Default()},
 	})
 	dup, err := engine.World.Dup(context.Background())
-	fmt.Println(engine.World.ID, dup.ID, dup.Size, err)
+	fmt.Println(dup.ID == engine.World.ID, dup.Size, err)
 	engine.End()
 	fmt.Println(dup.Over(), engine.Close())
 	// Output:
-	// 0 2 1 <nil>
+	// false 1 <nil>
 	// true <nil>
 }

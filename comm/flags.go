@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"sync"
@@ -106,13 +107,13 @@ func (f *flags) begin() {
 }
 
 // plan lists, for each round, the ranks whose flags a rank loads and the ranks
-// that load its own.
-func plan(rank, size int) (rounds []flagRound) {
+// that load its own, as ranks of the job, which world gives.
+func plan(rank, size int, world func(rank int) int) (rounds []flagRound) {
 	for dist := 1; dist < size; dist *= radix {
 		var r flagRound
 		for i := 1; i < radix && i*dist < size; i++ {
-			r.sources = append(r.sources, source{rank: (rank - i*dist + size) % size})
-			r.lookers = append(r.lookers, looker{rank: (rank + i*dist) % size})
+			r.sources = append(r.sources, source{rank: world((rank - i*dist + size) % size)})
+			r.lookers = append(r.lookers, looker{rank: world((rank + i*dist) % size)})
 		}
 		rounds = append(rounds, r)
 	}
@@ -127,7 +128,7 @@ const placeSize = 32
 // and 0 otherwise; an error is one of the messages'. A rank that can't share its
 // flags sends that too, since the others wait for its message.
 func (f *flags) prepare(ctx context.Context, c *Comm) (can byte, err error) {
-	*f = flags{in: c.in, context: c.Library(), rounds: plan(c.Rank, c.Size)}
+	*f = flags{in: c.in, context: c.Library(), rounds: plan(c.Rank, c.Size, c.world)}
 	ok := f.share()
 	var requests []progress.Handle
 	var places [][]byte
@@ -272,7 +273,7 @@ func (f *flags) look(r *flagRound) bool {
 
 // lost is why a flag that is not raised never will be, nil if it may be.
 func (f *flags) lost(r *flagRound) error {
-	if err := f.in.P2P.Dead(); err != nil {
+	if err := cmp.Or(f.in.P2P.DeadIn(f.context), f.in.P2P.Forbidden(f.context)); err != nil {
 		return err
 	}
 	return f.in.Loop.Conn(fabric.Peer(r.sources[f.next].rank)).Down()

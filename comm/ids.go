@@ -1,26 +1,65 @@
 package comm
 
 import (
-	"errors"
-	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/weft-mpi/weft/group"
+	"github.com/weft-mpi/weft/pt2pt"
 )
 
-// A context id is the number of a draw at the rank that drew it, times the size
-// of the job, plus that rank: so no two ranks draw the same, without a word
-// between them. Twice that is even: the odd id behind it is the library's. Draws
-// count from 1; 0 is the context of all ranks. Ids are not used again.
+// A context id is a random even number; the odd one behind it is the library's. So
+// nothing is counted, nothing runs out, and creations on different communicators
+// need no word between them: two of the same id, as good as never, are told by the
+// members, each of which reserves the id at its engine before it is used. Each rank
+// draws from a sequence of its own. 0 is the context of all ranks, and 2 that of each
+// rank's Self.
 
-// ErrNoContext is returned by Dup when rank 0 has drawn all its context ids.
-var ErrNoContext = errors.New("rank 0 has made so many communicators that no context id is left")
+// ids draws context ids. It is safe for concurrent use.
+type ids struct {
+	mu   sync.Mutex
+	draw func() uint32
+}
 
-// draw returns a context id that no communicator of the job has, or 0 if this
-// rank has drawn all of its own.
-func (in *Instance) draw() uint32 {
-	n := uint64(in.drawn.Add(1))
-	id := (n*uint64(in.World.Size) + uint64(in.World.Rank)) * 2
-	if id >= math.MaxUint32-1 {
-		in.drawn.Add(^uint32(0)) // so that the count never wraps
-		return 0
+func newIDs(draw func() uint32, rank int) *ids {
+	if draw == nil {
+		draw = rand.New(rand.NewPCG(rand.Uint64(), uint64(rank))).Uint32
 	}
-	return uint32(id)
+	return &ids{draw: draw}
+}
+
+// next returns an id that a communicator may have.
+func (g *ids) next() uint32 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for {
+		if id := g.draw() &^ 1; id != 0 && id != pt2pt.Creation {
+			return id
+		}
+	}
+}
+
+// draw reserves an id that is free at this rank. For the owner.
+func (in *Instance) draw() uint32 {
+	for {
+		if id := in.ids.next(); in.P2P.Reserve(id) {
+			return id
+		}
+	}
+}
+
+// reserve keeps an id for a creation, and reports whether it is free. Local.
+func (in *Instance) reserve(id uint32) (free bool) {
+	in.Loop.Exclusive(func() { free = in.P2P.Reserve(id) })
+	return free
+}
+
+// unreserve gives an id up whose creation has failed. Local.
+func (in *Instance) unreserve(id uint32) {
+	in.Loop.Exclusive(func() { in.P2P.Unreserve(id) })
+}
+
+// open makes a reserved id a communicator's, see pt2pt.Engine.Open. Local.
+func (in *Instance) open(id uint32, own, remote *group.Map) {
+	in.Loop.Exclusive(func() { in.P2P.Open(id, own, remote) })
 }

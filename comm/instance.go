@@ -9,6 +9,7 @@ import (
 	"github.com/weft-mpi/weft/partitioned"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
+	"github.com/weft-mpi/weft/wire"
 )
 
 // Config configures a rank's engine.
@@ -19,6 +20,12 @@ type Config struct {
 	// Informed means that Lost or Fail reports every death to this rank, so it
 	// need not tell other ranks of those it learns of.
 	Informed bool
+	// Classify returns the error class that other ranks are told of an error; nil
+	// for none.
+	Classify func(error) int
+	// Draw draws the numbers of which context ids are made, nil for a generator with
+	// a seed of its own. Draws of an Instance come one at a time.
+	Draw func() uint32
 }
 
 // Instance is a rank's engine, from New to End and Close. It is safe for
@@ -28,29 +35,35 @@ type Instance struct {
 	P2P   *pt2pt.Engine
 	Parts *partitioned.Engine
 	World *Comm // of all ranks
+	Self  *Comm // of this rank alone (MPI_COMM_SELF, MPI-4.0 §7.2.4), see Announce
 
 	flags flagPool
+	ids   *ids
 
-	drawn atomic.Uint32 // contexts that this rank has drawn; see ids.go
+	ended   atomic.Bool // stored by End, under mu; loaded by Ended
+	mu      sync.Mutex
+	live    map[*Comm]struct{} // communicators that are not over
+	early   map[uint32]abort   // aborts of communicators that are not made here yet, by context; under mu
+	running map[uint32]*Comm   // communicators with nonblocking collective calls under way, by id; the owner's
 
-	ended atomic.Bool // stored by End, under mu; loaded by Ended
-	mu    sync.Mutex
-	live  map[*Comm]struct{} // communicators that are not over
+	classify func(error) int
 }
 
 // New starts the engine. The domains of cfg.Progress are the Instance's from then
 // on: Close closes them. Local.
 func New(cfg Config) *Instance {
-	in := &Instance{Loop: progress.New(cfg.Progress), live: map[*Comm]struct{}{}}
+	in := &Instance{Loop: progress.New(cfg.Progress), live: map[*Comm]struct{}{}, running: map[uint32]*Comm{}, ids: newIDs(cfg.Draw, cfg.Rank), classify: cfg.Classify}
 	size := len(cfg.Progress.Addrs)
 	in.P2P = pt2pt.New(in.Loop, cfg.Rank, size)
 	in.P2P.Limit(cfg.Limits)
 	in.Parts = partitioned.New(in.Loop, cfg.Rank)
+	in.Loop.Handle(aborts{in}, wire.Abort)
 	in.Loop.Go()
 	if cfg.Informed {
 		in.P2P.Informed()
 	}
 	in.World = in.add(&Comm{P2P: in.P2P, Rank: cfg.Rank, Size: size, in: in})
+	in.Self = in.newSelf(cfg.Rank, size)
 	return in
 }
 

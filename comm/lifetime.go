@@ -31,25 +31,73 @@ func (in *Instance) End() (first bool) {
 
 // add makes c one of the rank's communicators, one that is over if they are.
 func (in *Instance) add(c *Comm) *Comm {
+	in.Loop.Exclusive(func() { in.addOwned(c) })
+	return c
+}
+
+// addOwned is add for the owner.
+func (in *Instance) addOwned(c *Comm) *Comm {
 	in.mu.Lock()
-	defer in.mu.Unlock()
+	news, told := in.early[c.ID]
+	delete(in.early, c.ID)
 	if in.ended.Load() {
 		c.over.Store(true)
 	} else {
 		in.live[c] = struct{}{}
 	}
+	in.mu.Unlock()
+	if told {
+		c.breakFrom(news.seq, news.err)
+	}
 	return c
 }
 
 // Free ends the communicator and reports whether it was not over before.
-// Operations under way go on. Local (MPI_Comm_free, MPI-4.0 §7.4.3).
+// Operations under way go on. Messages that nothing can receive any more are
+// dropped, see pt2pt.Engine.Close. Local (MPI_Comm_free, MPI-4.0 §7.4.3).
 func (c *Comm) Free() (first bool) {
+	if c.end() {
+		return false
+	}
+	c.giveFlags()
+	c.in.Loop.Exclusive(func() {
+		c.P2P.Close(c.ID)
+		c.freed = true
+		c.forget()
+	})
+	return true
+}
+
+// end makes the communicator over and reports whether it was before.
+func (c *Comm) end() (was bool) {
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
 	delete(c.in.live, c)
-	if c.over.Swap(true) {
-		return false
+	return c.over.Swap(true)
+}
+
+// hold keeps the communicator's context for a nonblocking collective call: it may go
+// on after Free. For the owner.
+func (c *Comm) hold() {
+	c.P2P.Hold(c.ID)
+	if c.calls++; c.calls == 1 {
+		c.in.running[c.ID] = c
 	}
-	c.release()
-	return true
+}
+
+// release undoes hold. For the owner.
+func (c *Comm) release() {
+	if c.calls--; c.calls == 0 {
+		delete(c.in.running, c.ID)
+	}
+	c.P2P.Release(c.ID)
+	c.forget()
+}
+
+// forget drops what an abort has left of a communicator that nothing uses any more.
+// For the owner.
+func (c *Comm) forget() {
+	if c.freed && c.calls == 0 {
+		c.P2P.Allow(c.Library())
+	}
 }

@@ -224,7 +224,7 @@ func (r *simRank) begin() error {
 			return nil
 		}
 	}
-	r.f = &flags{in: r.in, rounds: plan(r.id, len(w.ranks))}
+	r.f = &flags{in: r.in, rounds: plan(r.id, len(w.ranks), w.ranks[0].in.World.world)}
 	if !r.f.share() {
 		return fmt.Errorf("rank %d can't share its flags", r.id)
 	}

@@ -1,5 +1,10 @@
 package mpi
 
+import (
+	"github.com/weft-mpi/weft/coll"
+	"github.com/weft-mpi/weft/comm"
+)
+
 // Barrier blocks until every rank of the communicator has called it
 // (MPI_Barrier, MPI-4.0 §6.3). Every rank must call it, in the same order among
 // the communicator's collective calls. If it fails, for instance because its
@@ -14,5 +19,17 @@ func (c *Comm) Barrier() error {
 	if c.gone() {
 		return c.explain(call, 0, 0, false)
 	}
-	return fail(call, c.core.Barrier(c.ctx, false))
+	return c.fail(call, c.core.Barrier(c.ctx, false))
+}
+
+// Ibarrier starts a barrier (MPI_Ibarrier, MPI-4.0 §6.12.1): the request completes
+// when every rank of the communicator has called Ibarrier. It does not match a
+// Barrier. Local.
+func (c *Comm) Ibarrier() (Request, error) {
+	x := operation{}
+	err := c.checkCollective("Ibarrier")
+	if err == nil {
+		err = x.uniform(c, &comm.PlanKey{Call: coll.Barrier})
+	}
+	return x.begin(c, coll.Barrier, err)
 }

@@ -23,7 +23,7 @@ func (w *World) BufferAttach(buf []byte) error {
 	if err := w.check(call); err != nil {
 		return err
 	}
-	return fail(call, w.comm.p2p.AttachBuffer(pt2pt.Everywhere, buf))
+	return w.fail(call, w.comm.p2p.AttachBuffer(pt2pt.Everywhere, buf))
 }
 
 // BufferDetach blocks until all messages in the attached memory have been sent
@@ -36,7 +36,7 @@ func (w *World) BufferDetach(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	b, err := w.comm.p2p.DetachBuffer(ctx, pt2pt.Everywhere)
-	return b, fail(call, err)
+	return b, w.fail(call, err)
 }
 
 // BufferFlush blocks until all messages in the attached memory have been sent
@@ -47,7 +47,7 @@ func (w *World) BufferFlush(ctx context.Context) error {
 	if err := w.check(call); err != nil {
 		return err
 	}
-	return fail(call, w.comm.p2p.FlushBuffer(ctx, pt2pt.Everywhere))
+	return w.fail(call, w.comm.p2p.FlushBuffer(ctx, pt2pt.Everywhere))
 }
 
 // BufferIflush starts a BufferFlush (MPI_Buffer_iflush, MPI-4.1 §3.6). Local.
@@ -55,7 +55,7 @@ func (w *World) BufferIflush() (Request, error) {
 	if err := w.check("BufferIflush"); err != nil {
 		return Request{}, err
 	}
-	return Request{w.comm.p2p.IflushBuffer(context.Background(), pt2pt.Everywhere)}, nil
+	return w.self.request(w.comm.p2p.IflushBuffer(context.Background(), pt2pt.Everywhere)), nil
 }
 
 // BufferAttach gives buf to the buffered sends of this communicator only
@@ -65,7 +65,7 @@ func (c *Comm) BufferAttach(buf []byte) error {
 	if c.gone() {
 		return c.explain(call, 0, 0, false)
 	}
-	return fail(call, c.p2p.AttachBuffer(c.cid, buf))
+	return c.fail(call, c.p2p.AttachBuffer(c.cid, buf))
 }
 
 // BufferDetach is World.BufferDetach for the communicator's own memory
@@ -76,7 +76,7 @@ func (c *Comm) BufferDetach() ([]byte, error) {
 		return nil, c.explain(call, 0, 0, false)
 	}
 	b, err := c.p2p.DetachBuffer(c.ctx, c.cid)
-	return b, fail(call, err)
+	return b, c.fail(call, err)
 }
 
 // BufferFlush is World.BufferFlush for the communicator's own memory
@@ -86,7 +86,7 @@ func (c *Comm) BufferFlush() error {
 	if c.gone() {
 		return c.explain(call, 0, 0, false)
 	}
-	return fail(call, c.p2p.FlushBuffer(c.ctx, c.cid))
+	return c.fail(call, c.p2p.FlushBuffer(c.ctx, c.cid))
 }
 
 // BufferIflush starts a BufferFlush (MPI_Comm_iflush_buffer, MPI-4.1 §3.6).
@@ -95,5 +95,5 @@ func (c *Comm) BufferIflush() (Request, error) {
 	if c.gone() {
 		return Request{}, c.explain("Comm.BufferIflush", 0, 0, false)
 	}
-	return Request{c.p2p.IflushBuffer(c.ctx, c.cid)}, nil
+	return c.request(c.p2p.IflushBuffer(c.ctx, c.cid)), nil
 }

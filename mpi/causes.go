@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/comm"
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/pt2pt"
 )
@@ -26,6 +27,20 @@ type NoBufferError = pt2pt.NoBufferError
 // (Limits.Stall).
 type LimitError = pt2pt.LimitError
 
+// LengthError is in the error of a collective call that gets a shorter message than
+// its arguments say, of class ErrCount. Rank is the sender's in the communicator, Got
+// and Want are bytes. After a longer message the error has a TruncateError.
+type LengthError = comm.LengthError
+
+// CallError is in the error of a collective call that has failed at another rank,
+// Rank of the job. Code is the error's class there, which is also that of the error
+// here, and Text is its text.
+type CallError = comm.CallError
+
+// BrokenError is in the error of collective calls on a communicator on which one has
+// failed before, with Err. They have that one's class.
+type BrokenError = comm.BrokenError
+
 // FabricError is in the errors of a transport. Op is the operation that failed,
 // Peer its rank if HasPeer is set, Remedy what the user can do about it, or "",
 // and Err the cause.
@@ -39,6 +54,11 @@ type EnvError = boot.EnvError
 // LostError is in the error of an Init that can't complete because a rank has
 // left, of class ErrProcFailed. Rank is that rank, Reason says how it left.
 type LostError = boot.LostError
+
+// AbortError is in the errors of ranks that are goroutines once one of them has
+// called Abort, of class ErrProcAborted, and in that of their Run. Rank is the
+// rank that called it, Code the exit code it has asked for, and Why its reason.
+type AbortError = boot.AbortError
 
 // ErrNotReady is in the error of a ready send that still waited for its receiver
 // when it learned that no receive had been posted. The message was received.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/weft-mpi/weft/comm"
+	"github.com/weft-mpi/weft/group"
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
@@ -42,18 +43,26 @@ const (
 type Comm struct {
 	w    *World
 	core *comm.Comm
+	st   *commState
 	ctx  context.Context // of WithContext, or nil
 
 	// Copies of core's fields, which a call reads without another load.
 	p2p        *pt2pt.Engine
 	cid        uint32
 	rank, size int
+	ranks      *group.Map // nil: those of the job
 }
 
-// newComm makes a user's handle of core, with the context ctx for its
-// operations.
+// newComm makes the first handle of core, with the context ctx for its operations.
 func newComm(w *World, core *comm.Comm, ctx context.Context) *Comm {
-	return &Comm{w: w, core: core, ctx: ctx, p2p: core.P2P, cid: core.ID, rank: core.Rank, size: core.Size}
+	c := &Comm{}
+	c.is(w, core, ctx)
+	return c
+}
+
+// is makes c that handle.
+func (c *Comm) is(w *World, core *comm.Comm, ctx context.Context) {
+	*c = Comm{w: w, core: core, st: &commState{}, ctx: ctx, p2p: core.P2P, cid: core.ID, rank: core.Rank, size: core.Size, ranks: core.Ranks}
 }
 
 // Rank is the caller's rank in the communicator (MPI_Comm_rank, MPI-4.0 §7.4.1),
@@ -123,13 +132,17 @@ func (c *Comm) plain(peer, tag int) bool {
 	return c != nil && uint(peer) < uint(c.size) && uint(tag) <= TagUB && !c.core.Over()
 }
 
-// explain returns the error in the arguments, or nil.
+// explain raises and returns the error in the arguments, or returns nil.
 func (c *Comm) explain(call string, peer, tag int, wild bool) error {
+	return c.raise(c.wrong(call, peer, tag, wild))
+}
+
+func (c *Comm) wrong(call string, peer, tag int, wild bool) error {
 	switch {
 	case c == nil, c.core == nil:
-		return badArg(call, ErrComm, "the communicator is nil: take World.Comm, or what Dup has returned")
+		return badArg(call, ErrComm, "the communicator is nil, or not made yet: take World.Comm, or what Dup has returned, or wait for the request of Idup")
 	case c.w.engine.Ended():
-		return badArg(call, ErrComm, "the World has been finalized")
+		return c.w.ended(call)
 	case c.core.Over():
 		return badArg(call, ErrComm, "the communicator has been freed")
 	case (peer < 0 || peer >= c.size) && peer != ProcNull && !(wild && peer == AnySource):

@@ -22,7 +22,8 @@ func Waitall(requests []Request, statuses []Status) error {
 	if err := progress.WaitAll(handles(requests), statusesOf(statuses)); err != nil {
 		return pending(call, err, requests, statuses)
 	}
-	return inStatus(call, statuses)
+	c, err := inStatus(call, statuses)
+	return c.raise(err)
 }
 
 // Testall reports whether all operations have completed, and if so does as
@@ -40,7 +41,8 @@ func Testall(requests []Request, statuses []Status) (bool, error) {
 	if !ended {
 		return false, nil
 	}
-	return true, inStatus(call, statuses)
+	c, err := inStatus(call, statuses)
+	return true, c.raise(err)
 }
 
 // Waitany blocks until one of the operations has completed, sets its handle to
@@ -50,9 +52,11 @@ func Waitany(requests []Request) (int, Status, error) {
 	i, end, err := progress.WaitAny(handles(requests))
 	st := Status(end)
 	if err != nil {
-		st, err = tell(st, err, true)
+		var c *Comm
+		st, c, err = tell(st, err, true)
+		err = c.orOf(requests).fail("Waitany", err)
 	}
-	return index(i), st, fail("Waitany", err)
+	return index(i), st, err
 }
 
 // Testany reports whether one of the operations has completed, and if so does as
@@ -62,9 +66,11 @@ func Testany(requests []Request) (bool, int, Status, error) {
 	ended, i, end, err := progress.TestAny(handles(requests))
 	st := Status(end)
 	if err != nil {
-		st, err = tell(st, err, true)
+		var c *Comm
+		st, c, err = tell(st, err, true)
+		err = c.orOf(requests).fail("Testany", err)
 	}
-	return ended, index(i), st, fail("Testany", err)
+	return ended, index(i), st, err
 }
 
 // index turns the engine's index, or number, for none into MPI's.
@@ -93,7 +99,7 @@ func Testsome(requests []Request, indices []int, statuses []Status) (int, error)
 
 func some(call string, f func([]progress.Handle, []int, []progress.Status) (int, error), requests []Request, indices []int, statuses []Status) (int, error) {
 	if len(indices) != len(requests) {
-		return 0, badArg(call, ErrArg, "%d indices for %d requests: give as many", len(indices), len(requests))
+		return 0, commOf(requests).raise(badArg(call, ErrArg, "%d indices for %d requests: give as many", len(indices), len(requests)))
 	}
 	if err := checkStatuses(call, requests, statuses); err != nil {
 		return 0, err
@@ -104,38 +110,40 @@ func some(call string, f func([]progress.Handle, []int, []progress.Status) (int,
 	}
 	n, err := f(handles(requests), indices, statusesOf(statuses))
 	if err != nil {
-		return index(n), fail(call, err)
+		return index(n), failOf(call, requests, err)
 	}
-	err = inStatus(call, statuses[:max(n, 0)])
+	c, err := inStatus(call, statuses[:max(n, 0)])
 	if ignored && err != nil {
 		err = err.(*Error).Err
 	}
-	return index(n), err
+	return index(n), c.raise(err)
 }
 
 func checkStatuses(call string, requests []Request, statuses []Status) error {
 	if statuses != nil && len(statuses) != len(requests) {
-		return badArg(call, ErrArg, "%d statuses for %d requests: give as many, or nil", len(statuses), len(requests))
+		return commOf(requests).raise(badArg(call, ErrArg, "%d statuses for %d requests: give as many, or nil", len(statuses), len(requests)))
 	}
 	return nil
 }
 
-// inStatus turns failed operations into the error of the call.
-func inStatus(call string, statuses []Status) error {
+// inStatus turns failed operations into the error of the call, and returns the
+// communicator of the first of them.
+func inStatus(call string, statuses []Status) (c *Comm, _ error) {
 	var first error
 	for i := range statuses {
 		if err := statuses[i].Err; err != nil {
-			statuses[i], err = tell(statuses[i], err, true)
-			statuses[i].Err = fail(call, err)
+			var of *Comm
+			statuses[i], of, err = tell(statuses[i], err, true)
+			statuses[i].Err = fail(call, of.cause(err))
 			if first == nil {
-				first = statuses[i].Err
+				c, first = of, statuses[i].Err
 			}
 		}
 	}
 	if first == nil {
-		return nil
+		return nil, nil
 	}
-	return &Error{Class: ErrInStatus, Call: call, Err: first}
+	return c, &Error{Class: ErrInStatus, Call: call, Err: first}
 }
 
 // pending returns the error of a call that could not begin because of some
@@ -143,17 +151,22 @@ func inStatus(call string, statuses []Status) error {
 // failed.
 func pending(call string, err error, requests []Request, statuses []Status) error {
 	if statuses == nil || err != progress.ErrStale {
-		return fail(call, tellSeveral(err))
+		c, err := tellSeveral(err)
+		return c.orOf(requests).fail(call, err)
 	}
+	var c *Comm
 	for i, r := range requests {
 		statuses[i] = emptyStatus
 		if idle, stale := progress.Look(r.h); stale {
 			statuses[i].Err = fail(call, err)
+			if c == nil {
+				c = r.comm()
+			}
 		} else if !idle && slices.Contains(requests[:i], r) {
 			statuses[i].Err = badArg(call, ErrRequest, "the request is in the list already")
 		} else if !idle {
 			statuses[i].Err = badArg(call, ErrPending, "not completed, because another request of the call is stale, or in its list twice")
 		}
 	}
-	return &Error{Class: ErrInStatus, Call: call, Err: err}
+	return c.orOf(requests).raise(&Error{Class: ErrInStatus, Call: call, Err: err})
 }

@@ -13,6 +13,10 @@ func TestSpecialNumbersHaveMPI5sValues(t *testing.T) {
 	}{
 		{"AnySource", mpi.AnySource, -1}, {"AnyTag", mpi.AnyTag, -2}, {"ProcNull", mpi.ProcNull, -3},
 		{"Root", mpi.Root, -4}, {"Undefined", mpi.Undefined, -32766},
+		{"Ident", int(mpi.Ident), 201}, {"Congruent", int(mpi.Congruent), 202}, {"Similar", int(mpi.Similar), 203}, {"Unequal", int(mpi.Unequal), 204},
+		{"ThreadSingle", int(mpi.ThreadSingle), 0}, {"ThreadFunneled", int(mpi.ThreadFunneled), 1024},
+		{"ThreadSerialized", int(mpi.ThreadSerialized), 2048}, {"ThreadMultiple", int(mpi.ThreadMultiple), 4096},
+		{"MaxInfoKey", mpi.MaxInfoKey, 255}, {"MaxInfoValue", mpi.MaxInfoValue, 1023}, {"MaxErrorString", mpi.MaxErrorString, 511},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s = %d, want %d", c.name, c.got, c.want)
@@ -22,9 +26,17 @@ func TestSpecialNumbersHaveMPI5sValues(t *testing.T) {
 
 func TestErrorClassesHaveMPI5sValues(t *testing.T) {
 	for class, want := range map[mpi.Class]int{
-		mpi.ErrBuffer: 1, mpi.ErrCount: 2, mpi.ErrType: 3, mpi.ErrTag: 4, mpi.ErrComm: 5, mpi.ErrRank: 6, mpi.ErrRequest: 7,
+		mpi.ErrBuffer: 1, mpi.ErrCount: 2, mpi.ErrType: 3, mpi.ErrTag: 4, mpi.ErrComm: 5, mpi.ErrRank: 6, mpi.ErrRequest: 7, mpi.ErrGroup: 9,
 		mpi.ErrArg: 13, mpi.ErrTruncate: 15, mpi.ErrOther: 16, mpi.ErrPending: 18, mpi.ErrInStatus: 19, mpi.ErrBase: 24,
 		mpi.ErrNoMem: 39, mpi.ErrUnsupported: 55,
+		mpi.ErrRoot: 8, mpi.ErrOp: 10, mpi.ErrTopology: 11, mpi.ErrDims: 12, mpi.ErrUnknown: 14, mpi.ErrIntern: 17, mpi.ErrAccess: 20,
+		mpi.ErrAmode: 21, mpi.ErrAssert: 22, mpi.ErrBadFile: 23, mpi.ErrConversion: 25, mpi.ErrDisp: 26, mpi.ErrDupDatarep: 27,
+		mpi.ErrFileExists: 28, mpi.ErrFileInUse: 29, mpi.ErrFile: 30, mpi.ErrInfoKey: 31, mpi.ErrInfoNokey: 32, mpi.ErrInfoValue: 33,
+		mpi.ErrInfo: 34, mpi.ErrIO: 35, mpi.ErrKeyval: 36, mpi.ErrLocktype: 37, mpi.ErrName: 38, mpi.ErrNotSame: 40, mpi.ErrNoSpace: 41,
+		mpi.ErrNoSuchFile: 42, mpi.ErrPort: 43, mpi.ErrQuota: 44, mpi.ErrReadOnly: 45, mpi.ErrRMAAttach: 46, mpi.ErrRMAConflict: 47,
+		mpi.ErrRMARange: 48, mpi.ErrRMAShared: 49, mpi.ErrRMASync: 50, mpi.ErrService: 51, mpi.ErrSize: 52, mpi.ErrSpawn: 53,
+		mpi.ErrUnsupDatarep: 54, mpi.ErrWin: 56, mpi.ErrRMAFlavor: 57, mpi.ErrProcAborted: 58, mpi.ErrValueTooLarge: 59,
+		mpi.ErrSession: 60, mpi.ErrErrhandler: 61,
 	} {
 		if int(class) != want {
 			t.Errorf("%v = %d, want %d", class, int(class), want)

@@ -1,5 +1,5 @@
-// Package mpi is the Go MPI API of Weft: point-to-point communication with the
-// names and the semantics of MPI-4.0, between processes over shared memory,
+// Package mpi is the Go MPI API of Weft: point-to-point and collective communication
+// with the names and the semantics of MPI-4.0, between processes over shared memory,
 // InfiniBand or RoCE, or between goroutines of one process.
 //
 // A program calls Init, communicates on World.Comm and calls Finalize. Run does
@@ -7,6 +7,15 @@
 // without a launcher, as ranks that are goroutines. Buffers are slices of
 // scalars. A buffer belongs to the library from the call to the completion of
 // the operation. Any number of goroutines may make calls at once.
+//
+// Collective calls are made by all ranks of a communicator, in the same order, and with
+// arguments that agree as each call says. A length is that of a slice, in elements.
+// Arguments that a call does not use at a rank are not looked at there, and may be nil.
+// recv may be longer than the result; send is sent whole. InPlace is for input that is
+// where the result comes. The calls that return a Request are local, and do not match
+// the blocking ones. A rank whose arguments are wrong has made no call, so that the
+// others wait for it. If a call fails otherwise, it fails at all ranks, or the next
+// one does, and the communicator's collective calls can't be used further.
 //
 // Errors carry an MPI class to compare with errors.Is:
 //
@@ -16,6 +25,9 @@
 //
 //	var short *mpi.TruncateError
 //	if errors.As(err, &short) { buf = make([]byte, short.Length) }
+//
+// A communicator's error handler (SetErrhandler) sees each error before the call
+// returns; at first it is ErrorsReturn, which does nothing.
 //
 // Every call with a rank and a tag may fail with ErrRank, ErrTag or, after
 // Finalize, ErrComm, and has then done nothing. Every operation may fail with

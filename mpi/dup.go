@@ -1,40 +1,115 @@
 package mpi
 
+import (
+	"github.com/weft-mpi/weft/comm"
+	"github.com/weft-mpi/weft/progress"
+)
+
 // Dup returns a communicator of the same ranks whose messages match none of this
 // one's: a library should communicate on a duplicate of the communicator it is
 // given (MPI_Comm_dup, MPI-4.0 §7.4.2). Every rank must call it, in the same
 // order among the communicator's collective calls. The duplicate's operations
-// have the context of this one (WithContext). An error has the same consequences
-// as an error of Barrier. Non-local.
+// have the context of this one (WithContext), and its errors the same handler. It
+// has the attributes that their Keyvals copy, and no hints. If a copy function
+// fails at a rank, Dup fails at all, and this communicator stays usable. Any other
+// error has the same consequences as an error of Barrier. Non-local.
 func (c *Comm) Dup() (*Comm, error) {
-	const call = "Dup"
-	if c.gone() {
-		return nil, c.explain(call, 0, 0, false)
-	}
-	core, err := c.core.Dup(c.ctx)
-	if err != nil {
-		return nil, fail(call, err)
-	}
-	return newComm(c.w, core, c.ctx), nil
+	k := c.prepareDup("Dup", nil)
+	return k.make()
 }
 
-// Free gives up the communicator (MPI_Comm_free, MPI-4.0 §7.4.3). Every rank
-// calls it, in the same order among the communicator's collective calls; it does
-// not wait for the others. Operations under way continue, and their requests are
-// completed as usual. Every further call on the communicator, and on those that
-// WithContext has made of it, fails with ErrComm. Only BufferDetach returns
-// memory of BufferAttach: call it before. The communicator of all ranks can't be
-// freed: it belongs to its World until Finalize. Local.
-func (c *Comm) Free() error {
-	const call = "Comm.Free"
+// DupWithInfo is Dup with hints for the duplicate, as SetInfo gives them
+// (MPI_Comm_dup_with_info, MPI-4.0 §7.4.2). Where SetInfo would refuse them, Dup
+// fails at all ranks. Non-local.
+func (c *Comm) DupWithInfo(info *Info) (*Comm, error) {
+	k := c.prepareDup("DupWithInfo", info)
+	return k.make()
+}
+
+// Idup starts a Dup (MPI_Comm_idup, MPI-4.0 §7.4.2). Attributes are copied in this
+// call. Until the request has completed without an error the communicator that it
+// returns can't be used: calls on it fail with ErrComm. If the request fails, what
+// was copied is deleted, on a goroutine of the library's. Local.
+func (c *Comm) Idup() (Request, *Comm, error) {
+	k := c.prepareDup("Idup", nil)
+	return k.start()
+}
+
+// IdupWithInfo starts a DupWithInfo (MPI_Comm_idup_with_info, MPI-4.0 §7.4.2), see
+// Idup. Local.
+func (c *Comm) IdupWithInfo(info *Info) (Request, *Comm, error) {
+	k := c.prepareDup("IdupWithInfo", info)
+	return k.start()
+}
+
+// prepareDup makes what the duplicate takes over. What fails at this rank alone does
+// not keep it from taking part: the others wait for it.
+func (c *Comm) prepareDup(call string, info *Info) creation {
+	k := creation{c: c, call: call}
 	if c.gone() {
-		return c.explain(call, 0, 0, false)
+		return k
 	}
-	if c.core == c.w.comm.core {
-		return badArg(call, ErrComm, "the communicator of all ranks can't be freed: it ends with its World, by Finalize")
+	var hints *Info
+	if hints, k.spec.Failed = hintsOf(call, info); k.spec.Failed == nil {
+		k.hints = *hints
+		k.attrs, k.spec.Failed = c.copies()
 	}
-	if !c.core.Free() {
-		return c.explain(call, 0, 0, false)
+	return k
+}
+
+// creation is what this rank brings to a communicator that is to be made of ranks of
+// c.
+type creation struct {
+	c     *Comm
+	call  string
+	spec  comm.Spec
+	hints Info
+	attrs []*attr
+}
+
+// make makes the communicator, or returns nil for a rank that is in none.
+func (k *creation) make() (*Comm, error) {
+	if k.c.gone() {
+		return nil, k.c.explain(k.call, 0, 0, false)
 	}
-	return nil
+	progress.Callers(&k.spec.Place)
+	core, err := k.c.core.Create(k.c.ctx, k.spec)
+	switch {
+	case err != nil:
+		return nil, k.failed(err)
+	case core == nil:
+		return nil, nil
+	}
+	made := &Comm{}
+	k.finish(made, core)
+	return made, nil
+}
+
+// start starts to make it.
+func (k *creation) start() (Request, *Comm, error) {
+	if k.c.gone() {
+		return Request{}, nil, k.c.explain(k.call, 0, 0, false)
+	}
+	progress.Callers(&k.spec.Place)
+	made := &Comm{}
+	h := k.c.core.Icreate(k.c.ctx, k.spec, func(core *comm.Comm) { k.finish(made, core) }, func() {
+		if len(k.attrs) > 0 {
+			go k.c.dropCopies(k.attrs) // nobody is left to tell of its errors
+		}
+	})
+	return k.c.request(h), made, nil
+}
+
+// finish makes core known as made.
+func (k *creation) finish(made *Comm, core *comm.Comm) {
+	c := k.c
+	made.is(c.w, core, c.ctx)
+	made.st.attrs, made.st.hints = k.attrs, k.hints
+	made.st.handler.Store(c.st.handler.Load())
+	c.w.comms.add(made)
+}
+
+// failed is the error of the call at this rank.
+func (k *creation) failed(err error) error {
+	return k.c.fail(k.call, joined(err, k.c.dropCopies(k.attrs)))
 }

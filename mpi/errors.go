@@ -6,14 +6,16 @@ import (
 	"fmt"
 
 	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/comm"
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/group"
 	"github.com/weft-mpi/weft/job"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
-// Class is an MPI error class (MPI-4.0 §9.4). A Class is an error, so
-// errors.Is(err, ErrRank) tests the class of err.
+// Class is an MPI error class, or an error code of AddErrorCode (MPI-4.0 §9.4). A
+// Class is an error, so errors.Is(err, ErrRank) tests the class of err.
 type Class int
 
 // Error classes. The names are MPI's, the values those of MPI-5's ABI. Classes
@@ -26,6 +28,9 @@ const (
 	ErrComm        Class = 5  // MPI_ERR_COMM: invalid communicator, also a freed one and one of a finalized World
 	ErrRank        Class = 6  // MPI_ERR_RANK: invalid rank
 	ErrRequest     Class = 7  // MPI_ERR_REQUEST: a request that has been completed and freed
+	ErrRoot        Class = 8  // MPI_ERR_ROOT: invalid root
+	ErrGroup       Class = 9  // MPI_ERR_GROUP: invalid group, also those of two Worlds in one call
+	ErrOp          Class = 10 // MPI_ERR_OP: invalid operator, also one that does not fit the element type
 	ErrArg         Class = 13 // MPI_ERR_ARG: any other invalid argument
 	ErrTruncate    Class = 15 // MPI_ERR_TRUNCATE: message longer than the receive buffer
 	ErrOther       Class = 16 // MPI_ERR_OTHER
@@ -43,15 +48,19 @@ const (
 
 var classNames = map[Class]string{
 	ErrBuffer: "invalid buffer", ErrCount: "invalid count", ErrType: "invalid type", ErrTag: "invalid tag",
-	ErrComm: "invalid communicator", ErrRank: "invalid rank", ErrRequest: "invalid request",
+	ErrComm: "invalid communicator", ErrRank: "invalid rank", ErrRequest: "invalid request", ErrGroup: "invalid group",
+	ErrRoot: "invalid root", ErrOp: "invalid operator",
 	ErrTruncate: "message truncated", ErrArg: "invalid argument", ErrInStatus: "error in status", ErrPending: "pending",
 	ErrNoMem: "no memory", ErrBase: "invalid base address", ErrProcFailed: "process failed",
 	ErrCanceled: "canceled", ErrUnsupported: "unsupported", ErrOther: "error",
 }
 
 func (c Class) Error() string {
-	if name := classNames[c]; name != "" {
+	if name := predefined(c); name != "" {
 		return "mpi: " + name
+	}
+	if text := textOf(c); text != "" {
+		return text
 	}
 	return fmt.Sprintf("mpi: error class %d", int(c))
 }
@@ -73,8 +82,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports whether target is the error's class.
-func (e *Error) Is(target error) bool { return target == e.Class }
+// Is reports whether target is the error's class, also the class of its code.
+func (e *Error) Is(target error) bool { return target == e.Class || e.Class.Is(target) }
 
 // fail wraps an error of the layers below; nil stays nil.
 func fail(call string, err error) error {
@@ -99,13 +108,31 @@ func classOf(err error) Class {
 	var mine *Error
 	var lost *boot.LostError
 	var name *job.NameError
+	var abort *AbortError
+	var rank *group.RankError
+	var stride *group.StrideError
+	var length *comm.LengthError
+	var told *comm.CallError
+	var unmade *comm.CreationError
 	switch {
 	case errors.As(err, &mine):
 		return mine.Class
-	case errors.As(err, &name):
+	case errors.As(err, &abort):
+		return ErrProcAborted
+	case errors.As(err, &rank):
+		return ErrRank
+	case errors.As(err, &name), errors.As(err, &stride):
 		return ErrArg
 	case errors.As(err, &truncated):
 		return ErrTruncate
+	case errors.As(err, &length):
+		return ErrCount
+	case errors.As(err, &told):
+		return classTold(told.Code)
+	case errors.As(err, &unmade):
+		return classTold(unmade.Code)
+	case errors.As(err, new(*comm.GroupsError)), errors.As(err, new(*comm.OutsiderError)):
+		return ErrGroup
 	case partsClass(err) != 0:
 		return partsClass(err)
 	case errors.As(err, &noRoom), errors.Is(err, pt2pt.ErrAttached):
@@ -115,7 +142,7 @@ func classOf(err error) Class {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return ErrCanceled
 	case errors.Is(err, progress.ErrStale), errors.Is(err, progress.ErrMixed), errors.Is(err, pt2pt.ErrNoMessage),
-		errors.Is(err, progress.ErrActive), errors.Is(err, progress.ErrNotPersistent):
+		errors.Is(err, progress.ErrActive), errors.Is(err, progress.ErrFirm), errors.Is(err, progress.ErrNotPersistent):
 		return ErrRequest
 	case errors.Is(err, fabric.ErrClosed):
 		return ErrComm
@@ -123,6 +150,14 @@ func classOf(err error) Class {
 		return ErrBase
 	case errors.Is(err, fabric.ErrUnsupported):
 		return ErrUnsupported
+	}
+	return ErrOther
+}
+
+// classTold is the class of an error of another rank, as that rank says.
+func classTold(code int32) Class {
+	if c := Class(code); classNames[c] != "" {
+		return c
 	}
 	return ErrOther
 }

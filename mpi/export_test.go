@@ -42,7 +42,10 @@ func TransportOf(c *Comm, rank int) (name string) {
 }
 
 // Classes lists all classes of errors.
-func Classes() []Class { return slices.Sorted(maps.Keys(classNames)) }
+func Classes() []Class {
+	all := slices.Collect(maps.Keys(classNames))
+	return slices.Sorted(slices.Values(slices.AppendSeq(all, maps.Keys(furtherNames))))
+}
 
 // ClassesOf lists those that an error is of.
 func ClassesOf(err error) (cs []Class) {
@@ -52,4 +55,14 @@ func ClassesOf(err error) (cs []Class) {
 		}
 	}
 	return cs
+}
+
+// KeptFreed is how many freed communicators with a handler stay known.
+const KeptFreed = keptFreed
+
+// Known is the number of communicators that the World knows for their requests.
+func Known(w *World) int {
+	w.comms.mu.Lock()
+	defer w.comms.mu.Unlock()
+	return len(w.comms.of)
 }

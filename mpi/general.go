@@ -19,14 +19,14 @@ func GrequestStart(w *World, query func() (Status, error), free func() error, ca
 	if err := w.check("GrequestStart"); err != nil {
 		return Request{}, err
 	}
-	g := &progress.General{Free: free, Cancel: cancel}
+	g := &progress.General{Free: free, Cancel: cancel, Owner: w.self}
 	if query != nil {
 		g.Query = func() (progress.Status, error) {
 			st, err := query()
 			return progress.Status(st), err
 		}
 	}
-	return Request{w.engine.Loop.Generalize(g)}, nil
+	return w.self.request(w.engine.Loop.Generalize(g)), nil
 }
 
 // GrequestComplete completes the operation of a generalized request
@@ -38,20 +38,26 @@ func GrequestComplete(r Request) error {
 	if g != nil && g.Free != nil {
 		err = g.Free()
 	}
-	return fail("GrequestComplete", err)
+	return r.fail("GrequestComplete", err)
 }
 
 // tell turns the status and error of a completed request into those that users
-// see. last means that the request is freed by that.
-func tell(st Status, err error, last bool) (Status, error) {
+// see, and returns the communicator whose error it is, or nil. last means that the
+// request is freed by that.
+func tell(st Status, err error, last bool) (Status, *Comm, error) {
+	var c *Comm
+	if f, ok := err.(*progress.Failed); ok {
+		c, err = Request{f.Handle}.comm(), f.Err
+	}
 	if err == progress.ErrCancelled {
 		st.Cancelled = true
-		return st, nil
+		return st, c, nil
 	}
 	g, ok := err.(*progress.General)
 	if !ok {
-		return st, err
+		return st, c, err
 	}
+	c, _ = g.Owner.(*Comm)
 	err = nil
 	if g.Query != nil {
 		var told progress.Status
@@ -63,20 +69,23 @@ func tell(st Status, err error, last bool) (Status, error) {
 			err = e
 		}
 	}
-	return st, err
+	return st, c, err
 }
 
 // tellSeveral does as tell for a call that completed requests without statuses.
-func tellSeveral(err error) error {
+func tellSeveral(err error) (c *Comm, _ error) {
 	several, ok := err.(*progress.Several)
 	if !ok {
-		return err
+		_, c, err = tell(Status{}, err, true)
+		return c, err
 	}
-	err = several.First
+	if err = several.First; err != nil {
+		_, c, err = tell(Status{}, err, true)
+	}
 	for _, g := range several.Generals {
-		if _, e := tell(Status{}, g, true); err == nil {
-			err = e
+		if _, of, e := tell(Status{}, g, true); err == nil {
+			c, err = of, e
 		}
 	}
-	return err
+	return c, err
 }

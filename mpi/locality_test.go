@@ -18,6 +18,7 @@ type procedure struct {
 	name   string
 	thread bool // depends on the partner's progress thread, though not on its calls
 
+	both   func(p *party) // of both, first
 	before func(p *party) // of the partner, before it parks outside of the library
 	call   func(p *party) // of the caller
 	act    func(p *party) // of the partner, in the end: what a non-local call waits for
@@ -31,6 +32,7 @@ type party struct {
 	rs    []mpi.Request // completed in the end
 	size  int
 	in    []byte
+	spare *mpi.Comm
 }
 
 func (p *party) later(r mpi.Request, err error) {
@@ -230,7 +232,7 @@ var local = []procedure{
 		get(p.c.BufferDetach())
 		get(p.c.BufferDetach()) // of none
 	}},
-	{name: "Comm.Free", before: func(p *party) { ok(get(p.c.Dup()).Free()) }, call: func(p *party) { ok(get(p.c.Dup()).Free()) }},
+	{name: "Comm.Free", both: func(p *party) { p.spare = get(p.c.Dup()) }, call: func(p *party) { ok(p.spare.Free()) }},
 }
 
 var nonlocal = []procedure{
@@ -319,6 +321,9 @@ func TestLocalProceduresReturnWithNobodyTakingPart(t *testing.T) {
 						pingpong(c, 9)
 						p := &party{w: w, c: c, other: 1 - c.Rank(), size: n, in: make([]byte, n)}
 						const fill = 300
+						if proc.both != nil {
+							proc.both(p)
+						}
 						if c.Rank() == 0 {
 							if proc.before != nil {
 								proc.before(p)

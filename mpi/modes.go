@@ -29,7 +29,7 @@ func send[T Scalar](c *Comm, call string, mode pt2pt.Mode, buf []T, dest, tag in
 	if err := c.checkSend(call, dest, tag); err != nil || dest == ProcNull {
 		return err
 	}
-	return fail(call, c.p2p.Send(c.ctx, mode, dest, c.cid, int32(tag), bytesOf(buf)))
+	return c.fail(call, c.p2p.Send(c.ctx, mode, c.world(dest), c.cid, int32(tag), bytesOf(buf)))
 }
 
 // Issend starts an Ssend (MPI_Issend, MPI-4.0 §3.7.2). buf must not be written
@@ -54,5 +54,5 @@ func isend[T Scalar](c *Comm, call string, mode pt2pt.Mode, buf []T, dest, tag i
 	if err := c.checkSend(call, dest, tag); err != nil || dest == ProcNull {
 		return c.nullRequest(err)
 	}
-	return Request{c.p2p.Isend(c.ctx, mode, dest, c.cid, int32(tag), bytesOf(buf))}, nil
+	return c.request(c.p2p.Isend(c.ctx, mode, c.world(dest), c.cid, int32(tag), bytesOf(buf))), nil
 }

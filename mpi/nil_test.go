@@ -33,32 +33,50 @@ var functions = map[string]any{
 	"GrequestStart": mpi.GrequestStart, "GrequestComplete": mpi.GrequestComplete,
 	"PsendInit": mpi.PsendInit[byte], "PrecvInit": mpi.PrecvInit[byte], "Partitions": mpi.Partitions,
 	"Pready": mpi.Pready, "PreadyRange": mpi.PreadyRange, "PreadyList": mpi.PreadyList, "Parrived": mpi.Parrived,
+	"Bcast": mpi.Bcast[byte], "Gather": mpi.Gather[byte], "Gatherv": mpi.Gatherv[byte], "Scatter": mpi.Scatter[byte], "Scatterv": mpi.Scatterv[byte],
+	"Allgather": mpi.Allgather[byte], "Allgatherv": mpi.Allgatherv[byte], "Alltoall": mpi.Alltoall[byte], "Alltoallv": mpi.Alltoallv[byte],
+	"Reduce": mpi.Reduce[byte], "Allreduce": mpi.Allreduce[byte], "ReduceScatterBlock": mpi.ReduceScatterBlock[byte],
+	"Scan": mpi.Scan[byte], "Exscan": mpi.Exscan[byte],
+	"Ibcast": mpi.Ibcast[byte], "Igather": mpi.Igather[byte], "Igatherv": mpi.Igatherv[byte], "Iscatter": mpi.Iscatter[byte], "Iscatterv": mpi.Iscatterv[byte],
+	"Iallgather": mpi.Iallgather[byte], "Iallgatherv": mpi.Iallgatherv[byte], "Ialltoall": mpi.Ialltoall[byte], "Ialltoallv": mpi.Ialltoallv[byte],
+	"Ireduce": mpi.Ireduce[byte], "Iallreduce": mpi.Iallreduce[byte], "IreduceScatterBlock": mpi.IreduceScatterBlock[byte],
+	"Iscan": mpi.Iscan[byte], "Iexscan": mpi.Iexscan[byte],
+	"NewOp": mpi.NewOp[byte], "NewVectorOp": mpi.NewVectorOp[byte], "Commutes": mpi.Commutes, "ReduceLocal": mpi.ReduceLocal[byte], "InPlace": mpi.InPlace[byte],
 	"Count": mpi.Count[int32], "SetCount": mpi.SetCount[int32],
 	"Init": mpi.Init, "Run": mpi.Run, "Initialized": mpi.Initialized, "Finalized": mpi.Finalized,
 	"Fabrics": mpi.Fabrics, "FabricAvailable": mpi.FabricAvailable, "Devices": mpi.Devices, "NetAddresses": mpi.NetAddresses, "SharedGetMin": mpi.SharedGetMin,
 	"Wtime": mpi.Wtime, "Wtick": mpi.Wtick, "ProcessorName": mpi.ProcessorName, "Version": mpi.Version,
-	"LibraryVersion": mpi.LibraryVersion,
-	"WithFabric":     mpi.WithFabric, "WithLogger": mpi.WithLogger, "WithLimits": mpi.WithLimits,
+	"LibraryVersion": mpi.LibraryVersion, "QueryThread": mpi.QueryThread, "InfoEnv": mpi.InfoEnv,
+	"NewKeyval": mpi.NewKeyval[int], "NewErrhandler": mpi.NewErrhandler, "NewInfo": mpi.NewInfo,
+	"AddErrorClass": mpi.AddErrorClass, "AddErrorCode": mpi.AddErrorCode, "AddErrorString": mpi.AddErrorString,
+	"RemoveErrorClass": mpi.RemoveErrorClass, "RemoveErrorCode": mpi.RemoveErrorCode, "RemoveErrorString": mpi.RemoveErrorString,
+	"ErrorClass": mpi.ErrorClass, "ErrorString": mpi.ErrorString, "LastUsedCode": mpi.LastUsedCode,
+	"WithFabric": mpi.WithFabric, "WithLogger": mpi.WithLogger, "WithLimits": mpi.WithLimits,
 	"WithWatchdog": mpi.WithWatchdog, "WithoutProgressThread": mpi.WithoutProgressThread, "WithoutSIGQUIT": mpi.WithoutSIGQUIT,
 }
 
 // values are one value of each exported type that has methods, the zero one or,
 // of types that are used by pointer, nil and a pointer to the zero one.
 var values = map[string][]any{
-	"World":   {(*mpi.World)(nil), new(mpi.World)},
-	"Comm":    {(*mpi.Comm)(nil), new(mpi.Comm)},
+	"World": {(*mpi.World)(nil), new(mpi.World)},
+	"Comm":  {(*mpi.Comm)(nil), new(mpi.Comm)},
+	"Group": {(*mpi.Group)(nil), new(mpi.Group), mpi.GroupEmpty}, "Comparison": {mpi.Comparison(0)}, "SplitKind": {mpi.SplitKind(0)},
 	"Request": {mpi.Request{}}, "Message": {mpi.Message{}}, "Status": {mpi.Status{}}, "Pending": {mpi.Pending{}},
-	"Snapshot":    {new(mpi.Snapshot)},
+	"Snapshot": {new(mpi.Snapshot)},
+	"Keyval":   {(*mpi.Keyval[int])(nil), new(mpi.Keyval[int])}, "Errhandler": {(*mpi.Errhandler)(nil), new(mpi.Errhandler)},
+	"Info": {(*mpi.Info)(nil), new(mpi.Info)}, "ThreadLevel": {mpi.ThreadLevel(0)}, "AbortError": {&mpi.AbortError{}},
 	"Partitioned": {(*mpi.Partitioned)(nil), new(mpi.Partitioned)}, "PartitionError": {&mpi.PartitionError{}}, "SizeError": {&mpi.SizeError{}},
 	"Limits": {mpi.Limits{}}, "Class": {mpi.Class(0)}, "Option": {mpi.Option(nil)}, "Error": {&mpi.Error{}},
 	"TruncateError": {&mpi.TruncateError{}}, "NoBufferError": {&mpi.NoBufferError{}}, "LimitError": {&mpi.LimitError{}},
 	"FabricError": {&mpi.FabricError{}}, "EnvError": {&mpi.EnvError{}}, "LostError": {&mpi.LostError{}},
+	"Op": {(*mpi.Op)(nil), new(mpi.Op)}, "OpOption": {mpi.OpOption(nil)},
+	"LengthError": {&mpi.LengthError{}}, "CallError": {&mpi.CallError{}}, "BrokenError": {&mpi.BrokenError{}},
 	"Device": {mpi.Device{}}, "DevicePort": {mpi.DevicePort{}}, "DeviceGID": {mpi.DeviceGID{}},
 	"NetAddress": {mpi.NetAddress{}}, "NetInterface": {mpi.NetInterface{}},
 }
 
 // noValues are the exported types that have no methods to call.
-var noValues = map[string]bool{"Scalar": true, "SnapshotFamily": true, "SnapshotRow": true}
+var noValues = map[string]bool{"Scalar": true, "SnapshotFamily": true, "SnapshotRow": true, "Range": true}
 
 // What is nil or zero, after an error that was not looked at say, is answered
 // with an error where there is one to answer, and never with a panic.
@@ -196,8 +214,14 @@ func TestMethodsOfNilAnswerErrComm(t *testing.T) {
 	if c.Rank() != mpi.Undefined || c.Size() != 0 || c.Context() == nil || c.WithContext(t.Context()) != nil {
 		t.Errorf("a nil Comm has the rank %d, the size %d, the context %v and becomes %v", c.Rank(), c.Size(), c.Context(), c.WithContext(t.Context()))
 	}
+	if c.Group() != nil || new(mpi.Comm).Group() != nil {
+		t.Error("a nil Comm has a group")
+	}
 	if s := w.Snapshot(); len(s.Families) != 0 {
 		t.Errorf("a nil World counts %v", s)
+	}
+	if _, known := w.AppNum(); known || w.Self() != nil || w.UniverseSize() != 0 || w.IsThreadMain() || c.Errhandler() != nil {
+		t.Errorf("a nil World has the Self %v and the universe %d, a nil Comm the handler %v", w.Self(), w.UniverseSize(), c.Errhandler())
 	}
 	if w.Comm() != nil || w.Fabric() != "" || w.Pending() != nil {
 		t.Errorf("a nil World has the Comm %v, the fabric %q and pending %v", w.Comm(), w.Fabric(), w.Pending())

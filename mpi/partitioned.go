@@ -35,7 +35,7 @@ func PsendInit[T Scalar](c *Comm, buf []T, partitions, dest, tag int) (Request, 
 	if err := c.checkParts(call, len(buf), partitions, dest, tag); err != nil {
 		return Request{}, err
 	}
-	return Request{c.core.Instance().Parts.PsendInit(c.ctx, dest, c.cid, int32(tag), bytesOf(buf), partitions).Request()}, nil
+	return c.request(c.core.Instance().Parts.PsendInit(c.ctx, c.world(dest), c.cid, int32(tag), bytesOf(buf), partitions).Request()), nil
 }
 
 // PrecvInit makes a partitioned receive into buf (MPI_Precv_init, MPI-4.0
@@ -47,7 +47,7 @@ func PrecvInit[T Scalar](c *Comm, buf []T, partitions, source, tag int) (Request
 	if err := c.checkParts(call, len(buf), partitions, source, tag); err != nil {
 		return Request{}, err
 	}
-	return Request{c.core.Instance().Parts.PrecvInit(c.ctx, source, c.cid, int32(tag), bytesOf(buf), partitions).Request()}, nil
+	return c.request(c.core.Instance().Parts.PrecvInit(c.ctx, c.world(source), c.cid, int32(tag), bytesOf(buf), partitions).In(c.ranks).Request()), nil
 }
 
 func (c *Comm) checkParts(call string, n, partitions, peer, tag int) error {
@@ -56,9 +56,9 @@ func (c *Comm) checkParts(call string, n, partitions, peer, tag int) error {
 	}
 	switch {
 	case partitions < 1 || partitions > maxPartitions:
-		return badArg(call, ErrArg, "%d partitions: there are at least 1 and at most %d", partitions, maxPartitions)
+		return c.raise(badArg(call, ErrArg, "%d partitions: there are at least 1 and at most %d", partitions, maxPartitions))
 	case n%partitions != 0:
-		return badArg(call, ErrCount, "%d elements can't be cut into %d partitions of one size", n, partitions)
+		return c.raise(badArg(call, ErrCount, "%d elements can't be cut into %d partitions of one size", n, partitions))
 	}
 	return nil
 }
@@ -72,18 +72,36 @@ const maxPartitions = partitioned.MaxParts
 type Partitioned struct {
 	send *partitioned.Send
 	recv *partitioned.Recv
+	of   Request
 }
 
 // Partitions returns the handle of a request of PsendInit or PrecvInit, or nil
 // for another request; the calls on nil fail with ErrRequest. Local.
 func Partitions(r Request) *Partitioned {
-	switch o := r.h.Object().(type) {
-	case *partitioned.Send:
-		return &Partitioned{send: o}
-	case *partitioned.Recv:
-		return &Partitioned{recv: o}
+	if p := r.partitions(); p.send != nil || p.recv != nil {
+		return p
 	}
 	return nil
+}
+
+// partitions is Partitions that keeps the request where it is of neither kind, for
+// the error.
+func (r Request) partitions() *Partitioned {
+	p := &Partitioned{of: r}
+	switch o := r.h.Object().(type) {
+	case *partitioned.Send:
+		p.send = o
+	case *partitioned.Recv:
+		p.recv = o
+	}
+	return p
+}
+
+func (p *Partitioned) request() (r Request) {
+	if p != nil {
+		r = p.of
+	}
+	return r
 }
 
 // Len is the number of partitions, or 0 if p is nil. Local.
@@ -124,9 +142,9 @@ func (p *Partitioned) ReadyList(partitions ...int) error {
 
 func (p *Partitioned) ready(call string, first, last int) error {
 	if p == nil || p.send == nil {
-		return badArg(call, ErrRequest, "the request is not of PsendInit: only the partitions of a send are made ready")
+		return p.request().raise(badArg(call, ErrRequest, "the request is not of PsendInit: only the partitions of a send are made ready"))
 	}
-	return fail(call, p.send.Ready(first, last))
+	return p.of.fail(call, p.send.Ready(first, last))
 }
 
 // Arrived reports whether partition i of a receive has arrived (MPI_Parrived,
@@ -138,10 +156,10 @@ func (p *Partitioned) ready(call string, first, last int) error {
 func (p *Partitioned) Arrived(i int) (bool, error) {
 	const call = "Parrived"
 	if p == nil || p.recv == nil {
-		return false, badArg(call, ErrRequest, "the request is not of PrecvInit: only the partitions of a receive arrive")
+		return false, p.request().raise(badArg(call, ErrRequest, "the request is not of PrecvInit: only the partitions of a receive arrive"))
 	}
 	there, err := p.recv.Arrived(i)
-	return there, fail(call, err)
+	return there, p.of.fail(call, err)
 }
 
 // Arriving yields each partition of a receive once, when it has arrived, in the
@@ -175,19 +193,19 @@ func (p *Partitioned) Arriving(ctx context.Context) iter.Seq[int] {
 }
 
 // Pready is Partitioned.Ready as a function (MPI_Pready, MPI-4.0 §4.2.1). Local.
-func Pready(i int, r Request) error { return Partitions(r).Ready(i) }
+func Pready(i int, r Request) error { return r.partitions().Ready(i) }
 
 // PreadyRange is Partitioned.ReadyRange as a function (MPI_Pready_range, MPI-4.0
 // §4.2.1). Local.
-func PreadyRange(first, last int, r Request) error { return Partitions(r).ReadyRange(first, last) }
+func PreadyRange(first, last int, r Request) error { return r.partitions().ReadyRange(first, last) }
 
 // PreadyList is Partitioned.ReadyList as a function (MPI_Pready_list, MPI-4.0
 // §4.2.1). Local.
-func PreadyList(partitions []int, r Request) error { return Partitions(r).ReadyList(partitions...) }
+func PreadyList(partitions []int, r Request) error { return r.partitions().ReadyList(partitions...) }
 
 // Parrived is Partitioned.Arrived as a function (MPI_Parrived, MPI-4.0 §4.2.2).
 // Local.
-func Parrived(r Request, i int) (bool, error) { return Partitions(r).Arrived(i) }
+func Parrived(r Request, i int) (bool, error) { return r.partitions().Arrived(i) }
 
 // partsClass is the class of an error of package partitioned, or 0.
 func partsClass(err error) Class {

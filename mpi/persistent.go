@@ -32,7 +32,7 @@ func sendInit[T Scalar](c *Comm, call string, mode pt2pt.Mode, buf []T, dest, ta
 	if err := c.checkSend(call, dest, tag); err != nil {
 		return Request{}, err
 	}
-	return Request{c.p2p.SendInit(c.ctx, mode, dest, c.cid, int32(tag), bytesOf(buf))}, nil
+	return c.request(c.p2p.SendInit(c.ctx, mode, c.world(dest), c.cid, int32(tag), bytesOf(buf))), nil
 }
 
 // RecvInit makes a persistent Recv (MPI_Recv_init, MPI-4.0 §3.9). buf must not
@@ -41,7 +41,7 @@ func RecvInit[T Scalar](c *Comm, buf []T, source, tag int) (Request, error) {
 	if err := c.checkRecv("RecvInit", source, tag); err != nil {
 		return Request{}, err
 	}
-	return Request{c.p2p.RecvInit(c.ctx, source, c.cid, int32(tag), bytesOf(buf))}, nil
+	return c.request(c.p2p.RecvInit(c.ctx, c.world(source), c.cid, int32(tag), bytesOf(buf))), nil
 }
 
 // Start begins a persistent operation (MPI_Start, MPI-4.0 §3.9). If it is active
@@ -51,7 +51,7 @@ func Start(r *Request) error {
 		return noRequest("Start")
 	}
 	if err := progress.Restart(r.h); err != nil {
-		return fail("Start", err)
+		return r.fail("Start", err)
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func Start(r *Request) error {
 // §3.9). It stops at the first that can't be started. Local.
 func Startall(requests []Request) error {
 	if err := progress.RestartAll(handles(requests)); err != nil {
-		return fail("Startall", err)
+		return failOf("Startall", requests, err)
 	}
 	return nil
 }
@@ -70,14 +70,16 @@ func Startall(requests []Request) error {
 // (§3.9), continues, but its completion is not reported: its buffer may be used
 // again only once the program knows of it in another way. The request is then
 // freed. For a generalized request whose operation has completed, free is
-// called, and its error returned. Local.
+// called, and its error returned. A collective operation under way can't be given up
+// (MPI-4.0 §6.12): that is ErrRequest, and the handle stays. Local.
 func RequestFree(r *Request) error {
 	if r == nil {
 		return noRequest("RequestFree")
 	}
+	was := *r
 	g, err := progress.Release(&r.h)
 	if g != nil && g.Free != nil {
 		err = g.Free()
 	}
-	return fail("RequestFree", err)
+	return was.fail("RequestFree", err)
 }

@@ -35,8 +35,8 @@ func Probe(c *Comm, source, tag int) (Status, error) {
 	if err := c.checkRecv("Probe", source, tag); err != nil || source == ProcNull {
 		return nullStatus, err
 	}
-	res, err := c.p2p.Probe(c.ctx, source, c.cid, int32(tag))
-	return statusOf(res), fail("Probe", err)
+	res, err := c.p2p.Probe(c.ctx, c.world(source), c.cid, int32(tag))
+	return statusOf(res), c.fail("Probe", err)
 }
 
 // Iprobe reports whether Probe would return at once, and if so returns the same
@@ -45,9 +45,9 @@ func Iprobe(c *Comm, source, tag int) (bool, Status, error) {
 	if err := c.checkRecv("Iprobe", source, tag); err != nil || source == ProcNull {
 		return err == nil, nullStatus, err
 	}
-	res, ok, err := c.p2p.Iprobe(source, c.cid, int32(tag))
+	res, ok, err := c.p2p.Iprobe(c.world(source), c.cid, int32(tag))
 	if !ok {
-		return false, emptyStatus, fail("Iprobe", err)
+		return false, emptyStatus, c.fail("Iprobe", err)
 	}
 	return true, statusOf(res), nil
 }
@@ -61,9 +61,9 @@ func Mprobe(c *Comm, source, tag int) (Message, Status, error) {
 	if source == ProcNull {
 		return Message{c: c, noProc: true}, nullStatus, nil
 	}
-	m, res, err := c.p2p.Mprobe(c.ctx, source, c.cid, int32(tag))
+	m, res, err := c.p2p.Mprobe(c.ctx, c.world(source), c.cid, int32(tag))
 	if err != nil {
-		return Message{}, statusOf(res), fail("Mprobe", err)
+		return Message{}, statusOf(res), c.fail("Mprobe", err)
 	}
 	return Message{m: m, c: c}, statusOf(res), nil
 }
@@ -77,9 +77,9 @@ func Improbe(c *Comm, source, tag int) (bool, Message, Status, error) {
 	if source == ProcNull {
 		return true, Message{c: c, noProc: true}, nullStatus, nil
 	}
-	m, res, ok, err := c.p2p.Improbe(source, c.cid, int32(tag))
+	m, res, ok, err := c.p2p.Improbe(c.world(source), c.cid, int32(tag))
 	if !ok {
-		return false, Message{}, emptyStatus, fail("Improbe", err)
+		return false, Message{}, emptyStatus, c.fail("Improbe", err)
 	}
 	return true, Message{m: m, c: c}, statusOf(res), nil
 }
@@ -94,7 +94,7 @@ func Mrecv[T Scalar](m *Message, buf []T) (Status, error) {
 		return nullStatus, err
 	}
 	res, err := was.c.p2p.Mrecv(was.c.ctx, &was.m, bytesOf(buf))
-	return statusOf(res), fail(call, err)
+	return statusOf(res), was.c.fail(call, err)
 }
 
 // Imrecv starts an Mrecv (MPI_Imrecv, MPI-4.0 §3.8.3). buf must not be touched
@@ -109,7 +109,7 @@ func Imrecv[T Scalar](m *Message, buf []T) (Request, error) {
 	case was.noProc:
 		return was.c.nullRequest(nil)
 	}
-	return Request{was.c.p2p.Imrecv(was.c.ctx, &was.m, bytesOf(buf))}, nil
+	return was.c.request(was.c.p2p.Imrecv(was.c.ctx, &was.m, bytesOf(buf))), nil
 }
 
 // spend sets the handle to null and returns its old value.

@@ -32,6 +32,8 @@ func (r Request) Null() bool { return r.h.Null() }
 // WithoutProgressThread. The receiving rank may be about to read the message
 // from the sender's memory, so it has to agree. It does so in its next call, or
 // at once if one of its goroutines is blocked in one.
+//
+// A collective operation can't be cancelled (MPI-4.0 §6.12): that is ErrRequest.
 func Cancel(r *Request) error {
 	const call = "Cancel"
 	if r == nil {
@@ -39,9 +41,9 @@ func Cancel(r *Request) error {
 	}
 	g, ended, err := progress.Cancel(r.h)
 	if err != nil || g == nil || g.Cancel == nil {
-		return fail(call, err)
+		return r.fail(call, err)
 	}
-	return fail(call, g.Cancel(ended))
+	return r.fail(call, g.Cancel(ended))
 }
 
 // OnComplete detaches an operation: instead of a wait, fn is called once with
@@ -57,11 +59,15 @@ func OnComplete(r *Request, fn func(Status, error)) error {
 		return noRequest(call)
 	}
 	if fn == nil {
-		return badArg(call, ErrArg, "no function to call: RequestFree gives up a request whose end nobody is told of")
+		return r.raise(badArg(call, ErrArg, "no function to call: RequestFree gives up a request whose end nobody is told of"))
 	}
-	return fail(call, progress.OnEnd(&r.h, func(end progress.Status, err error) {
-		st, err := tell(Status(end), err, true)
-		fn(st, fail(call, err))
+	was := *r
+	return was.fail(call, progress.OnEnd(&r.h, func(end progress.Status, err error) {
+		st, _, err := tell(Status(end), err, true)
+		if err != nil {
+			err = was.comm().failAside(call, err)
+		}
+		fn(st, err)
 	}))
 }
 
@@ -71,9 +77,9 @@ func RequestGetStatus(r Request) (bool, Status, error) {
 	ended, end, err := progress.Peek(r.h)
 	st := Status(end)
 	if err != nil {
-		st, err = tell(st, err, false)
+		st, _, err = tell(st, err, false)
 	}
-	return ended, st, fail("RequestGetStatus", err)
+	return ended, st, r.fail("RequestGetStatus", err)
 }
 
 // Wait blocks until the operation has completed and sets the handle to null
@@ -85,8 +91,8 @@ func Wait(r *Request) (Status, error) {
 	}
 	res, err := progress.WaitResult(&r.h)
 	if err != nil {
-		st, err := tell(statusOf(res), err, true)
-		return st, fail("Wait", err)
+		st, c, err := tell(statusOf(res), err, true)
+		return st, c.fail("Wait", err)
 	}
 	return statusOf(res), nil
 }
@@ -99,8 +105,8 @@ func Test(r *Request) (bool, Status, error) {
 	}
 	ended, st, err := progress.Test(&r.h)
 	if err != nil {
-		st, err := tell(Status(st), err, true)
-		return ended, st, fail("Test", err)
+		st, c, err := tell(Status(st), err, true)
+		return ended, st, c.fail("Test", err)
 	}
 	return ended, Status(st), nil
 }

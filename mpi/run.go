@@ -35,6 +35,9 @@ var errGoexit = errors.New("its function has ended the goroutine (runtime.Goexit
 // stands for runtime.GOMAXPROCS(0). Run blocks until f has returned on all of
 // them, and joins their errors.
 //
+// After World.Abort Run returns an AbortError once f has returned on all ranks, and
+// no errors that come from the abort.
+//
 // A rank that fails, in f or in Finalize, or whose goroutine ends inside f,
 // counts as dead to the others from then on, so that they fail too instead of
 // waiting for it. Its World is released when Run returns. A launched rank whose
@@ -64,6 +67,10 @@ func runGoroutines(n int, f func(*World) error, o options) error {
 	if err != nil {
 		return fail("Run", err)
 	}
+	g := &crew{worlds: worlds, ended: make(chan struct{})}
+	for _, w := range worlds {
+		w.crew = g
+	}
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	for i, w := range worlds {
@@ -72,7 +79,7 @@ func runGoroutines(n int, f func(*World) error, o options) error {
 			defer func() {
 				if !returned {
 					errs[i] = fmt.Errorf("rank %d: %w", i, errGoexit)
-					wg.Go(func() { bury(worlds, i) }) // a panic must not wait for it
+					wg.Go(func() { g.bury(i) }) // a panic must not wait for it
 				}
 			}()
 			err := f(w)
@@ -82,22 +89,26 @@ func runGoroutines(n int, f func(*World) error, o options) error {
 			}
 			if err != nil {
 				errs[i] = fmt.Errorf("rank %d: %w", i, err)
-				bury(worlds, i)
+				g.bury(i)
 			}
 		})
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return errors.Join(g.outcome(errs)...)
 }
 
-// bury tells the others that a rank has failed, and releases its World.
-func bury(worlds []*World, rank int) {
-	for k, w := range worlds {
+// bury tells the others that a rank has failed, and releases its World. After an
+// Abort that is done already, and the failure is no news.
+func (g *crew) bury(rank int) {
+	if g.abort.Load() != nil {
+		return
+	}
+	for k, w := range g.worlds {
 		if k != rank {
 			w.engine.Fail(rank)
 		}
 	}
-	worlds[rank].abandon()
+	g.worlds[rank].abandon()
 }
 
 func worldsOf(n int, o options) ([]*World, error) {
@@ -122,8 +133,13 @@ func worldsOf(n int, o options) ([]*World, error) {
 // abandon releases the World without the others.
 func (w *World) abandon() {
 	if w.end() {
-		w.noReports()
-		w.engine.Close()
-		w.logs.Flush()
+		w.release()
 	}
+}
+
+// release gives back what a World has that has ended.
+func (w *World) release() {
+	w.noReports()
+	w.engine.Close()
+	w.logs.Flush()
 }

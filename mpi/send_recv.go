@@ -10,8 +10,8 @@ func Send[T Scalar](c *Comm, buf []T, dest, tag int) error {
 			return err
 		}
 	}
-	if err := c.p2p.Send(c.ctx, pt2pt.Standard, dest, c.cid, int32(tag), bytesOf(buf)); err != nil {
-		return fail("Send", err)
+	if err := c.p2p.Send(c.ctx, pt2pt.Standard, c.world(dest), c.cid, int32(tag), bytesOf(buf)); err != nil {
+		return c.fail("Send", err)
 	}
 	return nil
 }
@@ -26,9 +26,9 @@ func Recv[T Scalar](c *Comm, buf []T, source, tag int) (Status, error) {
 			return nullStatus, err
 		}
 	}
-	res, err := c.p2p.Recv(c.ctx, source, c.cid, int32(tag), bytesOf(buf))
+	res, err := c.p2p.Recv(c.ctx, c.world(source), c.cid, int32(tag), bytesOf(buf))
 	if err != nil {
-		return statusOf(res), fail("Recv", err)
+		return statusOf(res), c.fail("Recv", err)
 	}
 	return statusOf(res), nil
 }
@@ -39,7 +39,7 @@ func Isend[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 	if err := c.checkSend("Isend", dest, tag); err != nil || dest == ProcNull {
 		return c.nullRequest(err)
 	}
-	return Request{c.p2p.Isend(c.ctx, pt2pt.Standard, dest, c.cid, int32(tag), bytesOf(buf))}, nil
+	return c.request(c.p2p.Isend(c.ctx, pt2pt.Standard, c.world(dest), c.cid, int32(tag), bytesOf(buf))), nil
 }
 
 // Irecv starts a receive (MPI_Irecv, MPI-4.0 §3.7.2). buf must not be touched
@@ -48,7 +48,7 @@ func Irecv[T Scalar](c *Comm, buf []T, source, tag int) (Request, error) {
 	if err := c.checkRecv("Irecv", source, tag); err != nil || source == ProcNull {
 		return c.nullRequest(err)
 	}
-	return Request{c.p2p.Irecv(c.ctx, source, c.cid, int32(tag), bytesOf(buf))}, nil
+	return c.request(c.p2p.Irecv(c.ctx, c.world(source), c.cid, int32(tag), bytesOf(buf))), nil
 }
 
 // nullRequest is the request of an operation with ProcNull.
@@ -56,5 +56,5 @@ func (c *Comm) nullRequest(err error) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	return Request{c.p2p.Null()}, nil
+	return c.request(c.p2p.Null()), nil
 }

@@ -12,8 +12,8 @@ func Sendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R,
 	if err := c.checkSendrecv(call, dest, sendtag, source, recvtag); err != nil {
 		return nullStatus, err
 	}
-	res, err := c.core.Sendrecv(c.ctx, bytesOf(sendbuf), dest, int32(sendtag), bytesOf(recvbuf), source, int32(recvtag))
-	return statusOf(res), fail(call, err)
+	res, err := c.core.Sendrecv(c.ctx, bytesOf(sendbuf), c.world(dest), int32(sendtag), bytesOf(recvbuf), c.world(source), int32(recvtag))
+	return statusOf(res), c.fail(call, err)
 }
 
 // SendrecvReplace is Sendrecv with one buffer, in which the received message
@@ -24,8 +24,8 @@ func SendrecvReplace[T Scalar](c *Comm, buf []T, dest, sendtag, source, recvtag 
 		return nullStatus, err
 	}
 	b := bytesOf(buf)
-	res, err := c.core.Sendrecv(c.ctx, slices.Clone(b), dest, int32(sendtag), b, source, int32(recvtag))
-	return statusOf(res), fail(call, err)
+	res, err := c.core.Sendrecv(c.ctx, slices.Clone(b), c.world(dest), int32(sendtag), b, c.world(source), int32(recvtag))
+	return statusOf(res), c.fail(call, err)
 }
 
 // Isendrecv starts a send and a receive as one operation, which completes when
@@ -35,7 +35,7 @@ func Isendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R
 	if err := c.checkSendrecv("Isendrecv", dest, sendtag, source, recvtag); err != nil {
 		return Request{}, err
 	}
-	return Request{c.p2p.Isendrecv(c.ctx, c.cid, bytesOf(sendbuf), dest, int32(sendtag), bytesOf(recvbuf), source, int32(recvtag))}, nil
+	return c.request(c.p2p.Isendrecv(c.ctx, c.cid, bytesOf(sendbuf), c.world(dest), int32(sendtag), bytesOf(recvbuf), c.world(source), int32(recvtag))), nil
 }
 
 // IsendrecvReplace is Isendrecv with one buffer (MPI_Isendrecv_replace, MPI-4.0
@@ -45,7 +45,7 @@ func IsendrecvReplace[T Scalar](c *Comm, buf []T, dest, sendtag, source, recvtag
 		return Request{}, err
 	}
 	b := bytesOf(buf)
-	return Request{c.p2p.Isendrecv(c.ctx, c.cid, slices.Clone(b), dest, int32(sendtag), b, source, int32(recvtag))}, nil
+	return c.request(c.p2p.Isendrecv(c.ctx, c.cid, slices.Clone(b), c.world(dest), int32(sendtag), b, c.world(source), int32(recvtag))), nil
 }
 
 func (c *Comm) checkSendrecv(call string, dest, sendtag, source, recvtag int) error {

@@ -124,7 +124,7 @@ func TestTheWatchdogSaysWhyRanksHang(t *testing.T) {
 				}
 				_, err = mpi.Recv(c, make([]byte, 8), 1-c.Rank(), 5)
 				return err
-			}, "with the same tag on another communicator (context 4)")
+			}, "with the same tag on another communicator (context ")
 		})
 		t.Run("the other computes", func(t *testing.T) {
 			hang(t, fabric, func(c *mpi.Comm) error {

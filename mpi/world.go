@@ -3,10 +3,9 @@ package mpi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"os"
-	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/comm"
@@ -23,6 +22,10 @@ type World struct {
 	fabric string
 	engine *comm.Instance
 	comm   *Comm
+	self   *Comm    // see Self
+	comms  registry // those that are not freed
+	crew   *crew    // of ranks that are goroutines, else nil
+	thread int      // the OS thread that made it
 	log    *slog.Logger
 	logs   *report.Aside
 	dog    *report.Watchdog
@@ -87,8 +90,12 @@ func newWorld(routes *job.Routes, cfg comm.Config, o options) *World {
 	p.Domain, p.More, p.Via, p.Addrs = routes.Domains[0], routes.Domains[1:], routes.Via, routes.Addrs
 	p.Log, p.NoThread = o.log, o.noThread
 	cfg.Limits = pt2pt.Limits(o.limits)
-	w := &World{fabric: routes.Fabric, engine: comm.New(cfg), log: o.log, logs: o.logs}
-	w.comm = newComm(w, w.engine.World, nil)
+	cfg.Classify = func(err error) int { return int(classOf(err)) }
+	w := &World{fabric: routes.Fabric, engine: comm.New(cfg), log: o.log, logs: o.logs, thread: unix.Gettid()}
+	w.engine.Loop.Own(w)
+	w.comm, w.self = newComm(w, w.engine.World, nil), newComm(w, w.engine.Self, nil)
+	w.comms.add(w.comm)
+	w.comms.add(w.self)
 	begin()
 	w.startWatchdog(o.watch, o.watchTo)
 	return w
@@ -101,6 +108,17 @@ func (w *World) Comm() *Comm {
 		return nil
 	}
 	return w.comm
+}
+
+// Self is the communicator of this rank alone (MPI_COMM_SELF, MPI-4.0 §7.2.4), or
+// nil if w is nil. Its error handler sees the errors of calls that have no
+// communicator. Its attributes are deleted by Finalize. Local.
+func (w *World) Self() *Comm {
+	if w == nil || w.self == nil {
+		return nil
+	}
+	w.self.core.Announce()
+	return w.self
 }
 
 // Fabric is the name of the transport in use, or of all joined by +, or "" if w
@@ -118,33 +136,46 @@ func (w *World) check(call string) error {
 		return badArg(call, ErrComm, "the World is nil: take what Init has returned, or what Run has given")
 	}
 	if w.engine.Ended() {
-		return badArg(call, ErrComm, "the World has been finalized")
+		return w.ended(call)
 	}
 	return nil
 }
 
+// ended is the error of a call on a World that has ended.
+func (w *World) ended(call string) error {
+	if abort := w.aborted(); abort != nil {
+		return fail(call, abort)
+	}
+	return badArg(call, ErrComm, "the World has been finalized")
+}
+
 // Finalize ends the membership (MPI_Finalize, MPI-4.0 §11.2.2). It is
-// collective: it blocks until every rank has called it. All operations must have
-// been completed; others fail with ErrComm, or with ErrProcFailed if the other
-// rank left first. Afterwards every call on the World fails with ErrComm.
-// Finalize releases everything even if it fails, because of a dead rank say:
+// collective: it blocks until every rank has called it. First it deletes the
+// attributes of Self, the last one first, while every call still works (§11.2.4);
+// an error of a delete function is returned. All operations must have been
+// completed; others fail with ErrComm, or with ErrProcFailed if the other rank left
+// first. Afterwards every call on the World fails with ErrComm. Finalize releases everything even if it fails, because of a dead rank say:
 // ranks still waiting in it then count this one as dead. Non-local.
 func (w *World) Finalize() error {
 	const call = "Finalize"
 	if err := w.check(call); err != nil {
 		return err
 	}
+	left := w.self.st.clear(w.self)
+	if left == errGoing { // the first Finalize reports it
+		left = nil
+	}
 	err := w.comm.core.Barrier(w.comm.ctx, true)
 	if !w.end() {
-		return w.comm.explain(call, 0, 0, false)
+		return w.ended(call)
 	}
 	w.noReports()
-	err = errors.Join(err, w.engine.Close())
+	err = errors.Join(left, err, w.engine.Close())
 	if w.job != nil {
 		err = errors.Join(err, w.job.Close())
 	}
 	w.logs.Flush()
-	return fail(call, err)
+	return fail(call, w.comm.cause(err))
 }
 
 // mourn passes the launcher's reports of deaths to the engine, until the job is
@@ -154,21 +185,3 @@ func (w *World) mourn(news <-chan boot.Event) {
 		w.engine.Lost(e.Rank, e.Err)
 	}
 }
-
-// Abort ends all ranks of the job with the exit code code, 0 to 255, whatever
-// they are doing (MPI_Abort, MPI-4.0 §11.4.2). Under weft run, and under a
-// launcher that speaks PMI-1, the launcher ends them and exits with the code.
-// Otherwise, and for ranks that are goroutines, this process exits. Abort does
-// not return. Local.
-func (w *World) Abort(code int) {
-	if w != nil && w.job != nil {
-		why := fmt.Sprintf("rank %d called Abort(%d)", w.comm.rank, code)
-		if err := w.job.Abort(code, why); err == nil && w.job.Launcher != boot.LauncherNone {
-			time.Sleep(abortTime) // for the launcher's signal, so that its code counts
-		}
-	}
-	os.Exit(code)
-}
-
-// abortTime is how long a rank that aborts waits for the launcher to end it.
-const abortTime = 5 * time.Second

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/group"
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
@@ -13,7 +14,8 @@ import (
 // Recv is a partitioned receive.
 type Recv struct {
 	side
-	posted bool // it waits for its PInit
+	ranks  *group.Map // as its communicator numbers them
+	posted bool       // it waits for its PInit
 	entry  match.Entry
 	gone   bool // and has been freed
 
@@ -61,6 +63,13 @@ func (e *Engine) PrecvInit(ctx context.Context, source int, cid uint32, tag int3
 		r.posted = true
 		r.entry = e.table.Post(cid, int32(source), tag, uint32(r.name))
 	})
+	return r
+}
+
+// In sets how the receive's communicator numbers the ranks, for its status. It is
+// called before the first start, and returns r. Local.
+func (r *Recv) In(ranks *group.Map) *Recv {
+	r.ranks = ranks
 	return r
 }
 
@@ -195,7 +204,7 @@ func (r *Recv) land(first, count int) {
 	defer r.news.Add(1)
 	if r.count == got.shape.blocks() && r.active && r.ending == nil {
 		_, tag := wire.Match(r.imm)
-		r.r.Result = progress.Result{Source: r.peer, Tag: tag, Bytes: got.shape.bytes}
+		r.r.Result = progress.Result{Source: int32(r.ranks.Rank(int(r.peer))), Tag: tag, Bytes: got.shape.bytes}
 		r.open.Store(false)
 		r.end(nil)
 	}

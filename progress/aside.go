@@ -23,11 +23,12 @@ var ErrWithin = errors.New("the call waits for the operation that waits for the 
 
 // Panic is the error of a function that was run Aside and did not return.
 type Panic struct {
-	Value any // of the panic, or errExit
+	Value any // of the panic, or ErrExit
 	Stack []byte
 }
 
-var errExit = errors.New("it has ended its goroutine (runtime.Goexit)")
+// ErrExit is the Value of the Panic of a function that has ended its goroutine.
+var ErrExit = errors.New("it has ended its goroutine (runtime.Goexit)")
 
 func (p *Panic) Error() string {
 	return fmt.Sprintf("a function of the program's has panicked in a nonblocking operation: %v", p.Value)
@@ -115,7 +116,7 @@ func (l *Loop) runAs(w *Waiter, a *aside) {
 	l.begin(a, unix.Gettid())
 	l.Leave()
 	exited := true
-	var err error = &Panic{Value: errExit}
+	var err error = &Panic{Value: ErrExit}
 	defer func() {
 		runtime.UnlockOSThread()
 		if !exited {
@@ -146,7 +147,7 @@ func (l *Loop) work(a *aside) {
 	if !mine {
 		return
 	}
-	var err error = &Panic{Value: errExit}
+	var err error = &Panic{Value: ErrExit}
 	defer func() { l.Exclusive(func() { l.endAside(a, err) }) }()
 	err = a.call()
 }

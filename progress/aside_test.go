@@ -125,7 +125,7 @@ func TestAFunctionThatPanicsEndsItsOperation(t *testing.T) {
 		want error
 	}{
 		{"panic", func(*Request) { panic(broken) }, broken},
-		{"Goexit", func(*Request) { runtime.Goexit() }, errExit},
+		{"Goexit", func(*Request) { runtime.Goexit() }, ErrExit},
 	} {
 		s := reducers(t, c.fn)
 		h := s.start(1) // a goroutine of its own runs it
@@ -139,7 +139,7 @@ func TestAFunctionThatPanicsEndsItsOperation(t *testing.T) {
 		keep, ended := h, make(chan error, 1)
 		s.own(func() { s.l.budget.whole = 0 })
 		go func() {
-			err := errExit
+			err := ErrExit
 			defer func() { ended <- err }()
 			_, err = Wait(&h)
 		}()
@@ -152,9 +152,9 @@ func TestAFunctionThatPanicsEndsItsOperation(t *testing.T) {
 		if err := <-ended; !errors.Is(err, c.want) {
 			t.Errorf("%s: Wait = %v", c.name, err)
 		}
-		if c.want == errExit { // the request is anyone's to wait for
+		if c.want == ErrExit { // the request is anyone's to wait for
 			waitUntil(t, func() bool { _, stale := Look(keep); return !stale })
-			if _, err := Wait(&keep); !errors.Is(err, errExit) {
+			if _, err := Wait(&keep); !errors.Is(err, ErrExit) {
 				t.Errorf("%s: the next Wait = %v", c.name, err)
 			}
 		}

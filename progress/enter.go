@@ -127,6 +127,12 @@ func (l *Loop) Behind(fn func()) {
 		fn()
 		return
 	}
+	l.Later(fn)
+}
+
+// Later calls fn, as the owner, when the owner has done what it is about: before
+// it lets go, or in its next pass. For the owner.
+func (l *Loop) Later(fn func()) {
 	w := l.waiter()
 	w.op, w.fn = opBehind, fn
 	l.queue.push(&w.node)

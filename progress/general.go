@@ -18,6 +18,7 @@ type General struct {
 	Query  func() (Status, error)
 	Free   func() error
 	Cancel func(completed bool) error
+	Owner  any // the program's, as it likes
 
 	released bool // the request was given up before the operation had ended
 }
@@ -37,7 +38,7 @@ func (g *General) freed() {
 // refused is the error of a request whose loop is closed: Free is still to be
 // called.
 func (g *General) refused() *General {
-	return &General{Query: func() (Status, error) { return Empty, fabric.ErrClosed }, Free: g.Free}
+	return &General{Query: func() (Status, error) { return Empty, fabric.ErrClosed }, Free: g.Free, Owner: g.Owner}
 }
 
 // Several is the error of a call that completed several requests without
@@ -105,7 +106,8 @@ func EndGeneral(h Handle) (free *General, err error) {
 // Cancel asks for the request to be withdrawn. Local: the request must still be
 // completed, and fails with ErrCancelled if nothing of it has happened (MPI-4.0
 // §3.8.4). For a generalized request Cancel returns its General, whose Cancel
-// the caller calls, and whether it has completed.
+// the caller calls, and whether it has completed. It refuses a request that is Firm
+// and has not completed with ErrFirm.
 func Cancel(h Handle) (g *General, ended bool, err error) {
 	if h.r == nil {
 		return nil, false, ErrStale
@@ -123,6 +125,8 @@ func Cancel(h Handle) (g *General, ended bool, err error) {
 		case r.done:
 			g, _ = r.err.(*General)
 			ended = true
+		case r.firm():
+			err = ErrFirm
 		default:
 			r.sink.Cancel(r, ErrCancelled)
 		}

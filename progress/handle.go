@@ -16,12 +16,13 @@ var (
 // request has been freed: it does not match the slot's next request. The zero
 // Handle is the null request.
 type Handle struct {
-	r   *Request
-	gen uint32
+	r     *Request
+	gen   uint32
+	owner uint32 // see For
 }
 
 // Handle returns the handle of a request just started.
-func (r *Request) Handle() Handle { return Handle{r, r.gen} }
+func (r *Request) Handle() Handle { return Handle{r: r, gen: r.gen} }
 
 // Null reports whether h is the null request.
 func (h Handle) Null() bool { return h.r == nil }
@@ -56,7 +57,7 @@ func (h Handle) collect() (Status, error) {
 		return Empty, nil
 	}
 	res, err := l.collect(h.r)
-	return res.Status(), err
+	return res.Status(), h.blame(err)
 }
 
 // loopOf is the loop of the requests, or nil if all handles are null.
@@ -143,9 +144,9 @@ func (l *Loop) FromWord(w uint64) Handle {
 	id, gen := uint32(w), uint32(w>>32)
 	switch chunks := l.requests.chunks.Load(); {
 	case w&^uint64(1<<32-1) == wordInstant:
-		return Handle{&l.ended, id}
+		return Handle{r: &l.ended, gen: id}
 	case gen == instant || gen > lastGen || chunks == nil || int(id/chunkSize) >= len(*chunks):
 		return Handle{}
 	}
-	return Handle{l.requests.at(id), gen}
+	return Handle{r: l.requests.at(id), gen: gen}
 }

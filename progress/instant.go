@@ -44,4 +44,4 @@ func (h Handle) Instant() bool { return h.r == &h.r.loop.ended }
 
 // Instant returns the handle of an operation that has completed already. For the
 // owner.
-func (l *Loop) Instant() Handle { return Handle{&l.ended, l.instants.next()} }
+func (l *Loop) Instant() Handle { return Handle{r: &l.ended, gen: l.instants.next()} }

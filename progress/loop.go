@@ -88,6 +88,7 @@ type Loop struct {
 	budget         pollBudget
 
 	first    fabric.Domain // dom, for other goroutines
+	program  any           // see Own
 	bells    sync.WaitGroup
 	addrs    [][]byte
 	all      []Sink
@@ -113,6 +114,8 @@ type Loop struct {
 	life     atomic.Uint32 // made, going, closed
 	attended atomic.Bool   // the thread sleeps in the kernel, see attendant
 	stopped  chan struct{}
+
+	counting func(r *Request, as uint8) // see HandleCounts
 
 	sinks [256]Sink
 	ops   []func(tag uint64, err error)

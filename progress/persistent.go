@@ -77,12 +77,15 @@ func restartBurst(hs []Handle) (n int, err error) {
 	}
 	l := hs[0].r.loop
 	if !l.Enter() {
-		return 1, restartQueued(l, hs[0])
+		return 1, hs[0].blame(restartQueued(l, hs[0]))
 	}
 	for ; n < min(len(hs), burst) && err == nil && hs[n].r != nil && hs[n].r.loop == l; n++ {
 		err = l.restart(hs[n])
 	}
 	l.Leave()
+	if err != nil {
+		err = hs[n-1].blame(err)
+	}
 	return n, err
 }
 
@@ -130,7 +133,8 @@ func (r *Request) rest() { r.done, r.resting, r.err = false, true, nil }
 // completed one, is freed; an active one is freed on completion
 // (MPI_Request_free, MPI-4.0 §3.7.3, §3.9). Local. It returns a generalized
 // request whose operation has completed: the caller, who does not own the loop,
-// calls Free (§13.2).
+// calls Free (§13.2). It refuses a request that is Firm and has not completed with
+// ErrFirm, and leaves *h.
 func Release(h *Handle) (g *General, err error) {
 	if h.r == nil {
 		return nil, ErrStale
@@ -153,6 +157,9 @@ func Release(h *Handle) (g *General, err error) {
 			general := r.general
 			general.released = true
 			guard = l.detach(r, func(Status, error) { general.freed() }) // should the loop be closed first
+		case r.firm():
+			err = ErrFirm
+			return
 		default:
 			guard = l.detach(r, nil)
 			if r.saved != nil {

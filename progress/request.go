@@ -31,7 +31,7 @@ type Request struct {
 	Link    *Request // the next of a list; of the free list before, and not cleared
 	Mode    uint8    // of a send: when it completes
 	resting bool     // persistent, and not started
-	special bool     // persistent, generalized or shaped: there is more to check
+	special bool     // persistent, generalized, shaped or counted: there is more to check
 	shaped  bool     // has ranks or a layout
 	Began   uint32   // when, in seconds of Clock
 
@@ -51,6 +51,7 @@ type Request struct {
 	// A rendezvous.
 	Outcome uint8         // the receiver's verdict on the message
 	Path    uint8         // of a send: the path of its message
+	counted uint8         // see Count
 	Other   uint64        // the peer's request
 	Length  uint64        // of a receive: bytes of its message, as announced
 	Limit   uint64        // of a send: bytes of the message that its receiver has room for
@@ -242,6 +243,9 @@ func (s *requests) free(r *Request) {
 	}
 	r.done = false
 	if r.special {
+		if r.counted != 0 {
+			r.loop.uncount(r)
+		}
 		if r.saved != nil {
 			uses += r.saved.starts
 			r.object.Store(nil)
@@ -300,14 +304,17 @@ func (s *requests) more(l *Loop) {
 }
 
 // each visits the requests in flight.
-func (s *requests) each(f func(*Request)) {
+func (s *requests) each(f func(*Request)) { s.visit((*Request).live, f) }
+
+// visit visits the requests of which is is true.
+func (s *requests) visit(is func(*Request) bool, f func(*Request)) {
 	chunks := s.chunks.Load()
 	if chunks == nil {
 		return
 	}
 	for _, c := range *chunks {
 		for i := range c {
-			if r := &c[i]; r.live() {
+			if r := &c[i]; is(r) {
 				f(r)
 			}
 		}

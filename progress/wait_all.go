@@ -124,7 +124,7 @@ func (l *Loop) collectAll(hs []Handle, out []Status) error {
 		}
 		h := hs[i].spend()
 		if !h.valid() {
-			hs[i], out[i].Err = Handle{}, ErrStale
+			hs[i], out[i].Err = Handle{}, h.blame(ErrStale)
 			continue
 		}
 		st, err := h.collect()
@@ -166,7 +166,7 @@ func (l *Loop) endAll(hs []Handle) error {
 		case ok:
 			generals = append(generals, g)
 		case first == nil:
-			first = err
+			first = h.blame(err)
 		}
 	}
 	if generals != nil {

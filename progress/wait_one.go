@@ -25,14 +25,15 @@ func WaitResult(h *Handle) (Result, error) {
 		return waitQueued(l, h)
 	}
 	if r.special && r.gen == h.gen && r.saved != nil && r.waiter == nil {
-		return l.waitPersistent(r)
+		res, err := l.waitPersistent(r)
+		return res, h.blame(err)
 	}
 	was := h.spend()
 	switch {
 	case !was.valid():
 		*h = Handle{}
 		l.Leave()
-		return nothing, ErrStale
+		return nothing, was.blame(ErrStale)
 	case r == &l.ended:
 		l.instants.close(was.gen)
 		l.Leave()
@@ -40,9 +41,13 @@ func WaitResult(h *Handle) (Result, error) {
 	case r.done:
 		res, err := l.collect(r)
 		l.Leave()
-		return res, err
+		return res, was.blame(err)
 	}
-	return l.Await(r)
+	res, err := l.Await(r)
+	if err != nil {
+		err = was.blame(err)
+	}
+	return res, err
 }
 
 // waitPersistent is WaitResult for the owner and a persistent request, which
@@ -63,8 +68,9 @@ func (l *Loop) waitPersistent(r *Request) (Result, error) {
 
 // waitQueued waits where another goroutine owns the loop.
 func waitQueued(l *Loop, h *Handle) (Result, error) {
-	hs, st := [1]Handle{*h}, [1]Status{Empty}
-	err := waitAllQueued(l, hs[:], st[:])
+	was := *h
+	hs, st := [1]Handle{was}, [1]Status{Empty}
+	err := was.blame(waitAllQueued(l, hs[:], st[:]))
 	*h = hs[0]
 	if err == nil {
 		err = st[0].Err
@@ -96,11 +102,12 @@ func testQueued(l *Loop, h *Handle) (ended bool, st Status, err error) {
 }
 
 func (l *Loop) test(h *Handle) (bool, Status, error) {
+	was := *h
 	ended, err := l.attend(h)
 	if !ended || err != nil || h.idle() {
-		return ended, Empty, err
+		return ended, Empty, was.blame(err)
 	}
-	was := h.spend()
+	h.spend()
 	st, err := was.collect()
 	return true, st, err
 }

@@ -2,6 +2,8 @@
 
 package pt2pt
 
+import "github.com/weft-mpi/weft/internal/planted"
+
 // bugs are the mistakes that TestPlantedBugs makes, one at a time.
 var bugs = []bug{
 	{"a wildcard is taken before an earlier exact receive", "match/posted.go",
@@ -158,4 +160,69 @@ var bugs = []bug{
 		"\te.release(r)\n\tif o == wire.Lost {", "\tif o == wire.Lost {", 1000},
 	{"a pair ends with its receive", "pt2pt/pair.go",
 		"r.Halves[0] == nil && r.Halves[1] == nil", "r.Halves[0] == nil", 1000},
+}
+
+// contextBugs are those in the life of a communicator that
+// TestPlantedBugsOfContexts makes.
+var contextBugs = planted.List{
+	{"an id is reserved twice", "pt2pt/contexts.go",
+		" || s.known[id] != nil {", " {", "TestAnIdIsReservedOnce|TestReservations"},
+	{"the id of all ranks is reserved", "pt2pt/contexts.go",
+		"if id == 0 || id == Creation ||", "if id == Creation ||", "TestAnIdIsReservedOnce"},
+	{"an id that was given up stays", "pt2pt/contexts.go",
+		"\t\tdelete(e.contexts.known, id)\n", "", "TestAnIdIsReservedOnce|TestReservations"},
+	{"a communicator of another creation is opened", "pt2pt/contexts.go",
+		"if c == nil || c.phase != phaseReserved {\n\t\treturn false", "if c == nil {\n\t\treturn false", "TestAnIdIsReservedOnce"},
+	{"a freed id means another communicator at once", "pt2pt/contexts.go",
+		"\ts.known[id] = &s.gone\n", "\tdelete(s.known, id)\n", "TestAnIdIsReservedOnce|TestAFreedCommunicatorDrops"},
+	{"ids rest for ever", "pt2pt/contexts.go",
+		"\tdelete(s.known, s.rest[s.next])\n", "", "TestAnIdIsReservedOnce|TestAMillion"},
+	{"the latest freed id is forgotten first", "pt2pt/contexts.go",
+		"s.next = (s.next + 1) % quarantine", "s.next += 0", "TestAnIdIsReservedOnce"},
+	{"the count of those whose messages are dropped only grows", "pt2pt/contexts.go",
+		"\t\t\te.shut--\n", "", "TestAMillion"},
+	{"a communicator is deaf to its receives", "pt2pt/contexts.go",
+		"c.phase == phaseClosed && c.takers+c.holds == 0", "c.phase == phaseClosed", "TestWhatIsUnderWay"},
+	{"a communicator is deaf amid a collective call", "pt2pt/contexts.go",
+		"c.phase == phaseClosed && c.takers+c.holds == 0", "c.phase == phaseClosed && c.takers == 0", "TestWhatIsUnderWay"},
+	{"a communicator ends before its sends", "pt2pt/contexts.go",
+		"c.takers+c.holds+c.others == 0", "c.takers+c.holds == 0", "TestWhatIsUnderWay"},
+	{"a persistent receive at rest does not count", "pt2pt/contexts.go",
+		"(r.Persistent() || r.Step == stepPosted ||", "(r.Step == stepPosted ||", "TestWhatIsUnderWay"},
+	{"a probe does not count", "pt2pt/contexts.go",
+		" || r.Step == stepProbing) {", ") {", "TestWhatIsUnderWay"},
+	{"a matched message does not count", "pt2pt/contexts.go",
+		"\t\t\tc.others++\n\t\t}\n\t}\n}\n\n// claim", "\t\t}\n\t}\n}\n\n// claim", "TestWhatIsUnderWay"},
+	{"a message that is matched later does not count", "pt2pt/contexts.go",
+		"\t\tc.others += by\n", "\t\tc.others += min(by, 0)\n", "TestWhatIsUnderWay"},
+	{"what begins behind the end does not count", "pt2pt/contexts.go",
+		"\te.count(c, r, as)\n\treturn true\n", "\treturn true\n", "TestWhatIsUnderWay"},
+	{"calls that have returned do not count", "pt2pt/contexts.go",
+		"e.loop.Behind(func() { //", "func(f func()) { f() }(func() { //", "TestQueuedReceives"},
+	{"a freed communicator keeps its attached memory", "pt2pt/contexts.go",
+		"\t\tdelete(e.attached, id)\n", "", "TestWhatIsUnderWay"},
+	{"leftovers stay", "pt2pt/contexts.go",
+		"\t\t\te.dropLeftovers(id)\n", "", "TestSimFree"},
+	{"leftovers of the library stay", "pt2pt/freed.go",
+		"if wire.User(cid) == id {", "if cid == id {", "TestLeftoversOfTheLibrary"},
+	{"the sender of a leftover is not told", "pt2pt/freed.go",
+		"\tif kind == wire.RTS || kind == wire.EagerSync {\n", "\tif kind == wire.RTS {\n", "TestSimFree"},
+	{"the rest of a dropped message is kept", "pt2pt/freed.go",
+		"\t\t\tin.dropped = true\n", "", "TestAMessageInPieces"},
+	{"a late announcement is kept", "pt2pt/rndv_get.go",
+		"if e.shut > 0 && e.deafTo(imm) {", "if false {", "TestSimFree"},
+	{"a message of an unknown communicator is dropped", "pt2pt/contexts.go",
+		"return c != nil && c.phase >= phaseDeaf", "return c == nil || c.phase >= phaseDeaf", "TestMessagesComeBefore"},
+	{"dropped messages are counted as held", "pt2pt/freed.go",
+		"\te.drop(id)\n", "\te.arrivals.give(id)\n", "TestAMessageInPieces"},
+	{"peers are numbered as in the own group", "pt2pt/contexts.go",
+		"if c.remote != nil {", "if false {", "TestSourcesAreRanksOfTheRemoteGroup"},
+	{"a death in the local group does not end a collective call", "pt2pt/ranks.go",
+		"[]*group.Map{m, e.localOf(cid)}, func", "[]*group.Map{m, nil}, func", "TestDeathsInAnIntercommunicator"},
+	{"a receive from any rank waits for the local group", "pt2pt/ranks.go",
+		"c.remote != nil && wire.Library(cid) {", "c.remote != nil {", "TestDeathsInAnIntercommunicator"},
+	{"the only remote rank is not connected to", "pt2pt/ranks.go",
+		"connect = n == 1", "connect = false", "TestAReceiveConnects"},
+	{"a freed communicator's ranks cost for ever", "pt2pt/contexts.go",
+		"\t\te.unlike--\n", "", "TestAMillion|TestRanksAreForgotten"},
 }

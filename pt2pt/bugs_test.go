@@ -22,3 +22,8 @@ func TestPlantedBugs(t *testing.T) {
 	}
 	planted.Tests{Root: "..", Args: []string{"-test.timeout", "20m"}}.Simulate(t, all)
 }
+
+// The tests of contexts find the bugs in them.
+func TestPlantedBugsOfContexts(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "2m", "-test.short"}}.Hunt(t, contextBugs)
+}

@@ -116,7 +116,7 @@ func (e *Engine) start(r *progress.Request, owner bool) progress.Handle {
 		e.loop.Submit(e, r)
 		return h
 	case e.loop.Adopt(e, r): // not Begin, whose call of Start is indirect
-		if r.Kind == kindRecv && r.Peer != ProcNull && e.ranks == nil {
+		if r.Kind == kindRecv && r.Peer != ProcNull && e.unlike == 0 {
 			e.startRecv(r) // a call less in the most frequent case
 		} else {
 			e.Start(r)

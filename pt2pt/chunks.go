@@ -39,6 +39,7 @@ func (e *Engine) sendChunks(ep fabric.Endpoint, r *progress.Request) error {
 type inbound struct {
 	r       *progress.Request
 	arrival uint32
+	dropped bool   // it goes nowhere, see freed.go
 	total   uint64 // 0: none
 	got     uint64
 }
@@ -53,6 +54,11 @@ func (e *Engine) onFirst(from fabric.Peer, imm uint64, h wire.First, body []byte
 	in.total, in.got = total, uint64(len(body))
 	if id, ok := e.match.Arrive(cid, int32(from), tag); ok {
 		e.receiveChunks(e.loop.Request(id), from, tag, body)
+		return true
+	}
+	if e.shut > 0 && e.deafTo(imm) {
+		in.dropped = true
+		e.refuse(from, wire.EagerFirst, imm, 0, total)
 		return true
 	}
 	id, a := e.arrivals.take()
@@ -79,7 +85,7 @@ func (e *Engine) onMore(from fabric.Peer, body []byte) bool {
 	}
 	if r := in.r; r != nil {
 		put(r, in.got, body)
-	} else {
+	} else if !in.dropped {
 		b := &e.arrivals.bodies[e.arrivals.at(in.arrival).body]
 		*b = append(*b, body...)
 	}

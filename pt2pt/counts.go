@@ -74,6 +74,8 @@ func (e *Engine) Observe(s *progress.Snapshot) {
 	gauge("weft_unexpected_messages_max", "The most of them there have been.", "", uint64(e.held.mostMessages))
 	gauge("weft_unexpected_bytes_max", "The most bytes of them there have been.", "bytes", e.held.mostBytes)
 	gauge("weft_peers_held", "Peers that were told to send nothing.", "", uint64(e.held.stopped))
+	s.Add(progress.Family{Name: "weft_dropped_messages_total", Help: "Messages that no receive had taken when their communicator was freed, or that came for a freed one."},
+		e.contexts.dropped)
 	rendezvous := [2]uint64{}
 	e.loop.Each(e, func(r *progress.Request) {
 		switch r.Step {

@@ -9,6 +9,9 @@
 //	rndv_frag.go  RTS, CTS, fragments: where memory can't be read
 //	self.go       messages of a rank to itself
 //
+// A communicator's contexts begin and end in contexts.go; freed.go drops the
+// messages that nothing can receive any more.
+//
 // It serves packages comm and mpi and imports fabric, group, match, progress and
 // wire.
 package pt2pt

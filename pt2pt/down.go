@@ -82,16 +82,21 @@ func (e *Engine) endCollective() {
 	e.loop.Each(e, func(r *progress.Request) {
 		cid, _ := wire.Match(r.Imm)
 		if (r.Kind == kindSend || r.Kind == kindRecv) && wire.Library(cid) && !r.Done() {
-			if err := e.deathIn(r.Ranks()); err != nil {
+			if err := e.deathIn(cid); err != nil {
 				e.Cancel(r, inRanks(r.Ranks(), err))
 			}
 		}
 	})
 }
 
-// Dead returns why no collective call can complete any more: the first death of
-// another rank, nil while there is none. For the owner.
-func (e *Engine) Dead() error { return e.dead }
+// DeadIn returns why no collective call of a context's communicator can complete any
+// more: the death of a rank of it, nil while there is none. For the owner.
+func (e *Engine) DeadIn(cid uint32) error {
+	if e.dead == nil {
+		return nil
+	}
+	return e.deathIn(cid)
+}
 
 // spread tells the ranks that this one is connected to of a death, where the
 // launcher has no news. A rank that was not connected to the dead one may wait

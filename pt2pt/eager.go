@@ -53,6 +53,10 @@ func (e *Engine) onEager(from fabric.Peer, kind uint8, imm, req uint64, body []b
 
 // keepEager keeps a whole message until its receive comes.
 func (e *Engine) keepEager(from fabric.Peer, kind uint8, imm, req uint64, body []byte) {
+	if e.shut > 0 && e.deafTo(imm) {
+		e.refuse(from, kind, imm, req, uint64(len(body)))
+		return
+	}
 	id, a := e.arrivals.take()
 	a.from, a.imm, a.kind, a.req, a.total = uint32(from), imm, kind, req, uint64(len(body))
 	if kind == wire.EagerReady {

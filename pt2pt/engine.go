@@ -5,7 +5,6 @@ import (
 	"log/slog"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/group"
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
@@ -35,10 +34,12 @@ type Engine struct {
 	caps    *fabric.Caps // of messages to ourselves
 	traffic []*traffic   // by transport
 	match   match.Table
-	ranks   map[uint32]*group.Map // by context, where they are not the job's
+	unlike  int32 // communicators with ranks of their own, closed or forbidden: see join
+	shut    int32 // communicators whose messages are dropped
 	peers   []peer
 	log     *slog.Logger
 
+	contexts  contexts
 	arrivals  arrivals
 	buffers   buffers
 	probes    progress.List // Probe requests that wait for a message
@@ -54,6 +55,7 @@ type Engine struct {
 	pairErrs  map[*progress.Request]error    // of pairs of which one half has failed
 	halfEnded func(*progress.Request, error) // endHalf, made once
 	informed  bool                           // see Informed
+	forbidden map[uint32]ban                 // contexts whose collective calls have failed; nil while there are none
 	hdr       [fabric.MaxHeader]byte         // of the packet being sent
 	packed    []byte                         // see piece
 }
@@ -148,6 +150,7 @@ func New(l *progress.Loop, rank, size int) *Engine {
 		p.short = min(p.caps.MaxEager, p.caps.RndvMinMapped-1, p.caps.RndvMin-1)
 	}
 	e.caps = e.peers[rank].caps
+	l.HandleCounts(e.uncount)
 	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady,
 		wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow, wire.Ask, wire.Tell,
 		wire.Grant, wire.Written, wire.Dead)
@@ -156,8 +159,8 @@ func New(l *progress.Loop, rank, size int) *Engine {
 
 // Start begins a request.
 func (e *Engine) Start(r *progress.Request) {
-	if e.ranks != nil {
-		r.SetRanks(e.ranksOf(cidOf(r)))
+	if e.unlike > 0 && (!e.join(r, kindOf(r)) || e.forbids(r)) {
+		return
 	}
 	switch {
 	case r.Peer == ProcNull:

@@ -18,6 +18,10 @@ var (
 	// since.
 	ErrNotReady = errors.New("no matching receive was posted when the message arrived (it has been received nevertheless): " +
 		"post the receive first, or use a standard send")
+	// ErrFreed is the error of a send whose receiver has freed the communicator
+	// without receiving the message.
+	ErrFreed = errors.New("the communicator has been freed at the receiver, and no receive can take the message any more: " +
+		"receive every message before Comm.Free")
 	// ErrNoMessage is returned by a receive of a matched message that has been
 	// received already.
 	ErrNoMessage = errors.New("the message handle is null, or its message has been received")

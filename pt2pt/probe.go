@@ -43,11 +43,11 @@ func (e *Engine) Iprobe(source int, cid uint32, tag int32) (res progress.Result,
 
 // noSource is sourceDown in terms of a context's communicator.
 func (e *Engine) noSource(source int, cid uint32) error {
-	if e.ranks == nil {
-		return e.sourceDown(source, nil)
+	if e.unlike == 0 {
+		return e.sourceDown(source, cid, nil)
 	}
 	m := e.ranksOf(cid)
-	return inRanks(m, e.sourceDown(source, m))
+	return inRanks(m, e.sourceDown(source, cid, m))
 }
 
 // Improbe is Iprobe that also takes the message. Local.
@@ -89,6 +89,7 @@ func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) 
 func (e *Engine) take(id uint32) Message {
 	a := e.arrivals.at(id)
 	a.matched = true
+	e.claim(a, 1)
 	return Message{e, id, a.gen}
 }
 
@@ -135,8 +136,8 @@ func (e *Engine) startMrecv(r *progress.Request) {
 	}
 	a := e.arrivals.at(id)
 	r.Imm, r.Peer = a.imm, int32(a.from)
-	if e.ranks != nil {
-		r.SetRanks(e.ranksOf(cidOf(r)))
+	if e.unlike > 0 {
+		e.join(r, other)
 	}
 	e.takeArrival(r, id)
 }
@@ -154,7 +155,7 @@ func (e *Engine) startProbe(r *progress.Request) {
 		e.probed(r, id)
 		return
 	}
-	if err := e.sourceDown(int(r.Peer), r.Ranks()); err != nil {
+	if err := e.sourceDown(int(r.Peer), cid, r.Ranks()); err != nil {
 		e.failRecv(r, err)
 		return
 	}

@@ -76,7 +76,7 @@ func TestAPacketThatBreaksTheProtocolEndsItsSender(t *testing.T) {
 		{"FIN without header", plain(wire.FIN, 0, nil, nil)},
 		{"FIN for no request", plain(wire.FIN, 0xdead<<32, u64s(0), nil)},
 		{"FIN for a receive", func(p peers) { p.peer.send(0, wire.FIN, receiving(p), u64s(0), nil) }},
-		{"FIN of an unknown outcome", func(p peers) { p.peer.send(0, wire.FIN, awaiting(p), u64s(3), nil) }},
+		{"FIN of an unknown outcome", func(p peers) { p.peer.send(0, wire.FIN, awaiting(p), u64s(uint64(wire.Outcomes)), nil) }},
 		{"Sync without header", plain(wire.EagerSync, imm, nil, []byte("x"))},
 		{"Flow of no level", plain(wire.Flow, uint64(wire.Levels), nil, nil)},
 		{"Cancelled without header", plain(wire.Cancelled, 0, nil, nil)},

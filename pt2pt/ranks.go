@@ -13,39 +13,38 @@ import (
 
 // The engine uses the job's rank numbers. Its callers translate the ranks that
 // they pass (group.Map.World). The engine translates the results and errors of
-// operations, once, where it makes them.
+// operations, once, where it makes them, by the groups of Open.
 
-// SetRanks sets the rank numbers of a communicator: of its context and of the
-// library's context beside it. It is called before the communicator's first
-// operation and, with nil, after its last one. Local.
-func (e *Engine) SetRanks(cid uint32, m *group.Map) {
-	e.loop.Exclusive(func() {
-		cid = wire.User(cid)
-		switch {
-		case m != nil && e.ranks == nil:
-			e.ranks = map[uint32]*group.Map{cid: m}
-		case m != nil:
-			e.ranks[cid] = m
-		default:
-			if delete(e.ranks, cid); len(e.ranks) == 0 {
-				e.ranks = nil
-			}
-		}
-	})
+// ranksOf is how a context's communicator numbers peers: nil as in the job.
+func (e *Engine) ranksOf(cid uint32) *group.Map {
+	if c := e.communicatorOf(cid); c != nil {
+		return c.ranks()
+	}
+	return nil
 }
 
-func (e *Engine) ranksOf(cid uint32) *group.Map { return e.ranks[wire.User(cid)] }
+// localOf is the local group of an intercommunicator, for its collective calls,
+// which need both groups: nil for its other messages, which are between the groups,
+// and for other communicators.
+func (e *Engine) localOf(cid uint32) *group.Map {
+	if c := e.communicatorOf(cid); c != nil && c.remote != nil && wire.Library(cid) {
+		return c.own
+	}
+	return nil
+}
 
 // RankError is the error of an operation on a communicator with rank numbers of
-// its own. Err names a rank of the job; Rank is the same rank.
+// its own. Err names a rank of the job, and Rank the same rank.
 type RankError struct {
-	Rank int // in the communicator, or -1 for a rank that is not in it
+	// Rank is the number in the communicator; in an intercommunicator that in the
+	// remote group. It is -1 for a rank that has none.
+	Rank int
 	Err  error
 }
 
 func (e *RankError) Error() string {
 	if e.Rank < 0 {
-		return fmt.Sprintf("%v (numbered as in the job: the rank is not in the communicator)", e.Err)
+		return fmt.Sprintf("%v (numbered as in the job: the communicator has no number for the rank)", e.Err)
 	}
 	return fmt.Sprintf("rank %d of the communicator: %v (numbered as in the job)", e.Rank, e.Err)
 }
@@ -80,30 +79,41 @@ func setResult(r *progress.Request, source int, tag int32, total uint64) {
 func (e *Engine) result(a *arrival) progress.Result {
 	cid, tag := wire.Match(a.imm)
 	res := progress.Result{Source: int32(a.from), Tag: tag, Bytes: a.total}
-	if e.ranks != nil {
+	if e.unlike > 0 {
 		res.Source = int32(e.ranksOf(cid).Rank(int(a.from)))
 	}
 	return res
 }
 
-// othersDown returns why none of the other ranks of a communicator can send any
-// more, or nil. With connect it connects to a single other rank, as a receive
-// from that rank does.
-func (e *Engine) othersDown(m *group.Map, connect bool) (err error) {
-	connect = connect && m.Len() == 2
-	for i := range m.Len() {
-		w := m.World(i)
-		if w == e.rank {
-			continue
+// othersDown returns why none of the other ranks that m numbers can send any more
+// in a communicator's context, or nil. With connect it connects to a single other
+// rank, as a receive from that rank does.
+func (e *Engine) othersDown(cid uint32, m *group.Map, connect bool) (err error) {
+	groups := [...]*group.Map{m, e.localOf(cid)}
+	if connect {
+		n := 0
+		e.eachOther(groups[:], func(fabric.Peer) bool { n++; return n < 2 })
+		connect = n == 1
+	}
+	e.eachOther(groups[:], func(p fabric.Peer) bool {
+		if err = nil; connect || e.peers[p].down {
+			err = e.loop.Conn(p).Down()
 		}
-		if !connect && !e.peers[w].down {
-			return nil
-		}
-		if err = e.loop.Conn(fabric.Peer(w)).Down(); err == nil {
-			return nil
+		return err != nil
+	})
+	return err
+}
+
+// eachOther calls f for the other ranks of groups, as the job numbers them, until f
+// returns false. It skips a group that is nil.
+func (e *Engine) eachOther(groups []*group.Map, f func(fabric.Peer) bool) {
+	for _, m := range groups {
+		for i := range max(m.Len(), 0) {
+			if w := m.World(i); w != e.rank && !f(fabric.Peer(w)) {
+				return
+			}
 		}
 	}
-	return err
 }
 
 // lonely reports whether a request waits for any rank and the others of its
@@ -113,21 +123,23 @@ func (e *Engine) lonely(r *progress.Request, last bool) bool {
 		return false
 	}
 	if m := r.Ranks(); m != nil {
-		return e.othersDown(m, false) != nil
+		return e.othersDown(cidOf(r), m, false) != nil
 	}
 	return last
 }
 
-// deathIn returns the death of a rank of a communicator, the first in its order,
-// or nil; for all ranks of the job, the first one reported.
-func (e *Engine) deathIn(m *group.Map) error {
+// deathIn returns the death of a rank of a context's communicator, the first in its
+// order, or nil; for all ranks of the job, the first one reported.
+func (e *Engine) deathIn(cid uint32) (err error) {
+	m := e.ranksOf(cid)
 	if m == nil {
 		return e.dead
 	}
-	for i := range m.Len() {
-		if w := m.World(i); e.peers[w].dead {
-			return e.loop.Conn(fabric.Peer(w)).Down()
+	e.eachOther([]*group.Map{m, e.localOf(cid)}, func(p fabric.Peer) bool {
+		if e.peers[p].dead {
+			err = e.loop.Conn(p).Down()
 		}
-	}
-	return nil
+		return err == nil
+	})
+	return err
 }

@@ -15,8 +15,11 @@ import (
 // and 2 of a job of four.
 const team = 40
 
-func teamMap(t *testing.T) *group.Map {
-	m, err := group.New([]int{3, 0, 2})
+func teamMap(t *testing.T) *group.Map { return teamOf(t, 3, 0, 2) }
+
+func teamOf(t *testing.T, members ...int) *group.Map {
+	t.Helper()
+	m, err := group.New(members)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +32,7 @@ func TestSourcesAreRanksOfTheCommunicator(t *testing.T) {
 	var es [4]*engine
 	for i := range es {
 		es[i] = g.engine(i)
-		es[i].SetRanks(team, m)
+		es[i].opened(team, m, nil)
 	}
 	me := es[0]
 	receive := func(name string, want, n int, source int, cid uint32, f func() (progress.Result, error)) {
@@ -108,7 +111,7 @@ func TestSourcesAreRanksOfTheCommunicator(t *testing.T) {
 func TestErrorsNameRanksOfTheCommunicator(t *testing.T) {
 	g := newRig(t, 4)
 	e := g.engine(0)
-	e.SetRanks(team, teamMap(t))
+	e.opened(team, teamMap(t), nil)
 	g.raw(2)
 	living := g.raw(3)
 	e.must(e.Send(g.ctx, Standard, 2, team, tag, nil))
@@ -153,13 +156,9 @@ func TestErrorsNameRanksOfTheCommunicator(t *testing.T) {
 func TestACommunicatorIsItsOwnRanks(t *testing.T) {
 	g := newRig(t, 5)
 	e := g.engine(0)
-	e.SetRanks(team, teamMap(t)) // 3, 0 and 2
-	others, err := group.New([]int{0, 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e.opened(team, teamMap(t), nil) // 3, 0 and 2
 	const pair = team + 2
-	e.SetRanks(pair, others)
+	e.opened(pair, teamOf(t, 0, 4), nil)
 	var living *raw
 	for i := 1; i < 5; i++ {
 		r := g.raw(i)
@@ -205,18 +204,21 @@ func TestACommunicatorIsItsOwnRanks(t *testing.T) {
 	progress.Wait(&all)
 }
 
-// A context whose communicator is gone, or never had ranks of its own, has the
-// job's.
+// A context that is not known yet has the job's ranks, and operations pay for those
+// of a communicator only while there is one.
 func TestRanksAreForgotten(t *testing.T) {
 	g := newRig(t, 4)
 	e := g.engine(0)
-	e.SetRanks(team, teamMap(t))
-	e.SetRanks(team, nil)
-	if e.ranks != nil {
-		t.Errorf("%d maps are left", len(e.ranks))
-	}
 	g.raw(3).send(0, wire.Eager, wire.Imm(team, tag), nil, nil)
 	if res, err := e.Recv(g.ctx, AnySource, team, tag, nil); err != nil || res.Source != 3 {
 		t.Errorf("received %+v, %v", res, err)
+	}
+	e.opened(team, teamMap(t), nil)
+	if e.unlike != 1 {
+		t.Errorf("%d communicators have ranks of their own", e.unlike)
+	}
+	e.closed(team)
+	if e.unlike != 0 {
+		t.Errorf("%d communicators have ranks of their own behind the end of the last", e.unlike)
 	}
 }

@@ -17,13 +17,13 @@ func (e *Engine) startRecv(r *progress.Request) {
 		}
 	}
 	if e.dead != nil && wire.Library(cid) {
-		if err := e.deathIn(r.Ranks()); err != nil {
+		if err := e.deathIn(cid); err != nil {
 			e.failRecv(r, err)
 			return
 		}
 	}
 	if r.Peer < 0 || !e.loop.Connected(fabric.Peer(r.Peer)) {
-		if err := e.sourceDown(int(r.Peer), r.Ranks()); err != nil {
+		if err := e.sourceDown(int(r.Peer), cid, r.Ranks()); err != nil {
 			e.failRecv(r, err)
 			return
 		}
@@ -37,14 +37,14 @@ func (e *Engine) startRecv(r *progress.Request) {
 // that dies must fail. A wildcard receive fails with the last of the other
 // ranks, or at once if they are all down. In a communicator of two that is
 // certain; in a larger one it depends on the connected ranks.
-func (e *Engine) sourceDown(source int, ranks *group.Map) error {
+func (e *Engine) sourceDown(source int, cid uint32, ranks *group.Map) error {
 	switch {
 	case source == e.rank:
 		return nil
 	case source != AnySource:
 		return e.loop.Conn(fabric.Peer(source)).Down()
 	case ranks != nil:
-		return e.othersDown(ranks, true)
+		return e.othersDown(cid, ranks, true)
 	case len(e.peers) == 2:
 		return e.loop.Conn(fabric.Peer(1 - e.rank)).Down()
 	}

@@ -37,6 +37,10 @@ func (e *Engine) onRTS(from fabric.Peer, imm uint64, h wire.RTSHeader) {
 		e.receiveRTS(r, from, tag, wire.Received, h.What()&wire.Unreadable == 0)
 		return
 	}
+	if e.shut > 0 && e.deafTo(imm) {
+		e.refuse(from, wire.RTS, imm, h.Request(), h.Length())
+		return
+	}
 	id, a := e.arrivals.take()
 	a.from, a.imm, a.kind, a.total = uint32(from), imm, wire.RTS, h.Length()
 	a.addr, a.key, a.req = h.Addr(), h.Key(), h.Request()

@@ -1,6 +1,7 @@
 package pt2pt
 
 import (
+	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
 )
@@ -18,6 +19,15 @@ func (e *Engine) sendSelf(r *progress.Request) {
 		n := r.Size()
 		e.finishSend(r, nil)
 		e.finishRecv(to, e.rank, tag, n)
+		return
+	}
+	if e.shut > 0 && e.deafTo(r.Imm) {
+		err := error(nil)
+		if !e.copySelf(r) {
+			err = received(fabric.Peer(e.rank), wire.Freed)
+		}
+		e.refuse(fabric.Peer(e.rank), kindOwn, r.Imm, 0, r.Size())
+		e.finishSend(r, err)
 		return
 	}
 	id, a := e.arrivals.take()

@@ -42,6 +42,8 @@ func received(by fabric.Peer, o wire.Outcome) error {
 		return &fabric.Error{Op: "send", Peer: by, HasPeer: true, Err: ErrNotFetched}
 	case wire.Late:
 		return &fabric.Error{Op: "ready send", Peer: by, HasPeer: true, Err: ErrNotReady}
+	case wire.Freed:
+		return &fabric.Error{Op: "send", Peer: by, HasPeer: true, Err: ErrFreed}
 	}
 	return nil
 }

@@ -157,6 +157,9 @@ func (e *Engine) drop(id uint32) {
 	if e.named != nil {
 		e.unname(a)
 	}
+	if a.matched {
+		e.claim(a, -1)
+	}
 	e.unhold(a)
 	e.arrivals.give(id)
 }

@@ -14,7 +14,7 @@ func TestKindsLieInTheRangeOfTheirProtocol(t *testing.T) {
 			Cancelled, Flow, Ask, Tell, Grant, Written, Dead}},
 		{"rma", kindRMA, kindPartitioned, nil},
 		{"partitioned", kindPartitioned, kindComm, []uint8{PInit, PAccept, PGo, PReady, PData, PLanded, PDone, PFree, PStop, PStill}},
-		{"communicators, collectives and failure", kindComm, kindSpare, nil},
+		{"communicators, collectives and failure", kindComm, kindSpare, []uint8{Abort}},
 		{"spare", kindSpare, kindTests, nil},
 		{"tests", kindTests, Urgent, nil},
 	}

@@ -193,6 +193,7 @@ const (
 	Received Outcome = iota
 	Lost             // the receiver could not fetch the message
 	Late             // received, but the send was ready and its receive was not
+	Freed            // dropped: the receiver has freed the communicator
 	Outcomes
 )
 

@@ -13,7 +13,7 @@ import (
 // Peers of another build read these bytes: who changes one of them changes
 // wire.Version.
 func TestHeadersHaveTheirGoldenBytes(t *testing.T) {
-	if wire.Version != 6 {
+	if wire.Version != 7 {
 		t.Fatalf("version %d: write down the bytes of the new one", wire.Version)
 	}
 	for _, c := range []struct {
@@ -35,6 +35,7 @@ func TestHeadersHaveTheirGoldenBytes(t *testing.T) {
 		{"FIN", func(b []byte) []byte { return wire.MakeFIN(b, wire.Received) }, "00000000 00000000"},
 		{"FIN of a failure", func(b []byte) []byte { return wire.MakeFIN(b, wire.Lost) }, "01000000 00000000"},
 		{"FIN of a late receive", func(b []byte) []byte { return wire.MakeFIN(b, wire.Late) }, "02000000 00000000"},
+		{"FIN of a dropped message", func(b []byte) []byte { return wire.MakeFIN(b, wire.Freed) }, "03000000 00000000"},
 		{"Cancelled", func(b []byte) []byte { return wire.MakeCancelled(b, true) }, "01000000 00000000"},
 		{"Ask", func(b []byte) []byte { return wire.MakeAsk(b, false) }, "00000000 00000000"},
 		{"Ask to be sure", func(b []byte) []byte { return wire.MakeAsk(b, true) }, "01000000 00000000"},

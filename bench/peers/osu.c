@@ -30,6 +30,7 @@ static void defaults(enum osu_kind kind)
 		osu.iters_large = 20, osu.skip_large = 2;
 		break;
 	case OSU_COLL:
+		osu.max = 1 << 20;
 		osu.iters = 1000, osu.skip = 100;
 		osu.iters_large = 100, osu.skip_large = 10;
 		break;
@@ -245,8 +246,13 @@ void osu_own(const char *name)
 
 void osu_datatype(void)
 {
+	osu_datatype_of("MPI_CHAR");
+}
+
+void osu_datatype_of(const char *type)
+{
 	if (osu_rank == 0)
-		printf("# Datatype: MPI_CHAR.\n"), fflush(stdout);
+		printf("# Datatype: %s.\n", type), fflush(stdout);
 }
 
 void osu_heads(const char *first, const char *second, const char *third)

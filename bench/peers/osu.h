@@ -49,7 +49,8 @@ char *osu_buffer(size_t size, char fill);
 void osu_preamble(const char *name);
 /* The same for a test that OSU does not have. */
 void osu_own(const char *name);
-void osu_datatype(void);
+void osu_datatype(void); /* MPI_CHAR */
+void osu_datatype_of(const char *type);
 void osu_heads(const char *first, const char *second, const char *third);
 void osu_row(size_t first, double second);
 void osu_row2(size_t first, double second, double third);

@@ -1,0 +1,149 @@
+package comm
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// If a rank's part in a collective call fails, other ranks may wait for it for
+// ever. So the rank tells all others (wire.Abort), and each ends what is under way
+// in the library's context from that call on, and starts nothing there any more:
+// the call, or the next one, fails at every rank with the same cause. A death
+// needs no Abort, since every rank learns of it.
+
+// CallError is the error of collective calls after one has failed at another
+// rank.
+type CallError struct {
+	Rank int    // of the job, that has failed
+	Code int32  // its error class
+	Text string // what it says
+}
+
+func (e *CallError) Error() string {
+	return fmt.Sprintf("rank %d of the job has failed in a collective call on this communicator: %s", e.Rank, e.Text)
+}
+
+// BrokenError is the error of collective calls on a communicator on which one has
+// failed.
+type BrokenError struct{ Err error }
+
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("an earlier collective call has failed, so that the ranks are not in step: %v", e.Err)
+}
+func (e *BrokenError) Unwrap() error { return e.Err }
+
+// Broken returns why the communicator's collective calls can't be used any more,
+// or nil. Local.
+func (c *Comm) Broken() error {
+	if err := c.broken.Load(); err != nil { // pairs with the store in breakFrom
+		return err
+	}
+	return nil
+}
+
+// fail ends the communicator's collective calls from number seq on, at all ranks,
+// because this rank's part in that one has failed with err, which it returns.
+func (c *Comm) fail(seq uint32, err error) error {
+	c.in.Loop.Exclusive(func() { c.failOwned(seq, err) })
+	return err
+}
+
+// failOwned is fail for the owner.
+func (c *Comm) failOwned(seq uint32, err error) {
+	news := c.breakFrom(seq, err)
+	switch {
+	case errors.As(err, new(*CallError)), errors.As(err, new(*BrokenError)): // told already
+	case errors.Is(err, fabric.ErrPeerDown), errors.Is(err, fabric.ErrClosed):
+	case news:
+		c.tellAbort(seq, err)
+	}
+}
+
+// breakFrom ends the communicator's collective calls from number seq on, and reports
+// whether that ends calls which an earlier failure has spared. Ranks that fail in
+// different calls tell of them in any order. For the owner.
+func (c *Comm) breakFrom(seq uint32, err error) (news bool) {
+	first := c.broken.CompareAndSwap(nil, &BrokenError{err}) // pairs with the load in Broken
+	if !first && int32(seq-c.brokenFrom) >= 0 {
+		return false
+	}
+	c.brokenFrom = seq // before Forbid, which ends later calls of this rank too
+	c.P2P.Forbid(c.Library(), func(tag int32) bool { return before(tag, seq) || isLast(tag) }, err)
+	return true
+}
+
+// tellAbort tells all other ranks.
+func (c *Comm) tellAbort(seq uint32, err error) {
+	code := int32(0)
+	if c.in.classify != nil {
+		code = int32(c.in.classify(err))
+	}
+	text := err.Error()
+	body := []byte(text[:min(len(text), wire.MaxAbortText)])
+	var hdr [wire.AbortSize]byte
+	h := wire.MakeAbort(hdr[:], code, seq)
+	for rank := range c.Size {
+		if w := c.world(rank); w != c.in.World.Rank {
+			c.in.Loop.Conn(fabric.Peer(w)).PostBody(wire.Abort, uint64(c.Library()), h, body)
+		}
+	}
+}
+
+// aborts is the sink of Aborts.
+type aborts struct{ in *Instance }
+
+func (a aborts) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
+	h := wire.AbortHeader(hdr)
+	if kind != wire.Abort || !h.Valid() || imm > 1<<32-1 || !wire.Library(uint32(imm)) || len(body) > wire.MaxAbortText {
+		a.in.Loop.EndPeer(from, &fabric.Error{Op: "receive", Peer: from, HasPeer: true,
+			Err: fmt.Errorf("%w: it sent an abort that is none", fabric.ErrPeerDown)})
+		return
+	}
+	news := abort{h.Call(), &CallError{Rank: int(from), Code: h.Code(), Text: string(body)}}
+	if c := a.in.running[wire.User(uint32(imm))]; c != nil {
+		c.breakFrom(news.seq, news.err)
+	} else if a.in.P2P.Freed(uint32(imm)) {
+		return // nothing of it is under way
+	} else if c := a.in.concerned(wire.User(uint32(imm)), news); c != nil {
+		c.breakFrom(news.seq, news.err)
+	}
+}
+
+// abort is what an Abort says.
+type abort struct {
+	seq uint32
+	err *CallError
+}
+
+// maxEarly bounds the aborts that are kept for communicators which are not made
+// here yet.
+const maxEarly = 1 << 12
+
+// concerned returns the communicator of a context. It keeps the news for one that
+// this rank has not made yet.
+func (in *Instance) concerned(id uint32, news abort) *Comm {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for c := range in.live {
+		if c.ID == id {
+			return c
+		}
+	}
+	if in.early == nil {
+		in.early = map[uint32]abort{}
+	}
+	if old, told := in.early[id]; told && int32(news.seq-old.seq) < 0 || !told && len(in.early) < maxEarly {
+		in.early[id] = news
+	}
+	return nil
+}
+
+func (aborts) Start(*progress.Request)              {}
+func (aborts) Resume(*progress.Request) error       { return nil }
+func (aborts) Cancel(*progress.Request, error) bool { return false }
+func (aborts) Complete(*progress.Request, error)    {}
+func (aborts) PeerDown(fabric.Peer, error)          {}

@@ -1,0 +1,245 @@
+package comm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/weft-mpi/weft/coll"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/pt2pt"
+)
+
+// Operands is the memory of a collective call, which is the call's until it has
+// ended, and what its Combine steps do.
+type Operands struct {
+	In, Out []byte
+	Elem    int // bytes of an element
+	// Combine sets to = lower ⊕ upper, see op.Func; nil if the plan has no Combine.
+	Combine func(lower, upper, to []byte)
+	// User says that Combine is the user's code, which may block and panic: it is
+	// called by a goroutine that does not own the loop.
+	User bool
+}
+
+// mems is the memory of a call by coll.Mem.
+type mems [coll.Temp + 1][]byte
+
+// at is the memory of a Ref.
+func (m *mems) at(r coll.Ref, elem int) []byte {
+	return m[r.Mem][r.At*elem : (r.At+r.N)*elem]
+}
+
+// ErrBusy is returned by a collective call of a goroutine while another one is in
+// a blocking collective call on the same communicator.
+var ErrBusy = errors.New("another goroutine is in a collective call on this communicator: all ranks make these in one order, so one goroutine makes them, or each has a duplicate")
+
+// LengthError says that a rank's message in a collective call is not as long as
+// this rank's arguments say.
+type LengthError struct {
+	Call      coll.Call
+	Rank      int    // in the communicator
+	Got, Want uint64 // bytes
+}
+
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("rank %d sends %d bytes where this rank expects %d: the counts of %v differ", e.Rank, e.Got, e.Want, e.Call)
+}
+
+// Collective carries out the rank's plan of a collective call and returns when the
+// rank has done its part. All ranks make the communicator's collective calls in
+// the same order; calls of two goroutines at once are refused with ErrBusy. After
+// any other error the communicator's collective calls can't be used any more, at
+// any rank: see abort.go. Non-local.
+func (c *Comm) Collective(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) error {
+	if !c.busy.CompareAndSwap(false, true) { // pairs with the store below
+		return ErrBusy
+	}
+	if o.User {
+		return c.walkUser(ctx, call, p, o)
+	}
+	err := c.walk(ctx, call, p, o)
+	c.busy.Store(false)
+	return err
+}
+
+// walkUser is walk for an operator of the user's, which may panic, or end the
+// goroutine.
+func (c *Comm) walkUser(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) (err error) {
+	ended := false
+	defer func() {
+		if !ended {
+			failure := &progress.Panic{Value: recover(), Stack: debug.Stack()}
+			if failure.Value == nil {
+				failure.Value = progress.ErrExit
+			}
+			err = c.fail(c.scratch.seq, failure)
+			c.scratch.wait(call)
+		}
+		c.busy.Store(false)
+	}()
+	err = c.walk(ctx, call, p, o)
+	ended = true
+	return err
+}
+
+// scratch is what blocking calls of a communicator use again and again. It belongs
+// to the call that has made the communicator busy.
+type scratch struct {
+	seq     uint32 // of the call
+	temp    []byte
+	started []progress.Handle
+	expects []expected // of started, for the receives
+	ends    []progress.Status
+}
+
+// expected is a receive under way: whose, and how long.
+type expected struct {
+	rank  int // -1 for a send
+	bytes int
+}
+
+// shortRecv is up to how many bytes a receive may begin as late as it is waited for.
+const shortRecv = 4 << 10
+
+// maxScratch is how much temporary memory a communicator keeps, in bytes.
+const maxScratch = 64 << 10
+
+// temporary is n bytes, of which nothing is known.
+func (s *scratch) temporary(n int) []byte {
+	switch {
+	case n > maxScratch:
+		return make([]byte, n)
+	case n > len(s.temp):
+		s.temp = make([]byte, max(n, 256))
+	}
+	return s.temp[:n]
+}
+
+// walk is Collective for the goroutine that has made the communicator busy. The
+// engine is called from here and no function deeper, so that reports name the
+// program's line.
+func (c *Comm) walk(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) (err error) {
+	if err := c.Broken(); err != nil {
+		return err
+	}
+	seq, id := c.seq.Add(1), c.Library()
+	tag := tagOf(call, seq)
+	s := &c.scratch
+	s.seq = seq
+	m := mems{coll.In: o.In, coll.Out: o.Out}
+	if p.Temp > 0 {
+		m[coll.Temp] = s.temporary(p.Temp * o.Elem)
+	}
+	// The last receive before a wait is the wait: most waits are for one message, which
+	// then needs no request. It is behind the others, as messages of one rank match in
+	// order. A long message arrives while the steps between are taken.
+	var held *coll.Step
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		switch step.Do {
+		case coll.Send:
+			b, dest := m.at(step.A, o.Elem), c.world(step.Peer)
+			if !c.P2P.TrySend(dest, id, tag, b) {
+				s.started = append(s.started, c.P2P.Isend(ctx, pt2pt.Standard, dest, id, tag, b))
+				s.expects = append(s.expects, expected{rank: -1})
+			}
+		case coll.Recv:
+			late := p.Steps[i+1].Do == coll.Wait || step.To.N*o.Elem <= shortRecv
+			if late && held == nil {
+				held = step
+				break
+			}
+			begin := [2]*coll.Step{held, step}
+			if held = nil; late {
+				held, begin[1] = step, nil
+			}
+			for _, r := range begin {
+				if r != nil {
+					b := m.at(r.To, o.Elem)
+					s.started = append(s.started, c.P2P.Irecv(ctx, c.world(r.Peer), id, tag, b))
+					s.expects = append(s.expects, expected{r.Peer, len(b)})
+				}
+			}
+		case coll.Wait:
+			if held != nil {
+				b, source := m.at(held.To, o.Elem), held.Peer
+				var res progress.Result
+				res, err = c.P2P.Recv(ctx, c.world(source), id, tag, b)
+				if err == nil && res.Bytes != uint64(len(b)) {
+					err = &LengthError{call, source, res.Bytes, uint64(len(b))}
+				}
+				held = nil
+			}
+			if len(s.started) > 0 && err == nil {
+				err = s.wait(call)
+			}
+		case coll.Copy:
+			copy(m.at(step.To, o.Elem), m.at(step.A, o.Elem))
+		case coll.Combine:
+			o.Combine(m.at(step.A, o.Elem), m.at(step.B, o.Elem), m.at(step.To, o.Elem))
+		}
+		if err != nil {
+			err = c.fail(seq, err)
+			s.wait(call) // the memory of what has been started is the user's again
+			return err
+		}
+	}
+	return nil
+}
+
+// wait waits for everything that the call has started.
+func (s *scratch) wait(call coll.Call) error {
+	if len(s.started) > len(s.ends) {
+		s.ends = make([]progress.Status, 2*len(s.started))
+	}
+	ends := s.ends[:len(s.started)]
+	err := progress.WaitAll(s.started, ends)
+	for i, end := range ends {
+		switch x := s.expects[i]; {
+		case err != nil:
+		case end.Err != nil:
+			err = end.Err
+		case x.rank >= 0 && end.Bytes != uint64(x.bytes):
+			err = &LengthError{call, x.rank, end.Bytes, uint64(x.bytes)}
+		}
+		ends[i].Err = nil
+	}
+	s.started, s.expects = s.started[:0], s.expects[:0]
+	return err
+}
+
+// world is the rank of the job of a rank.
+func (c *Comm) world(rank int) int {
+	if c.Ranks == nil {
+		return rank
+	}
+	return c.Ranks.World(rank)
+}
+
+// rankOf is the rank of a rank of the job, or -1.
+func (c *Comm) rankOf(world int) int {
+	if c.Ranks == nil {
+		return world
+	}
+	return c.Ranks.Rank(world)
+}
+
+// A message of a collective call has the call and its number in the communicator
+// as its tag. Those of Barrier and Dup are outside of this range.
+const (
+	collTag  = 1 << 28
+	callBits = 5
+	seqBits  = 23
+	seqMask  = 1<<seqBits - 1
+)
+
+func tagOf(call coll.Call, seq uint32) int32 {
+	return collTag | int32(call)<<seqBits | int32(seq&seqMask)
+}
+
+// before reports whether a tag is one of a collective call before number seq.
+func before(tag int32, seq uint32) bool {
+	return tag>>28 == 1 && (uint32(tag)-seq)&seqMask > seqMask/2
+}

@@ -1,0 +1,144 @@
+package mpi_test
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// The model of collective calls: what they give, from the inputs of all ranks, which
+// every rank makes by itself, folded one rank after another.
+
+// form is how a test makes its calls.
+type form struct{ nonblocking, inPlace bool }
+
+var forms = []form{{false, false}, {true, false}, {false, true}, {true, true}}
+
+// trial is one rank's part in one collective call.
+type trial[T mpi.Scalar] struct {
+	c *mpi.Comm
+	form
+	root, n int
+	element func(rank, i int) T // of a rank's input
+	op      *mpi.Op
+	fold    func(lower, upper T) T
+	guards  [][]T // behind the buffers
+}
+
+// vector is n elements of a rank's input, from its element at on.
+func (x *trial[T]) vector(rank, at, n int) []T {
+	v := make([]T, n)
+	for i := range v {
+		v[i] = x.element(rank, at+i)
+	}
+	return v
+}
+
+// folded combines n elements, from at on, of the ranks 0 to last.
+func (x *trial[T]) folded(last, at, n int) []T {
+	v := x.vector(0, at, n)
+	for rank := 1; rank <= last; rank++ {
+		for i := range v {
+			v[i] = x.fold(v[i], x.element(rank, at+i))
+		}
+	}
+	return v
+}
+
+// all is n elements of each rank, one rank's after another's.
+func (x *trial[T]) all(n int) (v []T) {
+	for rank := range x.c.Size() {
+		v = append(v, x.vector(rank, 0, n)...)
+	}
+	return v
+}
+
+// room is a buffer of n elements, all zero, behind which nothing may be written.
+func (x *trial[T]) room(n int) []T {
+	b := make([]T, n+3)
+	copy(b[n:], x.vector(1000, 0, 3))
+	x.guards = append(x.guards, b[n:])
+	return b[:n]
+}
+
+// buffers are the send and the recv of a call with the rank's own input, and room for
+// n elements. In place the input begins at recv[at].
+func (x *trial[T]) buffers(input []T, n, at int) (send, recv []T) {
+	recv = x.room(n)
+	if x.inPlace {
+		copy(recv[at:], input)
+		return mpi.InPlace[T](), recv
+	}
+	return input, recv
+}
+
+// check ends the rank unless got is want, and nothing was written elsewhere.
+func (x *trial[T]) check(call string, got, want []T) {
+	if !slices.Equal(got, want) {
+		stop(fmt.Errorf("%s of %d, %T, root %d, %+v: rank %d of %d got %v, want %v", call, x.n, want, x.root, x.form, x.c.Rank(), x.c.Size(), got, want))
+	}
+	for _, g := range x.guards {
+		if !slices.Equal(g, x.vector(1000, 0, 3)) {
+			stop(fmt.Errorf("%s of %d, %T, root %d, %+v: rank %d of %d has memory behind a buffer overwritten", call, x.n, want, x.root, x.form, x.c.Rank(), x.c.Size()))
+		}
+	}
+	x.guards = nil
+}
+
+// end is what a call returned: a nonblocking one is waited for.
+func (x *trial[T]) end(r mpi.Request, err error) {
+	ok(err)
+	if r.Null() {
+		stop(fmt.Errorf("a nonblocking call has returned the null request"))
+	}
+	get(mpi.Wait(&r))
+}
+
+// scattered are places of blocks with gaps between them, the last rank's first, and
+// how many elements they take.
+func scattered(counts []int) (displs []int, total int) {
+	displs = make([]int, len(counts))
+	for i := len(counts) - 1; i >= 0; i-- {
+		total++
+		displs[i] = total
+		total += counts[i]
+	}
+	return displs, total + 1
+}
+
+// lengths are counts of blocks that differ; some are 0.
+func lengths(ranks, n, seed int) []int {
+	counts := make([]int, ranks)
+	for i := range counts {
+		counts[i] = (5*i + seed) % (n + 1)
+	}
+	return counts
+}
+
+// word is the hash of a word of the free monoid of up to eight letters, whose product
+// is not commutative: the letters as digits of a number in a base, modulo the prime
+// 2^61-1, and in the highest bits the word's length, less one. Two words have one hash
+// only by chance.
+type word uint64
+
+const prime, base = 1<<61 - 1, 0x123456789abcdef
+
+func letter(rank, i int) word { return word(rank*1000 + i + 1) }
+
+func join(lower, upper word) word {
+	h := uint64(lower) & prime
+	for range upper>>61 + 1 {
+		hi, lo := bits.Mul64(h, base)
+		_, h = bits.Div64(hi, lo, prime)
+	}
+	return word((h+uint64(upper)&prime)%prime) | (lower>>61+upper>>61+1)<<61
+}
+
+// joinAll is join for NewVectorOp.
+func joinAll(in, inout []word) {
+	for i := range in {
+		inout[i] = join(in[i], inout[i])
+	}
+}

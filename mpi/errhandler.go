@@ -1,0 +1,112 @@
+package mpi
+
+import "errors"
+
+// Errhandler is what a communicator does with the errors of its calls
+// (MPI_Errhandler, MPI-4.0 §9.3): ErrorsReturn, ErrorsAreFatal, ErrorsAbort, or one
+// of NewErrhandler. The handler of the object that a call is about
+// sees each error of the call once, before the call returns; that of a request is
+// its communicator's, at the call that completes the request. Of several requests
+// that have failed only the first one's handler is called. An error without an
+// object, of World.BufferAttach say, goes to Self's. After Finalize no handler is
+// called, and the error of Finalize itself is only returned.
+type Errhandler struct {
+	fn    func(*Comm, error) error // nil: the predefined ones
+	fatal bool
+}
+
+// The predefined error handlers.
+var (
+	// ErrorsReturn has calls return their errors, and nothing else. In Go it is what
+	// every communicator begins with (MPI_ERRORS_RETURN, MPI-4.0 §9.3).
+	ErrorsReturn = &Errhandler{}
+	// ErrorsAreFatal ends the job, as World.Abort does. The exit code is the error's
+	// class, or 1 where that is above 255 (MPI_ERRORS_ARE_FATAL, MPI-4.0 §9.3).
+	ErrorsAreFatal = &Errhandler{fatal: true}
+	// ErrorsAbort ends the ranks of the communicator (MPI_ERRORS_ABORT, MPI-4.0 §9.3).
+	// The standard lets an abort end more ranks, and here it ends the job.
+	ErrorsAbort = &Errhandler{fatal: true}
+)
+
+// NewErrhandler makes an error handler of a function (MPI_Comm_create_errhandler,
+// MPI-4.0 §9.3.1). f is called on the goroutine of the call, with the handle that
+// the call was made on, or, for a request, with one of its communicator; for a
+// request that OnComplete has detached it is called on the progress goroutine, and
+// must not block. What it returns is the error of the call; nil leaves the error
+// as it is, since a handler can't make a failed call succeed. f may make calls,
+// whose errors call it again. Any number of goroutines may call it at once. If f
+// is nil the result is ErrorsReturn. There is nothing to free. Local.
+func NewErrhandler(f func(c *Comm, err error) error) *Errhandler {
+	if f == nil {
+		return ErrorsReturn
+	}
+	return &Errhandler{fn: f}
+}
+
+// SetErrhandler sets the error handler of the communicator, for all its handles
+// (MPI_Comm_set_errhandler, MPI-4.0 §9.3.1); nil is ErrorsReturn. What Dup makes
+// from then on has it too. Local.
+func (c *Comm) SetErrhandler(h *Errhandler) error {
+	if c.gone() {
+		return c.explain("SetErrhandler", 0, 0, false)
+	}
+	if h == ErrorsReturn || h != nil && h.fn == nil && !h.fatal {
+		h = nil
+	}
+	c.st.handler.Store(h)
+	return nil
+}
+
+// Errhandler is the error handler of the communicator
+// (MPI_Comm_get_errhandler, MPI-4.0 §9.3.1), or nil if c is nil. Local.
+func (c *Comm) Errhandler() *Errhandler {
+	if c == nil || c.st == nil {
+		return nil
+	}
+	if h := c.st.handler.Load(); h != nil {
+		return h
+	}
+	return ErrorsReturn
+}
+
+// CallErrhandler has the communicator's error handler see an error of the program,
+// and returns what a call with this error would return
+// (MPI_Comm_call_errhandler, MPI-4.0 §9.5). Without an error nothing happens.
+// Local.
+func (c *Comm) CallErrhandler(err error) error {
+	if c.gone() {
+		return c.explain("CallErrhandler", 0, 0, false)
+	}
+	return c.raise(err)
+}
+
+// handle calls the handler. aside means that the calling goroutine must go on.
+func (h *Errhandler) handle(c *Comm, err error, aside bool) error {
+	switch {
+	case h.fatal:
+		code := int(ErrorClass(err))
+		if code < 1 || code > 255 {
+			code = 1
+		}
+		c.w.abort(code, err.Error(), aside)
+	case h.fn != nil:
+		if told := h.fn(c, err); told != nil {
+			return told
+		}
+	}
+	return err
+}
+
+// aborted returns the Abort that has ended the ranks of this process, or nil.
+func (w *World) aborted() error {
+	if w.crew == nil {
+		return nil
+	}
+	if e := w.crew.abort.Load(); e != nil {
+		return e
+	}
+	return nil
+}
+
+// isAborted reports whether err comes from an Abort.
+func isAborted(err error) bool { return errors.As(err, new(*AbortError)) }

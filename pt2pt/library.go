@@ -1,0 +1,90 @@
+package pt2pt
+
+import (
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// What collective calls use: their messages go in the library's context of a
+// communicator.
+
+// OrphanSend starts a send in standard mode for the owner of the loop, whom hook
+// tells of its end: at once or later, under ownership. b is the engine's until
+// then. place is what reports say made the call.
+func (e *Engine) OrphanSend(dest int, cid uint32, tag int32, b []byte, place [3]uintptr, hook func(*progress.Request, error)) {
+	e.orphan(kindSend, dest, cid, tag, b, place, hook)
+}
+
+// OrphanRecv starts a receive, as OrphanSend does a send. hook finds the length of
+// the message in the request's Result.
+func (e *Engine) OrphanRecv(source int, cid uint32, tag int32, b []byte, place [3]uintptr, hook func(*progress.Request, error)) {
+	e.orphan(kindRecv, source, cid, tag, b, place, hook)
+}
+
+func (e *Engine) orphan(kind uint8, peer int, cid uint32, tag int32, b []byte, place [3]uintptr, hook func(*progress.Request, error)) {
+	r := e.loop.New()
+	fill(r, progress.Expiry{}, kind, peer, wire.Imm(cid, tag), b)
+	r.Place = place
+	e.loop.Orphan(e, r, hook)
+}
+
+// Forbid ends what is under way in a library's context with err, as far as it can
+// be withdrawn, and refuses what is started there from now on. Only the tags that
+// spared reports are left alone. A second call leaves fewer alone; the first one's err
+// stands. For the owner.
+func (e *Engine) Forbid(cid uint32, spared func(tag int32) bool, err error) {
+	if e.forbidden == nil {
+		e.forbidden = map[uint32]ban{}
+	}
+	if old, again := e.forbidden[cid]; again {
+		both := spared
+		spared, err = func(tag int32) bool { return old.spared(tag) && both(tag) }, old.err
+	} else {
+		e.unlike++
+	}
+	e.forbidden[cid] = ban{spared, err}
+	e.loop.Each(e, func(r *progress.Request) {
+		if c, tag := wire.Match(r.Imm); c == cid && !spared(tag) && !r.Done() {
+			e.Cancel(r, err)
+		}
+	})
+}
+
+// Allow forgets what Forbid said of a context: its communicator is over. For the
+// owner.
+func (e *Engine) Allow(cid uint32) {
+	if _, ok := e.forbidden[cid]; !ok {
+		return
+	}
+	e.unlike--
+	if delete(e.forbidden, cid); len(e.forbidden) == 0 {
+		e.forbidden = nil
+	}
+}
+
+// Forbidden returns the error of the context's Forbid, or nil. For the owner.
+func (e *Engine) Forbidden(cid uint32) error { return e.forbidden[cid].err }
+
+// ban is what Forbid says of a context.
+type ban struct {
+	spared func(tag int32) bool
+	err    error
+}
+
+// forbids fails a request that is not to be started, and reports whether it is one.
+// The halves of a pair are refused one by one.
+func (e *Engine) forbids(r *progress.Request) bool {
+	cid, tag := wire.Match(r.Imm)
+	b, ok := e.forbidden[cid]
+	switch {
+	case !ok || b.spared(tag):
+		return false
+	case r.Kind == kindRecv:
+		e.failRecv(r, b.err)
+	case r.Kind == kindSend:
+		e.finishSend(r, b.err)
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package pt2pt
+
+const raceEnabled = false
