@@ -32,26 +32,25 @@ func prod[T unsigned | float](lower, upper, to []byte) {
 	}
 }
 
-// The conversions of the products to float64 forbid a fused multiply-add, which
+// product converts the products to float64, which forbids a fused multiply-add: that
 // would round differently for swapped operands and on other processors.
+func product(x, y complex128) complex128 {
+	re := float64(real(x)*real(y)) - float64(imag(x)*imag(y))
+	im := float64(real(x)*imag(y)) + float64(imag(x)*real(y))
+	return complex(re, im)
+}
 
 func prodComplex64(lower, upper, to []byte) {
 	a, b, c := elements[complex64](lower, upper, to)
 	for i := range c {
-		x, y := complex128(a[i]), complex128(b[i])
-		re := float64(real(x)*real(y)) - float64(imag(x)*imag(y))
-		im := float64(real(x)*imag(y)) + float64(imag(x)*real(y))
-		c[i] = complex(float32(re), float32(im))
+		c[i] = complex64(product(complex128(a[i]), complex128(b[i])))
 	}
 }
 
 func prodComplex128(lower, upper, to []byte) {
 	a, b, c := elements[complex128](lower, upper, to)
 	for i := range c {
-		x, y := a[i], b[i]
-		re := float64(real(x)*real(y)) - float64(imag(x)*imag(y))
-		im := float64(real(x)*imag(y)) + float64(imag(x)*real(y))
-		c[i] = complex(re, im)
+		c[i] = product(a[i], b[i])
 	}
 }
 
@@ -70,28 +69,25 @@ func minInt[T integer](lower, upper, to []byte) {
 }
 
 // Go's max and min give some NaN if an operand is one, and order −0 and +0. Which
-// NaN depends on the processor and the order of operands, so it is replaced.
+// NaN depends on the processor and the order of operands, so canonical replaces it.
+
+func canonical[T float](x T) T {
+	if x != x {
+		return T(math.NaN())
+	}
+	return x
+}
 
 func maxFloat[T float](lower, upper, to []byte) {
 	a, b, c := elements[T](lower, upper, to)
-	nan := T(math.NaN())
 	for i := range c {
-		m := max(a[i], b[i])
-		if m != m {
-			m = nan
-		}
-		c[i] = m
+		c[i] = canonical(max(a[i], b[i]))
 	}
 }
 
 func minFloat[T float](lower, upper, to []byte) {
 	a, b, c := elements[T](lower, upper, to)
-	nan := T(math.NaN())
 	for i := range c {
-		m := min(a[i], b[i])
-		if m != m {
-			m = nan
-		}
-		c[i] = m
+		c[i] = canonical(min(a[i], b[i]))
 	}
 }

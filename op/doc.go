@@ -5,6 +5,11 @@
 // An [Op] knows elements as bytes of a [Kind]. Its [Func] for a kind combines the
 // operand of lower ranks with that of upper ranks, element by element.
 //
+// Accumulate operations on windows (MPI-4.0 §12.3.4) take the predefined operators,
+// and [Replace] and [NoOp]: the element in the window is the lower operand, the
+// origin's the upper one. [Op.OnWindow] has their Func for many elements; [Int],
+// [Float] and [Complex] combine two elements as it does.
+//
 // # The same result everywhere
 //
 // All ranks of one Allreduce get the same bits if they evaluate the same

@@ -18,6 +18,7 @@ type Func func(lower, upper, to []byte)
 // is the zero value fits no element type.
 type Op struct {
 	name     string
+	code     Code // 0 for the user's
 	commutes bool
 	user     bool
 	funcs    table
@@ -47,9 +48,16 @@ func (o *Op) Commutes() bool { return o.commutes }
 // User reports whether the operator is the user's code.
 func (o *Op) User() bool { return o.user }
 
-// Func returns the operator for elements of kind k, or a *KindError. It does not
-// allocate unless it fails.
+// Func returns the operator for reductions of elements of kind k, or a *KindError,
+// which it is for [Replace] and [NoOp], too. It does not allocate unless it fails.
 func (o *Op) Func(k Kind) (Func, error) {
+	if o.windowOnly() {
+		return nil, &KindError{o, k}
+	}
+	return o.fit(k)
+}
+
+func (o *Op) fit(k Kind) (Func, error) {
 	if k.known() {
 		if f := o.funcs[k]; f != nil {
 			return f, nil
@@ -65,6 +73,9 @@ type KindError struct {
 }
 
 func (e *KindError) Error() string {
+	if e.Op.windowOnly() && e.Kind.known() {
+		return fmt.Sprintf("the operator %v is for accumulate operations on windows only: give one such as Sum", e.Op)
+	}
 	takes := e.Op.takes()
 	if takes == "" {
 		return fmt.Sprintf("the operator %v fits no element type: give it a function that is not nil", e.Op)

@@ -1,56 +1,56 @@
 package op
 
-// The predefined operators (MPI-4.0 §6.9.2). All commute. Each fits the kinds that
+// The predefined operators of reductions (MPI-4.0 §6.9.2). All commute. Each fits the kinds that
 // MPI permits for the Go types: bool is MPI's logical, uint8 an integer.
 var (
 	// Sum is MPI_SUM: for integers, floating-point numbers and complex numbers.
-	Sum = predefined("Sum", table{
+	Sum = predefined("Sum", CodeSum, table{
 		Int8: sum[uint8], Int16: sum[uint16], Int32: sum[uint32], Int64: sum[uint64],
 		Uint8: sum[uint8], Uint16: sum[uint16], Uint32: sum[uint32], Uint64: sum[uint64],
 		Float32: sum[float32], Float64: sum[float64], Complex64: sum[complex64], Complex128: sum[complex128]})
 
 	// Prod is MPI_PROD: for integers, floating-point numbers and complex numbers.
-	Prod = predefined("Prod", table{
+	Prod = predefined("Prod", CodeProd, table{
 		Int8: prod[uint8], Int16: prod[uint16], Int32: prod[uint32], Int64: prod[uint64],
 		Uint8: prod[uint8], Uint16: prod[uint16], Uint32: prod[uint32], Uint64: prod[uint64],
 		Float32: prod[float32], Float64: prod[float64], Complex64: prodComplex64, Complex128: prodComplex128})
 
 	// Max is MPI_MAX: for integers and floating-point numbers. NaN wins; +0 is above
 	// −0.
-	Max = predefined("Max", table{
+	Max = predefined("Max", CodeMax, table{
 		Int8: maxInt[int8], Int16: maxInt[int16], Int32: maxInt[int32], Int64: maxInt[int64],
 		Uint8: maxInt[uint8], Uint16: maxInt[uint16], Uint32: maxInt[uint32], Uint64: maxInt[uint64],
 		Float32: maxFloat[float32], Float64: maxFloat[float64]})
 
 	// Min is MPI_MIN: for integers and floating-point numbers. NaN wins; −0 is below
 	// +0.
-	Min = predefined("Min", table{
+	Min = predefined("Min", CodeMin, table{
 		Int8: minInt[int8], Int16: minInt[int16], Int32: minInt[int32], Int64: minInt[int64],
 		Uint8: minInt[uint8], Uint16: minInt[uint16], Uint32: minInt[uint32], Uint64: minInt[uint64],
 		Float32: minFloat[float32], Float64: minFloat[float64]})
 
 	// LAnd is MPI_LAND, logical and: for bool and integers. An element is true if any
 	// bit of it is set; results are true and false, or 1 and 0.
-	LAnd = predefined("LAnd", truths(land[uint8], land[uint16], land[uint32], land[uint64]))
+	LAnd = predefined("LAnd", CodeLAnd, truths(land[uint8], land[uint16], land[uint32], land[uint64]))
 
 	// LOr is MPI_LOR, logical or: for bool and integers, as LAnd.
-	LOr = predefined("LOr", truths(lor[uint8], lor[uint16], lor[uint32], lor[uint64]))
+	LOr = predefined("LOr", CodeLOr, truths(lor[uint8], lor[uint16], lor[uint32], lor[uint64]))
 
 	// LXor is MPI_LXOR, logical exclusive or: for bool and integers, as LAnd.
-	LXor = predefined("LXor", truths(lxor[uint8], lxor[uint16], lxor[uint32], lxor[uint64]))
+	LXor = predefined("LXor", CodeLXor, truths(lxor[uint8], lxor[uint16], lxor[uint32], lxor[uint64]))
 
 	// BAnd is MPI_BAND, bitwise and: for integers.
-	BAnd = predefined("BAnd", integers(band[uint8], band[uint16], band[uint32], band[uint64]))
+	BAnd = predefined("BAnd", CodeBAnd, integers(band[uint8], band[uint16], band[uint32], band[uint64]))
 
 	// BOr is MPI_BOR, bitwise or: for integers.
-	BOr = predefined("BOr", integers(bor[uint8], bor[uint16], bor[uint32], bor[uint64]))
+	BOr = predefined("BOr", CodeBOr, integers(bor[uint8], bor[uint16], bor[uint32], bor[uint64]))
 
 	// BXor is MPI_BXOR, bitwise exclusive or: for integers.
-	BXor = predefined("BXor", integers(bxor[uint8], bxor[uint16], bxor[uint32], bxor[uint64]))
+	BXor = predefined("BXor", CodeBXor, integers(bxor[uint8], bxor[uint16], bxor[uint32], bxor[uint64]))
 )
 
-func predefined(name string, funcs table) *Op {
-	return &Op{name: name, commutes: true, funcs: funcs}
+func predefined(name string, c Code, funcs table) *Op {
+	return &Op{name: name, code: c, commutes: true, funcs: funcs}
 }
 
 // integers is for operators that do not depend on the sign.

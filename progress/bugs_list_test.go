@@ -15,6 +15,8 @@ var bugs = planted.List{
 		"\t\tsent = l.watching.look()\n", "\t\t_ = sent\n", "TestEachEvent|TestAWaitForAConditionEnds"},
 	{"a condition is found and forgotten by the pass", "progress/loop.go",
 		"sent = l.watching.look()", "l.watching.look()", "TestEachEvent"},
+	{"who leaves does not look at conditions on operations", "progress/enter.go",
+		"\tif l.watching.inward > 0 {\n\t\tl.watching.look()\n\t}\n\tif l.poller", "\tif l.poller", "TestAConditionOnOperationsIsSeenByWhoLeaves"},
 	{"a doorbell that can't be armed counts as armed", "progress/states.go",
 		"\t\treturn false, false\n", "\t\treturn true, true\n", "TestEachEvent"},
 
@@ -113,4 +115,6 @@ var bugs = planted.List{
 		"Take(owner), until, w)\n\tCallers(&r.Place)\n", "Take(owner), until, w)\n", "TestAWaitForAConditionKnows"},
 	{"requests end before their domain is closed", "progress/closed.go",
 		"\tl.Exclusive(func() { doms = l.seal() })\n", "\tl.Exclusive(func() { doms = l.seal(); l.requests.each(l.Refuse) })\n", "TestRequestsEndBehind"},
+	{"a peer that may exit counts as dead", "progress/deliver.go",
+		"if c.leaving && ", "if false && ", "TestAPeerThatSaid"},
 }

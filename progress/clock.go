@@ -1,6 +1,8 @@
 package progress
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +17,8 @@ type coarseClock struct {
 	seconds atomic.Uint32
 
 	mu    sync.Mutex
+	each  map[int]func() // called once a second, see EverySecond
+	last  int            // of each
 	users int
 	stop  chan struct{}
 }
@@ -49,7 +53,36 @@ func (c *coarseClock) run(stop chan struct{}) {
 			return
 		case <-t.C:
 			c.seconds.Add(1)
+			c.tell()
 		}
+	}
+}
+
+// tell calls what is to be called once a second.
+func (c *coarseClock) tell() {
+	c.mu.Lock()
+	all := slices.Collect(maps.Values(c.each))
+	c.mu.Unlock()
+	for _, f := range all {
+		f()
+	}
+}
+
+// EverySecond has f called about once a second, until stop is called, or once more at
+// the same time, as long as there is a loop. f may not wait for long. Local.
+func EverySecond(f func()) (stop func()) {
+	clock.mu.Lock()
+	defer clock.mu.Unlock()
+	if clock.each == nil {
+		clock.each = map[int]func(){}
+	}
+	clock.last++
+	n := clock.last
+	clock.each[n] = f
+	return func() {
+		clock.mu.Lock()
+		defer clock.mu.Unlock()
+		delete(clock.each, n)
 	}
 }
 

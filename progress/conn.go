@@ -16,7 +16,8 @@ type Conn struct {
 	down error
 	lost error // its death, if others have told of it while it was connected
 	// ending says that the fabric was asked to end the peer, see EndPeer.
-	ending bool
+	ending  bool
+	leaving bool // see Leaving
 
 	head, tail *packet
 }

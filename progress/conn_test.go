@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -73,5 +74,36 @@ func TestTheFabricHearsOfADeath(t *testing.T) {
 	}
 	if l.conns[0].down == nil || l.conns[1].down != nil {
 		t.Errorf("down: %v, %v", l.conns[0].down, l.conns[1].down)
+	}
+}
+
+// A peer that has said that it may exit leaves in order, unless others know better.
+func TestAPeerThatSaidItMayExitLeavesInOrder(t *testing.T) {
+	crash := errors.New("the connection was reset")
+	for _, c := range []struct {
+		name  string
+		says  []bool
+		lost  error
+		order bool
+	}{
+		{"it said nothing", nil, nil, false},
+		{"it may", []bool{true}, nil, true},
+		{"it may not any more", []bool{true, false}, nil, false},
+		{"it may again", []bool{true, false, true}, nil, true},
+		{"the launcher has seen it die", []bool{true}, fabric.ErrPeerDown, false},
+	} {
+		l := &Loop{conns: make([]Conn, 1)}
+		l.conns[0] = Conn{loop: l, ep: &roomy{}, dom: &mourning{}}
+		for _, may := range c.says {
+			l.Leaving(0, may)
+		}
+		if c.lost != nil {
+			l.Lost(0, c.lost)
+		}
+		l.PeerDown(0, crash)
+		down := l.conns[0].down
+		if errors.Is(down, fabric.ErrPeerLeft) != c.order || c.lost == nil && !errors.Is(down, crash) {
+			t.Errorf("%s: %v", c.name, down)
+		}
 	}
 }

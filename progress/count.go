@@ -1,5 +1,7 @@
 package progress
 
+import "github.com/weft-mpi/weft/fabric"
+
 // A sink counts requests for an object of its own that may not end before them,
 // such as a communicator that the user has freed. Most objects end without that,
 // so requests are counted only from then on: what is not counted pays nothing.
@@ -21,6 +23,9 @@ func (l *Loop) uncount(r *Request) {
 	r.counted = 0
 	l.counting(r, as)
 }
+
+// InFlight reports whether the operation of a name is under way. For the owner.
+func (l *Loop) InFlight(op fabric.Op) bool { return l.requests.lookup(uint64(op)) != nil }
 
 // EachKept visits the requests in flight and the persistent ones at rest, of all
 // sinks. Imm of a persistent request is that of Saved. For the owner.

@@ -49,6 +49,9 @@ func (l *Loop) PeerDown(p fabric.Peer, err error) {
 		return
 	}
 	if !c.ending {
+		if c.leaving && !errors.Is(err, fabric.ErrPeerLeft) {
+			err = fmt.Errorf("%w, as it had said it might (%w)", fabric.ErrPeerLeft, err)
+		}
 		c.down = err
 		if c.lost != nil && errors.Is(err, fabric.ErrPeerLeft) {
 			c.down = c.lost
@@ -77,6 +80,11 @@ func (l *Loop) EndPeer(p fabric.Peer, err error) {
 	}
 	l.tellDown(c)
 }
+
+// Leaving says that a peer may exit from now on without closing its domain, or that it
+// may not any more: its end then counts as that of a peer which has closed it. News of
+// Lost counts more. For the owner.
+func (l *Loop) Leaving(p fabric.Peer, may bool) { l.conns[p].leaving = may }
 
 func (l *Loop) tellDown(c *Conn) {
 	if errors.Is(c.down, fabric.ErrPeerLeft) {

@@ -16,6 +16,9 @@ func (l *Loop) Enter() bool {
 
 // Leave ends the ownership. If a waiter is left, one of them polls after it.
 func (l *Loop) Leave() {
+	if l.watching.inward > 0 {
+		l.watching.look()
+	}
 	if l.poller == nil && l.parked.first() != nil {
 		l.relay()
 	}
@@ -44,6 +47,9 @@ func (l *Loop) drainLate() {
 		}
 		l.drain()
 		l.relay()
+		if l.watching.inward > 0 {
+			l.watching.look()
+		}
 		l.checkLeave()
 		l.owned.give()
 	}

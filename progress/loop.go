@@ -156,6 +156,10 @@ func (l *Loop) Go() {
 	}
 }
 
+// Threaded reports whether there is a progress thread, which serves peers while the
+// program computes. For anyone.
+func (l *Loop) Threaded() bool { return l.threaded }
+
 // Handle registers a sink for kinds of packets. It is called before Go. The sink
 // keeps packets for objects that do not exist yet.
 func (l *Loop) Handle(s Sink, kinds ...uint8) {

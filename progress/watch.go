@@ -23,6 +23,13 @@ type Needing interface {
 	Needs() (p fabric.Peer, context uint32, ok bool)
 }
 
+// Inward is a Watched on operations of this rank, which end in any call and ring no
+// bell. The loop also checks it whenever an owner leaves.
+type Inward interface {
+	Watched
+	Inward()
+}
+
 // Needs returns that of the condition of a request of Watch or WaitFor. For the
 // owner.
 func (l *Loop) Needs(r *Request) (p fabric.Peer, context uint32, ok bool) {
@@ -32,10 +39,33 @@ func (l *Loop) Needs(r *Request) (p fabric.Peer, context uint32, ok bool) {
 	return 0, 0, false
 }
 
+// Tell makes watching a Telling, where the condition has words for itself.
+func (s *watching) Tell(r *Request) (what, state string) {
+	if w, ok := r.watched.(interface{ Tell() (what, state string) }); ok {
+		return w.Tell()
+	}
+	return "", ""
+}
+
 // watching is the sink of the requests that wait for a condition.
 type watching struct {
 	l       *Loop
 	waiting List // in the order they began
+	inward  int  // of those, whose condition is an Inward
+}
+
+func (s *watching) add(r *Request) {
+	s.waiting.Add(r)
+	if _, is := r.watched.(Inward); is {
+		s.inward++
+	}
+}
+
+func (s *watching) remove(r *Request) {
+	s.waiting.Remove(r)
+	if _, is := r.watched.(Inward); is {
+		s.inward--
+	}
 }
 
 func (s *watching) Start(r *Request) {
@@ -44,7 +74,7 @@ func (s *watching) Start(r *Request) {
 		s.end(r, err)
 		return
 	}
-	s.waiting.Add(r)
+	s.add(r)
 	s.l.Rouse() // the doorbell may be armed for urgent packets only
 }
 
@@ -58,7 +88,7 @@ func (s *watching) look() (ended int) {
 	for r := s.waiting.head; r != nil; {
 		next := r.Link
 		if ok, err := r.watched.Ready(); ok || err != nil {
-			s.waiting.Remove(r)
+			s.remove(r)
 			s.end(r, err)
 			ended++
 		}
@@ -70,13 +100,13 @@ func (s *watching) look() (ended int) {
 // seal fails the requests: a condition may lie in memory of the domains.
 func (s *watching) seal() {
 	for r := s.waiting.First(); r != nil; r = s.waiting.First() {
-		s.waiting.Remove(r)
+		s.remove(r)
 		s.end(r, fabric.ErrClosed)
 	}
 }
 
 func (s *watching) Cancel(r *Request, err error) bool {
-	s.waiting.Remove(r)
+	s.remove(r)
 	s.end(r, err)
 	return true
 }
@@ -93,6 +123,12 @@ func (l *Loop) Watch(until Expiry, w Watched) Handle {
 	h := r.Handle()
 	l.Submit(&l.watching, r)
 	return h
+}
+
+// Observe watches a condition for which nobody waits: its Ready is called again and
+// again, at once the first time, until it reports true or an error. For the owner.
+func (l *Loop) Observe(w Watched) {
+	l.Orphan(&l.watching, l.watcher(l.New(), Expiry{}, w), func(*Request, error) {})
 }
 
 // WaitFor blocks until the condition holds or the expiry has passed. It polls

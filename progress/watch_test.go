@@ -176,3 +176,31 @@ func waitUntil(t *testing.T, f func() bool) {
 		}
 	}
 }
+
+// within is a condition that this rank's calls make true, and that no bell announces.
+type within struct{ atLeast }
+
+func (within) Inward() {}
+
+// What makes such a condition true is done by an owner, who sees it before it leaves.
+func TestAConditionOnOperationsIsSeenByWhoLeaves(t *testing.T) {
+	s := loops(t, 1, Config{NoThread: true})[0]
+	var word atomic.Int64
+	left := func() (n int) {
+		s.l.Exclusive(func() { n = s.l.watching.inward })
+		return n
+	}
+	first := s.l.Watch(Expiry{}, within{atLeast{word: &word, want: 1}})
+	second := s.l.Watch(Expiry{}, within{atLeast{word: &word, want: 2}})
+	for n := 2; n >= 0; n-- {
+		if got := left(); got != n {
+			t.Errorf("%d conditions are left, want %d", got, n)
+		}
+		s.l.Exclusive(func() { word.Add(1) })
+	}
+	for _, h := range []*Handle{&first, &second} {
+		if ended, _, err := Test(h); !ended || err != nil {
+			t.Errorf("Test gives %t, %v", ended, err)
+		}
+	}
+}

@@ -1,8 +1,22 @@
 package wire
 
-// The kinds of communicators. Their imm names the library's context of one.
+// The kinds of communicators.
 const (
-	Abort uint8 = kindComm + 0 | Urgent // a collective call has failed; header AbortHeader, body: what the rank says of it
+	Abort    uint8 = kindComm + 0 | Urgent // a collective call has failed; imm: the library's context; header AbortHeader, body: what the rank says of it
+	Letter   uint8 = kindComm + 1 | Urgent // a piece of a letter; imm: its flags; header LetterHeader
+	Compare  uint8 = kindComm + 2 | Urgent // asks which collective call has a number; imm: the library's context; header CompareHeader
+	Compared uint8 = kindComm + 3 | Urgent // the reply; imm: the same; header ComparedHeader
+	Echo     uint8 = kindComm + 8 | Urgent // imm: EchoAsk and so on
+)
+
+// What an Echo says, its imm. It has no header and no body. A rank that gets a
+// question or a rest replies when it has taken all that came before.
+const (
+	EchoAsk   = iota // a question
+	EchoReply        // the reply
+	EchoRest         // a question; the sender may exit from now on without closing its transports
+	EchoBack         // it may not any more
+	Echoes
 )
 
 // AbortHeader says which collective call has failed, and why. Its sender is the
@@ -29,3 +43,53 @@ func MakeAbort(b []byte, code int32, call uint32) AbortHeader {
 func (h AbortHeader) Valid() bool  { return len(h) == AbortSize && h.Code() >= 0 }
 func (h AbortHeader) Code() int32  { return int32(le.Uint32(h[abortCode:])) }
 func (h AbortHeader) Call() uint32 { return le.Uint32(h[abortCall:]) }
+
+// Ranks that have no communicator to make another one with write letters. A
+// LetterHeader is the key of those that belong together, a hash. Letters of one rank
+// with one key come in their order.
+type LetterHeader []byte
+
+// LetterSize is the length of a LetterHeader in bytes.
+const LetterSize = 32
+
+// Flags of a Letter. Without one it is a piece of a letter that goes on.
+const (
+	LetterLast = 1 << iota // the last piece
+	LetterOff              // no letter: the rank breaks off what the key is of; body LetterReason
+	LetterVoid             // no letter: a rank of what the key is of has died, so nobody needs to ask for the sender's letters
+)
+
+// Valid reports whether the packet is a piece of a letter, or breaks off.
+func (h LetterHeader) Valid(flags uint64, body []byte) bool {
+	switch {
+	case len(h) != LetterSize:
+		return false
+	case flags == LetterOff:
+		return LetterReason(body).valid()
+	case flags == LetterVoid:
+		return len(body) == 0
+	}
+	return flags == LetterLast || flags == 0 && len(body) > 0
+}
+
+// LetterReason is why a rank breaks off: the class of its error, the context id that
+// it had agreed to, or 0, and the error's text.
+type LetterReason []byte
+
+const (
+	letterContext = 4
+	letterText    = 8
+)
+
+// MakeLetterReason returns a reason with as much of the text as fits.
+func MakeLetterReason(code int32, context uint32, text string) LetterReason {
+	b := le.AppendUint32(le.AppendUint32(nil, uint32(code)), context)
+	return append(b, text[:min(len(text), MaxAbortText-letterText)]...)
+}
+
+func (b LetterReason) valid() bool {
+	return len(b) >= letterText && len(b) <= MaxAbortText && b.Code() >= 0 && !Library(b.Context())
+}
+func (b LetterReason) Code() int32     { return int32(le.Uint32(b)) }
+func (b LetterReason) Context() uint32 { return le.Uint32(b[letterContext:]) }
+func (b LetterReason) Text() string    { return string(b[letterText:]) }

@@ -12,9 +12,10 @@ func TestKindsLieInTheRangeOfTheirProtocol(t *testing.T) {
 	}{
 		{"pt2pt", kindPt2pt, kindRMA, []uint8{Eager, EagerFirst, EagerMore, EagerSync, EagerReady, RTS, CTS, Data, FIN, Cancel,
 			Cancelled, Flow, Ask, Tell, Grant, Written, Dead}},
-		{"rma", kindRMA, kindPartitioned, nil},
+		{"rma", kindRMA, kindPartitioned, []uint8{RAcc, RGet, RCas, RData, RFlush, RFlushed, RRefused, RPost, RComplete, RLock, RPress, RUnlock,
+			RGranted, RDeclined}},
 		{"partitioned", kindPartitioned, kindComm, []uint8{PInit, PAccept, PGo, PReady, PData, PLanded, PDone, PFree, PStop, PStill}},
-		{"communicators, collectives and failure", kindComm, kindSpare, []uint8{Abort}},
+		{"communicators, collectives and failure", kindComm, kindSpare, []uint8{Abort, Letter, Compare, Compared, Echo}},
 		{"spare", kindSpare, kindTests, nil},
 		{"tests", kindTests, Urgent, nil},
 	}

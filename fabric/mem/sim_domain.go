@@ -26,6 +26,7 @@ type simDomain struct {
 	next    uint64 // address
 	shared  int    // bytes that Share has handed out
 	dead    bool
+	left    bool // by Close
 	simBell
 	simBuffer
 	closed chan struct{}
@@ -217,13 +218,23 @@ func (d *simDomain) End(p fabric.Peer, err error) bool {
 // goneTo reports whether the rank is down to a peer.
 func (d *simDomain) goneTo(p int) bool { return d.dead || d.ended[p] }
 
-// Close ends the rank as a death does, but for what it has sent: all of it comes.
+// gone is why the rank is down.
+func (d *simDomain) gone() error {
+	if d.left {
+		return fabric.ErrPeerLeft
+	}
+	return fabric.ErrPeerDown
+}
+
+// Close ends the rank as a death does, but for what it has sent: all of it comes. Its
+// peers learn that it has left.
 func (d *simDomain) Close() error {
 	select {
 	case <-d.closed:
 		return fabric.ErrClosed
 	default:
 	}
+	d.left = !d.dead
 	d.sim.end(d.rank, true)
 	close(d.closed)
 	return nil

@@ -136,9 +136,13 @@ func (s *Sim) Do(m SimMove) {
 		}
 	case MoveDown:
 		d.told[m.Peer] = true
-		what, why := "rank was killed", fabric.ErrPeerDown
-		if !s.domains[m.Peer].dead {
+		peer := s.domains[m.Peer]
+		what, why := "rank was killed", peer.gone()
+		switch {
+		case !peer.dead:
 			what, why = "talk between goroutines", errEnded
+		case peer.left:
+			what = "talk between goroutines"
 		}
 		d.inbox = append(d.inbox, simItem{what: callDown, peer: m.Peer,
 			err: &fabric.Error{Op: what, Peer: fabric.Peer(m.Peer), HasPeer: true, Err: why}})
@@ -168,7 +172,7 @@ func (s *Sim) transfer(d *simDomain, o simOp) {
 	peer := s.domains[o.peer]
 	switch {
 	case peer.goneTo(d.rank):
-		err = &fabric.Error{Op: "get", Peer: fabric.Peer(o.peer), HasPeer: true, Err: fabric.ErrPeerDown}
+		err = &fabric.Error{Op: "get", Peer: fabric.Peer(o.peer), HasPeer: true, Err: peer.gone()}
 	case err != nil:
 	case o.flush:
 		err = d.failed(o)

@@ -1,0 +1,238 @@
+package rma
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/progress"
+)
+
+// action is an operation that goes through the loop: a transfer with a target whose
+// memory is not reached, a flush, or a wait for several of them. All of it belongs to
+// the owner.
+type action struct {
+	w *Win
+	t *target // nil of kindAll
+	r *progress.Request
+
+	before, behind *action // in the target's opens
+	number         uint64  // among the operations with the target
+	lane           *action // behind it in its peer's lane
+	waits          bool    // it is in the lane
+	over           bool
+
+	// A transfer.
+	named     bool // its request is the program's, and completes when the memory is its own again
+	get, cas  bool
+	code      op.Code
+	kind      op.Kind
+	elem      int // bytes of an element
+	at        int // in the target's part, in bytes
+	src, dst  []byte
+	compare   []byte
+	n         int // bytes
+	sent, got int // of them
+	region    fabric.Region
+
+	// A flush, or a wait for several.
+	local   bool
+	going   bool // its operations have ended
+	asks    bool // for the target's confirmation
+	left    int
+	parent  *action
+	then    func() // called once nothing of it is left
+	give    func() // called if the program gives the wait up
+	failure error
+	kept    []kept
+	what    string // for reports
+}
+
+func (o *action) conn() *progress.Conn { return o.w.e.loop.Conn(o.t.peer) }
+
+// start begins an operation for which nobody waits.
+func (o *action) start(r *progress.Request) {
+	e := o.w.e
+	if e.loop.Over() {
+		e.loop.Free(r)
+		return
+	}
+	e.add(o, r)
+	e.loop.Orphan(e, r, func(*progress.Request, error) {})
+}
+
+// fill sets what reports read.
+func (o *action) fill(r *progress.Request, kind uint8, place [3]uintptr) {
+	r.Kind, r.Step, r.Buf, r.Place = kind, 0, nil, place
+	if r.Peer = progress.AnySource; o.t != nil {
+		r.Peer = int32(o.t.peer)
+	}
+}
+
+func (o *action) begin() {
+	if o.r.Kind == kindFlush {
+		o.beginFlush()
+		return
+	}
+	o.beginTransfer()
+}
+
+func (o *action) beginTransfer() {
+	t := o.t
+	t.touch()
+	t.count++
+	o.number = t.count
+	t.open.add(o)
+	switch err := t.down(); {
+	case err != nil:
+		o.end(err)
+	case o.n == 0:
+		o.end(nil)
+	case o.code == codeBytes && !o.cas && !t.packets:
+		if err := o.register(); err != nil {
+			o.enlane()
+			return
+		}
+		if c := o.conn(); c.Busy() || o.native() == fabric.ErrAgain {
+			c.Enqueue(o.r)
+		}
+	default:
+		o.enlane()
+	}
+}
+
+// buf is the local memory of a Put or Get.
+func (o *action) buf() []byte {
+	if o.get {
+		return o.dst
+	}
+	return o.src
+}
+
+func (o *action) register() (err error) {
+	if o.t.caps.LocalUnregistered {
+		return nil
+	}
+	a := fabric.Access(0)
+	if o.get {
+		a = fabric.LocalWrite
+	}
+	o.region, err = o.t.dom.Register(o.buf(), a)
+	return err
+}
+
+func (t *target) deregister(r fabric.Region) {
+	if r.Handle != 0 {
+		t.dom.Deregister(r) // fails only for a region that is none
+	}
+}
+
+// native has the fabric carry out a Put or Get.
+func (o *action) native() error {
+	t := o.t
+	name, seg := fabric.NoOp, fabric.Segment{Bytes: o.buf(), Region: o.region}
+	if o.named {
+		name = o.r.Op()
+	}
+	there := fabric.Remote{Addr: t.memory.Addr + uint64(o.at), Len: uint64(o.n), Key: t.memory.Key}
+	var err error
+	if ep := o.conn().Endpoint(); o.get {
+		err = ep.Get(seg, there, name)
+	} else {
+		err = ep.Put(seg, there, 0, name)
+	}
+	switch {
+	case err == nil:
+		t.native = true
+		o.w.e.loop.Rouse() // a Poll reports its end
+		if !o.named {
+			t.kept = append(t.kept, kept{o.buf(), o.region})
+			o.region = fabric.Region{}
+			o.end(nil)
+		}
+	case err == fabric.ErrAgain:
+	case errors.Is(err, fabric.ErrUnsupported):
+		t.packets = true
+		o.enlane()
+		return nil
+	default:
+		o.end(err)
+	}
+	return err
+}
+
+func (o *action) resume() error {
+	switch {
+	case o.r.Kind == kindFlush:
+		return o.flushFabric()
+	case o.waits:
+		return o.w.e.lanes[o.t.peer].pump(o)
+	}
+	return o.native()
+}
+
+// completed takes the end of a fabric operation.
+func (o *action) completed(err error) {
+	switch {
+	case o.r.Kind == kindFlush:
+		o.flushed(err)
+	case errors.Is(err, fabric.ErrUnsupported):
+		o.t.packets = true
+		o.enlane()
+	default:
+		o.end(err)
+	}
+}
+
+// end ends a transfer. A failure of one without a name is the next flush's.
+func (o *action) end(err error) {
+	t := o.t
+	t.deregister(o.region)
+	t.open.remove(o)
+	if err != nil && !o.named && t.err == nil {
+		t.err = err
+	}
+	o.w.e.remove(o, err)
+	t.advance()
+}
+
+// touch notes that a flush has something to do.
+func (t *target) touch() {
+	if !t.touched.Load() { // which only the owner stores
+		t.touched.Store(true)
+		t.w.touched = append(t.w.touched, t)
+		t.w.any.Store(true)
+	}
+}
+
+// down is why the target's rank can't be reached, or nil.
+func (t *target) down() error {
+	if t.rank == t.w.rank {
+		return nil
+	}
+	if err := t.dead.Load(); err != nil { // pairs with the store in peerDown
+		return *err
+	}
+	return t.w.e.loop.Conn(t.peer).Down()
+}
+
+// tell names the window by the context of its communicator, which has its name.
+func (o *action) tell() (what, state string) {
+	window := fmt.Sprintf(" in the window of context %d", o.w.id)
+	switch {
+	case o.r.Kind == kindTransfer && o.get:
+		return fmt.Sprintf("one-sided operation with a result from rank %d", o.t.rank) + window, "waits for the result"
+	case o.r.Kind == kindTransfer:
+		return fmt.Sprintf("one-sided operation with rank %d", o.t.rank) + window, "waits for room or for its end"
+	case o.what == "lock":
+		state = "waits for the lock"
+	case o.what == "Start":
+		state = "waits for the Posts of its group"
+	case o.what == "Wait":
+		state = "waits for the Completes of its group"
+	default:
+		state = "waits for the targets' confirmation"
+	}
+	return o.what + window, state
+}

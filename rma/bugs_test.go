@@ -1,0 +1,14 @@
+//go:build bugs
+
+package rma
+
+import (
+	"testing"
+
+	"github.com/weft-mpi/weft/internal/planted"
+)
+
+// The tests find every planted bug, and nothing where none is planted.
+func TestPlantedBugs(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m", "-rapid.nofailfile"}}.Hunt(t, bugs)
+}

@@ -1,0 +1,279 @@
+package rma
+
+import (
+	"context"
+	"errors"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// A flush of a target waits until the operations that began before it have been handed
+// over or have their results. Then the fabric confirms the Puts among them, and the
+// target the packets.
+
+// flush blocks until this rank's operations with a target have ended: at the target
+// too, or with local only here. It returns the first failure of an operation since the
+// last one.
+func (w *Win) flush(ctx context.Context, target int, local bool) error {
+	t := &w.targets[target]
+	if !t.touched.Load() {
+		w.look()
+		return t.deadErr()
+	}
+	h := w.wait(ctx, "flush", t.alone(), local, nil)
+	_, err := progress.WaitResult(&h)
+	return err
+}
+
+// flushAll is flush for all targets. A failure of one does not keep it from waiting
+// for the others.
+func (w *Win) flushAll(ctx context.Context, local bool) error {
+	if !w.any.Load() {
+		w.look()
+		return w.firstDead()
+	}
+	h := w.wait(ctx, "flush of all targets", nil, local, nil)
+	_, err := progress.WaitResult(&h)
+	return err
+}
+
+func (t *target) alone() []*target { return []*target{t} }
+
+// look makes progress now and then for a program that loops over flushes.
+func (w *Win) look() {
+	if w.looks.Add(1)%lookEvery == 0 {
+		w.e.loop.Glance(func() bool { return false })
+	}
+}
+
+// lookEvery is after how many flushes without anything to do a rank polls.
+const lookEvery = 64
+
+// deadErr is the death of the target's rank, or nil.
+func (t *target) deadErr() error {
+	if err := t.dead.Load(); err != nil { // pairs with the store in peerDown
+		return *err
+	}
+	return nil
+}
+
+// waiter is an action that the program waits for, which ends when all it has been given
+// to wait for, one thing for a start, is done. For the owner.
+func (w *Win) waiter(what string, until progress.Expiry, place [3]uintptr) (*action, progress.Handle) {
+	l := w.e.loop
+	all, r := &action{w: w, what: what, left: 1}, l.New()
+	all.fill(r, kindAll, place)
+	r.Until = until
+	h := r.Handle()
+	all.r = r
+	if l.Begin(w.e, r); !l.Over() {
+		w.e.add(all, r)
+	} else {
+		all.over = true
+	}
+	return all, h
+}
+
+// wait starts to flush targets, nil for all that need it, and to call then.
+func (w *Win) wait(ctx context.Context, what string, targets []*target, local bool, then func(all *action)) (h progress.Handle) {
+	until := progress.Expires(ctx)
+	var place [3]uintptr
+	progress.Callers(&place)
+	w.e.loop.Exclusive(func() {
+		e := w.e
+		if targets == nil {
+			targets = w.touched
+		}
+		var all *action
+		if all, h = w.waiter(what, until, place); all.over {
+			return
+		}
+		if then != nil {
+			all.then = func() { then(all) }
+		}
+		for _, t := range append([]*target(nil), targets...) {
+			if !t.touched.Load() {
+				all.note(t.deadErr())
+				continue
+			}
+			all.left++
+			f := &action{w: w, t: t, what: what, local: local, parent: all}
+			r := e.loop.New()
+			f.fill(r, kindFlush, place)
+			f.start(r)
+		}
+		all.done(nil)
+	})
+	return h
+}
+
+// note keeps the first failure.
+func (o *action) note(err error) {
+	if o.failure == nil {
+		o.failure = err
+	}
+}
+
+// done counts one of the things that a wait for several waits for.
+func (o *action) done(err error) {
+	o.note(err)
+	if o.left--; o.left > 0 || o.over {
+		return
+	}
+	if then := o.then; then != nil {
+		o.then, o.left = nil, 1
+		then()
+		o.done(nil)
+		return
+	}
+	o.w.e.remove(o, o.failure)
+}
+
+func (o *action) beginFlush() {
+	o.number = o.t.count
+	o.t.flushes.add(o)
+	o.t.advance()
+}
+
+// advance begins the flushes whose operations have ended.
+func (t *target) advance() {
+	for f := t.flushes.first; f != nil; {
+		next := f.behind
+		if !f.going {
+			if t.open.first != nil && t.open.first.number <= f.number {
+				return
+			}
+			f.going = true
+			f.confirm()
+		}
+		f = next
+	}
+}
+
+// confirm asks for what has to be confirmed.
+func (f *action) confirm() {
+	t, e := f.t, f.w.e
+	f.left = 1
+	switch {
+	case t.deadErr() != nil:
+		f.flushed(t.deadErr())
+		return
+	case t.down() != nil:
+		return // peerDown ends it, when the memory is out of the peer's reach
+	}
+	if t.native {
+		t.native, f.kept, t.kept = false, t.kept, nil
+		f.left++
+		if c := f.conn(); c.Busy() || f.flushFabric() == fabric.ErrAgain {
+			c.Enqueue(f.r)
+		}
+	}
+	if t.unacked && !f.local {
+		t.unacked = false
+		f.left++
+		f.asks = true
+		f.conn().Post(wire.RFlush, uint64(f.w.id), wire.MakeRFlush(e.hdr[:], uint64(f.r.Op())))
+	}
+	f.flushed(nil)
+}
+
+// flushFabric has the fabric flush.
+func (f *action) flushFabric() error {
+	err := f.conn().Endpoint().Flush(f.r.Op())
+	switch {
+	case err == nil:
+		f.w.e.loop.Rouse()
+	case err != fabric.ErrAgain:
+		f.flushed(err)
+	}
+	return err
+}
+
+// flushed counts one confirmation.
+func (f *action) flushed(err error) {
+	f.note(err)
+	if f.left--; f.left > 0 {
+		return
+	}
+	f.endFlush()
+}
+
+func (f *action) endFlush() {
+	t := f.t
+	for _, k := range f.kept {
+		t.deregister(k.region)
+	}
+	t.flushes.remove(f)
+	err := f.failure
+	if t.err != nil {
+		err, t.err = errors.Join(t.err, err), nil
+	}
+	if t.open.first == nil && !t.native && !t.unacked {
+		t.settled()
+	}
+	f.w.e.remove(f, nil)
+	f.parent.done(err)
+}
+
+// settled notes that a flush has nothing to do.
+func (t *target) settled() {
+	if !t.touched.Load() {
+		return
+	}
+	t.touched.Store(false)
+	w := t.w
+	for i, other := range w.touched {
+		if other == t {
+			last := len(w.touched) - 1
+			w.touched[i] = w.touched[last]
+			w.touched = w.touched[:last]
+			break
+		}
+	}
+	w.any.Store(len(w.touched) > 0)
+}
+
+// onFlush replies when everything that the peer has sent before is done.
+func (e *Engine) onFlush(from fabric.Peer, imm, request uint64) bool {
+	w := e.win(from, imm)
+	if w == nil {
+		return e.stray(imm, func() { e.loop.Conn(from).Post(wire.RFlushed, request, wire.MakeRRefused(e.hdr[:], wire.RGone, 1)) })
+	}
+	bad := w.refused[from]
+	delete(w.refused, from)
+	e.loop.Conn(from).Post(wire.RFlushed, request, wire.MakeRRefused(e.hdr[:], bad[0], bad[1]))
+	return true
+}
+
+// onFlushed takes that reply.
+func (e *Engine) onFlushed(from fabric.Peer, request uint64, h wire.RRefusedHeader) bool {
+	r := e.loop.Named(e, request)
+	if r == nil {
+		return true // it has been given up
+	}
+	o := e.ops[r.Found]
+	if r.Kind != kindFlush || r.Peer != int32(from) || !o.asks {
+		return false
+	}
+	o.asks = false
+	var err error
+	if h.Bytes() > 0 {
+		err = refusal(o.t.rank, h)
+	}
+	o.flushed(err)
+	return true
+}
+
+// abandon ends a wait that the program gives up, and what it waits for goes on.
+func (o *action) abandon(err error) {
+	if o.r.Kind == kindAll {
+		o.then = nil
+		if o.give != nil {
+			o.give()
+		}
+		o.w.forsake(o)
+		o.w.e.remove(o, err)
+	}
+}

@@ -1,0 +1,182 @@
+package rma
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// hostileRow is the bytes of a fuzz input that make a packet.
+const hostileRow = 16
+
+var hostileKinds = []uint8{wire.RAcc, wire.RGet, wire.RCas, wire.RData, wire.RFlush, wire.RFlushed, wire.RRefused, wire.RPost, wire.RComplete,
+	wire.RLock, wire.RPress, wire.RUnlock, wire.RGranted, wire.RDeclined}
+
+// FuzzPackets feeds a rank packets of another one that keeps to no protocol, while it
+// waits for operations, flushes, locks and signals. Nothing panics, no byte outside of
+// its windows changes, and once the peer is down nothing is left.
+func FuzzPackets(f *testing.F) {
+	for k := range byte(len(hostileKinds)) {
+		row := make([]byte, hostileRow)
+		row[0] = k
+		f.Add(row)
+	}
+	f.Fuzz(hostileSession)
+}
+
+// Random sessions, of which most packets are nearly right.
+func TestNoPacketOfAHostilePeerHarms(t *testing.T) {
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		rows := make([]byte, hostileRow*(1+r.IntN(40)))
+		for i := range rows {
+			rows[i] = byte(r.Uint32())
+		}
+		hostileSession(t, rows)
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+// near is a number that is often one of those that matter.
+func near(b byte, all ...uint64) uint64 {
+	v := all[int(b>>3)%len(all)]
+	switch b % 8 {
+	case 0:
+		return v + 1
+	case 1:
+		return v - 1
+	case 2:
+		return v | 1<<63
+	}
+	return v
+}
+
+func hostileSession(t *testing.T, rows []byte) {
+	rows = rows[:min(len(rows), 60*hostileRow)]
+	m, err := newMesh(t.Name(), 2, 64, memNetworks(2), func(a, b int) way { return packets }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close()
+	const size, guard = 96, 64
+	whole, attachedTo := alignedBytes(size+2*guard), alignedBytes(size+2*guard)
+	mem, own := whole[guard:guard+size:guard+size], attachedTo[guard:guard+size:guard+size]
+	static, err := m.window(16, [][]byte{mem, make([]byte, size)}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dynamic, err := m.window(32, nil, Dynamic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked, err := m.window(48, [][]byte{make([]byte, 8), make([]byte, 8)}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr, err := dynamic[0].Attach(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stuck, e := make(chan struct{}), m.engines[0]
+	held := make(chan struct{})
+	go m.loops[1].Exclusive(func() { close(held); <-stuck }) // so that rank 1 answers nothing
+	<-held
+	defer close(stuck)
+
+	ended := make(chan error, 8)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	got := make([]byte, size)
+	static[0].LockAll(ctx, NoCheck)
+	for _, x := range []*Transfer{{Old: got, Target: 1}, {Src: pattern(8, 1, 1), Target: 1},
+		{Kind: op.Int64, Src: pattern(8, 1, 1), Compare: pattern(8, 1, 2), Old: make([]byte, 8), Target: 1}} {
+		if err := static[0].Do(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dynamic[0].Post([]int{1}, 0)
+	for _, call := range []func() error{
+		func() error { return static[0].FlushAll(ctx, false) },
+		func() error { return dynamic[0].Wait(ctx) },
+		func() error { return locked[0].Lock(ctx, true, 1, 0) },
+	} {
+		go func() { ended <- call() }()
+	}
+	for ; len(rows) >= hostileRow; rows = rows[hostileRow:] {
+		e.loop.Exclusive(func() { m.hostile(e, rows, addr, size) })
+	}
+	e.loop.Exclusive(func() { e.loop.EndPeer(1, &fabric.Error{Op: "test", Peer: 1, HasPeer: true, Err: fabric.ErrPeerDown}) })
+	for range 3 {
+		<-ended
+	}
+	for _, b := range [][]byte{whole, attachedTo} {
+		if !bytes.Equal(b[:guard], make([]byte, guard)) || !bytes.Equal(b[guard+size:], make([]byte, guard)) {
+			t.Error("bytes outside of the window have changed")
+		}
+	}
+	if err := m.idle(0); err != nil {
+		t.Error(err)
+	}
+}
+
+// hostile delivers the packet of a row.
+func (m *mesh) hostile(e *Engine, row []byte, addr, size uint64) {
+	var hdr [fabric.MaxHeader]byte
+	le := binary.LittleEndian
+	imms := []uint64{16, 32, 48, 16, 64}
+	requests := []uint64{0}
+	for _, o := range e.ops {
+		if o != nil {
+			requests = append(requests, uint64(o.r.Op()))
+		}
+	}
+	request := near(row[8]|3, requests...)
+	kind := hostileKinds[int(row[0])%len(hostileKinds)]
+	base := uint64(0)
+	imm := near(row[1], imms...)
+	if imm == 32 {
+		base = addr
+	}
+	piece := wire.Piece{At: base + near(row[2], 0, 0, 8, size/2, size), Offset: near(row[3], 0, 0, 8, 16, 1<<40), Total: near(row[4], 8, 16, size, size, 1<<40),
+		Code: row[5] % 15, Kind: row[6] % 16}
+	if row[15]%4 > 0 { // within the operation
+		piece.At += piece.Offset
+	}
+	body := pattern(int(row[7])%130, 3, 4)
+	if row[7]%4 == 0 {
+		body = body[:min(8, len(body))]
+	}
+	var h []byte
+	switch kind {
+	case wire.RAcc:
+		h = wire.MakeRAcc(hdr[:], piece)
+	case wire.RGet, wire.RCas:
+		h = wire.MakeRGet(hdr[:], piece, near(row[9], 8, uint64(len(body)), uint64(len(body)/2), 64), request)
+	case wire.RData:
+		h, imm = wire.MakeRData(hdr[:], near(row[3], 0, 8, 64, size)), request
+	case wire.RFlush:
+		h = wire.MakeRFlush(hdr[:], request)
+	case wire.RFlushed, wire.RRefused:
+		h, imm = wire.MakeRRefused(hdr[:], piece.At, near(row[9], 0, 8, 32, size)), request
+	case wire.RPost, wire.RComplete:
+	default:
+		h = wire.MakeRLock(hdr[:], row[3]%2 > 0, row[4]%8, row[5]%2 > 0, uint32(near(row[6], 0, 1, 2)))
+	}
+	switch row[10] % 16 {
+	case 0: // a header that is cut off
+		h = h[:len(h)*int(row[11])/256]
+	case 1: // or is anything
+		if len(h) > 8 {
+			le.PutUint64(h[int(row[11])%(len(h)-8):], le.Uint64(row[8:]))
+		}
+	}
+	e.Deliver(1, kind, imm, h, body)
+}

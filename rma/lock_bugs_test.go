@@ -1,0 +1,14 @@
+//go:build bugs
+
+package rma
+
+import (
+	"testing"
+
+	"github.com/weft-mpi/weft/internal/planted"
+)
+
+// The explorer and the tests of real words find the bugs in locks.
+func TestPlantedBugsOfLocks(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, lockBugs)
+}
