@@ -51,12 +51,12 @@ stress:
 # symbolic machine those of collective plans, tests those of waiting and of the
 # transports.
 bugs:
-	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./fabric/... ./pt2pt ./partitioned ./comm ./coll -run PlantedBugs -v
+	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./fabric/... ./pt2pt ./partitioned ./comm ./coll ./rma -run PlantedBugs -v
 
 # The simulations with new seeds, for as long as SOAK says.
 SOAK ?= 10m
 soak:
-	$(GO) test -timeout 0 ./pt2pt ./partitioned ./comm -run 'Test(Sim|Model)$$' -soak $(SOAK) -from $$(date +%s)00000 -v
+	$(GO) test -timeout 0 ./pt2pt ./partitioned ./comm ./rma -run 'Test(Sim|Model)$$' -soak $(SOAK) -from $$(date +%s)00000 -v
 
 # The kill matrix: a rank dies in each state of each protocol. FAULTS has further
 # flags.

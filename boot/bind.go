@@ -29,9 +29,9 @@ func setTimerSlack(ns uintptr) { unix.Prctl(unix.PR_SET_TIMERSLACK, ns, 0, 0, 0)
 // maxCPUs is more than any kernel is built for (CONFIG_NR_CPUS ≤ 8192).
 const maxCPUs = 8192
 
-// allowedCores lists the cores that this process may run on, in ascending
-// order: those of its main thread, whose affinity no locked goroutine changes.
-func allowedCores() ([]int, error) {
+// AllowedCores lists the cores that this process may run on, in ascending
+// order: those of its main thread, whose affinity no locked goroutine changes. Local.
+func AllowedCores() ([]int, error) {
 	set := unix.NewCPUSet(maxCPUs)
 	if err := unix.SchedGetaffinityDynamic(os.Getpid(), set); err != nil {
 		return nil, fmt.Errorf("boot: read the CPU affinity: %w", err)

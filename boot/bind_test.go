@@ -12,7 +12,7 @@ import (
 )
 
 func TestRanksAreBoundToTheCoresInTurn(t *testing.T) {
-	cores, err := allowedCores()
+	cores, err := AllowedCores()
 	if err != nil {
 		t.Fatal(err)
 	}

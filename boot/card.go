@@ -37,7 +37,7 @@ const (
 
 // newCard returns this process's card, without the job's id and key.
 func newCard() (c card, err error) {
-	cores, err := allowedCores()
+	cores, err := AllowedCores()
 	if err != nil {
 		return c, err
 	}

@@ -207,6 +207,11 @@ func (c *client) abort(code byte, why string) error {
 	return c.out.urgent(appendFrame(nil, kindAbort, appendAbort(nil, code, why)))
 }
 
+// rest waits for no reply either.
+func (c *client) rest(on bool) error {
+	return c.out.urgent(appendFrame(nil, kindRest, appendRest(nil, on)))
+}
+
 // leave waits for no reply: the launcher reads what was written even after this
 // process has exited. It sends bye after a failed exchange too: the rank still
 // leaves in order.

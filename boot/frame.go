@@ -17,8 +17,9 @@ import (
 //	8  payload
 //
 // Integers are little-endian. A rank opens with hello, and the reply is welcome;
-// the reply to each offer is one table or fail; bye ends the stream. In round 0
-// each rank offers its card: which host it is on, which cores it has. Two kinds
+// the reply to each offer is one table or fail; bye ends the stream. A rank that
+// rests may end it without. In round 0 each rank offers its card: which host it is
+// on, which cores it has. Two kinds
 // come unrequested. After welcome the launcher sends lost for each rank that
 // dies, at once, and for each that has died before. A rank sends abort at any
 // time after hello, even between an offer and its reply. Every frame carries
@@ -26,7 +27,7 @@ import (
 // recognised at the first frame.
 const (
 	frameMagic0, frameMagic1 = 0xb0, 0x07
-	frameVersion             = 3
+	frameVersion             = 4
 	frameHeader              = 8
 )
 
@@ -41,6 +42,7 @@ const (
 	kindBye     frameKind = 6 // rank: nothing
 	kindLost    frameKind = 7 // launcher: u32 lost rank, text
 	kindAbort   frameKind = 8 // rank: u8 exit code of the job, text
+	kindRest    frameKind = 9 // rank: u8, 1 if an end of the stream from now on is in order
 )
 
 const (
@@ -70,6 +72,8 @@ func maxPayload(kind frameKind, size int) int {
 		return 4 + maxFailText
 	case kindAbort:
 		return 1 + maxFailText
+	case kindRest:
+		return 1
 	}
 	return -1
 }

@@ -12,7 +12,7 @@ import (
 func TestRanksTellEachOtherTheirHosts(t *testing.T) {
 	k := hosts.Up(t, 2)
 	kit := strings.TrimSuffix(k.Names[0], "0")
-	cores, err := allowedCores()
+	cores, err := AllowedCores()
 	if err != nil {
 		t.Fatal(err)
 	}

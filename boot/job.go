@@ -166,7 +166,7 @@ func newIdentity() (id [16]byte, key Key) {
 
 // worldOfOne is the job of a process without a launcher.
 func worldOfOne() (*Job, error) {
-	cores, err := allowedCores()
+	cores, err := AllowedCores()
 	if err != nil {
 		return nil, err
 	}

@@ -179,7 +179,7 @@ func (l *Launch) prepare(stop func(error)) (*crew, error) {
 	if err != nil {
 		return nil, fmt.Errorf("boot: launch: %w", err)
 	}
-	cores, err := allowedCores()
+	cores, err := AllowedCores()
 	if err != nil {
 		return nil, err
 	}

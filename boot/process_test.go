@@ -10,7 +10,7 @@ import (
 )
 
 func TestARankIsTheUsersProcessUnlessMoreIsAskedFor(t *testing.T) {
-	cores, err := allowedCores()
+	cores, err := AllowedCores()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func rankNumber() int {
 }
 
 func affinity() string {
-	cores, err := allowedCores()
+	cores, err := AllowedCores()
 	if err != nil {
 		return err.Error()
 	}

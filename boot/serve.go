@@ -33,6 +33,7 @@ type session struct {
 
 	// The rest is written by serve and read after it has returned.
 	hello, bye, aborted bool
+	rests               bool  // the rank may end its stream, see Job.Rest
 	broken              error // why the rank's stream is read no further; an ErrProtocol
 }
 
@@ -70,13 +71,16 @@ func (s *session) serve() {
 	}
 }
 
-// frames returns nil after bye.
+// frames returns nil after bye, and at the end of the stream of a rank that rests.
 func (s *session) frames() error {
 	size := int(s.greet.size)
 	r := bufio.NewReader(s.conn)
 	for {
 		kind, p, err := readFrame(r, size)
-		if err != nil {
+		switch {
+		case s.rests && err != nil && !errors.Is(err, ErrProtocol):
+			return nil
+		case err != nil:
 			return err
 		}
 		switch {
@@ -90,6 +94,8 @@ func (s *session) frames() error {
 			return nil
 		case kind == kindAbort:
 			err = s.onAbortFrame(p)
+		case kind == kindRest:
+			s.rests, err = parseRest(p)
 		default:
 			err = protocolError("frame of kind %d from a rank", kind)
 		}

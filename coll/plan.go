@@ -1,5 +1,7 @@
 package coll
 
+import "fmt"
+
 // A Plan is what one rank does in one collective call: a list of steps that are
 // taken one after another. It is made of the call's Shape alone, without I/O, so
 // that the plans of all ranks can be run, and proved right, in one goroutine. A
@@ -7,6 +9,7 @@ package coll
 type Plan struct {
 	Steps []Step
 	Temp  int // elements of temporary memory (Temp)
+	Alike     // of the call
 }
 
 // Step is one step of a plan. Which fields it uses depends on Do.
@@ -122,7 +125,29 @@ var callNames = [...]string{Barrier: "Barrier", Bcast: "Bcast", Gather: "Gather"
 	Alltoall: "Alltoall", Alltoallv: "Alltoallv", Reduce: "Reduce", Allreduce: "Allreduce",
 	ReduceScatterBlock: "ReduceScatterBlock", Scan: "Scan", Exscan: "Exscan"}
 
-func (c Call) String() string { return callNames[c] }
+// Calls that have a place among the others and no plan of their own. Their names are
+// those of package mpi.
+const (
+	Dup Call = 31 - iota
+	Split
+	Create
+	Finalize // the last barrier
+	Merge
+	IntercommCreate
+)
+
+func (c Call) String() string {
+	switch {
+	case c.Known():
+		return callNames[c]
+	case c >= IntercommCreate && c <= Dup:
+		return [...]string{"IntercommCreate", "Merge", "Finalize", "Create", "Split", "Dup"}[c-IntercommCreate]
+	}
+	return fmt.Sprintf("call %d", uint8(c))
+}
+
+// Known reports whether the call has plans.
+func (c Call) Known() bool { return c >= Barrier && c <= Exscan }
 
 // Algorithm is one way to carry out a call.
 type Algorithm struct {

@@ -51,7 +51,11 @@ func Choose(call Call, s *Shape) *Algorithm {
 
 // Make returns the plan of a call by the algorithm that Choose returns, which may
 // not be nil.
-func Make(call Call, s *Shape) Plan { return Choose(call, s).Plan(s) }
+func Make(call Call, s *Shape) Plan {
+	p := Choose(call, s).Plan(s)
+	p.Alike = alike(call, s)
+	return p
+}
 
 // within and between tell calls within a group from calls between two.
 func within(s *Shape) bool { return s.Remote == 0 }

@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -13,7 +14,8 @@ import (
 // ever. So the rank tells all others (wire.Abort), and each ends what is under way
 // in the library's context from that call on, and starts nothing there any more:
 // the call, or the next one, fails at every rank with the same cause. A death
-// needs no Abort, since every rank learns of it.
+// needs no Abort, since every rank learns of it and fails. A rank that leaves in
+// order does: only who needs it fails.
 
 // CallError is the error of collective calls after one has failed at another
 // rank.
@@ -45,50 +47,70 @@ func (c *Comm) Broken() error {
 	return nil
 }
 
+// spares reports whether a failure has left call number seq alone: a rank that hears
+// of a later call's failure still makes the earlier ones, for which others wait.
+func (c *Comm) spares(seq uint32) (yes bool) {
+	c.in.Loop.Exclusive(func() { yes = c.sparesOwned(seq) })
+	return yes
+}
+
+// sparesOwned is spares for the owner.
+func (c *Comm) sparesOwned(seq uint32) bool { return int32(seq-c.brokenFrom) < 0 }
+
 // fail ends the communicator's collective calls from number seq on, at all ranks,
-// because this rank's part in that one has failed with err, which it returns.
+// because this rank's part in that one has failed with err. It returns why the call
+// has failed: err, unless an earlier failure has ended the call, and err with it.
 func (c *Comm) fail(seq uint32, err error) error {
-	c.in.Loop.Exclusive(func() { c.failOwned(seq, err) })
+	c.in.Loop.Exclusive(func() { err = c.failOwned(seq, err) })
 	return err
 }
 
 // failOwned is fail for the owner.
-func (c *Comm) failOwned(seq uint32, err error) {
-	news := c.breakFrom(seq, err)
+func (c *Comm) failOwned(seq uint32, err error) error {
+	if c.Broken() != nil && !c.sparesOwned(seq) {
+		return cmp.Or(c.P2P.Forbidden(c.Library()), err)
+	}
+	c.breakFrom(seq, err)
 	switch {
-	case errors.As(err, new(*CallError)), errors.As(err, new(*BrokenError)): // told already
-	case errors.Is(err, fabric.ErrPeerDown), errors.Is(err, fabric.ErrClosed):
-	case news:
+	case errors.Is(err, fabric.ErrPeerDown) && !errors.Is(err, fabric.ErrPeerLeft), errors.Is(err, fabric.ErrClosed):
+	default:
 		c.tellAbort(seq, err)
 	}
+	return err
 }
 
-// breakFrom ends the communicator's collective calls from number seq on, and reports
-// whether that ends calls which an earlier failure has spared. Ranks that fail in
-// different calls tell of them in any order. For the owner.
-func (c *Comm) breakFrom(seq uint32, err error) (news bool) {
-	first := c.broken.CompareAndSwap(nil, &BrokenError{err}) // pairs with the load in Broken
-	if !first && int32(seq-c.brokenFrom) >= 0 {
-		return false
+// breakFrom ends the communicator's collective calls from number seq on, if an earlier
+// failure has spared any of them. Ranks that fail in different calls tell of them in
+// any order. For the owner.
+func (c *Comm) breakFrom(seq uint32, err error) {
+	broken := &BrokenError{err}
+	first := c.broken.CompareAndSwap(nil, broken) // pairs with the load in Broken
+	if !first && !c.sparesOwned(seq) {
+		return
+	}
+	why := err
+	if !errors.As(err, new(*CallError)) { // the end of a call's context, say, is not another call's
+		why = broken
 	}
 	c.brokenFrom = seq // before Forbid, which ends later calls of this rank too
-	c.P2P.Forbid(c.Library(), func(tag int32) bool { return before(tag, seq) || isLast(tag) }, err)
-	return true
+	c.P2P.Forbid(c.Library(), func(tag int32) bool { return before(tag, seq) || tag == lastTag }, why)
+	for j := range c.in.letters.links {
+		if j.c == c && int32(j.x.seq-seq) >= 0 {
+			j.abort(why)
+		}
+	}
 }
 
 // tellAbort tells all other ranks.
 func (c *Comm) tellAbort(seq uint32, err error) {
-	code := int32(0)
-	if c.in.classify != nil {
-		code = int32(c.in.classify(err))
-	}
-	text := err.Error()
-	body := []byte(text[:min(len(text), wire.MaxAbortText)])
+	code := int32(c.in.class(err))
+	text := []byte(err.Error())
 	var hdr [wire.AbortSize]byte
 	h := wire.MakeAbort(hdr[:], code, seq)
-	for rank := range c.Size {
-		if w := c.world(rank); w != c.in.World.Rank {
-			c.in.Loop.Conn(fabric.Peer(w)).PostBody(wire.Abort, uint64(c.Library()), h, body)
+	for peer := range c.Size + max(c.Remote.Len(), 0) {
+		if w := c.world(peer); w != c.in.World.Rank {
+			room := c.in.Loop.Via(fabric.Peer(w)).Caps().MaxEager
+			c.in.Loop.Conn(fabric.Peer(w)).PostBody(wire.Abort, uint64(c.Library()), h, text[:min(len(text), wire.MaxAbortText, room)])
 		}
 	}
 }
@@ -140,6 +162,13 @@ func (in *Instance) concerned(id uint32, news abort) *Comm {
 		in.early[id] = news
 	}
 	return nil
+}
+
+// forgetEarly drops the news of a communicator that this rank will not make.
+func (in *Instance) forgetEarly(id uint32) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	delete(in.early, id)
 }
 
 func (aborts) Start(*progress.Request)              {}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/weft-mpi/weft/coll"
@@ -84,5 +85,55 @@ func TestTheEarliestFailureCounts(t *testing.T) {
 		if n := ended(); n != step.want {
 			t.Errorf("%d calls have ended behind a failure in call %d, want %d", n, step.seq, step.want)
 		}
+	}
+}
+
+// A rank that hears of a failure before it makes an earlier call still makes that one:
+// the others are in it.
+func TestACallBeforeTheOneThatHasFailedIsMade(t *testing.T) {
+	const size = 3
+	for way, call := range ways {
+		t.Run(way, func(t *testing.T) {
+			noErrors(t, eachOrNone(engines(t, size), func(ctx context.Context, in *Instance) error {
+				c := in.World
+				ops := func() Operands {
+					return Operands{In: words(1, uint64(c.Rank+1)), Out: make([]byte, 8), Elem: 8, Combine: digits}
+				}
+				if c.Rank == 0 {
+					for c.Broken() == nil {
+						in.Loop.Glance(func() bool { return false })
+						if ctx.Err() != nil {
+							return ctx.Err()
+						}
+					}
+					first := ops()
+					if err := call(ctx, c, coll.Allreduce, chain(c.Rank, size, 1), first); err != nil || first.Out[0] != 123 {
+						return fmt.Errorf("the call before it: %d, %w", first.Out[0], err)
+					}
+				} else {
+					first, second := ops(), ops()
+					made := make(chan error, 1)
+					go func() { made <- call(ctx, c, coll.Allreduce, chain(c.Rank, size, 1), first) }()
+					for c.seq.Load() == 0 {
+						runtime.Gosched()
+					}
+					until, cancel := context.WithCancel(ctx)
+					if c.Rank == 2 {
+						cancel()
+					}
+					later := c.Icollective(until, coll.Allreduce, chain(c.Rank, size, 1), &second)
+					_, broken := progress.WaitResult(&later)
+					cancel()
+					if err := <-made; err != nil || broken == nil || first.Out[0] != 123 {
+						return fmt.Errorf("rank %d: %d, %w; behind it %v", c.Rank, first.Out[0], err, broken)
+					}
+				}
+				last := ops()
+				if err := call(ctx, c, coll.Allreduce, chain(c.Rank, size, 1), last); err == nil {
+					return fmt.Errorf("rank %d: a call behind it has gone well", c.Rank)
+				}
+				return nil
+			}))
+		})
 	}
 }

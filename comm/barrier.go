@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/weft-mpi/weft/coll"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -26,18 +27,13 @@ const (
 	byFlags
 )
 
-// Tags of the library's messages, besides those of Dup. A barrier adds the
-// distance of the round, a power of two. The preparation of the flags adds the
-// round and the number of the rank in it. The last barrier has its own tags, so
-// it works even where one of the program's has failed.
+// Tags of the library's messages, besides those of collective calls. The preparation
+// of the flags adds the round and the number of the rank in it. The last barrier has a
+// tag of its own, so it works even where one of the program's has failed.
 const (
-	barrierTag = 0
-	lastTag    = 1 << 29
-	flagsTag   = 1<<30 + 1
+	lastTag  = 1 << 29
+	flagsTag = 1<<30 + 1
 )
-
-// isLast reports whether a tag is one of the last barrier's.
-func isLast(tag int32) bool { return tag >= lastTag && tag < flagsTag-1 }
 
 // Barrier blocks until every rank of the communicator has called it
 // (MPI_Barrier, MPI-4.0 §6.3). After an error, which may be that of ctx, the
@@ -47,33 +43,44 @@ func isLast(tag int32) bool { return tag >= lastTag && tag < flagsTag-1 }
 //
 // Ranks that reach one another's memory use flags, see flags.go. Others use
 // messages: in round k each rank receives from the rank 2ᵏ before it and sends
-// to the rank 2ᵏ after it, ⌈log₂ n⌉ rounds in all.
+// to the rank 2ᵏ after it, ⌈log₂ n⌉ rounds in all. That of an intercommunicator is a
+// plan as those of other calls: no rank leaves it before all of both groups have come.
 func (c *Comm) Barrier(ctx context.Context, last bool) (err error) {
 	b := &c.barrier
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	tag := int32(lastTag)
-	if !last {
-		if err := c.Broken(); err != nil {
+	tag, seq, begun := int32(lastTag), uint32(0), false
+	defer func() {
+		if err != nil && begun {
+			err = c.fail(seq, err)
+		}
+		b.mu.Unlock()
+	}()
+	switch {
+	case last:
+		c.history.note(c.seq.Load()+1, signed(coll.Finalize, 0, 0))
+	case c.Remote != nil:
+		return c.Collective(ctx, coll.Barrier, c.Plan(&PlanKey{Call: coll.Barrier}), &Operands{})
+	case c.check:
+		return c.checked(ctx, coll.Barrier, c.Plan(&PlanKey{Call: coll.Barrier}), &Operands{})
+	default:
+		seq = c.seq.next()
+		if err := c.Broken(); err != nil && !c.spares(seq) {
 			return err
 		}
-		defer func() {
-			if err != nil {
-				c.fail(c.seq.Load()+1, err)
-			}
-		}()
+		begun = true
+		c.history.note(seq, signed(coll.Barrier, 0, 0))
 		if b.calls++; b.way == byFlags {
-			b.flags.begin()
+			b.flags.begin(seq)
 			return c.in.Loop.WaitFor(progress.Expires(ctx), &b.flags)
 		}
-		tag = barrierTag
+		tag = tagOf(coll.Barrier, seq)
 	}
 	// The engine is called from here and no function deeper, as in Dup. What the
 	// messages carry is whether all ranks that they come from have flags.
 	id, out, in := c.Library(), [1]byte{1}, [1]byte{}
 	for deciding := false; ; deciding = true {
 		for step := 1; step < c.Size; step *= 2 {
-			to, from, tag := c.world((c.Rank+step)%c.Size), c.world((c.Rank-step+c.Size)%c.Size), tag+int32(step)
+			to, from := c.world((c.Rank+step)%c.Size), c.world((c.Rank-step+c.Size)%c.Size)
 			if c.P2P.TrySend(to, id, tag, out[:]) {
 				_, err = c.P2P.Recv(ctx, from, id, tag, in[:])
 			} else {

@@ -30,7 +30,17 @@ func TestPlantedBugsOfIds(t *testing.T) {
 	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, idBugs)
 }
 
+// The tests of comparisons find the bugs in them.
+func TestPlantedBugsOfComparisons(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, compareBugs)
+}
+
 // The tests of creations find the bugs in them.
 func TestPlantedBugsOfCreations(t *testing.T) {
 	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, creationBugs)
+}
+
+// The tests of meetings, connections and intercommunicators find the bugs in them.
+func TestPlantedBugsOfMeetings(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, meetingBugs)
 }

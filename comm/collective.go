@@ -21,6 +21,9 @@ type Operands struct {
 	// User says that Combine is the user's code, which may block and panic: it is
 	// called by a goroutine that does not own the loop.
 	User bool
+	// Op is a number for the operator and the type of its elements, or 0. Ranks compare
+	// it if a call hangs, and Config.Operator names it.
+	Op uint16
 }
 
 // mems is the memory of a call by coll.Mem.
@@ -40,11 +43,24 @@ var ErrBusy = errors.New("another goroutine is in a collective call on this comm
 type LengthError struct {
 	Call      coll.Call
 	Rank      int    // in the communicator
+	Remote    bool   // Rank is one of the remote group of an intercommunicator
 	Got, Want uint64 // bytes
 }
 
 func (e *LengthError) Error() string {
-	return fmt.Sprintf("rank %d sends %d bytes where this rank expects %d: the counts of %v differ", e.Rank, e.Got, e.Want, e.Call)
+	of := ""
+	if e.Remote {
+		of = " of the remote group"
+	}
+	return fmt.Sprintf("rank %d%s sends %d bytes where this rank expects %d: the counts of %v differ", e.Rank, of, e.Got, e.Want, e.Call)
+}
+
+// lengthError is the error for a message of a Step's Peer.
+func lengthError(m medium, call coll.Call, peer int, got, want uint64) error {
+	if c, ok := m.(*Comm); ok && peer >= c.Size {
+		return &LengthError{call, peer - c.Size, true, got, want}
+	}
+	return &LengthError{call, peer, false, got, want}
 }
 
 // Collective carries out the rank's plan of a collective call and returns when the
@@ -55,6 +71,10 @@ func (e *LengthError) Error() string {
 func (c *Comm) Collective(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) error {
 	if !c.busy.CompareAndSwap(false, true) { // pairs with the store below
 		return ErrBusy
+	}
+	if c.check {
+		defer c.busy.Store(false)
+		return c.checked(ctx, call, p, o)
 	}
 	if o.User {
 		return c.walkUser(ctx, call, p, o)
@@ -70,12 +90,12 @@ func (c *Comm) walkUser(ctx context.Context, call coll.Call, p *coll.Plan, o *Op
 	ended := false
 	defer func() {
 		if !ended {
-			failure := &progress.Panic{Value: recover(), Stack: debug.Stack()}
+			failure := &OperatorError{Value: recover(), Stack: debug.Stack()}
 			if failure.Value == nil {
 				failure.Value = progress.ErrExit
 			}
 			err = c.fail(c.scratch.seq, failure)
-			c.scratch.wait(call)
+			c.finish(call)
 		}
 		c.busy.Store(false)
 	}()
@@ -96,7 +116,7 @@ type scratch struct {
 
 // expected is a receive under way: whose, and how long.
 type expected struct {
-	rank  int // -1 for a send
+	rank  int // a Step's Peer, -1 for a send
 	bytes int
 }
 
@@ -121,11 +141,12 @@ func (s *scratch) temporary(n int) []byte {
 // engine is called from here and no function deeper, so that reports name the
 // program's line.
 func (c *Comm) walk(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) (err error) {
-	if err := c.Broken(); err != nil {
+	seq, id := c.seq.next(), c.Library()
+	if err := c.Broken(); err != nil && !c.spares(seq) {
 		return err
 	}
-	seq, id := c.seq.Add(1), c.Library()
 	tag := tagOf(call, seq)
+	c.history.note(seq, signed(call, o.Op, p.Alike))
 	s := &c.scratch
 	s.seq = seq
 	m := mems{coll.In: o.In, coll.Out: o.Out}
@@ -168,12 +189,12 @@ func (c *Comm) walk(ctx context.Context, call coll.Call, p *coll.Plan, o *Operan
 				var res progress.Result
 				res, err = c.P2P.Recv(ctx, c.world(source), id, tag, b)
 				if err == nil && res.Bytes != uint64(len(b)) {
-					err = &LengthError{call, source, res.Bytes, uint64(len(b))}
+					err = lengthError(c, call, source, res.Bytes, uint64(len(b)))
 				}
 				held = nil
 			}
 			if len(s.started) > 0 && err == nil {
-				err = s.wait(call)
+				err = c.finish(call)
 			}
 		case coll.Copy:
 			copy(m.at(step.To, o.Elem), m.at(step.A, o.Elem))
@@ -182,15 +203,16 @@ func (c *Comm) walk(ctx context.Context, call coll.Call, p *coll.Plan, o *Operan
 		}
 		if err != nil {
 			err = c.fail(seq, err)
-			s.wait(call) // the memory of what has been started is the user's again
+			c.finish(call) // the memory of what has been started is the user's again
 			return err
 		}
 	}
 	return nil
 }
 
-// wait waits for everything that the call has started.
-func (s *scratch) wait(call coll.Call) error {
+// finish waits for everything that the call has started.
+func (c *Comm) finish(call coll.Call) error {
+	s := &c.scratch
 	if len(s.started) > len(s.ends) {
 		s.ends = make([]progress.Status, 2*len(s.started))
 	}
@@ -202,7 +224,7 @@ func (s *scratch) wait(call coll.Call) error {
 		case end.Err != nil:
 			err = end.Err
 		case x.rank >= 0 && end.Bytes != uint64(x.bytes):
-			err = &LengthError{call, x.rank, end.Bytes, uint64(x.bytes)}
+			err = lengthError(c, call, x.rank, end.Bytes, uint64(x.bytes))
 		}
 		ends[i].Err = nil
 	}
@@ -210,15 +232,19 @@ func (s *scratch) wait(call coll.Call) error {
 	return err
 }
 
-// world is the rank of the job of a rank.
-func (c *Comm) world(rank int) int {
-	if c.Ranks == nil {
-		return rank
+// world is the rank in the job of a Step's Peer: a rank, or Size plus a rank of the
+// remote group.
+func (c *Comm) world(peer int) int {
+	switch {
+	case c.Ranks == nil:
+		return peer
+	case peer >= c.Size:
+		return c.Remote.World(peer - c.Size)
 	}
-	return c.Ranks.World(rank)
+	return c.Ranks.World(peer)
 }
 
-// rankOf is the rank of a rank of the job, or -1.
+// rankOf is the rank of a rank of the job, in the local group, or -1.
 func (c *Comm) rankOf(world int) int {
 	if c.Ranks == nil {
 		return world
@@ -226,10 +252,13 @@ func (c *Comm) rankOf(world int) int {
 	return c.Ranks.Rank(world)
 }
 
-// A message of a collective call has the call and its number in the communicator
-// as its tag. Those of Barrier and Dup are outside of this range.
+// A message of a collective call has the call and its number in the communicator as
+// its tag, and whether the call is nonblocking: it does not match a blocking one
+// (MPI-4.0 §6.12). The last barrier's messages and those that prepare flags are outside
+// of this range.
 const (
 	collTag  = 1 << 28
+	laterTag = 1 << 29 // of a nonblocking call, besides collTag
 	callBits = 5
 	seqBits  = 23
 	seqMask  = 1<<seqBits - 1
@@ -241,5 +270,17 @@ func tagOf(call coll.Call, seq uint32) int32 {
 
 // before reports whether a tag is one of a collective call before number seq.
 func before(tag int32, seq uint32) bool {
-	return tag>>28 == 1 && (uint32(tag)-seq)&seqMask > seqMask/2
+	return numbered(tag) && (uint32(tag)-seq)&seqMask > seqMask/2
+}
+
+// numbered reports whether a tag is one of a collective call.
+func numbered(tag int32) bool { return tag>>28|2 == 3 }
+
+// callOf is the call of such a tag.
+func callOf(tag int32) coll.Call { return coll.Call(tag >> seqBits & (1<<callBits - 1)) }
+
+// numberOf is the number of the collective call of a tag, one of the last ones.
+func (c *Comm) numberOf(tag int32) uint32 {
+	now := c.seq.Load()
+	return now - (now-uint32(tag))&seqMask
 }

@@ -10,23 +10,26 @@ import (
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
-// Comm is a communicator: the ranks 0 to Size-1 and a context. The fields do not
+// Comm is a communicator: the ranks 0 to Size-1, for an intercommunicator a second
+// group of ranks, and a context. The fields do not
 // change. It is safe for concurrent use, but for collective calls, which all
 // ranks make in the same order, one at a time.
 type Comm struct {
 	P2P        *pt2pt.Engine // carries its messages
 	ID         uint32        // context of the program's messages; ID+1 is the library's
-	Rank, Size int
-	Ranks      *group.Map // its ranks in the job; nil: all, in the job's order
+	Rank, Size int           // in the local group
+	Ranks      *group.Map    // the local group in the job; nil: all, in the job's order. Never nil of an intercommunicator
+	Remote     *group.Map    // nil, or the remote group: then this is an intercommunicator, messages of the program go to ranks of Remote
 
 	in      *Instance
 	over    atomic.Bool // see Over
 	known   sync.Once   // see Announce
 	barrier barrier
 
-	seq     atomic.Uint32               // collective calls so far, of all kinds but Barrier and Dup
+	seq     counter                     // collective calls so far
 	broken  atomic.Pointer[BrokenError] // see abort.go
 	busy    atomic.Bool                 // a goroutine is in a blocking collective call
+	check   bool                        // Config.Check
 	scratch scratch
 	plans   plans // of the last calls
 
@@ -34,6 +37,8 @@ type Comm struct {
 
 	calls int  // nonblocking collective calls under way; the owner's
 	freed bool // by Free; the owner's
+
+	history history // of its collective calls; atomic, see there
 }
 
 // Instance is the rank's engine that the communicator belongs to. Local.

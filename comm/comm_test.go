@@ -28,6 +28,26 @@ func engines(t *testing.T, n int) (all []*Instance) {
 // drawing is engines whose context ids are made of what draw(rank) draws.
 func drawing(t *testing.T, n int, draw func(rank int) func() uint32) (all []*Instance) {
 	t.Helper()
+	return enginesOf(t, n, func(cfg *Config) { cfg.Draw = draw(cfg.Rank) }, unwrapped)
+}
+
+// over is drawing over the domains that wrap makes of a rank's.
+func over(t *testing.T, n int, draw func(rank int) func() uint32, wrap func(rank int, d fabric.Domain) fabric.Domain) (all []*Instance) {
+	t.Helper()
+	return enginesOf(t, n, func(cfg *Config) { cfg.Draw = draw(cfg.Rank) }, wrap)
+}
+
+// configured is engines whose Config set has changed.
+func configured(t *testing.T, n int, set func(*Config)) (all []*Instance) {
+	t.Helper()
+	return enginesOf(t, n, set, unwrapped)
+}
+
+func unwrapped(_ int, d fabric.Domain) fabric.Domain { return d }
+
+// enginesOf is engines with both.
+func enginesOf(t *testing.T, n int, set func(*Config), wrap func(rank int, d fabric.Domain) fabric.Domain) (all []*Instance) {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	provider := mem.NewNetwork(n).Provider()
 	var doms []fabric.Domain
@@ -37,13 +57,15 @@ func drawing(t *testing.T, n int, draw func(rank int) func() uint32) (all []*Ins
 		if err != nil {
 			t.Fatal(err)
 		}
-		doms, addrs = append(doms, d), append(addrs, d.Addr())
+		doms, addrs = append(doms, wrap(i, d)), append(addrs, d.Addr())
 	}
 	for i, d := range doms {
-		in := New(Config{
-			Rank: i, Informed: true, Limits: pt2pt.DefaultLimits, Draw: draw(i),
+		cfg := Config{
+			Rank: i, Informed: true, Limits: pt2pt.DefaultLimits,
 			Progress: progress.Config{Domain: d, Addrs: addrs, Log: log, Ranks: n, Oversubscribed: true},
-		})
+		}
+		set(&cfg)
+		in := New(cfg)
 		t.Cleanup(func() {
 			in.End()
 			if err := in.Close(); err != nil {

@@ -15,8 +15,11 @@
 // Collective calls send point-to-point messages in the odd context. They carry out
 // plans of package coll, step by step in the calling goroutine (collective.go), or
 // as a request of the loop's (icollective.go); the last plans are kept (plans.go).
-// A call that fails at a rank fails at all (abort.go). Communicators are made by
-// such calls (creation.go). Barrier is a dissemination: over flags in shared memory
+// A call that fails at a rank fails at all (abort.go), and so do calls that do not match
+// (compare.go, check.go). Communicators are made by
+// such calls (creation.go), also on intercommunicators (intercomm.go), or by letters
+// where the ranks have no communicator in common (letters.go, meeting.go, connect.go).
+// Barrier is a dissemination: over flags in shared memory
 // where the ranks reach one another's (flags.go), otherwise over messages
 // (barrier.go).
 //

@@ -29,6 +29,7 @@ type flags struct {
 
 	mine   flagBlock
 	number uint64 // of the barrier, from 1 on
+	call   uint32 // the barrier's number among the communicator's collective calls
 	rounds []flagRound
 	at     int  // the round under way
 	raised bool // its flag is
@@ -101,8 +102,9 @@ func (f *flags) release() {
 }
 
 // begin begins the next barrier.
-func (f *flags) begin() {
+func (f *flags) begin(call uint32) {
 	f.number++
+	f.call = call
 	f.at, f.raised, f.next = 0, false, 0
 }
 

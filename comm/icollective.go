@@ -12,25 +12,27 @@ import (
 // is the sink of its own request. All fields belong to the owner of the loop once
 // the request has been submitted.
 type schedule struct {
-	c     *Comm
-	call  coll.Call
-	seq   uint32
-	steps []coll.Step
-	elem  int
-	o     Operands
-	mem   mems
+	m      medium
+	call   coll.Call
+	away   bool // Combine runs, without the loop
+	busy   bool // who has set it runs the plan, or is about to
+	over   bool // the request has been completed
+	checks bool // the plan is that of a comparison, see check.go
+	is     signature
+	seq    uint32
+	steps  []coll.Step
+	elem   int
+	o      Operands
+	mem    mems
 
 	r     *progress.Request
 	next  int   // step
 	open  int   // messages under way
-	away  bool  // Combine runs, without the loop
-	busy  bool  // who has set it runs the plan, or is about to
-	over  bool  // the request has been completed
 	err   error // why it fails
 	ended func(*progress.Request, error)
 
 	// more, unless nil, is called when the plan has been carried out, for the next one
-	// of the call, which gets the same messages' tag. Without one the call ends with
+	// of the call, which gets the same messages' tag; it may change m. Without one the call ends with
 	// err, which is no failure of its execution. closed, unless nil, is called when the
 	// call has ended. Both are called under ownership.
 	more   func() (p *coll.Plan, o *Operands, err error)
@@ -46,17 +48,18 @@ const longCombine = 64 << 10
 // memory of o is the request's until it has completed; o itself is copied. It ends
 // with ctx. Local.
 func (c *Comm) Icollective(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) progress.Handle {
-	x := &schedule{}
+	x := &schedule{m: c, call: call, is: signed(call, o.Op, p.Alike).later()}
 	x.take(p, o)
+	c.place(x)
 	var place [3]uintptr
 	progress.Callers(&place)
-	return c.begin(ctx, call, x, place)
+	return x.begin(ctx, place)
 }
 
 // begin starts a call that has its first plan.
-func (c *Comm) begin(ctx context.Context, call coll.Call, x *schedule, place [3]uintptr) progress.Handle {
-	x.c, x.call, x.seq, x.ended = c, call, c.seq.Add(1), x.messageEnded
-	l := c.in.Loop
+func (x *schedule) begin(ctx context.Context, place [3]uintptr) progress.Handle {
+	x.ended = x.messageEnded
+	l := x.m.Instance().Loop
 	r := l.NewShared()
 	r.Kind, r.Peer, r.Until, r.Place = 0, progress.AnySource, progress.Expires(ctx), place
 	h := r.Handle()
@@ -72,10 +75,7 @@ func (x *schedule) take(p *coll.Plan, o *Operands) {
 
 func (x *schedule) Start(r *progress.Request) {
 	x.r = r
-	x.c.hold()
-	if err := x.c.Broken(); err != nil {
-		x.err = err
-	}
+	x.err = x.m.hold(x)
 	x.run()
 }
 
@@ -107,13 +107,16 @@ func (x *schedule) end(err error) {
 	if x.closed != nil {
 		x.closed()
 	}
-	x.c.release()
-	x.c.in.Loop.Finish(x.r, err)
+	x.m.release(x)
+	x.m.Instance().Loop.Finish(x.r, err)
 }
 
 // walk takes the plan as far as it goes.
 func (x *schedule) walk() {
-	id, tag := x.c.Library(), tagOf(x.call, x.seq)
+	tag := tagOf(x.call, x.seq) | x.is.tagBit()
+	if x.checks {
+		tag = tagOf(noCall, x.seq)
+	}
 	for x.err == nil && !x.away && x.next < len(x.steps) {
 		step := &x.steps[x.next]
 		if step.Do == coll.Wait && x.open > 0 {
@@ -123,10 +126,10 @@ func (x *schedule) walk() {
 		switch step.Do {
 		case coll.Send:
 			x.open++
-			x.c.P2P.OrphanSend(x.c.world(step.Peer), id, tag, x.mem.at(step.A, x.elem), x.r.Place, x.ended)
+			x.m.send(x.m.world(step.Peer), tag, x.mem.at(step.A, x.elem), x.r.Place, x.ended)
 		case coll.Recv:
 			x.open++
-			x.c.P2P.OrphanRecv(x.c.world(step.Peer), id, tag, x.mem.at(step.To, x.elem), x.r.Place, x.received(step))
+			x.m.recv(x.m.world(step.Peer), tag, x.mem.at(step.To, x.elem), x.r.Place, x.received(step))
 		case coll.Copy:
 			copy(x.mem.at(step.To, x.elem), x.mem.at(step.A, x.elem))
 		case coll.Combine:
@@ -142,9 +145,9 @@ func (x *schedule) combine(step *coll.Step) {
 		return
 	}
 	x.away = true
-	x.c.in.Loop.Aside(x.r, func() { x.o.Combine(lower, upper, to) }, func(err error) {
+	x.m.Instance().Loop.Aside(x.r, func() { x.o.Combine(lower, upper, to) }, func(err error) {
 		x.away = false
-		x.goOn(err)
+		x.goOn(operatorError(err))
 	})
 }
 
@@ -153,7 +156,7 @@ func (x *schedule) received(step *coll.Step) func(*progress.Request, error) {
 	want := uint64(step.To.N * x.elem)
 	return func(r *progress.Request, err error) {
 		if got := r.Result.Bytes; err == nil && got != want {
-			err = &LengthError{x.call, step.Peer, got, want}
+			err = lengthError(x.m, x.call, step.Peer, got, want)
 		}
 		x.messageEnded(r, err)
 	}
@@ -171,7 +174,7 @@ func (x *schedule) goOn(err error) {
 		x.err = err
 		busy := x.busy
 		x.busy = true // the plan's other messages end meanwhile
-		x.c.failOwned(x.seq, err)
+		x.err = x.m.failed(x.seq, err)
 		x.busy = busy
 	}
 	if !x.busy && x.open == 0 {
@@ -191,9 +194,11 @@ func (x *schedule) Firm() {}
 
 // Tell makes schedule a progress.Telling.
 func (x *schedule) Tell(*progress.Request) (what, state string) {
-	what = "creation of a communicator"
-	if x.call != createCall {
+	switch what = "creation of a communicator"; {
+	case x.is.what&nonblocking != 0:
 		what = "nonblocking " + x.call.String()
+	case x.call.Known():
+		what = x.call.String()
 	}
 	return what, "waits for messages of other ranks"
 }

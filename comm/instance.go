@@ -9,6 +9,7 @@ import (
 	"github.com/weft-mpi/weft/partitioned"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
+	"github.com/weft-mpi/weft/rma"
 	"github.com/weft-mpi/weft/wire"
 )
 
@@ -23,9 +24,20 @@ type Config struct {
 	// Classify returns the error class that other ranks are told of an error; nil
 	// for none.
 	Classify func(error) int
+	// Operator names an operator by its number in Operands.
+	Operator func(uint16) string
+	// Check has ranks compare all collective calls, see check.go. It is the same at all.
+	Check bool
+	// Beat has look called about once a second until stop is called: look is when the
+	// rank compares collective calls that wait, see compare.go. nil for
+	// progress.EverySecond.
+	Beat func(look func()) (stop func())
 	// Draw draws the numbers of which context ids are made, nil for a generator with
 	// a seed of its own. Draws of an Instance come one at a time.
 	Draw func() uint32
+	// Alloc gives zeroed memory that ranks of the machine reach, for the words of
+	// windows; nil for memory of the heap.
+	Alloc func(n int) ([]byte, error)
 }
 
 // Instance is a rank's engine, from New to End and Close. It is safe for
@@ -34,11 +46,14 @@ type Instance struct {
 	Loop  *progress.Loop
 	P2P   *pt2pt.Engine
 	Parts *partitioned.Engine
+	Wins  *rma.Engine
 	World *Comm // of all ranks
 	Self  *Comm // of this rank alone (MPI_COMM_SELF, MPI-4.0 §7.2.4), see Announce
 
-	flags flagPool
-	ids   *ids
+	flags   flagPool
+	echoes  echoes
+	ids     *ids
+	letters *letters
 
 	ended   atomic.Bool // stored by End, under mu; loaded by Ended
 	mu      sync.Mutex
@@ -46,24 +61,40 @@ type Instance struct {
 	early   map[uint32]abort   // aborts of communicators that are not made here yet, by context; under mu
 	running map[uint32]*Comm   // communicators with nonblocking collective calls under way, by id; the owner's
 
-	classify func(error) int
+	comparisons *comparisons
+	check       bool   // see Config
+	unbeat      func() // stops the Beat
+	classify    func(error) int
 }
 
 // New starts the engine. The domains of cfg.Progress are the Instance's from then
 // on: Close closes them. Local.
 func New(cfg Config) *Instance {
-	in := &Instance{Loop: progress.New(cfg.Progress), live: map[*Comm]struct{}{}, running: map[uint32]*Comm{}, ids: newIDs(cfg.Draw, cfg.Rank), classify: cfg.Classify}
+	in := &Instance{Loop: progress.New(cfg.Progress), live: map[*Comm]struct{}{}, running: map[uint32]*Comm{}, ids: newIDs(cfg.Draw, cfg.Rank), classify: cfg.Classify, check: cfg.Check}
 	size := len(cfg.Progress.Addrs)
 	in.P2P = pt2pt.New(in.Loop, cfg.Rank, size)
 	in.P2P.Limit(cfg.Limits)
 	in.Parts = partitioned.New(in.Loop, cfg.Rank)
+	in.Wins = rma.New(in.Loop, cfg.Rank, cfg.Alloc)
+	in.letters = newLetters(in, size)
+	in.P2P.HandleEnds(in.Parts.Closed, in.Parts.Ended)
+	in.Parts.HandleFreed(in.P2P.Freed)
 	in.Loop.Handle(aborts{in}, wire.Abort)
+	in.echoes.in = in
+	in.Loop.Handle(&in.echoes, wire.Echo)
+	in.Loop.Handle(in.letters, wire.Letter)
+	in.comparisons = &comparisons{aborts: aborts{in}, operator: cfg.Operator}
+	in.Loop.Handle(in.comparisons, wire.Compare, wire.Compared)
 	in.Loop.Go()
 	if cfg.Informed {
 		in.P2P.Informed()
 	}
 	in.World = in.add(&Comm{P2P: in.P2P, Rank: cfg.Rank, Size: size, in: in})
 	in.Self = in.newSelf(cfg.Rank, size)
+	if cfg.Beat == nil {
+		cfg.Beat = progress.EverySecond
+	}
+	in.unbeat = cfg.Beat(in.look)
 	return in
 }
 
@@ -85,4 +116,7 @@ func (in *Instance) Fail(rank int) {
 // Close stops the progress thread, closes the domains and ends the operations
 // that have not completed, in this order. It is called once, behind End. The
 // errors are those of the domains. Non-local, as fabric.Domain.Close.
-func (in *Instance) Close() error { return in.Loop.Close() }
+func (in *Instance) Close() error {
+	in.unbeat()
+	return in.Loop.Close()
+}

@@ -37,6 +37,7 @@ func (in *Instance) add(c *Comm) *Comm {
 
 // addOwned is add for the owner.
 func (in *Instance) addOwned(c *Comm) *Comm {
+	c.check = in.check
 	in.mu.Lock()
 	news, told := in.early[c.ID]
 	delete(in.early, c.ID)
@@ -76,17 +77,21 @@ func (c *Comm) end() (was bool) {
 	return c.over.Swap(true)
 }
 
-// hold keeps the communicator's context for a nonblocking collective call: it may go
-// on after Free. For the owner.
-func (c *Comm) hold() {
+// hold keeps the communicator's context for a nonblocking collective call, which may
+// go on after Free, and returns why the call can't go well, or nil. For the owner.
+func (c *Comm) hold(x *schedule) error {
 	c.P2P.Hold(c.ID)
 	if c.calls++; c.calls == 1 {
 		c.in.running[c.ID] = c
 	}
+	if err := c.Broken(); err != nil && !c.sparesOwned(x.seq) {
+		return err
+	}
+	return nil
 }
 
 // release undoes hold. For the owner.
-func (c *Comm) release() {
+func (c *Comm) release(*schedule) {
 	if c.calls--; c.calls == 0 {
 		delete(c.in.running, c.ID)
 	}

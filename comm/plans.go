@@ -13,6 +13,7 @@ type PlanKey struct {
 	Commutes, InPlace bool
 	Elem              int // bytes of an element
 	Root, Count       int // see coll.Shape
+	RecvCount         int // the same
 }
 
 // plans are the plans of the last calls. Most programs make the same few calls again
@@ -51,7 +52,7 @@ func (c *Comm) Plan(k *PlanKey) *coll.Plan {
 			return &found.plan
 		}
 	}
-	s := coll.Shape{Rank: c.Rank, Size: c.Size, Root: k.Root, Count: k.Count,
+	s := coll.Shape{Rank: c.Rank, Size: c.Size, Remote: max(c.Remote.Len(), 0), Root: k.Root, Count: k.Count, RecvCount: k.RecvCount,
 		Bytes: k.Elem, Commutes: k.Commutes, InPlace: k.InPlace}
 	made := &kept{*k, coll.Make(k.Call, &s)}
 	if len(made.plan.Steps) <= maxKeptSteps {

@@ -213,7 +213,7 @@ func (r *simRank) begin() error {
 		r.number++
 		w.come[[2]int{r.gen, r.number}]++
 		w.note("%d comes to [%d %d]", r.id, r.gen, r.number)
-		r.f.begin()
+		r.f.begin(0)
 		r.h = r.in.Loop.Watch(progress.Expiry{}, r.f)
 		r.state = waits
 		return nil

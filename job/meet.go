@@ -25,6 +25,7 @@ type card struct {
 	Arch   string            `json:"arch"`
 	Fabric string            `json:"fabric"` // all transports of the choice
 	Node   string            `json:"node,omitempty"`
+	Host   string            `json:"host"`
 	Ways   map[string][]byte `json:"ways"` // the address at each transport that the rank has
 
 	// GetMin, on the card of a host's first rank, is the length in bytes from
@@ -39,7 +40,7 @@ type exchange func(ctx context.Context, mine []byte) ([][]byte, error)
 // protocol. A rank is reached over the first transport that reaches it and that
 // both have: both ranks choose the same.
 func (t table) meet(ctx context.Context, j *boot.Job, exchange exchange, c choice, opened []open, log *slog.Logger) (*Routes, error) {
-	mine := card{Wire: wire.Version, Arch: runtime.GOARCH, Fabric: c.transports.name(), Node: os.Getenv(nodeVar), Ways: map[string][]byte{}}
+	mine := card{Wire: wire.Version, Arch: runtime.GOARCH, Fabric: c.transports.name(), Node: os.Getenv(nodeVar), Host: hostName(), Ways: map[string][]byte{}}
 	r := &Routes{Via: make([]int, j.Size), Addrs: make([][]byte, j.Size)}
 	var in table
 	for _, o := range opened {
@@ -60,6 +61,7 @@ func (t table) meet(ctx context.Context, j *boot.Job, exchange exchange, c choic
 	if err != nil {
 		return nil, err
 	}
+	var hosts hostNames
 	for i, b := range all {
 		var its card
 		if err := json.Unmarshal(b, &its); err != nil {
@@ -79,6 +81,7 @@ func (t table) meet(ctx context.Context, j *boot.Job, exchange exchange, c choic
 			return nil, mine.apart(i, its, t)
 		}
 		r.Via[i], r.Addrs[i] = k, its.Ways[in[k].name]
+		r.Hosts = append(r.Hosts, hosts.name(j.Hosts[i], its))
 	}
 	return r, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/fabric"
@@ -24,6 +25,7 @@ type Routes struct {
 	Domains []fabric.Domain // of these transports, in their order; the caller closes them
 	Via     []int           // by rank: which of Domains reaches it
 	Addrs   [][]byte        // by rank: its address there, for Connect
+	Hosts   []string        // by rank: the name of its host, the same for ranks of one host only
 }
 
 // Join opens the transports of the fabric name, or of WEFT_FABRIC if name is
@@ -85,8 +87,9 @@ func (t table) goroutines(n int, name string, s Settings) ([]*Routes, error) {
 		addrs[i] = d.Addr()
 	}
 	all := make([]*Routes, n)
+	names := slices.Repeat([]string{hostName()}, n)
 	for i, o := range opened {
-		all[i] = &Routes{Fabric: tr.name, Domains: []fabric.Domain{o.domain}, Via: make([]int, n), Addrs: addrs}
+		all[i] = &Routes{Fabric: tr.name, Domains: []fabric.Domain{o.domain}, Via: make([]int, n), Addrs: addrs, Hosts: names}
 	}
 	return all, nil
 }

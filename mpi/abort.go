@@ -37,13 +37,14 @@ func (w *World) abort(code int, why string, aside bool) {
 		code = 255
 	}
 	switch {
-	case w != nil && w.crew != nil:
+	case w == nil || w.instance == nil:
+	case w.crew != nil:
 		w.crew.end(&AbortError{Rank: w.comm.rank, Code: code, Why: why})
 		if !aside {
 			runtime.Goexit()
 		}
 		return
-	case w != nil && w.job != nil:
+	case w.job != nil:
 		if w.job.Launcher != boot.LauncherWeft { // which says why
 			fmt.Fprintf(os.Stderr, "weft: rank %d ends the job with the exit code %d: %s\n", w.comm.rank, code, why)
 		}
@@ -57,16 +58,19 @@ func (w *World) abort(code int, why string, aside bool) {
 // abortTime is how long a rank that aborts waits for the launcher to end it.
 const abortTime = 5 * time.Second
 
+// crews counts the jobs of this process whose ranks are goroutines.
+var crews atomic.Int64 // added to by ranksOf and crew.run, loaded by NewSession
+
 // crew is the ranks of a Run that are goroutines.
 type crew struct {
-	worlds []*World
-	abort  atomic.Pointer[AbortError] // the first: stored by end, loaded by the errors of all ranks
-	ended  chan struct{}              // closed when an abort has ended all Worlds
+	ranks []*instance
+	abort atomic.Pointer[AbortError] // the first: stored by end, loaded by the errors of all ranks
+	ended chan struct{}              // closed when an abort has ended all ranks
 }
 
 // outcome waits for the end of an abort, if there was one, and returns the errors
-// of Run.
-func (g *crew) outcome(errs []error) []error {
+// of the call.
+func (g *crew) outcome(call string, errs []error) []error {
 	abort := g.abort.Load()
 	if abort == nil {
 		return errs
@@ -77,27 +81,27 @@ func (g *crew) outcome(errs []error) []error {
 			errs[i] = nil
 		}
 	}
-	return append(errs, fail("Run", abort))
+	return append(errs, fail(call, abort))
 }
 
-// end ends the Worlds of all ranks, unless an earlier Abort does. It does not wait:
-// the caller may be a callback, for which the end of its World waits.
+// end ends all ranks, unless an earlier Abort does. It does not wait:
+// the caller may be a callback, for which the end of its rank waits.
 func (g *crew) end(e *AbortError) {
 	if !g.abort.CompareAndSwap(nil, e) {
 		return
 	}
 	// All are marked before any operation fails, so that no rank makes another.
-	var open []*World
-	for _, w := range g.worlds {
-		if w.end() {
-			open = append(open, w)
+	var open []*instance
+	for _, in := range g.ranks {
+		if in.endAll() {
+			open = append(open, in)
 		}
 	}
 	go func() {
 		defer close(g.ended)
 		var closing sync.WaitGroup
-		for _, w := range open {
-			closing.Go(w.release)
+		for _, in := range open {
+			closing.Go(func() { in.release(false) })
 		}
 		closing.Wait()
 	}()

@@ -9,7 +9,9 @@ import (
 // in the order of ranks (MPI_Allgather, MPI-4.0 §6.7). Every rank calls it with as
 // many elements in send; recv has room for all of them. With InPlace as send, at all
 // ranks, recv is cut into one block for each rank, and the rank's own is there
-// already. send and recv do not overlap. Non-local.
+// already. send and recv do not overlap. On an intercommunicator recv gets the blocks
+// of the remote group and has just their length, which may be another than that of the
+// blocks that go there. Non-local.
 func Allgather[T Scalar](c *Comm, send, recv []T) error {
 	const call = "Allgather"
 	x := operationOf(send, recv)
@@ -34,7 +36,8 @@ func Iallgather[T Scalar](c *Comm, send, recv []T) (Request, error) {
 // recv[displs[i]:]. counts is the same at all ranks; displs need not be. Without
 // displs, which is nil, the blocks come one after another. Blocks do not overlap,
 // and what is between them stays as it is. With InPlace as send, at all ranks, the
-// rank's own block is in its place in recv already. Non-local.
+// rank's own block is in its place in recv already. On an intercommunicator the blocks
+// are those of the remote group. Non-local.
 func Allgatherv[T Scalar](c *Comm, send, recv []T, counts, displs []int) error {
 	const call = "Allgatherv"
 	x := operationOf(send, recv)
@@ -59,9 +62,12 @@ func (x *operation) allgather(c *Comm, call string) (err error) {
 	if err := c.checkCollective(call); err != nil {
 		return err
 	}
+	if c.remote > 0 {
+		return x.allgatherBetween(c, call)
+	}
 	k := comm.PlanKey{Call: coll.Allgather, Count: x.sends, InPlace: x.here}
 	if x.here && !x.instead {
-		if k.Count, err = c.shares(call, "recv", x.recvs); err != nil {
+		if k.Count, err = shares(call, "recv", x.recvs, c.size); err != nil {
 			return err
 		}
 	}
@@ -74,6 +80,9 @@ func (x *operation) allgather(c *Comm, call string) (err error) {
 func (x *operation) allgatherv(c *Comm, call string, counts, displs []int) error {
 	if err := c.checkCollective(call); err != nil {
 		return err
+	}
+	if c.remote > 0 {
+		return x.allgathervBetween(c, call, counts, displs)
 	}
 	to, err := x.receives(c, call, counts, displs)
 	switch {

@@ -18,13 +18,18 @@ func Alloc[T Scalar](n int) ([]T, error) {
 	}
 	b, err := job.Alloc(n * sizeOf[T]())
 	if err != nil {
-		class := classOf(err)
-		if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.ENOMEM) || class == ErrOther {
-			class = ErrNoMem
-		}
-		return nil, &Error{Class: class, Call: "Alloc", Err: err}
+		return nil, allocError("Alloc", err)
 	}
 	return ofBytes[T](b), nil
+}
+
+// allocError is the error of a call that could not get memory.
+func allocError(call string, err error) error {
+	class := classOf(err)
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.ENOMEM) || class == ErrOther {
+		class = ErrNoMem
+	}
+	return &Error{Class: class, Call: call, Err: err}
 }
 
 // Free gives back memory of Alloc: buf is the slice that Alloc returned, or one

@@ -9,7 +9,9 @@ import (
 // block of recv (MPI_Alltoall, MPI-4.0 §6.8). Every rank calls it with as many
 // elements in send, which is cut into one block for each rank; recv has room for as
 // many. With InPlace as send, at all ranks, what is sent is in recv and replaced by
-// what is received. send and recv do not overlap. Non-local.
+// what is received. send and recv do not overlap. On an intercommunicator blocks go to
+// and come from the remote group, and recv has just the length of those that come.
+// Non-local.
 func Alltoall[T Scalar](c *Comm, send, recv []T) error {
 	const call = "Alltoall"
 	x := operationOf(send, recv)
@@ -35,7 +37,8 @@ func Ialltoall[T Scalar](c *Comm, send, recv []T) (Request, error) {
 // j's recvcounts[i]. Without displacements, which are nil, blocks are one after
 // another. Those of recv do not overlap. With InPlace as send, at all ranks,
 // sendcounts and sdispls are not used: the block from rank i replaces the one for
-// rank i, which is as long. Non-local.
+// rank i, which is as long. On an intercommunicator rank i is the one of the remote
+// group. Non-local.
 func Alltoallv[T Scalar](c *Comm, send []T, sendcounts, sdispls []int, recv []T, recvcounts, rdispls []int) error {
 	const call = "Alltoallv"
 	x := operationOf(send, recv)
@@ -60,11 +63,14 @@ func (x *operation) alltoall(c *Comm, call string) (err error) {
 	if err := c.checkCollective(call); err != nil {
 		return err
 	}
+	if c.remote > 0 {
+		return x.alltoallBetween(c, call)
+	}
 	k := comm.PlanKey{Call: coll.Alltoall, InPlace: x.here}
 	if x.here {
-		k.Count, err = c.shares(call, "recv", x.recvs)
+		k.Count, err = shares(call, "recv", x.recvs, c.size)
 	} else {
-		k.Count, err = c.shares(call, "send", x.sends)
+		k.Count, err = shares(call, "send", x.sends, c.size)
 	}
 	if err == nil {
 		err = x.checkRecv(call, k.Count*c.size)
@@ -79,6 +85,9 @@ func (x *operation) alltoallv(c *Comm, call string, sendcounts, sdispls, recvcou
 	if err := c.checkCollective(call); err != nil {
 		return err
 	}
+	if c.remote > 0 && x.here {
+		return refuseBetween(call, "send")
+	}
 	to, err := x.receives(c, call, recvcounts, rdispls)
 	if err != nil {
 		return err
@@ -89,7 +98,7 @@ func (x *operation) alltoallv(c *Comm, call string, sendcounts, sdispls, recvcou
 		switch {
 		case err != nil:
 			return err
-		case sendcounts[c.rank] != recvcounts[c.rank]:
+		case c.remote == 0 && sendcounts[c.rank] != recvcounts[c.rank]:
 			return badArg(call, ErrCount, "this rank sends itself %d elements and receives %d: sendcounts[%d] and recvcounts[%d] differ",
 				sendcounts[c.rank], recvcounts[c.rank], c.rank, c.rank)
 		case overlap(x.o.In, x.o.Out) && meet(from.spans(x.o.In, x.o.Elem), to.spans(x.o.Out, x.o.Elem)):

@@ -10,7 +10,8 @@ import (
 // the communicator's collective calls. If it fails, for instance because its
 // context ends, the ranks are no longer in step: the communicator's collective
 // calls can't be used further. If a rank dies, at any time before or during the
-// call, it fails with ErrProcFailed at all others. Non-local.
+// call, it fails with ErrProcFailed at all others. On an intercommunicator it waits for
+// the ranks of the remote group. Non-local.
 //
 // From the third barrier of a communicator on, ranks of one machine, or of one
 // process, use flags in memory that they share. Otherwise barriers use messages.

@@ -7,7 +7,8 @@ import (
 
 // Bcast copies buf of rank root to buf of every rank (MPI_Bcast, MPI-4.0 §6.4).
 // Every rank calls it with the same root and as many elements; MPI has no InPlace
-// here. Non-local.
+// here. On an intercommunicator the copy goes to the group that the root is not in; the
+// root's fellows use no buf. Non-local.
 func Bcast[T Scalar](c *Comm, buf []T, root int) error {
 	const call = "Bcast"
 	x := operationOf(buf, buf)
@@ -31,7 +32,11 @@ func (x *operation) bcast(c *Comm, call string, root int) error {
 	if err := c.checkRooted(call, root); err != nil {
 		return err
 	}
-	if x.here {
+	switch {
+	case c.remote > 0 && root == ProcNull:
+		x.o.In, x.o.Out = nil, nil
+		return x.uniform(c, &comm.PlanKey{Call: coll.Bcast, Root: root})
+	case x.here:
 		return badArg(call, ErrBuffer, "InPlace as buf: it is both the root's input and the others' result")
 	}
 	return x.uniform(c, &comm.PlanKey{Call: coll.Bcast, Root: root, Count: x.sends})

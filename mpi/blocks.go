@@ -7,13 +7,14 @@ import (
 	"github.com/weft-mpi/weft/coll"
 )
 
-// blocks are the places of the blocks of a v-form in a buffer: that of rank i has
-// counts[i] elements, from displs[i] on. Where an empty block is does not matter.
+// blocks are the places of the blocks of a v-form in a buffer, one for each peer: that
+// of rank i has counts[i] elements, from displs[i] on. Where an empty block is does not
+// matter.
 type blocks struct{ counts, displs []int }
 
 // irregular plans a v-form. The plan has all that it needs of s.
 func (x *operation) irregular(c *Comm, call coll.Call, s *coll.Shape) error {
-	s.Rank, s.Size, s.Bytes = c.rank, c.size, x.o.Elem
+	s.Rank, s.Size, s.Remote, s.Bytes = c.rank, c.size, c.remote, x.o.Elem
 	p := coll.Make(call, s)
 	x.plan = &p
 	return nil
@@ -22,15 +23,15 @@ func (x *operation) irregular(c *Comm, call coll.Call, s *coll.Shape) error {
 // blocks checks the counts and displs of a buffer that has room for so many
 // elements. displs that are nil stand for blocks one after another.
 func (c *Comm) blocks(call, buffer string, room int, counts, displs []int) (blocks, error) {
-	if len(counts) != c.size {
-		return blocks{}, badArg(call, ErrArg, "%d counts of %s for %d ranks: there has to be one for each", len(counts), buffer, c.size)
+	if len(counts) != c.peers {
+		return blocks{}, badArg(call, ErrArg, "%d counts of %s for %d ranks: there has to be one for each", len(counts), buffer, c.peers)
 	}
 	packed := displs == nil
 	switch {
 	case packed:
-		displs = make([]int, c.size)
-	case len(displs) != c.size:
-		return blocks{}, badArg(call, ErrArg, "%d displacements of %s for %d ranks: there has to be one for each, or nil", len(displs), buffer, c.size)
+		displs = make([]int, c.peers)
+	case len(displs) != c.peers:
+		return blocks{}, badArg(call, ErrArg, "%d displacements of %s for %d ranks: there has to be one for each, or nil", len(displs), buffer, c.peers)
 	}
 	next := 0
 	for i, n := range counts {

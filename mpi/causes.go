@@ -28,9 +28,18 @@ type NoBufferError = pt2pt.NoBufferError
 type LimitError = pt2pt.LimitError
 
 // LengthError is in the error of a collective call that gets a shorter message than
-// its arguments say, of class ErrCount. Rank is the sender's in the communicator, Got
-// and Want are bytes. After a longer message the error has a TruncateError.
+// its arguments say, of class ErrCount. Rank is the sender's in the communicator, or if
+// Remote is set in the remote group, Got and Want are bytes. After a longer message the
+// error has a TruncateError.
 type LengthError = comm.LengthError
+
+// MismatchError is in the error of a collective call that does not match the one that
+// another rank makes in its place, of class ErrNotSame: another call, a nonblocking one
+// instead of a blocking one, another root, length or operator. Ranks of the communicator
+// Rank and Here make the calls Theirs and Mine, such as "Bcast of 8 bytes from root 0".
+// It is found when the call has waited for about a second. Calls that do not match and
+// end all the same may not be found.
+type MismatchError = comm.MismatchError
 
 // CallError is in the error of a collective call that has failed at another rank,
 // Rank of the job. Code is the error's class there, which is also that of the error
@@ -40,6 +49,12 @@ type CallError = comm.CallError
 // BrokenError is in the error of collective calls on a communicator on which one has
 // failed before, with Err. They have that one's class.
 type BrokenError = comm.BrokenError
+
+// OperatorError is in the error of a collective call whose operator, a function of
+// the program's, has panicked or ended its goroutine at this rank, of class ErrOp.
+// Value is what it has panicked with, which errors.As finds too if it is an error;
+// Stack is where. The other ranks get a CallError of that class.
+type OperatorError = comm.OperatorError
 
 // FabricError is in the errors of a transport. Op is the operation that failed,
 // Peer its rank if HasPeer is set, Remedy what the user can do about it, or "",

@@ -42,8 +42,8 @@ func (x *operation) uniform(c *Comm, k *comm.PlanKey) error {
 }
 
 // reduction plans a call with an operator, whose function is f.
-func (x *operation) reduction(c *Comm, k *comm.PlanKey, o *Op, f op.Func) error {
-	x.o.Combine, x.o.User = f, o.user()
+func (x *operation) reduction(c *Comm, k *comm.PlanKey, o *Op, kind op.Kind, f op.Func) error {
+	x.o.Combine, x.o.User, x.o.Op = f, o.user(), o.number(kind)
 	k.Elem, k.Commutes = x.o.Elem, o.Commutes()
 	x.plan = c.core.Plan(k)
 	return nil
@@ -62,8 +62,10 @@ func (c *Comm) checkRooted(call string, root int) error {
 	switch {
 	case c.gone():
 		return c.wrong(call, 0, 0, false)
+	case c.remote > 0:
+		return c.checkRemoteRoot(call, root)
 	case uint(root) >= uint(c.size):
-		return badArg(call, ErrRoot, "root %d is not in the communicator of %d ranks (0 to %d)", root, c.size, c.size-1)
+		return badArg(call, ErrRoot, "root %d is not in %s of %d ranks (0 to %d)", root, c.called(), c.size, c.size-1)
 	}
 	return nil
 }
@@ -82,15 +84,15 @@ func (x *operation) checkRecv(call string, n int) error {
 }
 
 func (x *operation) overlaps(call string) error {
-	return badArg(call, ErrBuffer, "send and recv overlap: pass InPlace as send if the input is where the result comes")
+	return badArg(call, ErrBuffer, "send and recv overlap: give two buffers, or within one group InPlace as send if the input is where the result comes")
 }
 
-// shares cuts n elements of a buffer into one block for each rank.
-func (c *Comm) shares(call, buffer string, n int) (int, error) {
-	if n%c.size != 0 {
-		return 0, badArg(call, ErrCount, "the %d elements of %s can't be cut into %d blocks of one length, one for each rank", n, buffer, c.size)
+// shares cuts n elements of a buffer into one block for each of so many ranks.
+func shares(call, buffer string, n, ranks int) (int, error) {
+	if n%ranks != 0 {
+		return 0, badArg(call, ErrCount, "the %d elements of %s can't be cut into %d blocks of one length, one for each rank", n, buffer, ranks)
 	}
-	return n / c.size, nil
+	return n / ranks, nil
 }
 
 // refuseHere is for calls without an InPlace as send at this rank.

@@ -23,7 +23,8 @@ const (
 	// §3.10; in MPI-3.1 §3.11).
 	ProcNull = -3
 	// Root is what the root of a collective call between two groups passes as
-	// root (MPI_ROOT, MPI-4.0 §6.2.3). No call takes it yet.
+	// root (MPI_ROOT, MPI-4.0 §6.2.3). The other ranks of its group pass ProcNull,
+	// and those of the other group the root's rank. See IntercommCreate.
 	Root = -4
 	// Undefined is the index, or the number, if there is none (MPI_UNDEFINED).
 	Undefined = -32766
@@ -40,6 +41,10 @@ const (
 
 // Comm is a communicator: a group of ranks whose messages match only among
 // themselves. It is safe for concurrent use.
+//
+// An intercommunicator has two groups without a common rank: the local group, which
+// the caller is in, and the remote group (MPI-4.0 §7.6). Messages go from one to the
+// other, so a peer's rank is one in the remote group. IntercommCreate makes one.
 type Comm struct {
 	w    *World
 	core *comm.Comm
@@ -49,8 +54,10 @@ type Comm struct {
 	// Copies of core's fields, which a call reads without another load.
 	p2p        *pt2pt.Engine
 	cid        uint32
-	rank, size int
-	ranks      *group.Map // nil: those of the job
+	peers      int        // ranks that messages can go to: size, or remote
+	ranks      *group.Map // the peers' ranks in the job; nil: the same
+	rank, size int        // in the local group
+	remote     int        // ranks of the remote group; 0: this is no intercommunicator
 }
 
 // newComm makes the first handle of core, with the context ctx for its operations.
@@ -62,11 +69,15 @@ func newComm(w *World, core *comm.Comm, ctx context.Context) *Comm {
 
 // is makes c that handle.
 func (c *Comm) is(w *World, core *comm.Comm, ctx context.Context) {
-	*c = Comm{w: w, core: core, st: &commState{}, ctx: ctx, p2p: core.P2P, cid: core.ID, rank: core.Rank, size: core.Size, ranks: core.Ranks}
+	*c = Comm{w: w, core: core, st: &commState{}, ctx: ctx, p2p: core.P2P, cid: core.ID,
+		rank: core.Rank, size: core.Size, peers: core.Peers(), ranks: core.Ranks}
+	if core.Remote != nil {
+		c.remote, c.ranks = core.Peers(), core.Remote
+	}
 }
 
-// Rank is the caller's rank in the communicator (MPI_Comm_rank, MPI-4.0 §7.4.1),
-// or Undefined if c is nil. Local.
+// Rank is the caller's rank in the communicator (MPI_Comm_rank, MPI-4.0 §7.4.1), in
+// the local group of an intercommunicator, or Undefined if c is nil. Local.
 func (c *Comm) Rank() int {
 	if c == nil {
 		return Undefined
@@ -74,8 +85,8 @@ func (c *Comm) Rank() int {
 	return c.rank
 }
 
-// Size is the number of ranks (MPI_Comm_size, MPI-4.0 §7.4.1), or 0 if c is nil.
-// Local.
+// Size is the number of ranks (MPI_Comm_size, MPI-4.0 §7.4.1), of the local group of
+// an intercommunicator, or 0 if c is nil. Local.
 func (c *Comm) Size() int {
 	if c == nil {
 		return 0
@@ -129,7 +140,7 @@ func (c *Comm) checkRecv(call string, source, tag int) error {
 // plain reports whether a call needs no explain: its communicator is usable, its
 // peer is a rank, and its tag is no wildcard.
 func (c *Comm) plain(peer, tag int) bool {
-	return c != nil && uint(peer) < uint(c.size) && uint(tag) <= TagUB && !c.core.Over()
+	return c != nil && uint(peer) < uint(c.peers) && uint(tag) <= TagUB && !c.core.Over()
 }
 
 // explain raises and returns the error in the arguments, or returns nil.
@@ -141,14 +152,22 @@ func (c *Comm) wrong(call string, peer, tag int, wild bool) error {
 	switch {
 	case c == nil, c.core == nil:
 		return badArg(call, ErrComm, "the communicator is nil, or not made yet: take World.Comm, or what Dup has returned, or wait for the request of Idup")
-	case c.w.engine.Ended():
-		return c.w.ended(call)
+	case c.w.over():
+		return c.w.finalized(call)
 	case c.core.Over():
-		return badArg(call, ErrComm, "the communicator has been freed")
-	case (peer < 0 || peer >= c.size) && peer != ProcNull && !(wild && peer == AnySource):
-		return badArg(call, ErrRank, "rank %d is not in the communicator of %d ranks (0 to %d)", peer, c.size, c.size-1)
+		return badArg(call, ErrComm, "%s has been freed", c.called())
+	case (peer < 0 || peer >= c.peers) && peer != ProcNull && !(wild && peer == AnySource):
+		return badArg(call, ErrRank, "rank %d is not in %s of %d ranks (0 to %d)", peer, c.where(), c.peers, c.peers-1)
 	case (tag < 0 || tag > TagUB) && !(wild && tag == AnyTag):
 		return badArg(call, ErrTag, "tag %d is outside 0 to %d", tag, TagUB)
 	}
 	return nil
+}
+
+// where is what the peers are the ranks of.
+func (c *Comm) where() string {
+	if c.remote > 0 {
+		return "the remote group of " + c.called()
+	}
+	return c.called()
 }

@@ -32,7 +32,8 @@ func (c *Comm) SetInfo(info *Info) error {
 }
 
 // GetInfo returns the hints of the communicator that it knows (MPI_Comm_get_info,
-// MPI-4.0 §7.4.4). The caller owns the result. Local.
+// MPI-4.0 §7.4.4), and mpi_hw_resource_type where SplitType has split by hardware.
+// The caller owns the result. Local.
 func (c *Comm) GetInfo() (*Info, error) {
 	if c.gone() {
 		return nil, c.explain("GetInfo", 0, 0, false)

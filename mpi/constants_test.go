@@ -16,7 +16,12 @@ func TestSpecialNumbersHaveMPI5sValues(t *testing.T) {
 		{"Ident", int(mpi.Ident), 201}, {"Congruent", int(mpi.Congruent), 202}, {"Similar", int(mpi.Similar), 203}, {"Unequal", int(mpi.Unequal), 204},
 		{"ThreadSingle", int(mpi.ThreadSingle), 0}, {"ThreadFunneled", int(mpi.ThreadFunneled), 1024},
 		{"ThreadSerialized", int(mpi.ThreadSerialized), 2048}, {"ThreadMultiple", int(mpi.ThreadMultiple), 4096},
-		{"MaxInfoKey", mpi.MaxInfoKey, 255}, {"MaxInfoValue", mpi.MaxInfoValue, 1023}, {"MaxErrorString", mpi.MaxErrorString, 511},
+		{"MaxInfoKey", mpi.MaxInfoKey, 255}, {"MaxInfoValue", mpi.MaxInfoValue, 1023}, {"MaxErrorString", mpi.MaxErrorString, 511}, {"TypeShared", int(mpi.TypeShared), 221}, {"TypeHWUnguided", int(mpi.TypeHWUnguided), 222}, {"TypeHWGuided", int(mpi.TypeHWGuided), 223},
+		{"MaxObjectName", mpi.MaxObjectName, 127},
+		{"LockExclusive", int(mpi.LockExclusive), 301}, {"LockShared", int(mpi.LockShared), 302},
+		{"FlavorCreate", int(mpi.FlavorCreate), 311}, {"FlavorAllocate", int(mpi.FlavorAllocate), 312}, {"FlavorDynamic", int(mpi.FlavorDynamic), 313}, {"FlavorShared", int(mpi.FlavorShared), 314},
+		{"WinUnified", int(mpi.WinUnified), 321}, {"WinSeparate", int(mpi.WinSeparate), 322},
+		{"NoCheck", int(mpi.NoCheck), 1024}, {"NoPrecede", int(mpi.NoPrecede), 2048}, {"NoPut", int(mpi.NoPut), 4096}, {"NoStore", int(mpi.NoStore), 8192}, {"NoSucceed", int(mpi.NoSucceed), 16384},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s = %d, want %d", c.name, c.got, c.want)

@@ -1,10 +1,11 @@
-// Package mpi is the Go MPI API of Weft: point-to-point and collective communication
-// with the names and the semantics of MPI-4.0, between processes over shared memory,
-// InfiniBand or RoCE, or between goroutines of one process.
+// Package mpi is the Go MPI API of Weft: point-to-point, collective and one-sided
+// communication with the names and the semantics of MPI-4.0, between processes over
+// shared memory, InfiniBand or RoCE, or between goroutines of one process.
 //
 // A program calls Init, communicates on World.Comm and calls Finalize. Run does
 // both for a function: as one rank of a job that a launcher has started, or,
-// without a launcher, as ranks that are goroutines. Buffers are slices of
+// without a launcher, as ranks that are goroutines. A part of a program that is to
+// know nothing of the others has a Session (NewSession). Buffers are slices of
 // scalars. A buffer belongs to the library from the call to the completion of
 // the operation. Any number of goroutines may make calls at once.
 //
@@ -15,7 +16,20 @@
 // where the result comes. The calls that return a Request are local, and do not match
 // the blocking ones. A rank whose arguments are wrong has made no call, so that the
 // others wait for it. If a call fails otherwise, it fails at all ranks, or the next
-// one does, and the communicator's collective calls can't be used further.
+// one does, and the communicator's collective calls can't be used further. So do calls
+// that do not match one another, with ErrNotSame and a MismatchError, if one of them
+// waits for about a second; with WithChecks all do, and at once.
+//
+// A window (WinAllocate) is memory that each rank of a communicator exposes to the others,
+// for Put, Get and accumulates, which need no call at the target. They are allowed within
+// epochs, which Fence, Start, Lock and LockAll open, and end at the calls that close those
+// or at a flush:
+//
+//	w, err := mpi.WinAllocate[int64](c, 1, mpi.WinOptions{})
+//	err = w.LockAll(0)
+//	ticket, err := w.FetchAndOp(mpi.Sum, 1, 0, 0) // adds 1 to element 0 of rank 0
+//
+// A failure at the target is told by the call that ends the operation.
 //
 // Errors carry an MPI class to compare with errors.Is:
 //
@@ -26,8 +40,8 @@
 //	var short *mpi.TruncateError
 //	if errors.As(err, &short) { buf = make([]byte, short.Length) }
 //
-// A communicator's error handler (SetErrhandler) sees each error before the call
-// returns; at first it is ErrorsReturn, which does nothing.
+// The error handler of a communicator, or of a window or session (SetErrhandler), sees
+// each error before the call returns; at first it is ErrorsReturn, which does nothing.
 //
 // Every call with a rank and a tag may fail with ErrRank, ErrTag or, after
 // Finalize, ErrComm, and has then done nothing. Every operation may fail with

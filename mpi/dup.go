@@ -12,7 +12,8 @@ import (
 // have the context of this one (WithContext), and its errors the same handler. It
 // has the attributes that their Keyvals copy, and no hints. If a copy function
 // fails at a rank, Dup fails at all, and this communicator stays usable. Any other
-// error has the same consequences as an error of Barrier. Non-local.
+// error has the same consequences as an error of Barrier. The duplicate of an
+// intercommunicator is one too, of the same groups. Non-local.
 func (c *Comm) Dup() (*Comm, error) {
 	k := c.prepareDup("Dup", nil)
 	return k.make()
@@ -64,7 +65,7 @@ type creation struct {
 	call  string
 	spec  comm.Spec
 	hints Info
-	attrs []*attr
+	attrs []*attr[*Comm]
 }
 
 // make makes the communicator, or returns nil for a rank that is in none.
@@ -73,7 +74,12 @@ func (k *creation) make() (*Comm, error) {
 		return nil, k.c.explain(k.call, 0, 0, false)
 	}
 	progress.Callers(&k.spec.Place)
-	core, err := k.c.core.Create(k.c.ctx, k.spec)
+	return k.end(k.c.core.Create(k.c.ctx, k.spec))
+}
+
+// end is the end of a creation that has given core or err; both are nil for a rank that
+// is in no communicator.
+func (k *creation) end(core *comm.Comm, err error) (*Comm, error) {
 	switch {
 	case err != nil:
 		return nil, k.failed(err)
@@ -104,7 +110,7 @@ func (k *creation) start() (Request, *Comm, error) {
 func (k *creation) finish(made *Comm, core *comm.Comm) {
 	c := k.c
 	made.is(c.w, core, c.ctx)
-	made.st.attrs, made.st.hints = k.attrs, k.hints
+	made.st.attrs.list, made.st.hints = k.attrs, k.hints
 	made.st.handler.Store(c.st.handler.Load())
 	c.w.comms.add(made)
 }

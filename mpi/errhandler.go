@@ -4,15 +4,17 @@ import "errors"
 
 // Errhandler is what a communicator does with the errors of its calls
 // (MPI_Errhandler, MPI-4.0 §9.3): ErrorsReturn, ErrorsAreFatal, ErrorsAbort, or one
-// of NewErrhandler. The handler of the object that a call is about
+// of NewErrhandler; and what a Session or a window does. The handler of the object that a call is about
 // sees each error of the call once, before the call returns; that of a request is
 // its communicator's, at the call that completes the request. Of several requests
 // that have failed only the first one's handler is called. An error without an
 // object, of World.BufferAttach say, goes to Self's. After Finalize no handler is
 // called, and the error of Finalize itself is only returned.
 type Errhandler struct {
-	fn    func(*Comm, error) error // nil: the predefined ones
-	fatal bool
+	fn      func(*Comm, error) error    // of NewErrhandler
+	session func(*Session, error) error // of NewSessionErrhandler
+	win     func(*Win, error) error     // of NewWinErrhandler
+	fatal   bool                        // the predefined ones have no function
 }
 
 // The predefined error handlers.
@@ -43,17 +45,34 @@ func NewErrhandler(f func(c *Comm, err error) error) *Errhandler {
 	return &Errhandler{fn: f}
 }
 
+// NewSessionErrhandler makes an error handler of a function, for sessions
+// (MPI_Session_create_errhandler, MPI-4.0 §9.3.4). What NewErrhandler says of f holds
+// here too. A communicator of the session may have it as well: then f is called with
+// the session. If f is nil the result is ErrorsReturn. Local.
+func NewSessionErrhandler(f func(s *Session, err error) error) *Errhandler {
+	if f == nil {
+		return ErrorsReturn
+	}
+	return &Errhandler{session: f}
+}
+
 // SetErrhandler sets the error handler of the communicator, for all its handles
 // (MPI_Comm_set_errhandler, MPI-4.0 §9.3.1); nil is ErrorsReturn. What Dup makes
-// from then on has it too. Local.
+// from then on has it too. A handler of NewSessionErrhandler is ErrErrhandler, unless
+// the communicator is a session's, and so is one of NewWinErrhandler. Local.
 func (c *Comm) SetErrhandler(h *Errhandler) error {
+	const call = "SetErrhandler"
 	if c.gone() {
-		return c.explain("SetErrhandler", 0, 0, false)
+		return c.explain(call, 0, 0, false)
 	}
-	if h == ErrorsReturn || h != nil && h.fn == nil && !h.fatal {
-		h = nil
+	switch {
+	case h == nil:
+	case h.session != nil && c.w.session == nil:
+		return c.raise(badArg(call, ErrErrhandler, "the handler is one of NewSessionErrhandler, and the communicator belongs to no session"))
+	case h.win != nil:
+		return c.raise(errForWindows(call))
 	}
-	c.st.handler.Store(h)
+	c.st.handler.Store(h.stored())
 	return nil
 }
 
@@ -80,6 +99,14 @@ func (c *Comm) CallErrhandler(err error) error {
 	return c.raise(err)
 }
 
+// stored is how an object keeps the handler: nil stands for ErrorsReturn.
+func (h *Errhandler) stored() *Errhandler {
+	if h == nil || h.fn == nil && h.session == nil && h.win == nil && !h.fatal {
+		return nil
+	}
+	return h
+}
+
 // handle calls the handler. aside means that the calling goroutine must go on.
 func (h *Errhandler) handle(c *Comm, err error, aside bool) error {
 	switch {
@@ -93,16 +120,24 @@ func (h *Errhandler) handle(c *Comm, err error, aside bool) error {
 		if told := h.fn(c, err); told != nil {
 			return told
 		}
+	case h.win != nil && c.st.win != nil:
+		if told := h.win(c.st.win, err); told != nil {
+			return told
+		}
+	case h.session != nil && c.w.session != nil:
+		if told := h.session(c.w.session, err); told != nil {
+			return told
+		}
 	}
 	return err
 }
 
 // aborted returns the Abort that has ended the ranks of this process, or nil.
-func (w *World) aborted() error {
-	if w.crew == nil {
+func (in *instance) aborted() error {
+	if in.crew == nil {
 		return nil
 	}
-	if e := w.crew.abort.Load(); e != nil {
+	if e := in.crew.abort.Load(); e != nil {
 		return e
 	}
 	return nil

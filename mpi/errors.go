@@ -23,14 +23,14 @@ type Class int
 const (
 	ErrBuffer      Class = 1  // MPI_ERR_BUFFER: memory that is not what the call needs
 	ErrCount       Class = 2  // MPI_ERR_COUNT: invalid count
-	ErrType        Class = 3  // MPI_ERR_TYPE: never returned, since a type that can't be sent does not compile
+	ErrType        Class = 3  // MPI_ERR_TYPE: elements that CompareAndSwap does not take; a type that can't be sent does not compile
 	ErrTag         Class = 4  // MPI_ERR_TAG: invalid tag
-	ErrComm        Class = 5  // MPI_ERR_COMM: invalid communicator, also a freed one and one of a finalized World
+	ErrComm        Class = 5  // MPI_ERR_COMM: invalid communicator, also a freed one, here or at the receiver of a send, one of a finalized World or Session, and one that another goroutine is in a collective call on
 	ErrRank        Class = 6  // MPI_ERR_RANK: invalid rank
 	ErrRequest     Class = 7  // MPI_ERR_REQUEST: a request that has been completed and freed
 	ErrRoot        Class = 8  // MPI_ERR_ROOT: invalid root
 	ErrGroup       Class = 9  // MPI_ERR_GROUP: invalid group, also those of two Worlds in one call
-	ErrOp          Class = 10 // MPI_ERR_OP: invalid operator, also one that does not fit the element type
+	ErrOp          Class = 10 // MPI_ERR_OP: invalid operator, also one that does not fit the element type, and one that has panicked
 	ErrArg         Class = 13 // MPI_ERR_ARG: any other invalid argument
 	ErrTruncate    Class = 15 // MPI_ERR_TRUNCATE: message longer than the receive buffer
 	ErrOther       Class = 16 // MPI_ERR_OTHER
@@ -113,7 +113,9 @@ func classOf(err error) Class {
 	var stride *group.StrideError
 	var length *comm.LengthError
 	var told *comm.CallError
+	var differs *comm.MismatchError
 	var unmade *comm.CreationError
+	var part *comm.WindowError
 	switch {
 	case errors.As(err, &mine):
 		return mine.Class
@@ -127,12 +129,28 @@ func classOf(err error) Class {
 		return ErrTruncate
 	case errors.As(err, &length):
 		return ErrCount
+	case errors.As(err, &differs):
+		return ErrNotSame
+	case errors.As(err, new(*comm.OperatorError)):
+		return ErrOp
+	case errors.Is(err, comm.ErrBusy), errors.Is(err, pt2pt.ErrFreed):
+		return ErrComm
 	case errors.As(err, &told):
 		return classTold(told.Code)
 	case errors.As(err, &unmade):
 		return classTold(unmade.Code)
-	case errors.As(err, new(*comm.GroupsError)), errors.As(err, new(*comm.OutsiderError)):
+	case errors.As(err, &part):
+		return classTold(part.Code)
+	case errors.As(err, new(*comm.GroupsError)), errors.As(err, new(*comm.OutsiderError)), errors.As(err, new(*comm.OverlapError)):
 		return ErrGroup
+	case windowClass(err) != 0:
+		return windowClass(err)
+	case errors.As(err, new(*comm.SpentError)):
+		return ErrTag
+	case errors.As(err, new(*comm.LeaderError)):
+		return ErrRank
+	case errors.As(err, new(*comm.HighError)):
+		return ErrArg
 	case partsClass(err) != 0:
 		return partsClass(err)
 	case errors.As(err, &noRoom), errors.Is(err, pt2pt.ErrAttached):
@@ -156,7 +174,7 @@ func classOf(err error) Class {
 
 // classTold is the class of an error of another rank, as that rank says.
 func classTold(code int32) Class {
-	if c := Class(code); classNames[c] != "" {
+	if c := Class(code); predefined(c) != "" {
 		return c
 	}
 	return ErrOther

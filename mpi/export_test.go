@@ -3,27 +3,57 @@ package mpi
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/hardware"
 )
 
 // Join is Init for tests that make one World after another in one job. The job
 // stays the caller's.
 func Join(ctx context.Context, job *boot.Job, opts ...Option) (*World, error) {
-	w, err := join(ctx, job, makeOptions(append(opts, WithoutSIGQUIT())))
-	if err == nil {
-		w.job = nil
+	in, err := join(ctx, job, makeOptions(append(opts, WithoutSIGQUIT())))
+	if err != nil {
+		return nil, err
 	}
-	return w, err
+	in.job = nil
+	return in.newWorld(nil)
+}
+
+// WithLooks has the ranks compare collective calls that wait every millisecond, and
+// not every second.
+func WithLooks() Option {
+	return func(o *options) {
+		o.beat = func(look func()) func() {
+			over, ended, often := make(chan struct{}), make(chan struct{}), time.NewTicker(time.Millisecond)
+			go func() {
+				defer close(ended)
+				defer often.Stop()
+				for {
+					select {
+					case <-over:
+						return
+					case <-often.C:
+						look()
+					}
+				}
+			}()
+			return func() {
+				close(over)
+				<-ended
+			}
+		}
+	}
 }
 
 // End finalizes the World as Run does: one whose rank has failed dies.
 func End(w *World, err error) error {
-	if err == nil && !w.engine.Ended() {
-		err = w.Finalize()
+	if err == nil {
+		err = w.finish()
 	}
 	if err != nil {
 		w.abandon()
@@ -65,4 +95,16 @@ func Known(w *World) int {
 	w.comms.mu.Lock()
 	defer w.comms.mu.Unlock()
 	return len(w.comms.of)
+}
+
+// Place has the rank's hardware be what root shows to a process on cpus. root is
+// /sys/devices/system.
+func Place(w *World, root fs.FS, cpus ...int) {
+	w.place = func() hardware.Place { return hardware.Find(root, cpus) }
+}
+
+// Reserved is how many context ids are reserved at the rank: of creations under way.
+func Reserved(w *World) (n int) {
+	w.engine.Loop.Exclusive(func() { n = w.engine.P2P.Reserved() })
+	return n
 }

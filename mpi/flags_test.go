@@ -160,7 +160,7 @@ func TestTheWatchdogSaysThatABarrierHangs(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		barrier := []string{"that needs rank 1: waits for that rank's call", "ranks 0 and 1 wait for each other: deadlock"}
 		if fabric == "verbs" || fabric == "tcp" {
-			barrier = []string{"receive from rank 1, tag 1", "ranks 0 and 1 wait to receive from each other, and neither sends: deadlock"}
+			barrier = []string{"receive from rank 1, tag ", "ranks 0 and 1 wait to receive from each other, and neither sends: deadlock"}
 		}
 		hang(t, fabric, func(c *mpi.Comm) error {
 			for range 3 {

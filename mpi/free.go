@@ -15,15 +15,24 @@ func (c *Comm) Free() error {
 	if c.gone() {
 		return c.explain(call, 0, 0, false)
 	}
-	if c.core == c.w.comm.core || c.core == c.w.self.core {
+	if c.predefined() {
 		return c.raise(badArg(call, ErrComm, "the communicator of all ranks, and that of this rank alone, can't be freed: they end with their World, by Finalize"))
 	}
-	if err := c.st.clear(c); err != nil {
-		return c.fail(call, err)
+	return c.fail(call, c.free(call))
+}
+
+// free is Free for a communicator that can be freed; its error is not raised.
+func (c *Comm) free(call string) error {
+	if err := c.st.attrs.clear(c); err != nil {
+		return attrError(call, ErrComm, err)
 	}
 	if !c.core.Free() {
-		return c.explain(call, 0, 0, false)
+		return c.wrong(call, 0, 0, false)
 	}
 	c.w.comms.free(c.cid)
 	return nil
 }
+
+// predefined reports whether the communicator is one that its World has from the
+// beginning.
+func (c *Comm) predefined() bool { return c.core == c.w.comm.core || c.core == c.w.self.core }

@@ -10,7 +10,9 @@ import (
 // same root and as many elements in send; recv is used at the root only and has
 // room for all of them. The root may pass InPlace as send: then recv is cut into
 // one block for each rank, and its own block is there already. send and recv do not
-// overlap. Non-local.
+// overlap. On an intercommunicator the blocks are those of the group that the root is
+// not in, and the root's recv, which has just their length, gets nothing of its own
+// group. Non-local.
 func Gather[T Scalar](c *Comm, send, recv []T, root int) error {
 	const call = "Gather"
 	x := operationOf(send, recv)
@@ -35,7 +37,8 @@ func Igather[T Scalar](c *Comm, send, recv []T, root int) (Request, error) {
 // counts[i] is the length of rank i's send. Without displs, which is nil, the blocks
 // come one after another. Blocks do not overlap, and what is between them stays as
 // it is. recv, counts and displs are used at the root only. The root may pass
-// InPlace as send: its block is in its place in recv already. Non-local.
+// InPlace as send: its block is in its place in recv already. On an intercommunicator
+// the blocks are those of the group that the root is not in. Non-local.
 func Gatherv[T Scalar](c *Comm, send, recv []T, counts, displs []int, root int) error {
 	const call = "Gatherv"
 	x := operationOf(send, recv)
@@ -60,11 +63,14 @@ func (x *operation) gather(c *Comm, call string, root int) (err error) {
 	if err := c.checkRooted(call, root); err != nil {
 		return err
 	}
+	if c.remote > 0 {
+		return x.gatherBetween(c, call, root)
+	}
 	k := comm.PlanKey{Call: coll.Gather, Root: root, Count: x.sends, InPlace: x.here}
 	switch {
 	case c.rank == root:
 		if x.here && !x.instead {
-			if k.Count, err = c.shares(call, "recv", x.recvs); err != nil {
+			if k.Count, err = shares(call, "recv", x.recvs, c.size); err != nil {
 				return err
 			}
 		}
@@ -82,6 +88,9 @@ func (x *operation) gather(c *Comm, call string, root int) (err error) {
 func (x *operation) gatherv(c *Comm, call string, counts, displs []int, root int) error {
 	if err := c.checkRooted(call, root); err != nil {
 		return err
+	}
+	if c.remote > 0 {
+		return x.gathervBetween(c, call, counts, displs, root)
 	}
 	s := coll.Shape{Root: root, Count: x.sends, InPlace: x.here}
 	switch {

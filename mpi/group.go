@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -15,11 +16,13 @@ import (
 // Group does not change and is safe for concurrent use. It needs no Free, and
 // remains usable when its communicator has been freed.
 //
-// Groups belong to the World that they come from. A call with groups of two Worlds
-// fails with ErrGroup, also where the Worlds are those of two ranks of one job that
-// are goroutines: each rank makes its own groups.
+// Groups belong to the World, or the Session, that they come from. A call with groups
+// of two fails with ErrGroup, also of two sessions of one rank, of a session and the
+// World, and of the Worlds of two ranks of one job that are goroutines: each rank
+// makes its own groups.
 type Group struct {
 	in    *comm.Instance // nil: GroupEmpty
+	of    *World         // whose communicators it may make, nil: any of its instance's
 	ranks *group.Map     // nil: none
 }
 
@@ -66,26 +69,28 @@ func (c Comparison) String() string {
 	return fmt.Sprintf("comparison %d", int(c))
 }
 
-// Group is the group of the communicator's ranks (MPI_Comm_group, MPI-4.0 §7.3.2), or
-// nil if c is nil. Local.
+// Group is the group of the communicator's ranks (MPI_Comm_group, MPI-4.0 §7.3.2), the
+// local group of an intercommunicator, or nil if c is nil. Local.
 func (c *Comm) Group() *Group {
 	if c == nil || c.core == nil {
 		return nil
 	}
-	return &Group{in: c.core.Instance(), ranks: c.members()}
+	return &Group{in: c.core.Instance(), of: c.w, ranks: c.members()}
 }
 
-// members are the ranks in the job of the communicator's ranks.
+// members are the ranks in the job of the communicator's ranks, or of its local group.
 func (c *Comm) members() *group.Map {
-	if c.ranks != nil {
-		return c.ranks
+	if c.core.Ranks != nil {
+		return c.core.Ranks
 	}
 	return group.All(c.size)
 }
 
 // Compare compares two communicators (MPI_Comm_compare, MPI-4.0 §7.4.1). A
-// communicator and what WithContext has made of it are Ident. It fails with ErrComm
-// if one of them is nil or has been freed, or if they belong to two Worlds. Local.
+// communicator and what WithContext has made of it are Ident. Intercommunicators are
+// as alike as the less alike of their two groups, and Unequal to other communicators.
+// It fails with ErrComm if one of them is nil or has been freed, or if they belong to
+// two Worlds or sessions. Local.
 func (c *Comm) Compare(other *Comm) (Comparison, error) {
 	const call = "Comm.Compare"
 	for _, comm := range []*Comm{c, other} {
@@ -96,10 +101,19 @@ func (c *Comm) Compare(other *Comm) (Comparison, error) {
 	if c.core.Instance() != other.core.Instance() {
 		return Unequal, badArg(call, ErrComm, "the communicators belong to two Worlds: compare those of one")
 	}
+	if c.w != other.w {
+		return Unequal, badArg(call, ErrComm, "the communicators belong to two sessions, or to a session and the World: compare those of one")
+	}
 	if c.core == other.core {
 		return Ident, nil
 	}
+	if c.TestInter() != other.TestInter() {
+		return Unequal, nil
+	}
 	how := compare(c.members(), other.members())
+	if c.TestInter() {
+		how = max(how, compare(c.ranks, other.ranks)) // a greater one is less alike
+	}
 	if how == Ident {
 		how = Congruent
 	}
@@ -237,7 +251,7 @@ func (g *Group) some(call string, pick func(*group.Map) (*group.Map, error)) (*G
 	if err != nil {
 		return nil, fail(call, err)
 	}
-	return &Group{in: g.in, ranks: m}, nil
+	return &Group{in: g.in, of: g.of, ranks: m}, nil
 }
 
 // both makes a group of the members of two.
@@ -245,16 +259,17 @@ func (g *Group) both(call string, other *Group, join func(a, b *group.Map) *grou
 	if err := g.mixes(other); err != nil {
 		return nil, &Error{Class: ErrGroup, Call: call, Err: err}
 	}
-	in := g.in
+	in, of := g.in, g.of
 	if in == nil {
-		in = other.in
+		in, of = other.in, other.of
 	}
-	return &Group{in: in, ranks: join(g.members(), other.members())}, nil
+	return &Group{in: in, of: cmp.Or(of, other.of), ranks: join(g.members(), other.members())}, nil
 }
 
 var (
 	errNilGroup  = errors.New("the group is nil: take Comm.Group, or GroupEmpty")
 	errTwoWorlds = errors.New("the groups belong to two Worlds: take those of one")
+	errTwoOwners = errors.New("the groups belong to two sessions, or to a session and the World: take those of one")
 )
 
 // mixes returns why the groups can't be used together, or nil.
@@ -264,6 +279,8 @@ func (g *Group) mixes(other *Group) error {
 		return errNilGroup
 	case g.in != other.in && g.in != nil && other.in != nil:
 		return errTwoWorlds
+	case g.of != other.of && g.of != nil && other.of != nil:
+		return errTwoOwners
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import "sync/atomic"
 // finalized.
 var (
 	worldsMade atomic.Bool  // stored by begin, loaded by Initialized and Finalized
-	worldsOpen atomic.Int64 // added to by begin and World.end, loaded by Finalized
+	worldsOpen atomic.Int64 // added to by begin and World.mark, loaded by Finalized
 )
 
 // Initialized reports whether Init, or Run, has made a World in this process
@@ -25,11 +25,40 @@ func begin() {
 	worldsMade.Store(true)
 }
 
-// end makes every further call on the World fail with ErrComm, and reports
-// whether it is the first to do so.
-func (w *World) end() (first bool) {
-	if first = w.engine.End(); first {
+// over reports whether the World has been finalized, or its rank has ended.
+func (w *World) over() bool { return w.ended.Load() || w.engine.Ended() }
+
+// mark makes the World over, and reports whether it was not before. Its communicators
+// are left to the caller.
+func (w *World) mark() (first bool) {
+	if w.ended.Swap(true) {
+		return false
+	}
+	w.endLife(errEnded(w))
+	if w.session == nil {
 		worldsOpen.Add(-1)
 	}
-	return first
+	return true
+}
+
+// end makes every further call on the World fail with ErrComm, and gives the rank's
+// part in its job back if nothing else uses it. It reports whether it is the first to
+// do so.
+func (w *World) end() (first bool, err error) {
+	return w.leave(func() bool {
+		delete(w.open, w)
+		return w.mark()
+	}, func() {
+		for _, c := range w.comms.drop(w) {
+			c.core.Finish(errEnded(w))
+		}
+	})
+}
+
+// errEnded is the error of operations that the end of their World, or session, ends.
+func errEnded(w *World) error {
+	if w.session != nil {
+		return errSessionEnded
+	}
+	return errFinalized
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,7 +44,8 @@ var functions = map[string]any{
 	"Iscan": mpi.Iscan[byte], "Iexscan": mpi.Iexscan[byte],
 	"NewOp": mpi.NewOp[byte], "NewVectorOp": mpi.NewVectorOp[byte], "Commutes": mpi.Commutes, "ReduceLocal": mpi.ReduceLocal[byte], "InPlace": mpi.InPlace[byte],
 	"Count": mpi.Count[int32], "SetCount": mpi.SetCount[int32],
-	"Init": mpi.Init, "Run": mpi.Run, "Initialized": mpi.Initialized, "Finalized": mpi.Finalized,
+	"IntercommCreate": mpi.IntercommCreate,
+	"Init":            mpi.Init, "Run": mpi.Run, "Initialized": mpi.Initialized, "Finalized": mpi.Finalized,
 	"Fabrics": mpi.Fabrics, "FabricAvailable": mpi.FabricAvailable, "Devices": mpi.Devices, "NetAddresses": mpi.NetAddresses, "SharedGetMin": mpi.SharedGetMin,
 	"Wtime": mpi.Wtime, "Wtick": mpi.Wtick, "ProcessorName": mpi.ProcessorName, "Version": mpi.Version,
 	"LibraryVersion": mpi.LibraryVersion, "QueryThread": mpi.QueryThread, "InfoEnv": mpi.InfoEnv,
@@ -51,32 +53,41 @@ var functions = map[string]any{
 	"AddErrorClass": mpi.AddErrorClass, "AddErrorCode": mpi.AddErrorCode, "AddErrorString": mpi.AddErrorString,
 	"RemoveErrorClass": mpi.RemoveErrorClass, "RemoveErrorCode": mpi.RemoveErrorCode, "RemoveErrorString": mpi.RemoveErrorString,
 	"ErrorClass": mpi.ErrorClass, "ErrorString": mpi.ErrorString, "LastUsedCode": mpi.LastUsedCode,
+	"NewSession": mpi.NewSession, "RunSessions": mpi.RunSessions, "NewSessionErrhandler": mpi.NewSessionErrhandler,
+	"CommCreateFromGroup": mpi.CommCreateFromGroup, "IntercommCreateFromGroups": mpi.IntercommCreateFromGroups,
+	"WinCreate": mpi.WinCreate[byte], "WinAllocate": mpi.WinAllocate[byte], "WinAllocateShared": mpi.WinAllocateShared[byte], "WinCreateDynamic": mpi.WinCreateDynamic,
+	"Attach": mpi.Attach[byte], "Detach": mpi.Detach[byte], "Put": mpi.Put[byte], "Get": mpi.Get[byte], "Accumulate": mpi.Accumulate[byte],
+	"GetAccumulate": mpi.GetAccumulate[byte], "FetchAndOp": mpi.FetchAndOp[byte], "CompareAndSwap": mpi.CompareAndSwap[byte], "Rput": mpi.Rput[byte],
+	"Rget": mpi.Rget[byte], "Raccumulate": mpi.Raccumulate[byte], "RgetAccumulate": mpi.RgetAccumulate[byte],
+	"NewWinErrhandler": mpi.NewWinErrhandler, "NewWinKeyval": mpi.NewWinKeyval[int],
 	"WithFabric": mpi.WithFabric, "WithLogger": mpi.WithLogger, "WithLimits": mpi.WithLimits,
-	"WithWatchdog": mpi.WithWatchdog, "WithoutProgressThread": mpi.WithoutProgressThread, "WithoutSIGQUIT": mpi.WithoutSIGQUIT,
+	"WithWatchdog": mpi.WithWatchdog, "WithChecks": mpi.WithChecks, "WithoutProgressThread": mpi.WithoutProgressThread, "WithoutSIGQUIT": mpi.WithoutSIGQUIT,
 }
 
 // values are one value of each exported type that has methods, the zero one or,
 // of types that are used by pointer, nil and a pointer to the zero one.
 var values = map[string][]any{
 	"World": {(*mpi.World)(nil), new(mpi.World)},
-	"Comm":  {(*mpi.Comm)(nil), new(mpi.Comm)},
+	"Comm":  {(*mpi.Comm)(nil), new(mpi.Comm)}, "Session": {(*mpi.Session)(nil), new(mpi.Session)},
 	"Group": {(*mpi.Group)(nil), new(mpi.Group), mpi.GroupEmpty}, "Comparison": {mpi.Comparison(0)}, "SplitKind": {mpi.SplitKind(0)},
 	"Request": {mpi.Request{}}, "Message": {mpi.Message{}}, "Status": {mpi.Status{}}, "Pending": {mpi.Pending{}},
 	"Snapshot": {new(mpi.Snapshot)},
-	"Keyval":   {(*mpi.Keyval[int])(nil), new(mpi.Keyval[int])}, "Errhandler": {(*mpi.Errhandler)(nil), new(mpi.Errhandler)},
+	"Win":      {(*mpi.Win)(nil), new(mpi.Win)}, "Window": {mpi.Window[int]{}, mpi.Window[int]{Win: new(mpi.Win)}}, "WinKeyval": {(*mpi.WinKeyval[int])(nil), new(mpi.WinKeyval[int])},
+	"WinFlavor": {mpi.WinFlavor(0)}, "WinModel": {mpi.WinModel(0)}, "LockKind": {mpi.LockKind(0)}, "Assert": {mpi.Assert(0)},
+	"Keyval": {(*mpi.Keyval[int])(nil), new(mpi.Keyval[int])}, "Errhandler": {(*mpi.Errhandler)(nil), new(mpi.Errhandler)},
 	"Info": {(*mpi.Info)(nil), new(mpi.Info)}, "ThreadLevel": {mpi.ThreadLevel(0)}, "AbortError": {&mpi.AbortError{}},
 	"Partitioned": {(*mpi.Partitioned)(nil), new(mpi.Partitioned)}, "PartitionError": {&mpi.PartitionError{}}, "SizeError": {&mpi.SizeError{}},
 	"Limits": {mpi.Limits{}}, "Class": {mpi.Class(0)}, "Option": {mpi.Option(nil)}, "Error": {&mpi.Error{}},
 	"TruncateError": {&mpi.TruncateError{}}, "NoBufferError": {&mpi.NoBufferError{}}, "LimitError": {&mpi.LimitError{}},
 	"FabricError": {&mpi.FabricError{}}, "EnvError": {&mpi.EnvError{}}, "LostError": {&mpi.LostError{}},
 	"Op": {(*mpi.Op)(nil), new(mpi.Op)}, "OpOption": {mpi.OpOption(nil)},
-	"LengthError": {&mpi.LengthError{}}, "CallError": {&mpi.CallError{}}, "BrokenError": {&mpi.BrokenError{}},
+	"LengthError": {&mpi.LengthError{}}, "CallError": {&mpi.CallError{}}, "MismatchError": {&mpi.MismatchError{}}, "BrokenError": {&mpi.BrokenError{}}, "OperatorError": {&mpi.OperatorError{}},
 	"Device": {mpi.Device{}}, "DevicePort": {mpi.DevicePort{}}, "DeviceGID": {mpi.DeviceGID{}},
 	"NetAddress": {mpi.NetAddress{}}, "NetInterface": {mpi.NetInterface{}},
 }
 
 // noValues are the exported types that have no methods to call.
-var noValues = map[string]bool{"Scalar": true, "SnapshotFamily": true, "SnapshotRow": true, "Range": true}
+var noValues = map[string]bool{"Scalar": true, "SnapshotFamily": true, "SnapshotRow": true, "Range": true, "CommOptions": true, "WinOptions": true}
 
 // What is nil or zero, after an error that was not looked at say, is answered
 // with an error where there is one to answer, and never with a panic.
@@ -181,7 +192,7 @@ func callWithNothing(t *testing.T, name string, f reflect.Value) {
 				}
 			}()
 			out := f.Call(args)
-			if len(args) == 0 || len(out) == 0 || ft.In(0) != reflect.TypeFor[*mpi.Comm]() && ft.In(0) != reflect.TypeFor[*mpi.World]() {
+			if len(args) == 0 || len(out) == 0 || !slices.Contains(nothings, ft.In(0)) {
 				return
 			}
 			if err, _ := out[len(out)-1].Interface().(error); err == nil {
@@ -191,31 +202,45 @@ func callWithNothing(t *testing.T, name string, f reflect.Value) {
 	}
 }
 
+// nothings are the types of what a call has nothing to work with without.
+var nothings = []reflect.Type{reflect.TypeFor[*mpi.Comm](), reflect.TypeFor[*mpi.World](), reflect.TypeFor[*mpi.Win]()}
+
 // Methods that can return an error and whose receiver is nothing do so.
 func TestMethodsOfNilAnswerErrComm(t *testing.T) {
-	for _, v := range append(values["World"], values["Comm"]...) {
-		r := reflect.ValueOf(v)
-		for i := range r.NumMethod() {
-			f := r.Method(i)
-			n := f.Type().NumOut()
-			if n == 0 || f.Type().Out(n-1) != reflect.TypeFor[error]() {
-				continue
+	for name, class := range map[string]mpi.Class{"World": mpi.ErrComm, "Comm": mpi.ErrComm, "Win": mpi.ErrWin, "Window": mpi.ErrWin} {
+		for _, v := range values[name] {
+			r := reflect.ValueOf(v)
+			for i := range r.NumMethod() {
+				f := r.Method(i)
+				n := f.Type().NumOut()
+				if n == 0 || f.Type().Out(n-1) != reflect.TypeFor[error]() {
+					continue
+				}
+				var args []reflect.Value
+				for k := range f.Type().NumIn() {
+					args = append(args, reflect.Zero(f.Type().In(k)))
+				}
+				err, _ := f.Call(args)[n-1].Interface().(error)
+				want(t, fmt.Sprintf("(%T).%s", v, r.Type().Method(i).Name), err, class)
 			}
-			var args []reflect.Value
-			for k := range f.Type().NumIn() {
-				args = append(args, reflect.Zero(f.Type().In(k)))
-			}
-			err, _ := f.Call(args)[n-1].Interface().(error)
-			want(t, fmt.Sprintf("(%T).%s", v, r.Type().Method(i).Name), err, mpi.ErrComm)
 		}
 	}
 	var c *mpi.Comm
 	var w *mpi.World
+	var win mpi.Window[int32]
+	if win.Local() != nil || win.Group() != nil || win.Flavor() != 0 || win.Size() != 0 || win.DispUnit() != 0 || win.Model() != 0 || win.Name() != "" || win.Explain() != "" || win.Errhandler() != nil {
+		t.Error("the zero Window has properties")
+	}
 	if c.Rank() != mpi.Undefined || c.Size() != 0 || c.Context() == nil || c.WithContext(t.Context()) != nil {
 		t.Errorf("a nil Comm has the rank %d, the size %d, the context %v and becomes %v", c.Rank(), c.Size(), c.Context(), c.WithContext(t.Context()))
 	}
-	if c.Group() != nil || new(mpi.Comm).Group() != nil {
-		t.Error("a nil Comm has a group")
+	if c.Name() != "" || new(mpi.Comm).Name() != "" {
+		t.Error("a nil Comm has a name")
+	}
+	for _, c := range []*mpi.Comm{nil, new(mpi.Comm)} {
+		if c.Group() != nil || c.RemoteGroup() != nil || c.RemoteSize() != 0 || c.TestInter() {
+			t.Errorf("a nil Comm has a group, or %d remote ranks", c.RemoteSize())
+		}
 	}
 	if s := w.Snapshot(); len(s.Families) != 0 {
 		t.Errorf("a nil World counts %v", s)

@@ -1,6 +1,10 @@
 package mpi
 
-import "github.com/weft-mpi/weft/op"
+import (
+	"fmt"
+
+	"github.com/weft-mpi/weft/op"
+)
 
 // Op is an operator of reductions (MPI_Op, MPI-4.0 §6.9.1): one of MPI's, such as
 // Sum, or the program's own, which NewOp and NewVectorOp make. It does not change
@@ -32,6 +36,12 @@ var (
 	BOr = (*Op)(op.BOr)
 	// BXor is the bitwise exclusive or of integers (MPI_BXOR, MPI-4.0 §6.9.2).
 	BXor = (*Op)(op.BXor)
+	// Replace is for accumulates on windows: the element becomes the origin's
+	// (MPI_REPLACE, MPI-4.0 §12.3.4).
+	Replace = (*Op)(op.Replace)
+	// NoOp is for accumulates on windows that return elements: those stay (MPI_NO_OP,
+	// MPI-4.0 §12.3.4).
+	NoOp = (*Op)(op.NoOp)
 )
 
 // OpOption is an option of NewOp and NewVectorOp.
@@ -99,6 +109,19 @@ func (o *Op) fit(call string, k op.Kind) (op.Func, error) {
 
 // user reports whether the operator is the program's own. o is not nil.
 func (o *Op) user() bool { return (*op.Op)(o).User() }
+
+// number is what ranks compare of an operator on elements of a kind: those of the
+// program's own are not told from one another.
+func (o *Op) number(k op.Kind) uint16 { return uint16((*op.Op)(o).Code())<<8 | uint16(k) }
+
+// numbered names what number has returned, "Sum of float64".
+func numbered(n uint16) string {
+	name := "an operator of the program's"
+	if o := op.Code(n >> 8).Op(); o != nil {
+		name = o.String()
+	}
+	return fmt.Sprintf("%s of %v", name, op.Kind(n))
+}
 
 // ReduceLocal sets inout[i] to in[i] ⊕ inout[i] for each element
 // (MPI_Reduce_local, MPI-4.0 §6.9.7). in is the operand of lower ranks. The two are

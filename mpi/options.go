@@ -9,7 +9,7 @@ import (
 	"github.com/weft-mpi/weft/report"
 )
 
-// Option changes how a World is made.
+// Option changes how the World, or the first Session, of a rank is made.
 type Option func(*options)
 
 type options struct {
@@ -21,6 +21,9 @@ type options struct {
 	watch    time.Duration
 	watchTo  io.Writer
 	noSignal bool
+	size     func(int) error // refuses a job of another number of ranks than Run is to have; nil: any will do
+	checks   bool
+	beat     func(look func()) (stop func()) // see comm.Config; nil but in tests
 }
 
 func makeOptions(opts []Option) options {

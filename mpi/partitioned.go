@@ -29,7 +29,8 @@ type SizeError = partitioned.SizeError
 // order of the calls, and no other receive. Both sides have the same number of
 // bytes; their partitions may differ in number. partitions is at least 1 and
 // divides len(buf). The operation ends with the communicator's context, and then
-// for both sides. Local.
+// for both sides. It fails if dest frees the communicator without such a PrecvInit.
+// Local.
 func PsendInit[T Scalar](c *Comm, buf []T, partitions, dest, tag int) (Request, error) {
 	const call = "PsendInit"
 	if err := c.checkParts(call, len(buf), partitions, dest, tag); err != nil {

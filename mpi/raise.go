@@ -21,7 +21,7 @@ func (c *Comm) raise(err error) error {
 		return err
 	}
 	h := c.st.handler.Load()
-	if h == nil || c.w.engine.Ended() {
+	if h == nil || c.w.over() {
 		return err
 	}
 	return h.handle(c, err, false)
@@ -38,7 +38,7 @@ func (c *Comm) fail(call string, err error) error {
 // failAside is fail for the goroutine that calls callbacks, which must not end.
 func (c *Comm) failAside(call string, err error) error {
 	err = fail(call, c.cause(err))
-	if c == nil || c.st == nil || c.w.engine.Ended() {
+	if c == nil || c.st == nil || c.w.over() {
 		return err
 	}
 	if h := c.st.handler.Load(); h != nil {
@@ -67,8 +67,7 @@ func (w *World) fail(call string, err error) error {
 	return w.Self().fail(call, err)
 }
 
-// world is the rank in the job of a rank of the communicator; a special number
-// stays.
+// world is the rank in the job of a peer; a special number stays.
 func (c *Comm) world(rank int) int {
 	if c.ranks == nil {
 		return rank
@@ -83,11 +82,11 @@ func (c *Comm) request(h progress.Handle) Request { return Request{h.For(c.cid +
 // known any more.
 func (r Request) comm() *Comm {
 	program, owner := r.h.Owner()
-	w, ok := program.(*World)
+	in, ok := program.(*instance)
 	if !ok || owner == 0 {
 		return nil
 	}
-	return w.comms.get(owner - 1)
+	return in.comms.get(owner - 1)
 }
 
 func (r Request) raise(err error) error { return r.comm().raise(err) }
@@ -124,7 +123,7 @@ func failOf(call string, requests []Request, err error) error {
 	return c.orOf(requests).fail(call, err)
 }
 
-// registry finds the communicators of a World by their contexts. One that has been
+// registry finds the communicators of a rank by their contexts. One that has been
 // freed with an error handler stays for its requests, as long as it is among the
 // last keptFreed of that kind.
 type registry struct {
@@ -140,6 +139,20 @@ func (g *registry) get(cid uint32) *Comm {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.of[cid]
+}
+
+// drop forgets the communicators of a World that has ended, and returns them, those
+// too that have been freed.
+func (g *registry) drop(w *World) (cs []*Comm) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for cid, c := range g.of {
+		if c.w == w {
+			cs = append(cs, c)
+			delete(g.of, cid)
+		}
+	}
+	return cs
 }
 
 func (g *registry) add(c *Comm) {

@@ -10,7 +10,9 @@ import (
 // to recv[i] of rank root (MPI_Reduce, MPI-4.0 §6.9.1). Every rank calls it with the
 // same root, the same operator and as many elements in send; recv is used at the root
 // only and has room for them. The root may pass InPlace as send: its input is in
-// recv. send and recv do not overlap. Non-local.
+// recv. send and recv do not overlap. On an intercommunicator the ranks of the group
+// that the root is not in give the input, and the length of the root's recv is that of
+// their send. Non-local.
 func Reduce[T Scalar](c *Comm, op *Op, send, recv []T, root int) error {
 	const call = "Reduce"
 	x := operationOf(send, recv)
@@ -33,7 +35,8 @@ func Ireduce[T Scalar](c *Comm, op *Op, send, recv []T, root int) (Request, erro
 // Allreduce is Reduce with the result at every rank, the same bits at each
 // (MPI_Allreduce, MPI-4.0 §6.9.6). Every rank calls it with the same operator and as
 // many elements in send; recv has room for them. With InPlace as send, at all ranks,
-// the input is in recv. send and recv do not overlap. Non-local.
+// the input is in recv. send and recv do not overlap. On an intercommunicator each
+// group gets the result of the other one. Non-local.
 func Allreduce[T Scalar](c *Comm, op *Op, send, recv []T) error {
 	const call = "Allreduce"
 	x := operationOf(send, recv)
@@ -58,8 +61,9 @@ func Iallreduce[T Scalar](c *Comm, op *Op, send, recv []T) (Request, error) {
 // §6.10.1). Every rank calls it with the same operator and as many elements in send,
 // which is cut into one block for each rank; recv has room for a block. With InPlace
 // as send, at all ranks, the input is in recv, the whole of it, and the result at its
-// beginning; what is behind it then is undefined. send and recv do not overlap.
-// Non-local.
+// beginning; what is behind it then is undefined. send and recv do not overlap. On an
+// intercommunicator each group gets the result of the other one; send, which is as long
+// in both groups, is cut into one block for each rank of the local group. Non-local.
 func ReduceScatterBlock[T Scalar](c *Comm, op *Op, send, recv []T) error {
 	const call = "ReduceScatterBlock"
 	x := operationOf(send, recv)
@@ -84,6 +88,9 @@ func (x *operation) reduce(c *Comm, call string, o *Op, kind op.Kind, root int) 
 	if err := c.checkRooted(call, root); err != nil {
 		return err
 	}
+	if c.remote > 0 {
+		return x.reduceBetween(c, call, o, kind, root)
+	}
 	f, err := o.fit(call, kind)
 	if err != nil {
 		return err
@@ -102,13 +109,20 @@ func (x *operation) reduce(c *Comm, call string, o *Op, kind op.Kind, root int) 
 	default:
 		x.o.Out = nil
 	}
-	return x.reduction(c, &k, o, f)
+	return x.reduction(c, &k, o, kind, f)
 }
 
 // reduceAll is for calls that have as many elements in send as in recv at each rank.
 func (x *operation) reduceAll(c *Comm, call string, which coll.Call, o *Op, kind op.Kind) error {
 	if err := c.checkCollective(call); err != nil {
 		return err
+	}
+	switch {
+	case c.remote == 0:
+	case which != coll.Allreduce:
+		return badArg(call, ErrComm, "this is an intercommunicator: MPI defines %v within one group, as two have no common order of ranks; call it on the communicator of the local group, or on what Merge returns", which)
+	case x.here:
+		return refuseBetween(call, "send")
 	}
 	f, err := o.fit(call, kind)
 	if err != nil {
@@ -121,7 +135,7 @@ func (x *operation) reduceAll(c *Comm, call string, which coll.Call, o *Op, kind
 	if err := x.checkRecv(call, k.Count); err != nil {
 		return err
 	}
-	return x.reduction(c, &k, o, f)
+	return x.reduction(c, &k, o, kind, f)
 }
 
 func (x *operation) reduceScatterBlock(c *Comm, call string, o *Op, kind op.Kind) error {
@@ -132,11 +146,14 @@ func (x *operation) reduceScatterBlock(c *Comm, call string, o *Op, kind op.Kind
 	if err != nil {
 		return err
 	}
+	if c.remote > 0 && x.here {
+		return refuseBetween(call, "send")
+	}
 	k := comm.PlanKey{Call: coll.ReduceScatterBlock, InPlace: x.here}
 	if x.here {
-		k.Count, err = c.shares(call, "recv", x.recvs)
+		k.Count, err = shares(call, "recv", x.recvs, c.size)
 	} else {
-		k.Count, err = c.shares(call, "send", x.sends)
+		k.Count, err = shares(call, "send", x.sends, c.size)
 	}
 	if err == nil {
 		err = x.checkRecv(call, k.Count)
@@ -144,5 +161,5 @@ func (x *operation) reduceScatterBlock(c *Comm, call string, o *Op, kind op.Kind
 	if err != nil {
 		return err
 	}
-	return x.reduction(c, &k, o, f)
+	return x.reduction(c, &k, o, kind, f)
 }

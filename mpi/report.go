@@ -16,6 +16,7 @@ type Pending struct {
 	Peer    int           // the other rank, or AnySource
 	Tag     int           // or AnyTag
 	Context uint32        // of the communicator; an odd one is the library's own
+	Comm    string        // the communicator's name, if the program has set one (Comm.SetName)
 	Bytes   uint64        // length of the message, or the room of the receive
 	Age     time.Duration // to a second
 	Blocked bool          // a goroutine waits for it
@@ -31,7 +32,11 @@ func (w *World) Pending() []Pending {
 	}
 	var all []Pending
 	for _, p := range w.comm.p2p.Pending() {
-		all = append(all, pendingOf(p))
+		told := pendingOf(p)
+		if p.Words == "" { // else the words tell of the context
+			told.Comm = w.nameOf(p.Context)
+		}
+		all = append(all, told)
 	}
 	return all
 }
@@ -63,7 +68,12 @@ func (w *World) Report(out io.Writer) error {
 	if out == nil {
 		return badArg(call, ErrArg, "the writer is nil")
 	}
-	return report.Write(out, report.Who{Rank: w.comm.rank, Size: w.comm.size, Fabric: w.fabric}, w.comm.p2p)
+	return w.report(out)
+}
+
+func (in *instance) report(out io.Writer) error {
+	all := in.engine.World
+	return report.Write(out, report.Who{Rank: all.Rank, Size: all.Size, Fabric: in.fabric, Name: in.nameOf}, in.engine.P2P)
 }
 
 // WithWatchdog writes a report (World.Report) whenever a goroutine has been
@@ -73,32 +83,28 @@ func WithWatchdog(after time.Duration, to io.Writer) Option {
 	return func(o *options) { o.watch, o.watchTo = after, to }
 }
 
-// WithoutSIGQUIT leaves the signal alone. Otherwise Init makes a SIGQUIT write a
-// report of each World to standard error, before the Go runtime prints the
+// WithoutSIGQUIT leaves the signal alone. Otherwise Init, or
+// NewSession, makes a SIGQUIT write a
+// report of each rank to standard error, before the Go runtime prints the
 // stacks of all goroutines and exits, as it does without Weft.
 func WithoutSIGQUIT() Option { return func(o *options) { o.noSignal = true } }
 
-// startWatchdog makes the World's watchdog write to to.
-func (w *World) startWatchdog(after time.Duration, to io.Writer) {
+// startWatchdog makes the rank's watchdog write to to.
+func (in *instance) startWatchdog(after time.Duration, to io.Writer) {
 	if to == nil {
 		to = os.Stderr
 	}
-	w.dog = report.Watch(after, w.comm.p2p.Blocked, func() {
-		if err := w.Report(to); err != nil {
-			w.log.Error("the watchdog's report can't be written", "err", err)
+	in.dog = report.Watch(after, in.engine.P2P.Blocked, func() {
+		if err := in.report(to); err != nil {
+			in.log.Error("the watchdog's report can't be written", "err", err)
 		}
 	})
 }
 
-// reportOnQuit makes a SIGQUIT write a report, until the World ends.
-func (w *World) reportOnQuit() {
-	w.noQuit = report.OnQuit(func() { w.Report(os.Stderr) })
-}
-
 // noReports stops the watchdog and the report at a SIGQUIT.
-func (w *World) noReports() {
-	if w.noQuit != nil {
-		w.noQuit()
+func (in *instance) noReports() {
+	if in.noQuit != nil {
+		in.noQuit()
 	}
-	w.dog.Stop()
+	in.dog.Stop()
 }

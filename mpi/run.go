@@ -21,13 +21,13 @@ var errGoexit = errors.New("its function has ended the goroutine (runtime.Goexit
 
 // Run calls f on every rank of a job, with the rank's World, so that one program
 // runs with a launcher and without. A World that f has not finalized is finalized
-// by Run. Non-local.
+// by Run, and so are its sessions. Non-local.
 //
 // In a process that a launcher has started (weft run, mpiexec) the job is the
 // launched one: Run does as Init, calls f once, in a goroutine of its own, and
 // returns this rank's error. n is the number of ranks of that job, or 0 for any
 // number; if it is another number, Run fails with ErrArg on that rank. A process
-// takes part in a launched job once: after an Init or a Run, Run fails with an
+// has one World in a launched job: after an Init or a Run, Run fails with an
 // error that is boot.ErrDiscovered, and never makes ranks that were not
 // launched. With WEFT_BOOT=none Run ignores the launcher.
 //
@@ -60,20 +60,49 @@ func Run(n int, f func(*World) error, opts ...Option) error {
 
 // runGoroutines is Run without a launcher.
 func runGoroutines(n int, f func(*World) error, o options) error {
-	if n == 0 {
-		n = min(runtime.GOMAXPROCS(0), maxRun)
-	}
-	worlds, err := worldsOf(n, o)
+	ranks, err := ranksOf("Run", n, o)
 	if err != nil {
 		return fail("Run", err)
 	}
-	g := &crew{worlds: worlds, ended: make(chan struct{})}
-	for _, w := range worlds {
-		w.crew = g
+	worlds := make([]*World, len(ranks))
+	for i, in := range ranks {
+		if worlds[i], err = in.newWorld(nil); err != nil {
+			return fail("Run", err)
+		}
 	}
-	errs := make([]error, n)
+	return ranks[0].crew.run("Run", func(i int) error {
+		w := worlds[i]
+		err := f(w)
+		if err == nil {
+			err = w.finish()
+		}
+		return err
+	})
+}
+
+// finish ends what the program has not.
+func (w *World) finish() (err error) {
+	if !w.over() {
+		err = w.Finalize()
+	}
+	return errors.Join(err, w.finishSessions())
+}
+
+// finishSessions finalizes the sessions that the program has not.
+func (in *instance) finishSessions() (err error) {
+	for _, s := range in.sessions() {
+		err = errors.Join(err, s.Finalize())
+	}
+	return err
+}
+
+// run calls f with the number of each rank, on a goroutine for each, and returns when
+// all have returned. A rank that fails counts as dead to the others.
+func (g *crew) run(call string, f func(rank int) error) error {
+	defer crews.Add(-1)
+	errs := make([]error, len(g.ranks))
 	var wg sync.WaitGroup
-	for i, w := range worlds {
+	for i := range g.ranks {
 		wg.Go(func() {
 			returned := false
 			defer func() {
@@ -82,11 +111,8 @@ func runGoroutines(n int, f func(*World) error, o options) error {
 					wg.Go(func() { g.bury(i) }) // a panic must not wait for it
 				}
 			}()
-			err := f(w)
+			err := f(i)
 			returned = true
-			if err == nil && !w.engine.Ended() {
-				err = w.Finalize()
-			}
 			if err != nil {
 				errs[i] = fmt.Errorf("rank %d: %w", i, err)
 				g.bury(i)
@@ -94,52 +120,48 @@ func runGoroutines(n int, f func(*World) error, o options) error {
 		})
 	}
 	wg.Wait()
-	return errors.Join(g.outcome(errs)...)
+	return errors.Join(g.outcome(call, errs)...)
 }
 
-// bury tells the others that a rank has failed, and releases its World. After an
-// Abort that is done already, and the failure is no news.
+// bury tells the others that a rank has failed, and releases its part in the job.
+// After an Abort that is done already, and the failure is no news.
 func (g *crew) bury(rank int) {
 	if g.abort.Load() != nil {
 		return
 	}
-	for k, w := range g.worlds {
+	for k, in := range g.ranks {
 		if k != rank {
-			w.engine.Fail(rank)
+			in.engine.Fail(rank)
 		}
 	}
-	g.worlds[rank].abandon()
+	g.ranks[rank].abandon()
 }
 
-func worldsOf(n int, o options) ([]*World, error) {
+// ranksOf makes n ranks that are goroutines.
+func ranksOf(call string, n int, o options) ([]*instance, error) {
+	if n == 0 {
+		n = min(runtime.GOMAXPROCS(0), maxRun)
+	}
 	if n < 1 || n > maxRun {
-		return nil, badArg("Run", ErrArg, "%d ranks: a process runs 1 to %d, or 0 for as many as it has processors", n, maxRun)
+		return nil, badArg(call, ErrArg, "%d ranks: a process runs 1 to %d, or 0 for as many as it has processors", n, maxRun)
+	}
+	if err := o.lookUpChecks(); err != nil {
+		return nil, err
 	}
 	routes, err := job.Goroutines(n, o.fabric, job.Settings{Log: o.log, Unattended: o.noThread})
 	if err != nil {
 		return nil, err
 	}
-	worlds := make([]*World, n)
+	crews.Add(1)
+	g := &crew{ended: make(chan struct{})}
 	for i, r := range routes {
-		worlds[i] = newWorld(r, comm.Config{
+		in := newInstance(r, comm.Config{
 			Rank:     i,
 			Progress: progress.Config{Oversubscribed: n > runtime.GOMAXPROCS(0), Ranks: n},
 			Informed: true, // by bury
 		}, o)
+		in.crew = g
+		g.ranks = append(g.ranks, in)
 	}
-	return worlds, nil
-}
-
-// abandon releases the World without the others.
-func (w *World) abandon() {
-	if w.end() {
-		w.release()
-	}
-}
-
-// release gives back what a World has that has ended.
-func (w *World) release() {
-	w.noReports()
-	w.engine.Close()
-	w.logs.Flush()
+	return g.ranks, nil
 }

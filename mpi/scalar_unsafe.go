@@ -23,3 +23,6 @@ func sizeOf[T Scalar]() int {
 func ofBytes[T Scalar](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/sizeOf[T]())
 }
+
+// oneOf is the memory of one element.
+func oneOf[T Scalar](v *T) []byte { return bytesOf(unsafe.Slice(v, 1)) }

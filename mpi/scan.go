@@ -9,7 +9,8 @@ import (
 // Scan combines the i-th elements of the send of the ranks up to and with this one, in
 // their order, to recv[i] (MPI_Scan, MPI-4.0 §6.11.1). Every rank calls it with the
 // same operator and as many elements in send; recv has room for them. With InPlace as
-// send, at all ranks, the input is in recv. send and recv do not overlap. Non-local.
+// send, at all ranks, the input is in recv. send and recv do not overlap. There is no
+// Scan on an intercommunicator. Non-local.
 func Scan[T Scalar](c *Comm, op *Op, send, recv []T) error {
 	const call = "Scan"
 	x := operationOf(send, recv)
@@ -32,7 +33,7 @@ func Iscan[T Scalar](c *Comm, op *Op, send, recv []T) (Request, error) {
 // Exscan is Scan without the rank's own elements: rank i gets what those of the ranks
 // 0 to i-1 give (MPI_Exscan, MPI-4.0 §6.11.2). There are none for rank 0: its recv is
 // not used, and may be nil, unless it has the input because of InPlace. Then it stays
-// as it is. Non-local.
+// as it is. There is no Exscan on an intercommunicator. Non-local.
 func Exscan[T Scalar](c *Comm, op *Op, send, recv []T) error {
 	const call = "Exscan"
 	x := operationOf(send, recv)
@@ -53,7 +54,7 @@ func Iexscan[T Scalar](c *Comm, op *Op, send, recv []T) (Request, error) {
 }
 
 func (x *operation) exscan(c *Comm, call string, o *Op, kind op.Kind) error {
-	if c == nil || c.rank > 0 || x.here {
+	if c == nil || c.rank > 0 || c.remote > 0 || x.here {
 		return x.reduceAll(c, call, coll.Exscan, o, kind)
 	}
 	// Rank 0 checks only what is used.
@@ -65,5 +66,5 @@ func (x *operation) exscan(c *Comm, call string, o *Op, kind op.Kind) error {
 		return err
 	}
 	x.o.Out = nil
-	return x.reduction(c, &comm.PlanKey{Call: coll.Exscan, Count: x.sends}, o, f)
+	return x.reduction(c, &comm.PlanKey{Call: coll.Exscan, Count: x.sends}, o, kind, f)
 }

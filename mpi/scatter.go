@@ -9,7 +9,8 @@ import (
 // in its recv (MPI_Scatter, MPI-4.0 §6.6). Every rank calls it with the same root and
 // as many elements in recv; send is used at the root only and has so many for each
 // rank, no more. The root may pass InPlace as recv: its own block stays where it is.
-// send and recv do not overlap. Non-local.
+// send and recv do not overlap. On an intercommunicator the blocks are for the group
+// that the root is not in. Non-local.
 func Scatter[T Scalar](c *Comm, send, recv []T, root int) error {
 	const call = "Scatter"
 	x := operationOf(send, recv)
@@ -33,7 +34,8 @@ func Iscatter[T Scalar](c *Comm, send, recv []T, root int) (Request, error) {
 // at the root, that of rank i has counts[i] elements from send[displs[i]] on. At the
 // other ranks counts[i] is the length of recv; the root's recv has room for its own.
 // Without displs, which is nil, the blocks are one after another. send, counts and
-// displs are used at the root only. The root may pass InPlace as recv. Non-local.
+// displs are used at the root only. The root may pass InPlace as recv. On an
+// intercommunicator the blocks are for the group that the root is not in. Non-local.
 func Scatterv[T Scalar](c *Comm, send, recv []T, counts, displs []int, root int) error {
 	const call = "Scatterv"
 	x := operationOf(send, recv)
@@ -58,6 +60,9 @@ func (x *operation) scatter(c *Comm, call string, root int) (err error) {
 	if err := c.checkRooted(call, root); err != nil {
 		return err
 	}
+	if c.remote > 0 {
+		return x.scatterBetween(c, call, root)
+	}
 	k := comm.PlanKey{Call: coll.Scatter, Root: root, Count: x.recvs, InPlace: x.instead}
 	if c.rank != root {
 		if err := x.scattered(call); err != nil {
@@ -69,7 +74,7 @@ func (x *operation) scatter(c *Comm, call string, root int) (err error) {
 	case x.here:
 		return refuseHere(call, "the root passes it as recv")
 	case x.instead:
-		if k.Count, err = c.shares(call, "send", x.sends); err != nil {
+		if k.Count, err = shares(call, "send", x.sends, c.size); err != nil {
 			return err
 		}
 	case x.sends != x.recvs*c.size:
@@ -83,6 +88,9 @@ func (x *operation) scatter(c *Comm, call string, root int) (err error) {
 func (x *operation) scatterv(c *Comm, call string, counts, displs []int, root int) error {
 	if err := c.checkRooted(call, root); err != nil {
 		return err
+	}
+	if c.remote > 0 {
+		return x.scattervBetween(c, call, counts, displs, root)
 	}
 	s := coll.Shape{Root: root, Count: x.recvs, InPlace: x.instead}
 	if c.rank != root {

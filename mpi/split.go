@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/weft-mpi/weft/comm"
-	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/group"
 )
 
@@ -14,7 +13,9 @@ import (
 // a rank takes part in the call and gets nil. Every rank must call it, in the same
 // order among the communicator's collective calls. The new communicator has the
 // context and the error handler of this one, and neither attributes nor hints. A
-// wrong argument at one rank makes the call fail at all. Non-local.
+// wrong argument at one rank makes the call fail at all. On an intercommunicator each
+// color makes one of the ranks of either group that give it; if one of the groups has
+// none, those of the other get nil. Non-local.
 func (c *Comm) Split(color, key int) (*Comm, error) {
 	k := creation{c: c, call: "Split", spec: comm.Spec{Split: true, Color: color, Key: key}}
 	if color < 0 && color != Undefined {
@@ -26,47 +27,15 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 // The engine has the same value.
 const _ = uint(Undefined-comm.NoColor) + uint(comm.NoColor-Undefined)
 
-// SplitKind is what the ranks of a communicator that SplitType makes have in common.
-type SplitKind int
-
-// TypeShared stands for ranks that can share memory: those of one machine, or of one
-// process, that reach one another's memory (MPI_COMM_TYPE_SHARED, MPI-4.0 §7.4.2).
-const TypeShared SplitKind = 1
-
-// SplitType is Split by what ranks have in common; those of kind Undefined get nil
-// (MPI_Comm_split_type, MPI-4.0 §7.4.2). key orders the ranks as in Split. All ranks
-// give the same kind, or Undefined. Non-local.
-func (c *Comm) SplitType(kind SplitKind, key int) (*Comm, error) {
-	k := creation{c: c, call: "SplitType", spec: comm.Spec{Split: true, Color: Undefined, Key: key}}
-	switch {
-	case c.gone() || kind == Undefined:
-	case kind == TypeShared:
-		k.spec.Color = c.neighborhood()
-	default:
-		k.spec.Failed = badArg(k.call, ErrArg, "%d is no kind of split: give TypeShared, or Undefined for no communicator", kind)
-	}
-	return k.make()
-}
-
-// neighborhood is the first rank of the job of those that this one shares memory
-// with.
-func (c *Comm) neighborhood() int {
-	all := c.members()
-	for i := range all.Len() {
-		if w := all.World(i); i == c.rank || c.w.engine.Loop.Via(fabric.Peer(w)).Caps().Reach {
-			return w
-		}
-	}
-	return c.world(c.rank)
-}
-
 // Create makes a communicator of the ranks of a group, in its order
 // (MPI_Comm_create, MPI-4.0 §7.4.2). Every rank of this communicator must call it, in
 // the same order among its collective calls. All ranks of a group give that group.
 // Others get nil; they may give a group of their own, which has no rank in common
 // with it. The groups are of ranks of this communicator. A wrong group at one rank
 // makes the call fail at all. The new communicator has the context and the error
-// handler of this one, and neither attributes nor hints. Non-local.
+// handler of this one, and neither attributes nor hints. On an intercommunicator the
+// group is of ranks of the local group, and what is made is one of this group and of
+// that which the remote ranks give; if either is empty all get nil. Non-local.
 func (c *Comm) Create(g *Group) (*Comm, error) {
 	k := creation{c: c, call: "Create"}
 	switch {
@@ -76,6 +45,9 @@ func (c *Comm) Create(g *Group) (*Comm, error) {
 		k.spec.Group = group.All(0)
 	case g.in != nil && g.in != c.core.Instance():
 		k.spec.Failed = badArg(k.call, ErrGroup, "the group is of another World")
+		k.spec.Group = group.All(0)
+	case g.of != nil && g.of != c.w:
+		k.spec.Failed = badArg(k.call, ErrGroup, "the group is of another session than the communicator, or of the World")
 		k.spec.Group = group.All(0)
 	case g.ranks == nil:
 		k.spec.Group = group.All(0)

@@ -28,10 +28,11 @@ type Engine struct {
 	loop *progress.Loop
 	rank int
 
-	names names       // of the sides
-	table match.Table // receives and PInits that have not matched
-	inits []invite    // the PInits of the table, by its ids
-	spare []uint32    // ids of inits that are free
+	names names                 // of the sides
+	table match.Table           // receives and PInits that have not matched
+	inits []invite              // the PInits of the table, by its ids
+	spare []uint32              // ids of inits that are free
+	freed func(cid uint32) bool // see HandleFreed; nil: none is
 
 	ops   progress.Ops
 	reads []read   // Gets under way, by the tags of their Ops

@@ -11,7 +11,7 @@ var (
 	// started.
 	ErrNotStarted = errors.New("the send has not been started: call Start before a partition is made ready")
 	// ErrFreed is the end of an operation whose other side has been given up.
-	ErrFreed = errors.New("the other side of the partitioned operation has been freed, or abandoned by its context")
+	ErrFreed = errors.New("the other side of the partitioned operation has been freed, or abandoned by its context, or its communicator was freed before it was made")
 )
 
 // PartitionError is the error of a call that names a partition that there is not,

@@ -17,6 +17,10 @@ func (e *Engine) onInit(from fabric.Peer, imm uint64, m wire.PartSend) {
 		e.names.slots[at].s.recv.accept(m)
 		return
 	}
+	if e.freed != nil && e.freed(cid) {
+		e.forgo(from, m)
+		return
+	}
 	var id uint32
 	if last := len(e.spare) - 1; last >= 0 {
 		id = e.spare[last]

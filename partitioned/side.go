@@ -75,11 +75,15 @@ func (e *Engine) setUp(s *side, saved progress.Saved, parts int) {
 	s.h = s.r.Handle()
 }
 
-// post sends a packet to the peer. One to this rank itself is delivered at once.
+// post sends a packet to the peer.
 func (s *side) post(kind uint8, imm uint64, hdr []byte) {
-	e := s.e
-	if int(s.peer) != e.rank {
-		e.loop.Conn(fabric.Peer(s.peer)).Post(kind, imm, hdr)
+	s.e.post(fabric.Peer(s.peer), kind, imm, hdr)
+}
+
+// post sends a packet. One to this rank itself is delivered at once.
+func (e *Engine) post(to fabric.Peer, kind uint8, imm uint64, hdr []byte) {
+	if int(to) != e.rank {
+		e.loop.Conn(to).Post(kind, imm, hdr)
 		return
 	}
 	own := e.own[e.depth][:]

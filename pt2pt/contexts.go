@@ -68,6 +68,9 @@ type contexts struct {
 	rest  []uint32     // their ids: a ring, once it is full
 	next  int          // the oldest of a full ring
 
+	// closed and ended, see HandleEnds.
+	closed, ended func(id uint32)
+
 	claimed int    // messages that a matched probe has taken
 	dropped uint64 // messages
 }
@@ -141,8 +144,19 @@ func (e *Engine) Close(id uint32) {
 		if c.phase = phaseClosed; c.ranks() == nil {
 			e.unlike++
 		}
+		if e.contexts.closed != nil {
+			e.contexts.closed(id)
+		}
 		e.settle(id)
 	})
+}
+
+// HandleEnds registers what other protocols do about a communicator's end: closed is
+// called behind Close, when no operation can be begun in it any more, and ended when
+// it has been freed and nothing of it is in flight. Both are called as the owner.
+// HandleEnds is called before Go.
+func (e *Engine) HandleEnds(closed, ended func(id uint32)) {
+	e.contexts.closed, e.contexts.ended = closed, ended
 }
 
 // Hold keeps a communicator for a collective call, until Release: it may receive in
@@ -301,6 +315,9 @@ func (e *Engine) settle(id uint32) {
 		delete(e.attached, id)
 		if e.contexts.retire(id) {
 			e.shut--
+		}
+		if e.contexts.ended != nil {
+			e.contexts.ended(id)
 		}
 	}
 }

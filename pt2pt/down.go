@@ -25,6 +25,9 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 		defer e.endCollective()
 	}
 	gone := &e.peers[p]
+	if !gone.down {
+		e.downs++
+	}
 	gone.down, gone.waiting, gone.turn = true, progress.List{}, nil
 	if gone.told == wire.Hold {
 		e.held.stopped--
@@ -83,7 +86,7 @@ func (e *Engine) endCollective() {
 		cid, _ := wire.Match(r.Imm)
 		if (r.Kind == kindSend || r.Kind == kindRecv) && wire.Library(cid) && !r.Done() {
 			if err := e.deathIn(cid); err != nil {
-				e.Cancel(r, inRanks(r.Ranks(), err))
+				e.Cancel(r, e.inRanks(cid, r.Ranks(), err))
 			}
 		}
 	})

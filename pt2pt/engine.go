@@ -37,6 +37,7 @@ type Engine struct {
 	unlike  int32 // communicators with ranks of their own, closed or forbidden: see join
 	shut    int32 // communicators whose messages are dropped
 	peers   []peer
+	downs   int // how many of them are down
 	log     *slog.Logger
 
 	contexts  contexts

@@ -85,7 +85,7 @@ func TestDeathsInAnIntercommunicator(t *testing.T) {
 		t.Helper()
 		var r *RankError
 		var f *fabric.Error
-		if !errors.Is(err, fabric.ErrPeerDown) || !errors.As(err, &r) || r.Rank != rank || !errors.As(err, &f) || int(f.Peer) != job {
+		if !errors.Is(err, fabric.ErrPeerDown) || !errors.As(err, &r) || r.Rank != rank || !r.Remote || !errors.As(err, &f) || int(f.Peer) != job {
 			t.Errorf("%s ended with %v, want rank %d of the job, which is %d", what, err, job, rank)
 		}
 	}

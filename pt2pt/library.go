@@ -1,6 +1,7 @@
 package pt2pt
 
 import (
+	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
 )
@@ -64,6 +65,28 @@ func (e *Engine) Allow(cid uint32) {
 
 // Forbidden returns the error of the context's Forbid, or nil. For the owner.
 func (e *Engine) Forbidden(cid uint32) error { return e.forbidden[cid].err }
+
+// EachStuck visits the operations in the library's contexts that can't complete before
+// their peer, a rank of the job, makes another call, as far as this rank knows. op names
+// an operation among all of this rank. For the owner.
+func (e *Engine) EachStuck(f func(peer int, cid uint32, tag int32, op uint64)) {
+	e.loop.Each(e, func(r *progress.Request) {
+		if cid, tag := wire.Match(r.Imm); wire.Library(cid) && !r.Done() && e.stuck(r) {
+			f(int(r.Peer), cid, tag, uint64(r.Op()))
+		}
+	})
+}
+
+// EachUnexpected visits the messages in the library's contexts that no receive has
+// matched. For the owner.
+func (e *Engine) EachUnexpected(f func(peer int, cid uint32, tag int32)) {
+	e.match.EachUnexpected(func(_ match.Entry, cid uint32, source, tag int32, _ uint32) bool {
+		if wire.Library(cid) {
+			f(int(source), cid, tag)
+		}
+		return true
+	})
+}
 
 // ban is what Forbid says of a context.
 type ban struct {

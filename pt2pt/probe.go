@@ -47,7 +47,7 @@ func (e *Engine) noSource(source int, cid uint32) error {
 		return e.sourceDown(source, cid, nil)
 	}
 	m := e.ranksOf(cid)
-	return inRanks(m, e.sourceDown(source, cid, m))
+	return e.inRanks(cid, m, e.sourceDown(source, cid, m))
 }
 
 // Improbe is Iprobe that also takes the message. Local.

@@ -36,35 +36,42 @@ func (e *Engine) localOf(cid uint32) *group.Map {
 // RankError is the error of an operation on a communicator with rank numbers of
 // its own. Err names a rank of the job, and Rank the same rank.
 type RankError struct {
-	// Rank is the number in the communicator; in an intercommunicator that in the
-	// remote group. It is -1 for a rank that has none.
-	Rank int
-	Err  error
+	// Rank is the number in the communicator, or in the remote group of an
+	// intercommunicator. It is -1 for a rank that has none.
+	Rank   int
+	Remote bool // the communicator is an intercommunicator
+	Err    error
 }
 
 func (e *RankError) Error() string {
-	if e.Rank < 0 {
-		return fmt.Sprintf("%v (numbered as in the job: the communicator has no number for the rank)", e.Err)
+	group := "communicator"
+	if e.Remote {
+		group = "remote group"
 	}
-	return fmt.Sprintf("rank %d of the communicator: %v (numbered as in the job)", e.Rank, e.Err)
+	if e.Rank < 0 {
+		return fmt.Sprintf("%v (numbered as in the job: the %s has no number for the rank)", e.Err, group)
+	}
+	return fmt.Sprintf("rank %d of the %s: %v (numbered as in the job)", e.Rank, group, e.Err)
 }
 
 func (e *RankError) Unwrap() error { return e.Err }
 
-// inRanks translates an operation's error into its communicator's ranks.
-func inRanks(m *group.Map, err error) error {
+// inRanks translates an operation's error into its communicator's ranks, which m
+// numbers.
+func (e *Engine) inRanks(cid uint32, m *group.Map, err error) error {
 	if m == nil {
 		return err
 	}
-	return rankError(m, err)
+	return e.rankError(cid, m, err)
 }
 
-func rankError(m *group.Map, err error) error {
+func (e *Engine) rankError(cid uint32, m *group.Map, err error) error {
 	var named *fabric.Error
 	if errors.As(err, new(*RankError)) || !errors.As(err, &named) || !named.HasPeer {
 		return err
 	}
-	return &RankError{m.Rank(int(named.Peer)), err}
+	c := e.communicatorOf(cid)
+	return &RankError{Rank: m.Rank(int(named.Peer)), Remote: c != nil && c.remote == m, Err: err}
 }
 
 // setResult sets the result of a receive or probe, from a rank of the job.

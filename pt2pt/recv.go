@@ -72,5 +72,5 @@ func (e *Engine) finishRecv(r *progress.Request, source int, tag int32, total ui
 func (e *Engine) failRecv(r *progress.Request, err error) {
 	_, tag := wire.Match(r.Imm)
 	setResult(r, int(r.Peer), tag, 0)
-	e.loop.Finish(r, inRanks(r.Ranks(), err))
+	e.loop.Finish(r, e.inRanks(cidOf(r), r.Ranks(), err))
 }

@@ -40,6 +40,14 @@ func (e *Engine) startSend(r *progress.Request) {
 		e.finishSend(r, err)
 		return
 	}
+	if e.dead != nil {
+		if cid, _ := wire.Match(r.Imm); wire.Library(cid) {
+			if err := e.deathIn(cid); err != nil { // nobody receives it any more
+				e.finishSend(r, err)
+				return
+			}
+		}
+	}
 	p := &e.peers[r.Peer]
 	if p.gate&closed != 0 && !c.Busy() {
 		r.Step = stepHeld
@@ -123,5 +131,5 @@ func (e *Engine) finishSend(r *progress.Request, err error) {
 		e.unask(r)
 	}
 	r.Result = progress.Result{Source: match.AnySource, Tag: match.AnyTag, Bytes: 0}
-	e.loop.Finish(r, inRanks(r.Ranks(), err))
+	e.loop.Finish(r, e.inRanks(cidOf(r), r.Ranks(), err))
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +23,8 @@ const (
 type Who struct {
 	Rank, Size int
 	Fabric     string // the transports in use, as World.Fabric
+	// Name returns the name of a context's communicator, "" for none; it may be nil.
+	Name func(context uint32) string
 }
 
 // Write writes what is in flight at the rank of engine and a diagnosis: one line
@@ -32,8 +36,27 @@ func Write(out io.Writer, who Who, engine *pt2pt.Engine) error {
 	pending := engine.Pending()
 	told, ring := engine.Trace(askTime)
 	words := diagnose(who.Rank, lasting(pending, engine.Pending()), told, ring)
-	_, err := io.WriteString(out, describe(who, pending, words))
+	_, err := io.WriteString(out, named(describe(who, pending, words), who.Name))
 	return err
+}
+
+var contexts = regexp.MustCompile(`\bcontext ([0-9]+)\b`)
+
+// named adds to each context of a text the name of its communicator.
+func named(text string, name func(uint32) string) string {
+	if name == nil {
+		return text
+	}
+	return contexts.ReplaceAllStringFunc(text, func(words string) string {
+		id, err := strconv.ParseUint(words[len("context "):], 10, 32)
+		if err != nil {
+			return words
+		}
+		if n := name(uint32(id)); n != "" {
+			words += fmt.Sprintf(" of communicator %q", n)
+		}
+		return words
+	})
 }
 
 // describe is the text of a report with the sentences words.
@@ -112,7 +135,7 @@ const module = "github.com/weft-mpi/weft/"
 
 // engine are the packages between a program's call and an operation: their lines
 // do not help the program's author.
-var engine = []string{"mpi", "comm", "partitioned", "pt2pt", "progress"}
+var engine = []string{"mpi", "comm", "partitioned", "pt2pt", "progress", "rma"}
 
 // Place returns the function and line of the program for callers: the first one
 // outside of the engine, or "" if none is known. callers are program counters

@@ -155,3 +155,21 @@ func TestTheWatchdogReportsEachOperationOnce(t *testing.T) {
 		Watch(0, nil, nil).Stop()
 	})
 }
+
+// A context is named where the program has named its communicator.
+func TestAReportNamesCommunicators(t *testing.T) {
+	names := map[uint32]string{6: "rows", 12: "a \"b\""}
+	for text, want := range map[string]string{
+		"context 6, tag 6":         `context 6 of communicator "rows", tag 6`,
+		"on context 6 that":        `on context 6 of communicator "rows" that`,
+		"context 12; context 0":    `context 12 of communicator "a \"b\""; context 0`,
+		"context 99999999999, pid": "context 99999999999, pid",
+	} {
+		if got := named(text, func(id uint32) string { return names[id] }); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+		if got := named(text, nil); got != text {
+			t.Errorf("without names %q becomes %q", text, got)
+		}
+	}
+}

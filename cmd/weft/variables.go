@@ -12,6 +12,7 @@ type variable struct{ name, values, what string }
 var settable = []variable{
 	{"WEFT_FABRIC", "NAME", "the transports where the program does not choose: shm, tcp, verbs, shm+tcp and so on"},
 	{"WEFT_BOOT", "none", "be a world of one, whatever launcher there is; weft run does not pass it on"},
+	{"WEFT_CHECK", "coll", "ranks compare every collective call before it begins"},
 	{"WEFT_NODE", "NAME", "ranks of one machine with other names take each other for remote (shm+tcp)"},
 	{"WEFT_SHM_GET_MIN", "BYTES", "messages from this length on are read from their sender's memory (measured)"},
 	{"WEFT_TCP_IF", "NAME|PREFIX,...", "the network interfaces to use: eth0, or those with an address in 10.0.0.0/8"},

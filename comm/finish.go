@@ -1,0 +1,31 @@
+package comm
+
+// Finish ends the communicator as the end of its engine does, which goes on: no
+// call begins on it any more, and what is under way in it at this rank fails with
+// err. What a peer is in the middle of is completed. Messages that nothing has
+// received are dropped. It reports whether the communicator was not over before.
+// Local.
+func (c *Comm) Finish(err error) (first bool) {
+	if c.end() {
+		return false
+	}
+	c.giveFlags()
+	idle := c.barrier.mu.TryLock() // else a barrier by flags is to find the ban
+	if idle {
+		c.barrier.mu.Unlock()
+	}
+	c.in.Loop.Exclusive(func() {
+		c.broken.CompareAndSwap(nil, &BrokenError{err}) // pairs with the load in Broken
+		// Calls that have found the communicator usable have queued their operations.
+		c.in.Loop.Behind(func() {
+			for _, id := range []uint32{c.ID, c.Library()} {
+				c.P2P.Forbid(id, func(int32) bool { return false }, err)
+			}
+			c.P2P.Allow(c.ID)
+			c.P2P.Close(c.ID)
+			c.freed = idle
+			c.forget()
+		})
+	})
+	return true
+}

@@ -1,0 +1,66 @@
+package partitioned
+
+import (
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/match"
+	"github.com/weft-mpi/weft/wire"
+)
+
+// A communicator that has been freed at this rank gets no receives any more, so a
+// PInit that no receive has matched can't match: its send is told, and fails. A
+// receive that was freed before its PInit keeps its place as long as one behind it
+// may match. When nothing uses the communicator any more, nothing of it is left in
+// the table, and another one may have its id.
+
+// HandleFreed tells the engine how to ask whether a context's communicator has been
+// freed. It is called before Go.
+func (e *Engine) HandleFreed(freed func(cid uint32) bool) { e.freed = freed }
+
+// Closed drops the PInits of a communicator that has been freed.
+func (e *Engine) Closed(cid uint32) {
+	for _, entry := range entriesOf(e.table.EachUnexpected, cid) {
+		id, ok := e.table.DropUnexpected(entry)
+		if !ok {
+			continue
+		}
+		m := e.inits[id]
+		e.inits[id] = invite{}
+		e.spare = append(e.spare, id)
+		if !m.forget {
+			e.forgo(m.from, m.send)
+		}
+	}
+}
+
+// Ended drops the receives of a communicator that nothing uses any more.
+func (e *Engine) Ended(cid uint32) {
+	e.Closed(cid)
+	for _, entry := range entriesOf(e.table.EachPosted, cid) {
+		at, ok := e.table.Withdraw(entry)
+		if !ok {
+			continue
+		}
+		if r := e.names.slots[at].s.recv; r.gone {
+			r.forget()
+		} else { // made as the communicator was freed, by another goroutine
+			r.posted = false
+			r.fail(ErrFreed)
+		}
+	}
+}
+
+// entriesOf are the entries of a context.
+func entriesOf(each func(func(match.Entry, uint32, int32, int32, uint32) bool), cid uint32) (all []match.Entry) {
+	each(func(entry match.Entry, of uint32, _, _ int32, _ uint32) bool {
+		if of == cid {
+			all = append(all, entry)
+		}
+		return true
+	})
+	return all
+}
+
+// forgo tells a send that no receive will match it.
+func (e *Engine) forgo(from fabric.Peer, m wire.PartSend) {
+	e.post(from, wire.PAccept, m.Channel, wire.MakePAccept(e.hdr[:], wire.PartRecv{Verdict: wire.Forgone}))
+}
