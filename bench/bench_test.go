@@ -53,6 +53,9 @@ var variants = []variant{
 	{"multiple", func(b *Benchmark) bool { return b.takes("b") }, func(o *Options) { o.Multiple = true }},
 	{"alloc", func(b *Benchmark) bool { return b.takes("b") }, func(o *Options) { o.Alloc = true }},
 	{"types", func(b *Benchmark) bool { return b.takes("T") }, func(o *Options) { o.Types = []Datatype{Char, Int, Float} }},
+	{"types of sums", func(b *Benchmark) bool { return b.takes("Y") }, func(o *Options) { o.Types = []Datatype{Char, Int, Float, Int64} }},
+	{"types of swaps", func(b *Benchmark) bool { return b.takes("I") }, func(o *Options) { o.Types = []Datatype{Char, Int, Int64} }},
+	{"window of alloc", func(b *Benchmark) bool { return b.takes("C") }, func(o *Options) { o.Alloc, o.Creation = true, WinCreate }},
 	{"full", func(b *Benchmark) bool { return b.takes("f") }, func(o *Options) { o.Full = true }},
 	{"tail", func(b *Benchmark) bool { return b.takes("z") }, func(o *Options) { o.Percentiles = []int{50, 99} }},
 	{"both compute", func(b *Benchmark) bool { return b.takes("k") }, func(o *Options) { o.Computing = BothRanks }},
@@ -216,6 +219,7 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 		"negative work":        func(o *Options) { o.Work = -1 },
 		"negative wait":        func(o *Options) { o.Wait = -1 },
 		"negative burst":       func(o *Options) { o.Burst = -1 },
+		"enormous window":      func(o *Options) { o.Sync, o.Window, o.MaxSize = ByFlush, MaxWindow, 1<<20 },
 		"enormous burst":       func(o *Options) { o.Burst = MaxBurst + 1 },
 	} {
 		o := bandwidthDefaults

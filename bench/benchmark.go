@@ -17,7 +17,7 @@ type Benchmark struct {
 	Summary string   // one line for a list
 	Own     bool     // not one of OSU's; matching and cpu set Title.Own themselves
 	Notes   []string // what its columns mean, where their names do not say it
-	Flags   string   // letters of its options; B is -b of matching, K and M are -k and -w of async, G is -t of partitioned
+	Flags   string   // letters of its options; B is -b of matching, K and M are -k and -w of async, G is -t of partitioned, C is -w of the one-sided ones, S and A are their -s, Y and I are their -T
 
 	MinRanks, MaxRanks int // MaxRanks 0: no limit
 	EvenRanks          bool
@@ -28,6 +28,9 @@ type Benchmark struct {
 
 // flagsPt2pt are the options of every point-to-point benchmark.
 const flagsPt2pt = "mixcuTzb"
+
+// flagsOneSided are the options of every one-sided benchmark.
+const flagsOneSided = "ixczC"
 
 // flagsCollective are the options of every collective benchmark but barrier.
 const flagsCollective = "mixcuTzf"
@@ -168,6 +171,51 @@ var benchmarks = []*Benchmark{
 		Name: "exscan", Title: "Weft MPI Exscan Latency Test", Own: true, Flags: flagsCollective,
 		Summary:  "a sum over the ranks before each rank",
 		MinRanks: 2, Defaults: reductionDefaults, run: runCollective,
+	},
+	{
+		Name: "put_latency", Title: "OSU MPI_Put Latency Test", Flags: flagsOneSided + "mS",
+		Summary:  "a put and its synchronization",
+		MinRanks: 2, MaxRanks: 2, Defaults: oneSidedDefaults, run: runOneSidedLatency,
+	},
+	{
+		Name: "get_latency", Title: "OSU MPI_Get latency Test", Flags: flagsOneSided + "mS",
+		Summary:  "a get and its synchronization",
+		MinRanks: 2, MaxRanks: 2, Defaults: oneSidedDefaults, run: runOneSidedLatency,
+	},
+	{
+		Name: "put_bw", Title: "OSU MPI_Put Bandwidth Test", Flags: flagsOneSided + "mSW",
+		Summary:  "a window of puts, then one synchronization",
+		MinRanks: 2, MaxRanks: 2, Defaults: oneSidedBandwidthDefaults, run: runOneSidedBandwidth,
+	},
+	{
+		Name: "get_bw", Title: "OSU MPI_Get Bandwidth Test", Flags: flagsOneSided + "mSW",
+		Summary:  "a window of gets, then one synchronization",
+		MinRanks: 2, MaxRanks: 2, Defaults: oneSidedBandwidthDefaults, run: runOneSidedBandwidth,
+	},
+	{
+		Name: "put_bibw", Title: "OSU MPI_Put Bi-directional Bandwidth Test", Flags: flagsOneSided + "mAW",
+		Summary:  "a window of puts in both directions at once",
+		MinRanks: 2, MaxRanks: 2, Defaults: bothWaysDefaults, run: runPutBothWays,
+	},
+	{
+		Name: "acc_latency", Title: "OSU MPI_Accumulate latency Test", Flags: flagsOneSided + "mSY",
+		Summary:  "an accumulate (a sum) and its synchronization",
+		MinRanks: 2, MaxRanks: 2, Defaults: accumulateDefaults, run: runOneSidedLatency,
+	},
+	{
+		Name: "get_acc_latency", Title: "OSU MPI_Get_accumulate latency Test", Flags: flagsOneSided + "mSY",
+		Summary:  "the same with the old values fetched",
+		MinRanks: 2, MaxRanks: 2, Defaults: getAccumulateDefaults, run: runOneSidedLatency,
+	},
+	{
+		Name: "fop_latency", Title: "OSU MPI_Fetch_and_op latency Test", Flags: flagsOneSided + "SY",
+		Summary:  "a fetch-and-op (a sum) of one element and its synchronization",
+		MinRanks: 2, MaxRanks: 2, Defaults: atomicDefaults, run: runOneSidedLatency,
+	},
+	{
+		Name: "cas_latency", Title: "OSU MPI_Compare_and_swap latency Test", Flags: flagsOneSided + "SI",
+		Summary:  "a compare-and-swap of one element and its synchronization",
+		MinRanks: 2, MaxRanks: 2, Defaults: atomicDefaults, run: runOneSidedLatency,
 	},
 	{
 		Name: "matching", Title: "Weft MPI Matching Test", Flags: "mixqB",

@@ -4,8 +4,10 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// element is the Go type of MPI_CHAR, MPI_INT or MPI_FLOAT.
-type element interface{ byte | int32 | float32 }
+// element is the Go type of MPI_CHAR, MPI_INT, MPI_FLOAT or MPI_INT64_T.
+type element interface {
+	byte | int32 | float32 | int64
+}
 
 // pages is a length in bytes from which the Go heap hands out whole pages.
 const pages = 8192
@@ -124,8 +126,11 @@ func set[T element](b []T, v T) {
 // width is the length of an element in bytes.
 func width[T element]() int {
 	var z T
-	if _, ok := any(z).(byte); ok {
+	switch any(z).(type) {
+	case byte:
 		return 1
+	case int64:
+		return 8
 	}
 	return 4
 }

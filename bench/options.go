@@ -11,19 +11,20 @@ import (
 // Datatype is an MPI datatype that the benchmarks can send.
 type Datatype uint8
 
-// The datatypes of OSU 7.4.
+// The datatypes of OSU 7.4, and one of ours.
 const (
 	Char  Datatype = iota // MPI_CHAR
 	Int                   // MPI_INT
 	Float                 // MPI_FLOAT
+	Int64                 // MPI_INT64_T: of accumulates on windows only
 )
 
 func (t Datatype) String() string {
-	return [...]string{"MPI_CHAR", "MPI_INT", "MPI_FLOAT"}[t]
+	return [...]string{"MPI_CHAR", "MPI_INT", "MPI_FLOAT", "MPI_INT64_T"}[t]
 }
 
 // Size is the length of an element in bytes.
-func (t Datatype) Size() int { return [...]int{1, 4, 4}[t] }
+func (t Datatype) Size() int { return [...]int{1, 4, 4, 8}[t] }
 
 // Queue is the queue that the matching benchmark fills.
 type Queue uint8
@@ -58,6 +59,44 @@ const (
 
 func (s Sending) String() string { return [...]string{"ssend", "send"}[s] }
 
+// Creation is how the window of a one-sided benchmark is made.
+type Creation uint8
+
+// The ways, each with memory of its own.
+const (
+	WinAllocate Creation = iota // the library's
+	WinCreate                   // the program's
+	WinDynamic                  // the program's, attached
+)
+
+func (c Creation) String() string {
+	return [...]string{"MPI_Win_allocate", "MPI_Win_create", "MPI_Win_create_dynamic"}[c]
+}
+
+// Synchronization is the calls around the operations of a one-sided benchmark.
+type Synchronization uint8
+
+// The synchronizations. Fences and PSCW need calls of the target, the others none.
+const (
+	NoSync       Synchronization = iota // not a one-sided benchmark
+	ByLock                              // a lock around each round
+	ByPSCW                              // post, start, complete and wait
+	ByFence                             // fences
+	ByFlush                             // a flush behind each round, one lock around all
+	ByFlushLocal                        // the same with a local flush
+	ByLockAll                           // a lock of all ranks around each round
+)
+
+func (s Synchronization) String() string {
+	return [...]string{
+		"none", "MPI_Win_lock/unlock", "MPI_Win_post/start/complete/wait", "MPI_Win_fence",
+		"MPI_Win_flush", "MPI_Win_flush_local", "MPI_Win_lock_all/unlock_all",
+	}[s]
+}
+
+// active reports whether the target makes calls too.
+func (s Synchronization) active() bool { return s == ByPSCW || s == ByFence }
+
 // Limits of the options, as in OSU 7.4 unless said otherwise.
 const (
 	MaxSize             = 1 << 30 // ours: OSU has none
@@ -69,6 +108,7 @@ const (
 	MaxWork             = 1000    // ours
 	MaxPartitions       = 1 << 16 // ours
 	MaxBurst            = time.Minute
+	MaxExposed          = 4 << 30 // ours: bytes of a window
 
 	// LargeSize is the size in bytes above which IterationsLarge and
 	// WarmupLarge hold.
@@ -111,6 +151,10 @@ type Options struct {
 	Batches bool          // matching: Iterations batches, instead of as many as Budget allows
 	Budget  time.Duration // matching: wall time for a depth
 	Wait    time.Duration // cpu: how long rank 1 waits
+
+	Creation Creation        // one-sided
+	Sync     Synchronization // one-sided
+	Single   bool            // one-sided: one element, whatever the sizes
 }
 
 // Defaults of OSU 7.4 (util/osu_util.h and process_options).
@@ -150,6 +194,36 @@ var (
 	}
 	barrierDefaults = Options{
 		Iterations: 1000, Warmup: 100, IterationsLarge: 1000, WarmupLarge: 100,
+	}
+	oneSidedDefaults = Options{
+		MinSize: 1, MaxSize: 4 << 20,
+		Iterations: 10000, Warmup: 100, IterationsLarge: 1000, WarmupLarge: 10,
+		Types: []Datatype{Char}, Sync: ByFlush,
+	}
+	oneSidedBandwidthDefaults = Options{
+		MinSize: 1, MaxSize: 4 << 20,
+		Iterations: 100, Warmup: 10, IterationsLarge: 20, WarmupLarge: 2,
+		Window: 64, Types: []Datatype{Char}, Sync: ByFlush,
+	}
+	bothWaysDefaults = Options{
+		MinSize: 1, MaxSize: 4 << 20,
+		Iterations: 100, Warmup: 10, IterationsLarge: 20, WarmupLarge: 2,
+		Window: 64, Types: []Datatype{Char}, Sync: ByPSCW,
+	}
+	// OSU's type is MPI_CHAR, of which MPI has no sum.
+	accumulateDefaults = Options{
+		MinSize: 1, MaxSize: 4 << 20,
+		Iterations: 10000, Warmup: 100, IterationsLarge: 1000, WarmupLarge: 10,
+		Types: []Datatype{Int64}, Sync: ByFlush,
+	}
+	getAccumulateDefaults = Options{
+		MinSize: 1, MaxSize: 4 << 20,
+		Iterations: 10000, Warmup: 100, IterationsLarge: 1000, WarmupLarge: 10,
+		Types: []Datatype{Int64}, Creation: WinCreate, Sync: ByLock,
+	}
+	atomicDefaults = Options{
+		Iterations: 10000, Warmup: 100, IterationsLarge: 10000, WarmupLarge: 100,
+		Types: []Datatype{Int64}, Sync: ByFlush, Single: true,
 	}
 )
 
@@ -219,6 +293,8 @@ func (o *Options) Check() error {
 		return errors.New("budget (-b) must not be negative")
 	case o.Wait < 0:
 		return errors.New("seconds (-s) must not be negative")
+	case o.Sync != NoSync && max(o.Window, 1)*o.MaxSize > MaxExposed:
+		return fmt.Errorf("%d operations (-W) of %d bytes (-m) need a window of more than %d bytes", max(o.Window, 1), o.MaxSize, MaxExposed)
 	}
 	for _, p := range o.Percentiles {
 		if p < 1 || p > 100 {
@@ -237,8 +313,11 @@ func (o *Options) counts(size int) (iterations, warmup int) {
 }
 
 // sizes are the sizes in bytes to measure with elements of t: the multiples of
-// Partitions, if that is set.
+// Partitions, if that is set; with Single an element.
 func (o *Options) sizes(t Datatype) []int {
+	if o.Single {
+		return []int{t.Size()}
+	}
 	var out []int
 	for n := o.MinSize; n <= o.MaxSize; n = max(cmp.Or(o.Step, 2)*n, 1) {
 		if n >= t.Size() && (o.Partitions == 0 || n%o.Partitions == 0) {

@@ -70,6 +70,7 @@ func (c Column) width() int {
 // The columns that OSU prints.
 var (
 	AvgLatency = Column{Name: "Avg Latency(us)", Key: "avg_latency_us", Better: Lower}
+	Latency    = Column{Name: "Latency (us)", Key: "latency_us", Better: Lower} // of the one-sided benchmarks
 	MinLatency = Column{Name: "Min Latency(us)", Key: "min_latency_us", Better: Lower}
 	MaxLatency = Column{Name: "Max Latency(us)", Key: "max_latency_us", Better: Lower}
 	Iterations = Column{Name: "Iterations", Key: "iterations", Kind: Integer}

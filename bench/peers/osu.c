@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define NAME_WIDTH 10
 #define FIELD_WIDTH 18
 #define PRECISION 2
+#define FINE 5
 #define MAX_THREADS 128
 
 struct osu_options osu;
@@ -19,12 +21,21 @@ static void defaults(enum osu_kind kind)
 		.min = 1, .max = 1 << 22, .window = 64,
 		.senders = 1, .receivers = 2, .seconds = 5, .budget = 0.5, .work = 2,
 		.parts = 16, .threads = 1,
+		.creation = OSU_ALLOCATE, .sync = OSU_FLUSH, .type = MPI_INT64_T, .width = 8,
 	};
 	switch (kind) {
+	case OSU_GET_ACC:
+		osu.creation = OSU_CREATE, osu.sync = OSU_LOCK;
+		/* fall through */
+	case OSU_ACCESS:
 	case OSU_LAT:
 		osu.iters = 10000, osu.skip = 100;
 		osu.iters_large = 1000, osu.skip_large = 10;
 		break;
+	case OSU_ACTIVE:
+		osu.sync = OSU_PSCW;
+		/* fall through */
+	case OSU_RATES:
 	case OSU_BW:
 		osu.iters = 100, osu.skip = 10;
 		osu.iters_large = 20, osu.skip_large = 2;
@@ -77,8 +88,11 @@ static _Noreturn void usage(const char *name, const char *accepts)
 		{'q', "-q QUEUE      posted or unexpected"},
 		{'b', "-b MS         time budget for a depth, in milliseconds"},
 		{'k', "-k WHO        who computes: receiver or both (async: the operation, ssend or send)"},
-		{'w', "-w FACTOR     how long to compute, in times of the pure communication (async: in ms)"},
-		{'s', "-s SECONDS    how long rank 1 waits"},
+		{'w', "-w FACTOR     how long to compute, in times of the pure communication (async: in ms;\n"
+		      "                one-sided: the window: create, allocate or dynamic)"},
+		{'s', "-s SECONDS    how long rank 1 waits (one-sided: the synchronization: lock, flush,\n"
+		      "                flush_local, lock_all, pscw or fence; put_bibw: pscw or fence)"},
+		{'T', "-T TYPE       mpi_char, mpi_int, mpi_float or mpi_int64_t"},
 	};
 	if (osu_rank == 0) {
 		printf("Usage: %s [options]\n", name);
@@ -130,6 +144,41 @@ static void threads_of(char *text)
 		osu_fail(why);
 }
 
+/* The number of a word among n. */
+static int word(const char *text, const char *const *words, int n, const char *why)
+{
+	for (int k = 0; k < n; k++)
+		if (!strcasecmp(text, words[k]))
+			return k;
+	osu_fail(why);
+}
+
+static void creation_of(const char *text)
+{
+	static const char *const words[] = {"create", "allocate", "dynamic"};
+	osu.creation = word(text, words, 3, "Please use 'create', 'allocate' or 'dynamic' for the window");
+}
+
+static void sync_of(const char *text, enum osu_kind kind)
+{
+	static const char *const words[] = {"lock", "pscw", "fence", "flush", "flush_local", "lock_all"};
+	const char *why = "Please use 'lock', 'flush', 'flush_local', 'lock_all', 'pscw' or 'fence' for the synchronization";
+	osu.sync = word(text, words, 6, why);
+	if (kind == OSU_ACTIVE && osu.sync != OSU_PSCW && osu.sync != OSU_FENCE)
+		osu_fail("Please use 'pscw' or 'fence' for the synchronization");
+}
+
+static void type_of(const char *text)
+{
+	static const char *const words[] = {"mpi_char", "mpi_int", "mpi_float", "mpi_int64_t"};
+	MPI_Datatype types[] = {MPI_CHAR, MPI_INT, MPI_FLOAT, MPI_INT64_T};
+	size_t widths[] = {1, sizeof(int), sizeof(float), 8};
+	int k = word(text, words, 4, "Please use 'mpi_char', 'mpi_int', 'mpi_float' or 'mpi_int64_t' for the type");
+	osu.type = types[k], osu.width = widths[k];
+}
+
+static int one_sided(enum osu_kind kind) { return kind >= OSU_ACCESS; }
+
 static void parse(int argc, char **argv, enum osu_kind kind, const char *accepts)
 {
 	char optstring[64];
@@ -156,6 +205,10 @@ static void parse(int argc, char **argv, enum osu_kind kind, const char *accepts
 		case 'p': osu.parts = number(optarg, 1, "Invalid Number of Partitions"); break;
 		case 'b': osu.budget = number(optarg, 1, "Invalid Budget") / 1e3; break;
 		case 's':
+			if (one_sided(kind)) {
+				sync_of(optarg, kind);
+				break;
+			}
 			osu.seconds = atof(optarg);
 			if (osu.seconds <= 0)
 				osu_fail("Invalid Number of Seconds");
@@ -171,7 +224,12 @@ static void parse(int argc, char **argv, enum osu_kind kind, const char *accepts
 			if (!osu.both && strcmp(optarg, "receiver"))
 				osu_fail("Please use 'receiver' or 'both' for who computes");
 			break;
+		case 'T': type_of(optarg); break;
 		case 'w':
+			if (one_sided(kind)) {
+				creation_of(optarg);
+				break;
+			}
 			osu.work = atof(optarg);
 			if (!(osu.work > 0))
 				osu_fail("Invalid Work");
@@ -232,10 +290,31 @@ char *osu_buffer(size_t size, char fill)
 	return memset(p, fill, size < 64 ? 64 : size);
 }
 
+void osu_buffer_free(char *buffer)
+{
+	free(buffer);
+}
+
 void osu_preamble(const char *name)
 {
 	if (osu_rank == 0)
 		printf("\n# OSU MPI %s Test v7.4\n", name), fflush(stdout);
+}
+
+void osu_preamble_of_windows(const char *name)
+{
+	static const char *const windows[] = {"MPI_Win_create", "MPI_Win_allocate", "MPI_Win_create_dynamic"};
+	static const char *const syncs[] = {
+		"MPI_Win_lock/unlock", "MPI_Win_post/start/complete/wait", "MPI_Win_fence",
+		"MPI_Win_flush", "MPI_Win_flush_local", "MPI_Win_lock_all/unlock_all",
+	};
+	char type[MPI_MAX_OBJECT_NAME];
+	int length;
+	MPI_Type_get_name(osu.type, type, &length);
+	if (osu_rank == 0)
+		printf("# OSU %s Test v7.4\n# Window creation: %s\n# Synchronization: %s\n", name,
+		       windows[osu.creation], syncs[osu.sync]);
+	osu_datatype_of(type);
 }
 
 void osu_own(const char *name)
@@ -270,6 +349,12 @@ void osu_row(size_t first, double second)
 {
 	if (osu_rank == 0)
 		printf("%-*zu%*.*f\n", NAME_WIDTH, first, FIELD_WIDTH, PRECISION, second), fflush(stdout);
+}
+
+void osu_fine_row(size_t first, double second)
+{
+	if (osu_rank == 0)
+		printf("%-*zu%*.*f\n", NAME_WIDTH, first, FIELD_WIDTH, FINE, second), fflush(stdout);
 }
 
 void osu_row2(size_t first, double second, double third)

@@ -9,7 +9,12 @@
 #define OSU_LARGE 8192 /* above this size a size-driven test runs the "large" counts */
 
 /* Which set of defaults a program starts from. */
-enum osu_kind { OSU_LAT, OSU_BW, OSU_COLL, OSU_OWN, OSU_OVERLAP, OSU_ASYNC, OSU_PARTS };
+enum osu_kind { OSU_LAT, OSU_BW, OSU_COLL, OSU_OWN, OSU_OVERLAP, OSU_ASYNC, OSU_PARTS,
+                /* one-sided */ OSU_ACCESS, OSU_RATES, OSU_ACTIVE, OSU_GET_ACC };
+
+/* -w and -s of the one-sided ones. */
+enum osu_creation { OSU_CREATE, OSU_ALLOCATE, OSU_DYNAMIC };
+enum osu_sync { OSU_LOCK, OSU_PSCW, OSU_FENCE, OSU_FLUSH, OSU_FLUSH_LOCAL, OSU_LOCK_ALL };
 
 struct osu_options {
 	size_t min, max;             /* -m: message sizes, or queue depths */
@@ -25,6 +30,10 @@ struct osu_options {
 	double work;                 /* -w: of async in milliseconds */
 	double seconds;              /* -s */
 	double budget;               /* -b, in seconds */
+	enum osu_creation creation;  /* -w of one-sided */
+	enum osu_sync sync;          /* -s of one-sided */
+	MPI_Datatype type;           /* -T of one-sided */
+	size_t width;                /* bytes of that type */
 };
 
 extern struct osu_options osu;
@@ -43,16 +52,22 @@ _Noreturn void osu_fail(const char *why);
 void osu_counts(size_t size, int *iters, int *skip);
 /* A page-aligned buffer of at least `size` bytes, filled with `fill`. */
 char *osu_buffer(size_t size, char fill);
+void osu_buffer_free(char *buffer);
 
 /* What rank 0 prints: `# OSU MPI <name> Test v7.4` after an empty line, the
  * datatype line, the column heads, and the rows. */
 void osu_preamble(const char *name);
 /* The same for a test that OSU does not have. */
 void osu_own(const char *name);
+/* The same of a one-sided test: without the empty line, with the window, the
+ * synchronization and the datatype. */
+void osu_preamble_of_windows(const char *name);
 void osu_datatype(void); /* MPI_CHAR */
 void osu_datatype_of(const char *type);
 void osu_heads(const char *first, const char *second, const char *third);
 void osu_row(size_t first, double second);
+/* The same with as many decimals as a time below a tenth of a microsecond needs. */
+void osu_fine_row(size_t first, double second);
 void osu_row2(size_t first, double second, double third);
 
 #endif

@@ -67,6 +67,35 @@ var options = []option{
 		})
 	}},
 	{letter: "T", long: "type", short: "T", arg: "TYPE", usage: "mpi_char, mpi_int, mpi_float or all", set: setType},
+	{letter: "Y", long: "type", short: "T", arg: "TYPE", usage: "mpi_char, mpi_int, mpi_float, mpi_int64_t or all", set: func(s *settings, v string) error {
+		return setTypes(s, v, bench.Char, bench.Int, bench.Float, bench.Int64)
+	}},
+	{letter: "I", long: "type", short: "T", arg: "TYPE", usage: "mpi_char, mpi_int, mpi_int64_t or all", set: func(s *settings, v string) error {
+		return setTypes(s, v, bench.Char, bench.Int, bench.Int64)
+	}},
+	{letter: "C", long: "win-options", short: "w", arg: "create|allocate|dynamic", usage: "how the window is made", set: func(s *settings, v string) error {
+		return setChoice(v, map[string]func(){
+			"create":   func() { s.o.Creation = bench.WinCreate },
+			"allocate": func() { s.o.Creation = bench.WinAllocate },
+			"dynamic":  func() { s.o.Creation = bench.WinDynamic },
+		})
+	}},
+	{letter: "S", long: "sync-option", short: "s", arg: "lock|flush|flush_local|lock_all|pscw|fence", usage: "the synchronization of the operations", set: func(s *settings, v string) error {
+		return setChoice(v, map[string]func(){
+			"lock":        func() { s.o.Sync = bench.ByLock },
+			"flush":       func() { s.o.Sync = bench.ByFlush },
+			"flush_local": func() { s.o.Sync = bench.ByFlushLocal },
+			"lock_all":    func() { s.o.Sync = bench.ByLockAll },
+			"pscw":        func() { s.o.Sync = bench.ByPSCW },
+			"fence":       func() { s.o.Sync = bench.ByFence },
+		})
+	}},
+	{letter: "A", long: "sync-option", short: "s", arg: "pscw|fence", usage: "the synchronization of the operations", set: func(s *settings, v string) error {
+		return setChoice(v, map[string]func(){
+			"pscw":  func() { s.o.Sync = bench.ByPSCW },
+			"fence": func() { s.o.Sync = bench.ByFence },
+		})
+	}},
 	{letter: "t", long: "num-threads", short: "t", arg: "[S:]R", usage: "sending goroutines of rank 0 and receiving ones of rank 1", set: setThreads},
 	{letter: "P", long: "partitions", short: "p", arg: "N", usage: "partitions of a message", set: func(s *settings, v string) error {
 		return setInt(&s.o.Partitions, v, 1, bench.MaxPartitions)
@@ -239,12 +268,16 @@ func setPercentiles(s *settings, v string) error {
 }
 
 func setType(s *settings, v string) error {
-	return setChoice(v, map[string]func(){
-		"mpi_char":  func() { s.o.Types = []bench.Datatype{bench.Char} },
-		"mpi_int":   func() { s.o.Types = []bench.Datatype{bench.Int} },
-		"mpi_float": func() { s.o.Types = []bench.Datatype{bench.Float} },
-		"all":       func() { s.o.Types = []bench.Datatype{bench.Char, bench.Int, bench.Float} },
-	})
+	return setTypes(s, v, bench.Char, bench.Int, bench.Float)
+}
+
+// setTypes takes one of the types, by its name in small letters, or all.
+func setTypes(s *settings, v string, types ...bench.Datatype) error {
+	choices := map[string]func(){"all": func() { s.o.Types = types }}
+	for i, t := range types {
+		choices[strings.ToLower(t.String())] = func() { s.o.Types = types[i : i+1 : i+1] }
+	}
+	return setChoice(v, choices)
 }
 
 // setThreads takes R or S:R.

@@ -49,6 +49,15 @@ func TestSpellingsOfOSUAreUnderstood(t *testing.T) {
 			counts(&s.o, 4, 1)
 			s.o.Partitions, s.o.Goroutines, s.o.MinSize, s.o.MaxSize = 8, 2, 64, 128
 		}},
+		{"put_latency -w create -s lock_all -m 8", func(s *settings) {
+			s.o.Creation, s.o.Sync, s.o.MaxSize = bench.WinCreate, bench.ByLockAll, 8
+		}},
+		{"get_bw --win-options dynamic --sync-option=FLUSH_LOCAL -W 4 -c", func(s *settings) {
+			s.o.Creation, s.o.Sync, s.o.Window, s.o.Validate = bench.WinDynamic, bench.ByFlushLocal, 4, true
+		}},
+		{"put_bibw -s fence", func(s *settings) { s.o.Sync = bench.ByFence }},
+		{"fop_latency -T mpi_int64_t -s pscw", func(s *settings) { s.o.Types, s.o.Sync = []bench.Datatype{bench.Int64}, bench.ByPSCW }},
+		{"cas_latency -T all -w allocate", func(s *settings) { s.o.Types = []bench.Datatype{bench.Char, bench.Int, bench.Int64} }},
 		{"cpu -s 0.5", func(s *settings) { s.o.Wait = 500 * time.Millisecond }},
 		{"latency --fabric mem --json --bind none --decimals 4", func(s *settings) {
 			s.fabric, s.json, s.unbound, s.decimals = "mem", true, true, 4
@@ -100,6 +109,15 @@ func TestDefaultsAreThoseOfOSU(t *testing.T) {
 		{"bibw_persistent", 1, 4 << 20, 100, 10, 20, 2, 64},
 		{"mbw_mr", 1, 4 << 20, 100, 10, 100, 10, 64},
 		{"barrier", 0, 0, 1000, 100, 1000, 100, 0},
+		{"put_latency", 1, 4 << 20, 10000, 100, 1000, 10, 0},
+		{"get_latency", 1, 4 << 20, 10000, 100, 1000, 10, 0},
+		{"acc_latency", 1, 4 << 20, 10000, 100, 1000, 10, 0},
+		{"get_acc_latency", 1, 4 << 20, 10000, 100, 1000, 10, 0},
+		{"fop_latency", 0, 0, 10000, 100, 10000, 100, 0},
+		{"cas_latency", 0, 0, 10000, 100, 10000, 100, 0},
+		{"put_bw", 1, 4 << 20, 100, 10, 20, 2, 64},
+		{"get_bw", 1, 4 << 20, 100, 10, 20, 2, 64},
+		{"put_bibw", 1, 4 << 20, 100, 10, 20, 2, 64},
 	} {
 		s, err := parseRun(tc.name, nil)
 		if err != nil {
@@ -109,6 +127,31 @@ func TestDefaultsAreThoseOfOSU(t *testing.T) {
 		if o.MinSize != tc.min || o.MaxSize != tc.max || o.Iterations != tc.iterations || o.Warmup != tc.warmup ||
 			o.IterationsLarge != tc.large || o.WarmupLarge != tc.less || o.Window != tc.window || s.ranks != 2 {
 			t.Errorf("%s: %+v", tc.name, o)
+		}
+	}
+}
+
+func TestWindowsAreMadeAndSynchronizedAsOSUDoes(t *testing.T) {
+	for name, want := range map[string]struct {
+		creation bench.Creation
+		sync     bench.Synchronization
+	}{
+		"put_latency":     {bench.WinAllocate, bench.ByFlush},
+		"get_latency":     {bench.WinAllocate, bench.ByFlush},
+		"put_bw":          {bench.WinAllocate, bench.ByFlush},
+		"get_bw":          {bench.WinAllocate, bench.ByFlush},
+		"put_bibw":        {bench.WinAllocate, bench.ByPSCW},
+		"acc_latency":     {bench.WinAllocate, bench.ByFlush},
+		"get_acc_latency": {bench.WinCreate, bench.ByLock},
+		"fop_latency":     {bench.WinAllocate, bench.ByFlush},
+		"cas_latency":     {bench.WinAllocate, bench.ByFlush},
+	} {
+		s, err := parseRun(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.o.Creation != want.creation || s.o.Sync != want.sync {
+			t.Errorf("%s: %v, %v", name, s.o.Creation, s.o.Sync)
 		}
 	}
 }
