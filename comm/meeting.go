@@ -20,8 +20,8 @@ import (
 // all letters of its own.
 //
 // A rank that can't go on, because its context has ended, breaks the meeting off: it
-// tells all others. Who has had a part in it and who has not may then differ from rank
-// to rank, so nobody uses the key again. A rank that had heard of all others that they
+// tells all others. How far the others have come may then differ from rank to rank, so
+// nobody uses the key again. A rank that had heard of all others that they
 // are well has its communicator by then: the collective calls on it fail. A death ends
 // a meeting, and every later one, as each rank learns of it.
 

@@ -55,7 +55,7 @@ func until(ctx context.Context, f func() error) (err error) {
 	return err
 }
 
-// Who waits for a dead rank's signal gets an error, the others theirs.
+// A rank that waits for a dead rank's signal gets an error, the others theirs.
 func TestWaitsForADeadRankEnd(t *testing.T) {
 	g := newRig(t, 3, byFabric)
 	all := g.windows(t, 16, 64)

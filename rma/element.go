@@ -14,17 +14,17 @@ import ops "github.com/weft-mpi/weft/op"
 // An operator is a Code whose Op fits the kind (op.Op.OnWindow). The results are bit
 // by bit those of its Func, but for the bits of NaNs from Sum and Prod.
 
-// needsGate reports whether elements of this size at this address are beyond the
+// needsOwner reports whether elements of this size at this address are beyond the
 // processor's atomic operations: those of 16 bytes, and those that are not aligned to
-// their size. They are for the goroutine that holds the window's gate.
-func needsGate(size int, addr uintptr) bool {
+// their size. They are for the owner of the loop of their rank.
+func needsOwner(size int, addr uintptr) bool {
 	return size > 8 || addr&uintptr(size-1) != 0
 }
 
 // accumulate sets each element of dst to itself ⊕ that of operands with the same
 // place, atomically, and the one of old to what it was. old may be nil. The slices
 // are equally long, whole elements; NoOp does not read operands, which may be nil
-// then. Only dst, which does not need the gate, is shared. No slice is kept.
+// then. Only dst, which does not need the owner, is shared. No slice is kept.
 func accumulate(c ops.Code, k ops.Kind, dst, operands, old []byte) {
 	if c == ops.CodeNoOp && old == nil {
 		return
@@ -91,9 +91,9 @@ func accumulateWord[W word](c ops.Code, k ops.Kind, p *W, x W) (was W) {
 	}
 }
 
-// accumulateGated is accumulate for the holder of the window's gate: elements of any
+// accumulateOwned is accumulate for the owner: elements of any
 // size at any address.
-func accumulateGated(c ops.Code, k ops.Kind, dst, operands, old []byte) {
+func accumulateOwned(c ops.Code, k ops.Kind, dst, operands, old []byte) {
 	if old != nil {
 		copy(old, dst)
 	}

@@ -12,12 +12,12 @@ func TestAccumulatesDoNotAllocate(t *testing.T) {
 	eachElement(t, func(t *testing.T, c ops.Code, k ops.Kind) {
 		if n := testing.AllocsPerRun(20, func() {
 			var operands, old [32]byte // on the stack
-			if needsGate(k.Size(), addressOf(window)) {
-				accumulateGated(c, k, window[:32], operands[:], old[:])
+			if needsOwner(k.Size(), addressOf(window)) {
+				accumulateOwned(c, k, window[:32], operands[:], old[:])
 			} else {
 				accumulate(c, k, window[:32], operands[:], old[:])
 			}
-			accumulateGated(c, k, window[1:33], operands[:], old[:])
+			accumulateOwned(c, k, window[1:33], operands[:], old[:])
 			if comparesBits(k) == nil {
 				compareAndSwap(k, window[:k.Size()], operands[:k.Size()], operands[:k.Size()], old[:k.Size()])
 			}

@@ -66,10 +66,10 @@ func TestSumsOfManyGoroutinesAreExact(t *testing.T) {
 				if i%2 == 0 {
 					old = make([]byte, len(dst))
 				}
-				if needsGate(size, addressOf(dst)) {
+				if needsOwner(size, addressOf(dst)) {
 					gate.Lock()
 					defer gate.Unlock()
-					accumulateGated(ops.CodeSum, k, dst, operands, old)
+					accumulateOwned(ops.CodeSum, k, dst, operands, old)
 					return
 				}
 				accumulate(ops.CodeSum, k, dst, operands, old)

@@ -26,7 +26,7 @@ func comparesBits(k ops.Kind) error {
 
 // compareAndSwap sets old to the element dst and, if that is compare, sets it to
 // value, atomically. All have the kind's size; the kind is comparesBits. Only dst, which
-// does not need the gate, is shared. No slice is kept.
+// does not need the owner, is shared. No slice is kept.
 func compareAndSwap(k ops.Kind, dst, compare, value, old []byte) {
 	switch k.Size() {
 	case 8:
@@ -57,9 +57,9 @@ func compareAndSwapWord[W word](p *W, expect, v W) (was W) {
 	}
 }
 
-// compareAndSwapGated is compareAndSwap for the holder of the window's gate: an
+// compareAndSwapOwned is compareAndSwap for the owner: an
 // element at any address.
-func compareAndSwapGated(dst, compare, value, old []byte) {
+func compareAndSwapOwned(dst, compare, value, old []byte) {
 	copy(old, dst)
 	if bytes.Equal(old, compare) {
 		copy(dst, value)

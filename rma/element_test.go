@@ -25,13 +25,13 @@ func eachElement(t *testing.T, f func(t *testing.T, c ops.Code, k ops.Kind)) {
 var forms = []struct {
 	name    string
 	call    func(c ops.Code, k ops.Kind, dst, operands, old []byte)
-	anyhow  bool // also what needs the gate
+	anyhow  bool // also what needs the owner
 	shifted int  // how many bytes the operands are off their alignment
 }{
 	{"accumulate", accumulate, false, 0},
 	{"accumulate", accumulate, false, 3},
-	{"accumulateGated", accumulateGated, true, 0},
-	{"accumulateGated", accumulateGated, true, 1},
+	{"accumulateOwned", accumulateOwned, true, 0},
+	{"accumulateOwned", accumulateOwned, true, 1},
 }
 
 func TestAccumulatesDoAsTheModelForAllOperatorsKindsAndPlaces(t *testing.T) {
@@ -44,7 +44,7 @@ func TestAccumulatesDoAsTheModelForAllOperatorsKindsAndPlaces(t *testing.T) {
 					copy(window, randomElements(r, ops.Uint64, len(window)/8))
 					dst := window[at : at+n*k.Size()]
 					copy(dst, randomElements(r, k, n))
-					if needsGate(k.Size(), addressOf(dst)) && !form.anyhow {
+					if needsOwner(k.Size(), addressOf(dst)) && !form.anyhow {
 						continue
 					}
 					operands := alignedBytes(n*k.Size() + form.shifted)[form.shifted:]
@@ -97,8 +97,8 @@ func TestCompareAndSwapDoesAsTheModelForAllKindsAndPlaces(t *testing.T) {
 				if bytes.Equal(was, compare) {
 					copy(want[at:], value)
 				}
-				if needsGate(size, addressOf(dst)) {
-					compareAndSwapGated(dst, compare, value, old)
+				if needsOwner(size, addressOf(dst)) {
+					compareAndSwapOwned(dst, compare, value, old)
 				} else {
 					compareAndSwap(k, dst, compare, value, old)
 				}
@@ -127,7 +127,7 @@ func TestElementsOf16BytesAndThoseNotAlignedNeedTheGate(t *testing.T) {
 	for _, size := range []int{1, 2, 4, 8, 16} {
 		var without []int
 		for at := range 16 {
-			if !needsGate(size, uintptr(4096+at)) {
+			if !needsOwner(size, uintptr(4096+at)) {
 				without = append(without, at)
 			}
 		}

@@ -88,7 +88,7 @@ func TestLocksExcludeEachOther(t *testing.T) {
 	})
 }
 
-// Who waits for the lock of a rank, or for one that it holds, learns of its death.
+// A Lock that waits for a rank, or for a lock that the rank holds, ends with its death.
 func TestADeathEndsWaitsForItsLocks(t *testing.T) {
 	for how := range ways {
 		t.Run(how.String(), func(t *testing.T) {

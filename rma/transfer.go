@@ -83,7 +83,7 @@ func (w *Win) direct(x *Transfer) bool {
 		return false
 	}
 	to := t.mem[x.At : x.At+x.bytes()]
-	if needsGate(x.Kind.Size(), addressOf(to)) {
+	if needsOwner(x.Kind.Size(), addressOf(to)) {
 		if t.rank != w.rank {
 			return false
 		}
@@ -137,8 +137,8 @@ func (w *Win) applyAttached(t *target, x *Transfer) {
 // combine accumulates operands to elements of this rank's part, for the owner of its
 // loop, or of a part that this rank reaches.
 func combine(c op.Code, k op.Kind, to, operands, old []byte) {
-	if needsGate(k.Size(), addressOf(to)) {
-		accumulateGated(c, k, to, operands, old)
+	if needsOwner(k.Size(), addressOf(to)) {
+		accumulateOwned(c, k, to, operands, old)
 	} else {
 		accumulate(c, k, to, operands, old)
 	}
@@ -146,8 +146,8 @@ func combine(c op.Code, k op.Kind, to, operands, old []byte) {
 
 // swap is combine for a compare-and-swap.
 func swap(k op.Kind, to, compare, value, old []byte) {
-	if needsGate(k.Size(), addressOf(to)) {
-		compareAndSwapGated(to, compare, value, old)
+	if needsOwner(k.Size(), addressOf(to)) {
+		compareAndSwapOwned(to, compare, value, old)
 	} else {
 		compareAndSwap(k, to, compare, value, old)
 	}
