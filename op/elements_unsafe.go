@@ -5,9 +5,13 @@ import "unsafe"
 // elements is the memory of a Func's operands as elements. All three results have
 // the length of the shortest, so that one comparison bounds a loop over them. They
 // end at their capacity: a user's append does not reach into memory behind them.
+// Operands shorter than an element are none, and need not be memory for one.
 func elements[T any](lower, upper, to []byte) (a, b, c []T) {
 	var v T
 	n := min(len(lower), len(upper), len(to)) / int(unsafe.Sizeof(v))
+	if n == 0 {
+		return nil, nil, nil
+	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(lower))), n),
 		unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(upper))), n),
 		unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(to))), n)
