@@ -148,11 +148,13 @@ func (j *job) hasResult() bool {
 // operation is the call that the benchmark times.
 func (w *oneSided[T]) operation() func(k int) error {
 	win, peer, n := w.win, w.peer, w.n
-	place := func(k int) int { return w.at + k*n*w.unit }
-	part := func(b []T, k int) []T { return b[k*n : (k+1)*n] }
+	parts, places := make([][]T, w.count), make([]int, w.count)
+	for k := range parts {
+		parts[k], places[k] = w.origin[k*n:(k+1)*n], w.at+k*n*w.unit
+	}
 	switch w.j.Name {
 	case "get_latency", "get_bw":
-		return func(k int) error { return mpi.Get(win, part(w.origin, k), peer, place(k)) }
+		return func(k int) error { return mpi.Get(win, parts[k], peer, places[k]) }
 	case "acc_latency":
 		return func(int) error { return mpi.Accumulate(win, mpi.Sum, w.origin, peer, w.at) }
 	case "get_acc_latency":
@@ -164,7 +166,7 @@ func (w *oneSided[T]) operation() func(k int) error {
 			return mpi.CompareAndSwap(win, &w.origin[0], &w.compare[0], &w.result[0], peer, w.at)
 		}
 	}
-	return func(k int) error { return mpi.Put(win, part(w.origin, k), peer, place(k)) }
+	return func(k int) error { return mpi.Put(win, parts[k], peer, places[k]) }
 }
 
 // issue calls the operations of a round.

@@ -88,8 +88,10 @@ func (w *oneSided[T]) passive(r *rounds) {
 	default:
 		r.enter, r.leave = lock, unlock
 		r.round = func() error {
-			if err := w.issue(); err != nil {
-				return err
+			for k := range w.count {
+				if err := w.call(k); err != nil {
+					return err
+				}
 			}
 			return win.Flush(peer)
 		}

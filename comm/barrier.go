@@ -16,7 +16,7 @@ type barrier struct {
 	mu    sync.Mutex // for the whole of a barrier
 	calls int
 	way   way
-	flags flags
+	flags *flags // nil before they are prepared
 }
 
 type way uint8
@@ -71,7 +71,7 @@ func (c *Comm) Barrier(ctx context.Context, last bool) (err error) {
 		c.history.note(seq, signed(coll.Barrier, 0, 0))
 		if b.calls++; b.way == byFlags {
 			b.flags.begin(seq)
-			return c.in.Loop.WaitFor(progress.Expires(ctx), &b.flags)
+			return c.in.Loop.WaitFor(progress.Expires(ctx), b.flags)
 		}
 		tag = tagOf(coll.Barrier, seq)
 	}
@@ -102,6 +102,7 @@ func (c *Comm) Barrier(ctx context.Context, last bool) (err error) {
 		case last, b.calls == 1, b.way == byMessages:
 			return nil
 		}
+		b.flags = &flags{in: c.in, context: c.Library(), rounds: plan(c.Rank, c.Size, c.world)}
 		if out[0], err = b.flags.prepare(ctx, c); err != nil {
 			return err
 		}

@@ -147,7 +147,10 @@ func (c *Comm) walk(ctx context.Context, call coll.Call, p *coll.Plan, o *Operan
 	}
 	tag := tagOf(call, seq)
 	c.history.note(seq, signed(call, o.Op, p.Alike))
-	s := &c.scratch
+	if c.scratch == nil {
+		c.scratch = new(scratch)
+	}
+	s := c.scratch
 	s.seq = seq
 	m := mems{coll.In: o.In, coll.Out: o.Out}
 	if p.Temp > 0 {
@@ -212,7 +215,7 @@ func (c *Comm) walk(ctx context.Context, call coll.Call, p *coll.Plan, o *Operan
 
 // finish waits for everything that the call has started.
 func (c *Comm) finish(call coll.Call) error {
-	s := &c.scratch
+	s := c.scratch
 	if len(s.started) > len(s.ends) {
 		s.ends = make([]progress.Status, 2*len(s.started))
 	}

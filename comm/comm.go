@@ -30,8 +30,8 @@ type Comm struct {
 	broken  atomic.Pointer[BrokenError] // see abort.go
 	busy    atomic.Bool                 // a goroutine is in a blocking collective call
 	check   bool                        // Config.Check
-	scratch scratch
-	plans   plans // of the last calls
+	scratch *scratch                    // nil before the first blocking call
+	plans   atomic.Pointer[plans]       // of the last calls, nil before the first; stored and loaded by Plan
 
 	brokenFrom uint32 // the first call that broken concerns; the owner's
 

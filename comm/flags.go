@@ -130,7 +130,6 @@ const placeSize = 32
 // and 0 otherwise; an error is one of the messages'. A rank that can't share its
 // flags sends that too, since the others wait for its message.
 func (f *flags) prepare(ctx context.Context, c *Comm) (can byte, err error) {
-	*f = flags{in: c.in, context: c.Library(), rounds: plan(c.Rank, c.Size, c.world)}
 	ok := f.share()
 	var requests []progress.Handle
 	var places [][]byte

@@ -15,9 +15,18 @@ import (
 // The goroutine that makes a call notes it by two stores, first of alike and then of
 // call. The owner of the loop loads call, alike and call again (of). An entry's
 // alike has eight bits of the number too, so that one of another lap is seen.
-type history [historySize]entry
+//
+// Communicators of windows make few calls, and there may be thousands of them: the
+// entries of the first calls are in few, and only then is there memory for more.
+type history struct {
+	few [fewCalls]entry
+	all atomic.Pointer[[historySize]entry] // stored by grow, loaded by note and of
+}
 
-const historySize = 64
+const (
+	historySize = 64
+	fewCalls    = 4 // numbers 1 to 4
+)
 
 type entry struct {
 	_     [0]atomic.Uint64 // aligns the words
@@ -41,15 +50,41 @@ const (
 
 // note adds the call of a number.
 func (h *history) note(number uint32, s signature) {
-	e := &h[number%historySize]
+	all := h.all.Load()
+	if all == nil && number-1 >= fewCalls {
+		all = h.grow()
+	}
+	e := h.entry(all, number)
 	membar.StoreRelease(&e.alike, uint64(number/historySize)<<56|uint64(s.alike)) // pairs with the load in of
 	membar.StoreRelease(&e.call, uint64(number)<<32|uint64(s.what))               // pairs with the loads in of
+}
+
+// entry is that of a call: one of few as long as there is no memory for more.
+func (h *history) entry(all *[historySize]entry, number uint32) *entry {
+	if all == nil {
+		return &h.few[number-1]
+	}
+	return &all[number%historySize]
+}
+
+// grow makes room for the last calls, with those in it that there are.
+func (h *history) grow() *[historySize]entry {
+	all := new([historySize]entry)
+	for i := range h.few {
+		all[i+1].alike, all[i+1].call = atomic.LoadUint64(&h.few[i].alike), atomic.LoadUint64(&h.few[i].call)
+	}
+	h.all.Store(all)
+	return all
 }
 
 // of returns the signature of the call of a number: none if that has not been made
 // yet, or long ago.
 func (h *history) of(number uint32) (s signature, ok bool) {
-	e := &h[number%historySize]
+	all := h.all.Load()
+	if all == nil && number-1 >= fewCalls {
+		return signature{}, false
+	}
+	e := h.entry(all, number)
 	call := atomic.LoadUint64(&e.call) // pairs with the store in note
 	alike := atomic.LoadUint64(&e.alike)
 	if uint32(call>>32) != number || uint32(call) == 0 || uint8(alike>>56) != uint8(number/historySize) || atomic.LoadUint64(&e.call) != call {

@@ -46,9 +46,10 @@ type kept struct {
 // Plan returns this rank's plan of a call whose blocks are equally long. The plan is
 // not to be changed. It is safe for concurrent use. Local.
 func (c *Comm) Plan(k *PlanKey) *coll.Plan {
+	known := c.plans.Load() // pairs with the swap below
 	h := (uint64(k.Count)*31 + uint64(k.Root)*7 + uint64(k.Call)) * 0x9e3779b97f4a7c15 >> (64 - planBits)
-	for try := range uint64(planTries) {
-		if found := c.plans.places[(h+try)%planPlaces].Load(); found != nil && found.key == *k { // pairs with the swap and the store in keep
+	for try := uint64(0); known != nil && try < planTries; try++ {
+		if found := known.places[(h+try)%planPlaces].Load(); found != nil && found.key == *k { // pairs with the swap and the store in keep
 			return &found.plan
 		}
 	}
@@ -56,7 +57,11 @@ func (c *Comm) Plan(k *PlanKey) *coll.Plan {
 		Bytes: k.Elem, Commutes: k.Commutes, InPlace: k.InPlace}
 	made := &kept{*k, coll.Make(k.Call, &s)}
 	if len(made.plan.Steps) <= maxKeptSteps {
-		c.plans.keep(h, made)
+		if known == nil {
+			c.plans.CompareAndSwap(nil, new(plans)) // pairs with the loads
+			known = c.plans.Load()
+		}
+		known.keep(h, made)
 	}
 	return &made.plan
 }

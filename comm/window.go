@@ -144,6 +144,7 @@ func (d *Comm) exchange(ctx context.Context, w *rma.Win, failed error) ([]rma.Pa
 	if err := d.Collective(ctx, coll.Alltoall, &p, &Operands{In: in, Out: out, Elem: block}); err != nil {
 		return nil, err
 	}
+	d.scratch = nil // a window makes no such calls any more
 	parts := make([]rma.Part, d.Size)
 	var err error
 	for i := range d.Size {

@@ -158,6 +158,9 @@ func (w *Win) UnlockAll() error {
 // operation with the target since the last call that ended them. Non-local.
 func (w *Win) Flush(target int) error {
 	const call = "Flush"
+	if w.has(target) && w.core.Flushed(target) {
+		return nil
+	}
 	if err := w.checkTarget(call, target); err != nil || target == ProcNull {
 		return err
 	}
@@ -169,6 +172,9 @@ func (w *Win) Flush(target int) error {
 // Non-local.
 func (w *Win) FlushLocal(target int) error {
 	const call = "FlushLocal"
+	if w.has(target) && w.core.Flushed(target) {
+		return nil
+	}
 	if err := w.checkTarget(call, target); err != nil || target == ProcNull {
 		return err
 	}

@@ -1,7 +1,7 @@
 package mpi
 
 import (
-	"math"
+	"math/bits"
 
 	"github.com/weft-mpi/weft/op"
 	"github.com/weft-mpi/weft/rma"
@@ -158,17 +158,20 @@ func (w *Win) transfer(call string, x *rma.Transfer, target, disp int) error {
 	return w.elsewhere(call, x, target, disp)
 }
 
+// has reports whether the window can be used, and with that target.
+func (w *Win) has(target int) bool {
+	return w != nil && w.core != nil && !w.c.core.Over() && uint(target) < uint(w.c.size)
+}
+
 // plain completes a transfer within the target's part, and reports whether it is one.
 func (w *Win) plain(x *rma.Transfer, target, disp int) bool {
-	if w == nil || w.core == nil || w.c.core.Over() || uint(target) >= uint(w.c.size) {
+	if !w.has(target) {
 		return false
 	}
 	size, unit := w.core.Size(target)
-	if uint(disp) > uint(size) {
-		return false
-	}
-	x.Target, x.At = target, disp*unit
-	return uint(disp) <= uint(math.MaxInt/unit) && x.At <= size && max(len(x.Src), len(x.Old)) <= size-x.At
+	high, at := bits.Mul64(uint64(disp), uint64(unit)) // a negative disp is too long
+	x.Target, x.At = target, int(at)
+	return high == 0 && at <= uint64(size) && max(len(x.Src), len(x.Old)) <= size-x.At
 }
 
 // elsewhere is transfer for what is not plain.

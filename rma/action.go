@@ -40,9 +40,9 @@ type action struct {
 	local   bool
 	going   bool // its operations have ended
 	asks    bool // for the target's confirmation
+	fabric  bool // for the fabric's
 	left    int
 	parent  *action
-	then    func() // called once nothing of it is left
 	give    func() // called if the program gives the wait up
 	failure error
 	kept    []kept
@@ -89,6 +89,8 @@ func (o *action) beginTransfer() {
 		o.end(err)
 	case o.n == 0:
 		o.end(nil)
+	case t.rank == o.w.rank:
+		o.onOwn()
 	case o.code == codeBytes && !o.cas && !t.packets:
 		if err := o.register(); err != nil {
 			o.enlane()
@@ -190,11 +192,30 @@ func (o *action) end(err error) {
 	t := o.t
 	t.deregister(o.region)
 	t.open.remove(o)
-	if err != nil && !o.named && t.err == nil {
-		t.err = err
+	if !o.named {
+		t.fail(err)
 	}
 	o.w.e.remove(o, err)
 	t.advance()
+}
+
+// onOwn carries a transfer out with memory of this rank in a dynamic window. As with any
+// other rank the request of a Get fails, and the flush behind a Put.
+func (o *action) onOwn() {
+	x := Transfer{Code: o.code, Kind: o.kind, At: o.at, Src: o.src, Old: o.dst, Compare: o.compare}
+	err := o.w.applyAttached(&x)
+	if !o.get {
+		o.t.fail(err)
+		err = nil
+	}
+	o.end(err)
+}
+
+// fail keeps the first failure for the next flush.
+func (t *target) fail(err error) {
+	if t.err == nil {
+		t.err = err
+	}
 }
 
 // touch notes that a flush has something to do.
@@ -219,7 +240,7 @@ func (t *target) down() error {
 
 // tell names the window by the context of its communicator, which has its name.
 func (o *action) tell() (what, state string) {
-	window := fmt.Sprintf(" in the window of context %d", o.w.id)
+	window := inWindow(o.w)
 	switch {
 	case o.r.Kind == kindTransfer && o.get:
 		return fmt.Sprintf("one-sided operation with a result from rank %d", o.t.rank) + window, "waits for the result"
@@ -227,12 +248,10 @@ func (o *action) tell() (what, state string) {
 		return fmt.Sprintf("one-sided operation with rank %d", o.t.rank) + window, "waits for room or for its end"
 	case o.what == "lock":
 		state = "waits for the lock"
-	case o.what == "Start":
-		state = "waits for the Posts of its group"
-	case o.what == "Wait":
-		state = "waits for the Completes of its group"
 	default:
 		state = "waits for the targets' confirmation"
 	}
 	return o.what + window, state
 }
+
+func inWindow(w *Win) string { return fmt.Sprintf(" in the window of context %d", w.id) }

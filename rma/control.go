@@ -4,13 +4,20 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// A control block has the words of a rank's part of a window, those of its lock.
+// A control block has the words of a rank's part of a window, those of its lock and of
+// the signals to it.
 // Ranks that reach the part reach them too. Blocks are cut from slabs, so that a
 // window takes two cache lines and no page, and are used again: a window has ended
 // when nobody can store to its words any more.
 
 // controlSize is the length in bytes of the blocks of a window of n ranks.
-func controlSize(n int) int { return (8*lockBlockLen(n) + 63) &^ 63 }
+func controlSize(n int) int { return (8*(lockBlockLen(n)+signalKinds*n) + 63) &^ 63 }
+
+// blocksOf are the two parts of a control block.
+func (w *Win) blocksOf(control []byte) (lockBlock, signalBlock) {
+	words, n := wordsOf[uint64](control), lockBlockLen(len(w.targets))
+	return lockBlock(words[:n]), signalBlock(words[n:][:signalKinds*len(w.targets)])
+}
 
 // slabSize is about how long a slab is, in bytes.
 const slabSize = 64 << 10

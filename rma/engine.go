@@ -20,7 +20,10 @@ type Engine struct {
 	idle  []uint64        // free places of ops
 	lanes map[fabric.Peer]*lane
 	slabs []*slab // for control blocks
-	held  int     // locks that this rank has
+	vias  []*via  // to the ranks, one for each fabric: windows share them
+	held  int     // locks that this rank has by the loop, see Win.byCall
+
+	lockers []*Win // windows with locks that calls may take themselves
 
 	hdr     [fabric.MaxHeader]byte // of the packet being sent
 	scratch []byte                 // results being sent
@@ -127,6 +130,21 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 	for _, w := range e.wins {
 		w.peerDown(p, err)
 	}
+}
+
+// to is the way over a fabric. For the owner.
+func (e *Engine) to(d fabric.Domain) *via {
+	for _, v := range e.vias {
+		if v.dom == d {
+			return v
+		}
+	}
+	v := &via{dom: d}
+	if d != nil {
+		v.caps = d.Caps()
+	}
+	e.vias = append(e.vias, v)
+	return v
 }
 
 // add gives an operation a place, and its request that place's number.

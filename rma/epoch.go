@@ -39,13 +39,14 @@ type epochs struct {
 // pairs with end of the change that opened the epoch; the next change clears it.
 // claimed is set as long as a target is locked or in the group of Start, and during
 // the changes to and from that: the change that has set it has the target's other
-// bits, too.
+// bits, too. The loop reads byCall, see Engine.callsHold.
 type targetBlock [4]atomic.Uint64
 
 const (
 	opened = 1 << iota
 	claimed
 	exclusive // the lock is
+	byCall    // and its call takes and releases it itself, see lock_call.go
 
 	eachTarget = 0x1111_1111_1111_1111 // times a bit: that bit of all targets of a word
 )
@@ -118,6 +119,16 @@ func (e *epochs) flush(c Call, target int) error {
 		return nil
 	}
 	return e.locked(c, target)
+}
+
+// passive is flush for the common case: it reports whether there is a passive target
+// epoch with one of the first 64 targets, which no call changes.
+func (e *epochs) passive(target int) bool {
+	s, t := e.load(), uint(target)
+	if s&(freed|callMask<<accessShift) != 0 {
+		return false
+	}
+	return s&anyRequest != 0 || s >= oneLock && t < 64 && e.near[t/16].Load()>>(t%16*4)&opened != 0
 }
 
 // flushAll allows FlushAll, FlushLocalAll and Sync (MPI-4.0 §12.5.4).

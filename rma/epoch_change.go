@@ -9,6 +9,7 @@ type change struct {
 	call      Call
 	assert    Assert
 	exclusive bool // the kind of the lock, of Lock and Unlock
+	byCall    bool // the lock is taken or held so
 }
 
 // fence begins Fence (MPI-4.0 §12.5.1). It ends a fence epoch. Then operations may
@@ -56,15 +57,23 @@ func (e *epochs) free() (change, error) { return e.begin(CallFree, -1, 0) }
 
 // lock begins Lock (MPI-4.0 §12.5.3).
 func (e *epochs) lock(target int, alone bool, a Assert) (change, error) {
+	bits := uint64(0)
+	if alone {
+		bits = exclusive
+	}
+	return e.claim(target, bits, a)
+}
+
+// lockByCall is lock for a shared lock that the call takes itself.
+func (e *epochs) lockByCall(target int, a Assert) (change, error) { return e.claim(target, byCall, a) }
+
+func (e *epochs) claim(target int, bits uint64, a Assert) (change, error) {
 	ch, err := e.begin(CallLock, target, a)
 	if err != nil {
 		return ch, err
 	}
-	ch.exclusive = alone
-	bits := uint64(claimed)
-	if alone {
-		bits |= exclusive
-	}
+	ch.exclusive, ch.byCall = bits&exclusive != 0, bits&byCall != 0
+	bits |= claimed
 	for w, place := e.grow(target).of(target); ; {
 		old := w.Load()
 		if old>>place&claimed != 0 {
@@ -86,7 +95,7 @@ func (e *epochs) unlock(target int) (change, error) {
 	if b := e.at(target); b != nil {
 		w, place := b.of(target)
 		if old := w.And(^uint64(opened<<place)) >> place; old&opened != 0 {
-			return change{e: e, was: s, target: int32(target), call: CallUnlock, exclusive: old&exclusive != 0}, nil
+			return change{e: e, was: s, target: int32(target), call: CallUnlock, exclusive: old&exclusive != 0, byCall: old&byCall != 0}, nil
 		}
 	}
 	return change{}, e.refuse(CallUnlock, target, s, e.notLocked(target))
@@ -185,10 +194,17 @@ func (ch *change) cancel() {
 	}
 }
 
+// byLoop leaves a lock that is not open yet to the loop.
+func (ch *change) byLoop() {
+	ch.byCall = false
+	w, place := ch.e.at(int(ch.target)).of(int(ch.target))
+	w.And(^uint64(byCall << place))
+}
+
 // forget removes a lock.
 func (ch *change) forget() {
 	w, place := ch.e.at(int(ch.target)).of(int(ch.target))
-	w.And(^uint64((opened | claimed | exclusive) << place))
+	w.And(^uint64((opened | claimed | exclusive | byCall) << place))
 	flags := epochState(0)
 	if ch.target == ch.e.rank {
 		flags = selfLocked

@@ -3,8 +3,10 @@ package rma
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/membar"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
 )
@@ -22,7 +24,7 @@ func (w *Win) flush(ctx context.Context, target int, local bool) error {
 		w.look()
 		return t.deadErr()
 	}
-	h := w.wait(ctx, "flush", t.alone(), local, nil)
+	h := w.wait(ctx, "flush", t.alone(), local)
 	_, err := progress.WaitResult(&h)
 	return err
 }
@@ -34,16 +36,29 @@ func (w *Win) flushAll(ctx context.Context, local bool) error {
 		w.look()
 		return w.firstDead()
 	}
-	h := w.wait(ctx, "flush of all targets", nil, local, nil)
+	h := w.wait(ctx, "flush of all targets", nil, local)
 	_, err := progress.WaitResult(&h)
 	return err
+}
+
+// Flushed is Flush where that has nothing to do and nothing to say. It reports whether
+// it was so. Local.
+func (w *Win) Flushed(target int) bool {
+	t := &w.targets[target]
+	if !w.epochs.passive(target) || t.touched.Load() || t.deadErr() != nil {
+		return false
+	}
+	w.look()
+	return true
 }
 
 func (t *target) alone() []*target { return []*target{t} }
 
 // look makes progress now and then for a program that loops over flushes.
 func (w *Win) look() {
-	if w.looks.Add(1)%lookEvery == 0 {
+	n := atomic.LoadUint64(&w.looks) + 1
+	membar.StoreRelease(&w.looks, n) // a lost count is as good
+	if n%lookEvery == 0 {
 		w.e.loop.Glance(func() bool { return false })
 	}
 }
@@ -76,8 +91,8 @@ func (w *Win) waiter(what string, until progress.Expiry, place [3]uintptr) (*act
 	return all, h
 }
 
-// wait starts to flush targets, nil for all that need it, and to call then.
-func (w *Win) wait(ctx context.Context, what string, targets []*target, local bool, then func(all *action)) (h progress.Handle) {
+// wait starts to flush targets, nil for all that need it.
+func (w *Win) wait(ctx context.Context, what string, targets []*target, local bool) (h progress.Handle) {
 	until := progress.Expires(ctx)
 	var place [3]uintptr
 	progress.Callers(&place)
@@ -89,9 +104,6 @@ func (w *Win) wait(ctx context.Context, what string, targets []*target, local bo
 		var all *action
 		if all, h = w.waiter(what, until, place); all.over {
 			return
-		}
-		if then != nil {
-			all.then = func() { then(all) }
 		}
 		for _, t := range append([]*target(nil), targets...) {
 			if !t.touched.Load() {
@@ -120,12 +132,6 @@ func (o *action) note(err error) {
 func (o *action) done(err error) {
 	o.note(err)
 	if o.left--; o.left > 0 || o.over {
-		return
-	}
-	if then := o.then; then != nil {
-		o.then, o.left = nil, 1
-		then()
-		o.done(nil)
 		return
 	}
 	o.w.e.remove(o, o.failure)
@@ -163,14 +169,16 @@ func (f *action) confirm() {
 	case t.down() != nil:
 		return // peerDown ends it, when the memory is out of the peer's reach
 	}
-	if t.native {
+	// What another flush has asked for, and not heard of yet, is this one's too.
+	if t.native || t.flushes.any(func(o *action) bool { return o.fabric }) {
 		t.native, f.kept, t.kept = false, t.kept, nil
 		f.left++
+		f.fabric = true
 		if c := f.conn(); c.Busy() || f.flushFabric() == fabric.ErrAgain {
 			c.Enqueue(f.r)
 		}
 	}
-	if t.unacked && !f.local {
+	if !f.local && (t.unacked || t.flushes.any(func(o *action) bool { return o.asks })) {
 		t.unacked = false
 		f.left++
 		f.asks = true
@@ -210,7 +218,10 @@ func (f *action) endFlush() {
 	if t.err != nil {
 		err, t.err = errors.Join(t.err, err), nil
 	}
-	if t.open.first == nil && !t.native && !t.unacked {
+	switch {
+	case err != nil && f.parent.over:
+		t.err = err // the program has given the wait up, so the next flush tells of it
+	case t.open.first == nil && t.flushes.first == nil && !t.native && !t.unacked:
 		t.settled()
 	}
 	f.w.e.remove(f, nil)
@@ -269,11 +280,12 @@ func (e *Engine) onFlushed(from fabric.Peer, request uint64, h wire.RRefusedHead
 // abandon ends a wait that the program gives up, and what it waits for goes on.
 func (o *action) abandon(err error) {
 	if o.r.Kind == kindAll {
-		o.then = nil
 		if o.give != nil {
 			o.give()
 		}
-		o.w.forsake(o)
+		if o.failure != nil {
+			err = errors.Join(err, o.failure) // no other call tells of it
+		}
 		o.w.e.remove(o, err)
 	}
 }

@@ -23,6 +23,18 @@ type pendingLock struct {
 // ends first the request goes on, and the lock is given back once it is granted; until
 // then the target can't be locked anew. Non-local.
 func (w *Win) Lock(ctx context.Context, exclusive bool, target int, a Assert) error {
+	if !exclusive && w.byCall(target) && a&NoCheck == 0 {
+		ch, err := w.epochs.lockByCall(target, a)
+		switch {
+		case err != nil:
+			return err
+		case w.takeByCall(target):
+			ch.end()
+			return nil
+		}
+		ch.byLoop()
+		return w.acquire(ctx, &ch, lockShared, target)
+	}
 	ch, err := w.epochs.lock(target, exclusive, a)
 	if err != nil {
 		return err
@@ -55,11 +67,14 @@ func (w *Win) Unlock(ctx context.Context, target int) error {
 		ch.cancel()
 		return err
 	}
-	kind := lockShared
-	if ch.exclusive {
-		kind = lockExclusive
+	switch {
+	case ch.byCall:
+		w.dropByCall(target)
+	case ch.exclusive:
+		w.release(lockExclusive, target)
+	default:
+		w.release(lockShared, target)
 	}
-	w.release(kind, target)
 	ch.end()
 	return err
 }
@@ -88,10 +103,10 @@ func (w *Win) acquire(ctx context.Context, ch *change, kind lockClaim, target in
 		ch.end()
 		return nil
 	}
-	var place [3]uintptr
-	progress.Callers(&place)
 	c, err := w.take(kind, target)
 	if c != nil {
+		var place [3]uintptr
+		progress.Callers(&place)
 		err = c.outwait(ctx, *ch, place)
 		if gaveUp(ctx, err) {
 			return err // the change ends with the request
@@ -122,11 +137,16 @@ func (w *Win) takeInTurn(kind lockClaim, target int) (c *pendingLock, err error)
 
 // begun is take for the owner.
 func (w *Win) begun(kind lockClaim, target int) (*pendingLock, error) {
-	c := &pendingLock{w: w}
-	c.op.Lock(&w.origin, kind, target, w.e.held > w.origin.held)
+	w.list()
+	c := w.idle
+	if w.idle = nil; c == nil {
+		c = &pendingLock{w: w}
+	}
+	c.op.Lock(&w.origin, kind, target, w.e.held > w.origin.held || w.e.callsHold())
 	w.pending = append(w.pending, c)
 	c.drive()
 	if ended, err := c.op.Ended(); ended {
+		w.idle = c
 		return nil, err
 	}
 	return c, nil
@@ -212,7 +232,9 @@ func (w *Win) unlock(kind lockClaim, target int) {
 		return
 	}
 	w.e.held--
-	op := &lockOp{}
-	op.Unlock(&w.origin, kind, target)
-	op.run(w.port)
+	if w.leaving == nil {
+		w.leaving = new(lockOp)
+	}
+	w.leaving.Unlock(&w.origin, kind, target)
+	w.leaving.run(w.port)
 }

@@ -55,6 +55,13 @@ var lockBugs = planted.List{
 	{"a request that fails keeps the side", "rma/lock_op.go",
 		"\tcase lockExclusive:\n\t\top.leaveSide()\n\t}\n}\n\n// dropped", "\t}\n}\n\n// dropped", interleavings},
 
+	{"a lock that a call has taken is not known", "rma/lock_call.go",
+		"held = held || bits.Load()", "held = held || 0*bits.Load()", "TestARankThatHoldsALockByACall"},
+	{"a call takes a lock that others wait for", "rma/lock_call.go",
+		"w.rank, false)\n		if !ok", "w.rank, true)\n		if !ok", "TestALockThatACallHasTakenExcludes"},
+	{"a lock that a call takes has no mark", "rma/lock_call.go",
+		"	b.setMark(at, w.rank, lockShared)", "	b.setMark(at, w.rank, lockNone)", "TestALockThatACallHasTakenExcludes"},
+
 	// Deaths.
 	{"a dead rank is left in the queue", "rma/lock_queue.go",
 		"\tq.remove(func(r lockRequest) bool { return r.origin == rank })\n", "", interleavings},

@@ -1,6 +1,10 @@
 package rma
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/weft-mpi/weft/internal/membar"
+)
 
 // lockBlock is the part of a rank's control block that has its lock words: zeroed
 // memory of Domain.Share, in words of 8 bytes. The lock word and the global word,
@@ -48,8 +52,9 @@ func (b lockBlock) marked(at lockAt, origin int) lockClaim {
 	return lockClaim(c)
 }
 
+// setMark stores it, before all that follows but loads.
 func (b lockBlock) setMark(at lockAt, origin int, c lockClaim) {
-	atomic.StoreUint64(b.mark(at, origin), uint64(c)) // pairs with marked
+	membar.StoreRelease(b.mark(at, origin), uint64(c)) // pairs with marked
 }
 
 // lockPackets is what the locks need of the loop: packets, knocks, wakes, and what it

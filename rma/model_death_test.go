@@ -48,6 +48,7 @@ func blames(err error, dead int) error {
 func (p *modelPlan) playDeath(g *mesh, dead, at int) (died bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), *modelWait)
 	defer cancel()
+	p.ends = 0 // a lock that is given up at a death may keep its rank from the next epoch
 	m, err := p.begin(g)
 	if err != nil {
 		return false, err

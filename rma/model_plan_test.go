@@ -103,6 +103,7 @@ type usage struct {
 
 type modelPlan struct {
 	n, eager int
+	ends     uint64 // seed of the contexts that end, 0 for none
 	ways     [4][4]way
 	wins     []modelWindow
 	steps    []*modelStep
@@ -131,6 +132,9 @@ func drawModel(seed uint64) *modelPlan {
 			}
 			p.ways[a][b], p.ways[b][a] = w, w
 		}
+	}
+	if seed%3 == 0 {
+		p.ends = seed
 	}
 	d := planner{r, p}
 	for range 1 + r.IntN(3) {

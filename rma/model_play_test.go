@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 
@@ -42,7 +43,8 @@ type modelRank struct {
 	open    []*modelOp     // that no flush has covered
 	handles map[*modelOp]progress.Handle
 	round   int
-	left    int // calls until the rank dies, if it does
+	left    int        // calls until the rank dies, if it does
+	fates   *rand.Rand // draws contexts that end, nil for none
 	dead    bool
 	failed  error // of requests
 }
@@ -163,7 +165,11 @@ func (p *modelPlan) begin(g *mesh) (*modelRun, error) {
 		m.wins = append(m.wins, w)
 	}
 	for r := range p.n {
-		m.ranks = append(m.ranks, &modelRank{m: m, rank: r, flushes: map[[2]int]int{}, handles: map[*modelOp]progress.Handle{}})
+		k := &modelRank{m: m, rank: r, flushes: map[[2]int]int{}, handles: map[*modelOp]progress.Handle{}}
+		if p.ends != 0 {
+			k.fates = rand.New(rand.NewPCG(p.ends, uint64(r)))
+		}
+		m.ranks = append(m.ranks, k)
 	}
 	return m, nil
 }
@@ -196,7 +202,8 @@ func (p *modelPlan) play(g *mesh) error {
 func (k *modelRank) free(ctx context.Context) (err error) {
 	for _, w := range k.m.wins {
 		x := w.all[k.rank]
-		err = errors.Join(err, x.Fence(ctx, NoSucceed), x.Free(ctx))
+		err = errors.Join(err, k.patiently(ctx, callOpens, x, 0, func(ctx context.Context) error { return x.Fence(ctx, NoSucceed) }),
+			k.patiently(ctx, callOpens, x, 0, x.Free))
 	}
 	return err
 }
@@ -298,15 +305,15 @@ func (k *modelRank) opens(ctx context.Context, w int, u *usage) (err error) {
 	switch u.scheme {
 	case byFence:
 		if k.round == 0 {
-			err = x.Fence(ctx, NoPrecede)
+			err = k.patiently(ctx, callOpens, x, 0, func(ctx context.Context) error { return x.Fence(ctx, NoPrecede) })
 		}
 	case byPost:
-		err = x.Start(ctx, u.group(k.rank, true), u.assert())
+		err = k.patiently(ctx, callOpens, x, 0, func(ctx context.Context) error { return x.Start(ctx, u.group(k.rank, true), u.assert()) })
 	case byLockAll:
-		err = x.LockAll(ctx, u.assert())
+		err = k.lock(ctx, x, false, lockEverywhere, u.assert())
 	case byShared:
 		for t := range k.m.p.n {
-			err = errors.Join(err, x.Lock(ctx, false, t, u.assert()))
+			err = errors.Join(err, k.lock(ctx, x, false, t, u.assert()))
 		}
 	}
 	return err
@@ -323,14 +330,18 @@ func (k *modelRank) ends(ctx context.Context, w int, u *usage) (err error) {
 		if k.round == u.rounds-1 {
 			a = NoSucceed
 		}
-		err = x.Fence(ctx, a)
+		err = k.patiently(ctx, callCloses, x, 0, func(ctx context.Context) error { return x.Fence(ctx, a) })
 	case byPost:
-		err = errors.Join(x.Complete(ctx), k.wait(ctx, x, u.tests))
+		call, target := callExposes, 0 // with nobody there are no operations
+		if group := u.group(k.rank, true); len(group) > 0 {
+			call, target = callCloses, group[0]
+		}
+		err = errors.Join(k.patiently(ctx, call, x, target, x.Complete), k.wait(ctx, x, u.tests))
 	case byLockAll:
-		err = x.UnlockAll(ctx)
+		err = k.unlock(ctx, x, lockEverywhere)
 	case byShared:
 		for t := range k.m.p.n {
-			err = errors.Join(err, x.Unlock(ctx, t))
+			err = errors.Join(err, k.unlock(ctx, x, t))
 			k.settle(w, t, true)
 		}
 	}
@@ -348,7 +359,7 @@ func (k *modelRank) wait(ctx context.Context, x *Win, tests bool) error {
 			return err
 		}
 	}
-	return x.Wait(ctx)
+	return k.patiently(ctx, callExposes, x, 0, x.Wait)
 }
 
 func (k *modelRank) do(ctx context.Context, it item) (err error) {
@@ -360,30 +371,25 @@ func (k *modelRank) do(ctx context.Context, it item) (err error) {
 	case itemOp:
 		return k.call(it)
 	case itemFlush:
-		err = x.Flush(ctx, it.target, it.local)
+		err = k.flush(ctx, x, it.target, it.local)
 		k.settle(it.win, it.target, !it.local)
 	case itemFlushAll:
-		err = x.FlushAll(ctx, it.local)
+		err = k.patiently(ctx, callCloses, x, it.target, func(ctx context.Context) error { return x.FlushAll(ctx, it.local) })
 		k.settle(it.win, -1, !it.local)
 	case itemSync:
 		err = x.Sync()
 	case itemSession:
+		target := it.target
 		if it.targets == nil {
-			err = x.LockAll(ctx, 0)
-		} else {
-			err = x.Lock(ctx, it.exclusive, it.target, 0)
+			target = lockEverywhere
 		}
-		if err != nil {
+		if err = k.lock(ctx, x, it.exclusive, target, 0); err != nil {
 			return err
 		}
 		for _, inner := range it.items {
 			err = errors.Join(err, k.do(ctx, inner))
 		}
-		if it.targets == nil {
-			err = errors.Join(err, x.UnlockAll(ctx))
-		} else {
-			err = errors.Join(err, x.Unlock(ctx, it.target))
-		}
+		err = errors.Join(err, k.unlock(ctx, x, target))
 		k.settle(it.win, it.target, true)
 	case itemCount, itemPeek:
 		err = k.count(ctx, x, it)
@@ -400,7 +406,7 @@ func (k *modelRank) count(ctx context.Context, x *Win, it item) error {
 		if err := x.Do(&Transfer{Old: v[i][:], Target: it.target, At: at}); err != nil {
 			return err
 		}
-		if err := x.Flush(ctx, it.target, i == 0); err != nil {
+		if err := k.flush(ctx, x, it.target, i == 0); err != nil {
 			return err
 		}
 	}

@@ -105,6 +105,9 @@ func newMesh(job string, n, eager int, open func(w way) fabric.Provider, between
 		g.loops, g.engines = append(g.loops, l), append(g.engines, New(l, i, alloc))
 		l.Go()
 	}
+	if met.want == 0 {
+		close(met.all)
+	}
 	for i, l := range g.loops {
 		l.Exclusive(func() {
 			for p := range n {
@@ -119,7 +122,7 @@ func newMesh(job string, n, eager int, open func(w way) fabric.Provider, between
 	case <-time.After(patience):
 		err = errors.New("the ranks have not met")
 	}
-	if n > 1 && err != nil {
+	if err != nil {
 		g.close()
 		return nil, err
 	}
@@ -158,8 +161,8 @@ func (g *mesh) idle(rank int) (err error) {
 					err = fmt.Errorf("rank %d has operations or memory of target %d left", rank, i)
 				}
 			}
-			if len(w.pending)+len(w.local.waiting)+len(w.global.waiting) > 0 || w.posts.wait != nil || w.ends.wait != nil {
-				err = fmt.Errorf("rank %d has locks or signals that are waited for", rank)
+			if len(w.pending)+len(w.local.waiting)+len(w.global.waiting) > 0 {
+				err = fmt.Errorf("rank %d has locks that are waited for", rank)
 			}
 		}
 	})
@@ -191,7 +194,8 @@ func (g *mesh) window(id uint32, mem [][]byte, unit int) ([]*Win, error) {
 	return all, nil
 }
 
-// meeting is a barrier of all ranks, which a death breaks.
+// meeting is a barrier of all ranks, which a death breaks. A rank whose context ends has
+// not come, and may come again.
 type meeting struct {
 	mu     sync.Mutex
 	n, got int
@@ -205,6 +209,9 @@ func newMeeting(n int) *meeting {
 }
 
 func (m *meeting) wait(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	m.mu.Lock()
 	open := m.open
 	if m.got++; m.got == m.n {
@@ -218,6 +225,12 @@ func (m *meeting) wait(ctx context.Context) error {
 	case <-m.broken:
 		return m.why
 	case <-ctx.Done():
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if open != m.open {
+			return nil
+		}
+		m.got--
 		return context.Cause(ctx)
 	}
 }

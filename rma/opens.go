@@ -29,3 +29,13 @@ func (q *opens) remove(o *action) {
 	}
 	o.before, o.behind = nil, nil
 }
+
+// any reports whether f says so of one of them.
+func (q *opens) any(f func(*action) bool) bool {
+	for o := q.first; o != nil; o = o.behind {
+		if f(o) {
+			return true
+		}
+	}
+	return false
+}

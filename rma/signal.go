@@ -3,174 +3,187 @@ package rma
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/membar"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/wire"
 )
 
 // Post, Start, Complete and Wait (MPI-4.0 §12.5.2) are signals between two ranks: a
 // rank tells each of its group that it has exposed its part, and is told by each that
-// the access has ended. They are counted for each rank by itself: a rank may post for
-// its next epoch before others have seen all of this one.
+// the access has ended. They are counted for each rank by itself, and counts only grow:
+// a rank may post for its next epoch before others have seen all of this one.
+//
+// A rank that reaches the other's control block stores its count there and knocks. The
+// others send packets.
 
 // signals are those of one kind that a rank gets in a window.
 type signals struct {
-	spare   map[int]int  // that nobody has waited for yet, by rank
-	awaited map[int]bool // ranks of which one is awaited now
-	group   []int        // and those of which it was there already, as long as wait is set
-	wait    *action      // what waits, or nil
+	words signalBlock
+	kind  int
+	heard map[int]uint64 // by packets, of the ranks that do not reach the words. The owner's
+	taken []uint64       // how many of each rank's calls have waited for. The call's
 }
 
-// expect waits for one signal of each rank of a group, as w.
-func (s *signals) expect(o *action, ranks []int, dead func(rank int) error) {
-	s.wait, s.group = o, ranks
+// signalBlock is the part of a control block with the counts: two words for each rank
+// of the window, which that rank stores.
+type signalBlock []uint64
+
+// The kinds of signals.
+const (
+	signalPost = iota
+	signalEnd
+	signalKinds
+)
+
+func (b signalBlock) word(kind, origin int) *uint64 { return &b[signalKinds*origin+kind] }
+
+// came reports whether a rank's next signal is there, as far as words say.
+func (s *signals) came(rank int) bool {
+	return atomic.LoadUint64(s.words.word(s.kind, rank)) > s.taken[rank] // pairs with the store in signal
+}
+
+// all is came for a group. If all signals are there, it takes them.
+func (s *signals) all(ranks []int) bool {
+	if s.taken == nil {
+		s.taken = make([]uint64, len(s.words)/signalKinds)
+	}
 	for _, r := range ranks {
-		switch {
-		case s.spare[r] > 0:
-			if s.spare[r]--; s.spare[r] == 0 {
-				delete(s.spare, r)
-			}
-			continue
-		case dead(r) != nil:
-			o.note(dead(r))
-			continue
-		case s.awaited == nil:
-			s.awaited = map[int]bool{}
+		if !s.came(r) {
+			return false
 		}
-		s.awaited[r] = true
 	}
-	if len(s.awaited) == 0 {
-		s.end(nil)
-	}
-}
-
-// take counts a signal of a rank.
-func (s *signals) take(rank int, err error) {
-	switch {
-	case s.awaited[rank]:
-		delete(s.awaited, rank)
-		if len(s.awaited) == 0 {
-			s.end(err)
-		} else if err != nil {
-			s.wait.note(err)
-		}
-	case err == nil:
-		s.add(rank)
-	}
-}
-
-// add keeps a signal for later.
-func (s *signals) add(rank int) {
-	if s.spare == nil {
-		s.spare = map[int]int{}
-	}
-	s.spare[rank]++
-}
-
-func (s *signals) end(err error) {
-	o := s.wait
-	s.wait, s.group = nil, nil
-	o.done(err)
-}
-
-// signal sends a signal to each rank.
-func (w *Win) signal(kind uint8, ranks []int) {
 	for _, r := range ranks {
+		s.taken[r]++
+	}
+	return true
+}
+
+// signalWait is the condition that there is a signal of each rank of a group, or its
+// death. A wait that is given up has taken none.
+type signalWait struct {
+	w     *Win
+	s     *signals
+	what  string
+	ranks []int
+	next  int   // the first whose signal may not be there
+	dead  error // of the first of them that is
+}
+
+func (x *signalWait) Ready() (bool, error) {
+	s := x.s
+	for ; x.next < len(x.ranks); x.next++ {
+		r := x.ranks[x.next]
+		if s.came(r) || s.heard[r] > s.taken[r] {
+			continue
+		}
+		err := x.w.targets[r].deadErr()
+		if err == nil {
+			return false, nil
+		}
+		if x.dead == nil {
+			x.dead = err
+		}
+	}
+	return true, nil
+}
+
+// Inward: a rank may be in its own group.
+func (x *signalWait) Inward() {}
+
+// Tell says what is waited for, for reports.
+func (x *signalWait) Tell() (what, state string) {
+	what = x.what + inWindow(x.w)
+	if x.next < len(x.ranks) {
+		of := map[int]string{signalPost: "Post", signalEnd: "Complete"}[x.s.kind]
+		state = fmt.Sprintf("waits for the %s of rank %d of the window", of, x.ranks[x.next])
+	}
+	return what, state
+}
+
+// take takes the signals that are there, once there is nothing left to wait for.
+func (x *signalWait) take() {
+	for _, r := range x.ranks {
+		if x.s.came(r) || x.s.heard[r] > x.s.taken[r] {
+			x.s.taken[r]++
+		}
+	}
+}
+
+// await waits for one signal of each rank. ended says that it has waited for all, and
+// err that one of them is dead, or why it has given up.
+func (w *Win) await(ctx context.Context, what string, s *signals, ranks []int) (ended bool, err error) {
+	if s.all(ranks) {
+		return true, nil
+	}
+	x := &signalWait{w: w, s: s, what: what, ranks: ranks}
+	if err := w.e.loop.WaitFor(progress.Expires(ctx), x); err != nil {
+		return false, err
+	}
+	w.e.loop.Exclusive(x.take)
+	return true, x.dead
+}
+
+// awaited is await without waiting.
+func (w *Win) awaited(what string, s *signals, ranks []int) (ended bool, err error) {
+	if s.all(ranks) {
+		return true, nil
+	}
+	x := &signalWait{w: w, s: s, what: what, ranks: ranks}
+	w.e.loop.Glance(func() bool {
+		if ended, _ = x.Ready(); ended {
+			x.take()
+		}
+		return ended
+	})
+	return ended, x.dead
+}
+
+// signal gives a signal to each rank. Calls that give signals of one kind come one
+// after the other.
+func (w *Win) signal(kind int, ranks []int) {
+	packets := false
+	for _, r := range ranks {
+		t := &w.targets[r]
+		if t.signals == nil {
+			packets = true
+			continue
+		}
+		p := t.signals.word(kind, w.rank)
+		membar.StoreRelease(p, atomic.LoadUint64(p)+1) // pairs with the load in came
 		if r == w.rank {
-			w.signals(kind).take(r, nil)
-			continue
+			w.e.loop.Exclusive(func() {}) // whose end looks at what is Inward
+		} else {
+			t.ep.Knock(false)
 		}
-		w.e.loop.Conn(w.targets[r].peer).Post(kind, uint64(w.id), nil)
 	}
-}
-
-func (w *Win) signals(kind uint8) *signals {
-	if kind == wire.RPost {
-		return &w.posts
+	if !packets {
+		return
 	}
-	return &w.ends
-}
-
-// await starts to wait for one signal of each rank.
-func (w *Win) await(ctx context.Context, what string, s *signals, ranks []int) progress.Handle {
-	return w.wait(ctx, what, []*target{}, false, func(all *action) {
-		all.left++
-		s.expect(all, ranks, func(r int) error { return w.targets[r].deadErr() })
+	w.e.loop.Exclusive(func() {
+		for _, r := range ranks {
+			if t := &w.targets[r]; t.signals == nil {
+				w.e.loop.Conn(t.peer).Post([]uint8{wire.RPost, wire.RComplete}[kind], uint64(w.id), nil)
+			}
+		}
 	})
 }
 
-// onSignal takes one.
+// onSignal takes a packet with one.
 func (e *Engine) onSignal(from fabric.Peer, kind uint8, imm uint64) bool {
 	w := e.win(from, imm)
 	if w == nil {
 		return e.stray(imm, nil)
 	}
-	w.signals(kind).take(w.rankOf(from), nil)
+	s := &w.ends
+	if kind == wire.RPost {
+		s = &w.posts
+	}
+	if s.heard == nil {
+		s.heard = map[int]uint64{}
+	}
+	s.heard[w.rankOf(from)]++
 	return true
-}
-
-// peerDown ends what needs a rank that is down.
-func (w *Win) peerDown(p fabric.Peer, err error) {
-	r := w.rankOf(p)
-	if r < 0 {
-		return
-	}
-	t := &w.targets[r]
-	err = &RankError{Rank: r, Err: err}
-	w.bereft.Store(true)
-	t.dead.Store(&err) // pairs with the loads in deadErr and down
-	for o := t.open.first; o != nil; o = t.open.first {
-		o.end(err)
-	}
-	for f := t.flushes.first; f != nil; f = t.flushes.first {
-		f.note(err)
-		f.endFlush()
-	}
-	for _, k := range t.kept {
-		t.deregister(k.region)
-	}
-	t.kept, t.native, t.unacked = nil, false, false
-	t.settled()
-	w.posts.take(r, err)
-	w.ends.take(r, err)
-	w.lostLocks(r)
-}
-
-// firstDead is the death of a rank of the window, or nil.
-func (w *Win) firstDead() error {
-	if !w.bereft.Load() { // pairs with the store in peerDown
-		return nil
-	}
-	for i := range w.targets {
-		if err := w.targets[i].deadErr(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// RankError is an error about a rank of the window.
-type RankError struct {
-	Rank int // in the window
-	Err  error
-}
-
-func (e *RankError) Error() string { return fmt.Sprintf("rank %d of the window: %v", e.Rank, e.Err) }
-func (e *RankError) Unwrap() error { return e.Err }
-
-// forsake undoes expect for a wait that is given up.
-func (w *Win) forsake(o *action) {
-	for _, s := range []*signals{&w.posts, &w.ends} {
-		if s.wait != o {
-			continue
-		}
-		for _, r := range s.group {
-			if !s.awaited[r] && w.targets[r].deadErr() == nil {
-				s.add(r)
-			}
-		}
-		clear(s.awaited)
-		s.wait, s.group = nil, nil
-	}
 }

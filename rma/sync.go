@@ -5,8 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/progress"
-	"github.com/weft-mpi/weft/wire"
 )
 
 // The calls that open and close epochs (MPI-4.0 §12.5). Each asks the epochs first, and
@@ -39,7 +39,10 @@ func (w *Win) Fence(ctx context.Context, a Assert) error {
 	if a&NoPrecede == 0 {
 		err = w.flushAll(ctx, false)
 	}
-	return ch.close(ctx, errors.Join(err, w.barrier(ctx))) // the others wait, whatever has failed here
+	if !gaveUp(ctx, err) { // else the others wait for the next call
+		err = errors.Join(err, w.barrier(ctx)) // they wait, whatever has failed here
+	}
+	return ch.close(ctx, err)
 }
 
 // Post exposes this rank's part to the ranks of a group (MPI_Win_post, MPI-4.0
@@ -51,7 +54,7 @@ func (w *Win) Post(ranks []int, a Assert) error {
 	}
 	w.posting = ranks
 	if a&NoCheck == 0 {
-		w.e.loop.Exclusive(func() { w.signal(wire.RPost, ranks) })
+		w.signal(signalPost, ranks)
 	}
 	ch.end()
 	return nil
@@ -68,10 +71,10 @@ func (w *Win) Start(ctx context.Context, ranks []int, a Assert) error {
 	}
 	w.starting = ranks
 	if a&NoCheck == 0 {
-		h := w.await(ctx, "Start", &w.posts, ranks)
-		if _, err = progress.WaitResult(&h); err != nil {
-			if ctx == nil || ctx.Err() == nil {
-				w.e.loop.Exclusive(func() { w.signal(wire.RComplete, ranks) })
+		ended, err := w.await(ctx, "Start", &w.posts, ranks)
+		if err != nil {
+			if ended {
+				w.signal(signalEnd, ranks)
 			}
 			ch.cancel()
 			return err
@@ -89,12 +92,22 @@ func (w *Win) Complete(ctx context.Context) error {
 		return err
 	}
 	ranks := w.starting
+	if !w.any.Load() {
+		if err = w.firstDeadOf(ranks); err == nil {
+			w.signal(signalEnd, ranks)
+			ch.end()
+			return nil
+		}
+	}
 	targets := make([]*target, len(ranks))
 	for i, r := range ranks {
 		targets[i] = &w.targets[r]
 	}
-	h := w.wait(ctx, "Complete", targets, false, func(*action) { w.signal(wire.RComplete, ranks) })
+	h := w.wait(ctx, "Complete", targets, false)
 	_, err = progress.WaitResult(&h)
+	if !gaveUp(ctx, err) && !errors.Is(err, fabric.ErrClosed) {
+		w.signal(signalEnd, ranks) // the others wait, whatever has failed here
+	}
 	return ch.close(ctx, err)
 }
 
@@ -105,12 +118,7 @@ func (w *Win) Wait(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h := w.ending
-	if h.Null() {
-		h = w.await(ctx, "Wait", &w.ends, w.posting)
-	}
-	_, err = progress.WaitResult(&h)
-	w.ending = progress.Handle{}
+	_, err = w.await(ctx, "Wait", &w.ends, w.posting)
 	return ch.close(ctx, err)
 }
 
@@ -121,11 +129,8 @@ func (w *Win) Test(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if w.ending.Null() {
-		w.ending = w.await(ctx, "Wait", &w.ends, w.posting)
-	}
-	ended, _, err := progress.Test(&w.ending)
-	if !ended && err == nil {
+	ended, err := w.awaited("Wait", &w.ends, w.posting)
+	if !ended {
 		ch.cancel()
 		return false, nil
 	}
@@ -189,7 +194,9 @@ func (w *Win) Free(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(w.flushAll(ctx, false), w.barrier(ctx))
+	if err = w.flushAll(ctx, false); !gaveUp(ctx, err) { // as in Fence
+		err = errors.Join(err, w.barrier(ctx))
+	}
 	if ch.close(ctx, err); err == nil || w.epochs.load()&freed != 0 {
 		w.discard(err == nil)
 	}

@@ -26,6 +26,15 @@ func (w *Win) Do(x *Transfer) error {
 	if err := w.epochs.op(x.Target); err != nil {
 		return err
 	}
+	if t := &w.targets[x.Target]; x.Kind == 0 && t.mem != nil { // as in direct, with no call between
+		to := t.mem[x.At : x.At+x.bytes()]
+		if x.Old != nil {
+			move(x.Old, to)
+		} else {
+			move(to, x.Src)
+		}
+		return nil
+	}
 	w.do(x)
 	return nil
 }
@@ -51,7 +60,9 @@ func (w *Win) Begin(x *Transfer) (h progress.Handle, err error) {
 	if err := w.epochs.requestOp(x.Target); err != nil {
 		return h, err
 	}
-	if w.direct(x) {
+	// A result that there is none of is the request's failure, so in a dynamic window the
+	// own memory is accessed with a request too.
+	if t := &w.targets[x.Target]; (t.mem != nil || t.rank != w.rank) && w.direct(x) {
 		w.e.loop.Exclusive(func() { h = w.e.loop.Instant() })
 		return h, nil
 	}
@@ -70,7 +81,12 @@ func (w *Win) direct(x *Transfer) bool {
 	switch {
 	case t.mem == nil && t.rank == w.rank:
 		own := *x // so that x, which no closure has, is not on the heap
-		w.e.loop.Exclusive(func() { w.applyAttached(t, &own) })
+		w.e.loop.Exclusive(func() {
+			if err := w.applyAttached(&own); err != nil {
+				t.touch()
+				t.fail(err)
+			}
+		})
 		return true
 	case t.mem == nil:
 		return false
@@ -91,7 +107,11 @@ func (w *Win) direct(x *Transfer) bool {
 		w.e.loop.Exclusive(func() { own.apply(to) })
 		return true
 	}
-	x.apply(to)
+	if x.Compare != nil {
+		compareAndSwap(x.Kind, to, x.Compare, x.Src, x.Old)
+	} else {
+		accumulate(x.Code, x.Kind, to, x.Src, x.Old)
+	}
 	return true
 }
 
@@ -121,17 +141,14 @@ func move(dst, src []byte) {
 }
 
 // applyAttached does it with memory of this rank in a dynamic window.
-func (w *Win) applyAttached(t *target, x *Transfer) {
+func (w *Win) applyAttached(x *Transfer) error {
 	n := uint64(x.bytes())
 	to := w.find(uint64(x.At), n)
 	if to == nil && n > 0 {
-		t.touch()
-		if t.err == nil {
-			t.err = &RangeError{t.rank, uint64(x.At), n}
-		}
-		return
+		return &RangeError{w.rank, uint64(x.At), n}
 	}
 	x.apply(to)
+	return nil
 }
 
 // combine accumulates operands to elements of this rank's part, for the owner of its

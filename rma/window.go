@@ -32,24 +32,26 @@ type Win struct {
 	barrier func(context.Context) error // of the ranks, for Fence and Free
 
 	// What a call keeps for the one that ends its epoch.
-	starting []int           // the group of Start
-	posting  []int           // that of Post
-	ending   progress.Handle // what Test has begun
+	starting []int   // the group of Start
+	posting  []int   // that of Post
+	posts    signals // of the ranks whose parts this one may use
+	ends     signals // of the ranks that have used this one's
 
-	any    atomic.Bool   // touched is not empty: as target.touched
-	bereft atomic.Bool   // a rank of the window is down: as target.dead
-	looks  atomic.Uint32 // flushes without anything to do; pairs with itself
-	fences uint32        // see fence
+	any    atomic.Bool // touched is not empty: as target.touched
+	bereft atomic.Bool // a rank of the window is down: as target.dead
+	looks  uint64      // flushes without anything to do, about; loaded and stored by look
+	fences uint32      // see fence
+	listed atomic.Bool // on the engine's list, see lock_call.go
 
 	// The owner's.
 	touched []*target // with operations that no flush has covered
-	posts   signals   // of the ranks whose parts this one may use
-	ends    signals   // of the ranks that have used this one's
 
 	over bool
 
 	origin    lockOrigin
 	pending   []*pendingLock
+	idle      *pendingLock // to be used again
+	leaving   *lockOp      // the release under way
 	port      *lockReach
 	unchecked map[int]bool // targets locked with NoCheck, of which nobody else knows
 	local     lockQueue    // of the lock of this rank's part
@@ -75,12 +77,13 @@ type target struct {
 	size int         // bytes
 	unit int         // displacement unit
 
-	mem   []byte // the part, if loads and stores reach it
-	lines []byte // the control block, if they reach that
+	mem     []byte          // the part, if loads and stores reach it
+	lines   []byte          // the control block, if they reach that
+	signals signalBlock     // of it
+	ep      fabric.Endpoint // to knock at, with lines
 
 	memory, control fabric.Remote // as the peer's fabric names them
-	caps            fabric.Caps
-	dom             fabric.Domain
+	*via
 
 	// dead is why the rank is down. Stored by the owner, loaded by calls.
 	dead atomic.Pointer[error]
@@ -97,6 +100,12 @@ type target struct {
 	flushes opens  // and flushes
 	kept    []kept
 	err     error // the first failure since the last flush
+}
+
+// via is the fabric to a rank, none to this one itself. It does not change.
+type via struct {
+	dom  fabric.Domain
+	caps fabric.Caps
 }
 
 // kept is memory that the fabric may read until the next flush.
@@ -127,7 +136,8 @@ func (e *Engine) Prepare(id uint32, ranks *group.Map, rank, size int, mem []byte
 	w.port = &lockReach{lockSender{w}, rank, make([]lockBlock, size)}
 	e.loop.Exclusive(func() {
 		if err = w.register(); err == nil {
-			w.port.blocks[rank] = lockBlock(wordsOf[uint64](w.lines))
+			w.port.blocks[rank], w.posts.words = w.blocksOf(w.lines)
+			w.posts.kind, w.ends.kind, w.ends.words = signalPost, signalEnd, w.posts.words
 			e.wins[id] = w
 		}
 	})
@@ -163,12 +173,11 @@ func (w *Win) rankOf(p fabric.Peer) int {
 // other ranks. For the owner.
 func (w *Win) register() error {
 	for i := range w.targets {
-		t := &w.targets[i]
-		if i == w.rank {
-			continue
+		if t := &w.targets[i]; i == w.rank {
+			t.via = w.e.to(nil)
+		} else {
+			t.via = w.e.to(w.e.loop.Via(t.peer))
 		}
-		t.dom = w.e.loop.Via(t.peer)
-		t.caps = t.dom.Caps()
 	}
 	lines, err := w.e.control(w)
 	if err != nil {
@@ -231,7 +240,9 @@ func (w *Win) Join(parts []Part, barrier func(context.Context) error) error {
 			if e := w.targets[i].join(&parts[i]); e != nil && err == nil {
 				err = fmt.Errorf("rank %d: %w", i, e)
 			}
-			w.port.blocks[i] = lockBlock(wordsOf[uint64](w.targets[i].lines))
+			if t := &w.targets[i]; t.lines != nil {
+				w.port.blocks[i], t.signals = w.blocksOf(t.lines)
+			}
 		}
 	})
 	return err
@@ -269,7 +280,7 @@ func (t *target) join(p *Part) error {
 	if err != nil || len(lines) < controlSize(len(w.targets)) {
 		return nil
 	}
-	t.lines = lines
+	t.lines, t.ep = lines, c.Endpoint()
 	switch {
 	case w.dynamic:
 	case t.size == 0:
@@ -304,6 +315,7 @@ func (w *Win) discard(all bool) {
 		}
 		w.over = true
 		delete(w.e.wins, w.id)
+		w.unlist()
 		for _, h := range w.regions {
 			if h.region.Handle != 0 {
 				h.dom.Deregister(h.region) // which can only fail for a region that is none

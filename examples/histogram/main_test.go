@@ -1,25 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"testing"
 
-	"github.com/weft-mpi/weft/boot"
-	"github.com/weft-mpi/weft/mpi"
+	"github.com/weft-mpi/weft/internal/program"
 )
 
-// asRank makes the test binary the program.
-const asRank = "WEFT_TEST_HISTOGRAM"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asRank) != "" {
-		main()
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { program.Main(m, main) }
 
 // check checks what a job of n ranks has printed: the histogram.
 func check(t *testing.T, out string, n int) {
@@ -44,29 +32,6 @@ func TestNumbersAreInAllBinsAndMoreInLowOnes(t *testing.T) {
 	}
 }
 
-func TestGoroutinesCount(t *testing.T) {
-	for n := 1; n <= 8; n++ {
-		var out bytes.Buffer
-		if err := mpi.Run(n, func(w *mpi.World) error { return count(w.Comm(), &out) }); err != nil {
-			t.Fatal(err)
-		}
-		check(t, out.String(), n)
-	}
-}
+func TestGoroutinesCount(t *testing.T) { program.Goroutines(t, 8, count, check) }
 
-func TestProcessesCount(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := 1; n <= 8; n++ {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			var out bytes.Buffer
-			l := boot.Launch{N: n, Path: exe, Env: append(os.Environ(), asRank+"=1"), Stdout: &out, Stderr: os.Stderr}
-			if err := l.Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			check(t, out.String(), n)
-		})
-	}
-}
+func TestProcessesCount(t *testing.T) { program.Processes(t, 8, check) }

@@ -3,25 +3,15 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/program"
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// asRank makes the test binary the program.
-const asRank = "WEFT_TEST_PREFIX"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asRank) != "" {
-		main()
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { program.Main(m, main) }
 
 // check checks what a job of n ranks has printed: every item of every rank, in the
 // order of ranks, from the number on that the items before it make. It returns how many
@@ -78,18 +68,5 @@ func TestGoroutinesNumberTheirItems(t *testing.T) {
 }
 
 func TestProcessesNumberTheirItems(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := 1; n <= 8; n++ {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			var out bytes.Buffer
-			l := boot.Launch{N: n, Path: exe, Env: append(os.Environ(), asRank+"=1"), Stdout: &out, Stderr: os.Stderr}
-			if err := l.Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			check(t, out.String(), n)
-		})
-	}
+	program.Processes(t, 8, func(t *testing.T, out string, n int) { check(t, out, n) })
 }

@@ -1,25 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"testing"
 
-	"github.com/weft-mpi/weft/boot"
-	"github.com/weft-mpi/weft/mpi"
+	"github.com/weft-mpi/weft/internal/program"
 )
 
-// asRank makes the test binary the program.
-const asRank = "WEFT_TEST_QUEUE"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asRank) != "" {
-		main()
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { program.Main(m, main) }
 
 // check checks what a job of n ranks has printed.
 func check(t *testing.T, out string, n int) {
@@ -41,29 +29,6 @@ func TestTheWorkOfAnItemIsItsSteps(t *testing.T) {
 	}
 }
 
-func TestGoroutinesWork(t *testing.T) {
-	for n := 1; n <= 8; n++ {
-		var out bytes.Buffer
-		if err := mpi.Run(n, func(w *mpi.World) error { return work(w.Comm(), &out) }); err != nil {
-			t.Fatal(err)
-		}
-		check(t, out.String(), n)
-	}
-}
+func TestGoroutinesWork(t *testing.T) { program.Goroutines(t, 8, work, check) }
 
-func TestProcessesWork(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := 1; n <= 8; n++ {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			var out bytes.Buffer
-			l := boot.Launch{N: n, Path: exe, Env: append(os.Environ(), asRank+"=1"), Stdout: &out, Stderr: os.Stderr}
-			if err := l.Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			check(t, out.String(), n)
-		})
-	}
-}
+func TestProcessesWork(t *testing.T) { program.Processes(t, 8, check) }

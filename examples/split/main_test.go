@@ -1,26 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/weft-mpi/weft/boot"
-	"github.com/weft-mpi/weft/mpi"
+	"github.com/weft-mpi/weft/internal/program"
 )
 
-// asRank makes the test binary the program.
-const asRank = "WEFT_TEST_SPLIT"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asRank) != "" {
-		main()
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { program.Main(m, main) }
 
 // check checks what a job of n ranks has printed: the product, in the lines of each
 // row of its grid.
@@ -59,29 +47,6 @@ func TestAGridHasItsRanksInRowsAndColumns(t *testing.T) {
 	}
 }
 
-func TestGoroutinesMultiply(t *testing.T) {
-	for n := 1; n <= 9; n++ {
-		var out bytes.Buffer
-		if err := mpi.Run(n, func(w *mpi.World) error { return multiply(w.Comm(), &out) }); err != nil {
-			t.Fatal(err)
-		}
-		check(t, out.String(), n)
-	}
-}
+func TestGoroutinesMultiply(t *testing.T) { program.Goroutines(t, 9, multiply, check) }
 
-func TestProcessesMultiply(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := 1; n <= 8; n++ {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			var out bytes.Buffer
-			l := boot.Launch{N: n, Path: exe, Env: append(os.Environ(), asRank+"=1"), Stdout: &out, Stderr: os.Stderr}
-			if err := l.Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			check(t, out.String(), n)
-		})
-	}
-}
+func TestProcessesMultiply(t *testing.T) { program.Processes(t, 8, check) }
