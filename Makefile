@@ -53,10 +53,12 @@ stress:
 bugs:
 	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./fabric/... ./pt2pt ./partitioned ./comm ./coll ./rma -run PlantedBugs -v
 
-# The simulations with new seeds, for as long as SOAK says.
+# The simulations with new seeds, for as long as SOAK says; from FROM on they are
+# the same each time.
 SOAK ?= 10m
+FROM ?= $$(date +%s)00000
 soak:
-	$(GO) test -timeout 0 ./pt2pt ./partitioned ./comm ./rma -run 'Test(Sim|Model)$$' -soak $(SOAK) -from $$(date +%s)00000 -v
+	$(GO) test -timeout 0 ./pt2pt ./partitioned ./comm ./rma -run 'Test(Sim|Model)$$' -soak $(SOAK) -from $(FROM) -v
 
 # The kill matrix: a rank dies in each state of each protocol. FAULTS has further
 # flags.

@@ -126,12 +126,46 @@ func (a aborts) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []by
 		return
 	}
 	news := abort{h.Call(), &CallError{Rank: int(from), Code: h.Code(), Text: string(body)}}
-	if c := a.in.running[wire.User(uint32(imm))]; c != nil {
+	c := a.in.running[wire.User(uint32(imm))]
+	if c == nil && !a.in.P2P.Freed(uint32(imm)) { // else nothing of it is under way
+		c = a.in.concerned(wire.User(uint32(imm)), news)
+	}
+	if c != nil {
 		c.breakFrom(news.seq, news.err)
-	} else if a.in.P2P.Freed(uint32(imm)) {
-		return // nothing of it is under way
-	} else if c := a.in.concerned(wire.User(uint32(imm)), news); c != nil {
-		c.breakFrom(news.seq, news.err)
+		a.in.hear(from, heard{c, news})
+	}
+}
+
+// heard is an Abort that has come, also for a communicator that has been freed since.
+type heard struct {
+	c    *Comm
+	news abort
+}
+
+// hear keeps what a rank has told of the earliest call of each communicator. For the
+// owner.
+func (in *Instance) hear(from fabric.Peer, h heard) {
+	for i, old := range in.heard[from] {
+		if old.c == h.c {
+			if int32(h.news.seq-old.news.seq) < 0 {
+				in.heard[from][i] = h
+			}
+			return
+		}
+	}
+	in.heard[from] = append(in.heard[from], h)
+}
+
+// PeerDown passes on what a rank has told, if it has left: not all of it may have left
+// with it. Of a rank that has died all know, and fail.
+func (a aborts) PeerDown(p fabric.Peer, err error) {
+	told := a.in.heard[p]
+	delete(a.in.heard, p)
+	if !errors.Is(err, fabric.ErrPeerLeft) {
+		return
+	}
+	for _, h := range told {
+		h.c.tellAbort(h.news.seq, h.news.err)
 	}
 }
 
@@ -175,4 +209,3 @@ func (aborts) Start(*progress.Request)              {}
 func (aborts) Resume(*progress.Request) error       { return nil }
 func (aborts) Cancel(*progress.Request, error) bool { return false }
 func (aborts) Complete(*progress.Request, error)    {}
-func (aborts) PeerDown(fabric.Peer, error)          {}

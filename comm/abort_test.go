@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/coll"
+	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/pt2pt"
 	"github.com/weft-mpi/weft/wire"
 )
 
@@ -135,5 +137,46 @@ func TestACallBeforeTheOneThatHasFailedIsMade(t *testing.T) {
 				return nil
 			}))
 		})
+	}
+}
+
+// What a rank that has left in order has told one rank all get to know: what it told the
+// others may not have left with it.
+func TestAnAbortOfARankThatHasLeftIsPassedOn(t *testing.T) {
+	for _, freed := range []bool{false, true} {
+		ranks := engines(t, 3)
+		noErrors(t, each(ranks, func(ctx context.Context, in *Instance) error {
+			d, err := in.World.Dup(ctx)
+			if err != nil {
+				return err
+			}
+			switch in.World.Rank {
+			case 1:
+				h := wire.MakeAbort(make([]byte, wire.AbortSize), 16, 0)
+				for range 2 {
+					in.Loop.Exclusive(func() { aborts{in}.Deliver(0, wire.Abort, uint64(d.Library()), h, []byte("no")) })
+				}
+				if n := len(in.heard[0]); n != 1 {
+					return fmt.Errorf("%d aborts of one communicator are kept", n)
+				}
+				if freed {
+					d.Free()
+				}
+				in.Loop.Exclusive(func() { aborts{in}.PeerDown(0, fabric.ErrPeerLeft) })
+				sent := in.P2P.Isend(ctx, pt2pt.Standard, 2, in.World.ID, 1, nil)
+				_, err = progress.WaitResult(&sent)
+				return err
+			case 2:
+				h := in.P2P.Irecv(ctx, 1, in.World.ID, 1, nil) // which comes behind it
+				if _, err := progress.WaitResult(&h); err != nil {
+					return err
+				}
+				var told *CallError
+				if !errors.As(d.Broken(), &told) || told.Rank != 1 {
+					return fmt.Errorf("freed %t: %v, want what rank 1 has passed on", freed, d.Broken())
+				}
+			}
+			return nil
+		}))
 	}
 }

@@ -51,7 +51,7 @@ var callBugs = planted.List{
 	{"the first failure that is heard of counts", "comm/abort.go",
 		"if !first && !c.sparesOwned(seq) {", "if !first {", "TestTheEarliest"},
 	{"an abort in a freed communicator is kept", "comm/abort.go",
-		"} else if a.in.P2P.Freed(uint32(imm)) {", "} else if false {", "TestAnAbortInAFreed"},
+		"if c == nil && !a.in.P2P.Freed(uint32(imm)) {", "if c == nil {", "TestAnAbortInAFreed"},
 	{"a shorter message passes", "comm/collective.go",
 		"err == nil && res.Bytes != uint64(len(b))", "err == nil && res.Bytes > uint64(len(b))", "TestCountsThatDiffer"},
 	{"a shorter message of several passes", "comm/collective.go",
@@ -179,4 +179,6 @@ var idBugs = planted.List{
 		"\t\tcase !k.in.P2P.Reserve(uint32(id)):\n\t\t\toutcome = outcomeClash\n", "\t\tcase !k.in.P2P.Reserve(uint32(id)):\n", "TestIdsThatClash"},
 	{"a creation that has failed keeps its id", "comm/creation.go",
 		"\t\tk.in.P2P.Unreserve(k.id)\n", "", "TestAFailedDup|TestIdsThatClash"},
+	{"what a rank has told that has left is not passed on", "comm/abort.go",
+		"\tif !errors.Is(err, fabric.ErrPeerLeft) {\n", "\tif true {\n", "TestAnAbortOfARankThatHasLeft"},
 }

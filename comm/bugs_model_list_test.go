@@ -86,7 +86,7 @@ var modelBugs = []bug{
 	{"an early abort is forgotten", "comm/lifetime.go",
 		"\tnews, told := in.early[c.ID]\n", "\tnews, told := in.early[c.ID+1]\n", 3000},
 	{"an abort in a freed communicator is kept", "comm/abort.go",
-		"} else if a.in.P2P.Freed(uint32(imm)) {", "} else if false {", 1000},
+		"if c == nil && !a.in.P2P.Freed(uint32(imm)) {", "if c == nil {", 1000},
 	{"who leaves amid calls counts as dead", "comm/abort.go",
 		" && !errors.Is(err, fabric.ErrPeerLeft)", "", 1000},
 	{"a freed communicator's context stays forbidden", "comm/lifetime.go",

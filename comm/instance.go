@@ -57,9 +57,10 @@ type Instance struct {
 
 	ended   atomic.Bool // stored by End, under mu; loaded by Ended
 	mu      sync.Mutex
-	live    map[*Comm]struct{} // communicators that are not over
-	early   map[uint32]abort   // aborts of communicators that are not made here yet, by context; under mu
-	running map[uint32]*Comm   // communicators with nonblocking collective calls under way, by id; the owner's
+	live    map[*Comm]struct{}      // communicators that are not over
+	early   map[uint32]abort        // aborts of communicators that are not made here yet, by context; under mu
+	heard   map[fabric.Peer][]heard // Aborts, by who has sent them; the owner's
+	running map[uint32]*Comm        // communicators with nonblocking collective calls under way, by id; the owner's
 
 	comparisons *comparisons
 	check       bool   // see Config
@@ -70,7 +71,7 @@ type Instance struct {
 // New starts the engine. The domains of cfg.Progress are the Instance's from then
 // on: Close closes them. Local.
 func New(cfg Config) *Instance {
-	in := &Instance{Loop: progress.New(cfg.Progress), live: map[*Comm]struct{}{}, running: map[uint32]*Comm{}, ids: newIDs(cfg.Draw, cfg.Rank), classify: cfg.Classify, check: cfg.Check}
+	in := &Instance{Loop: progress.New(cfg.Progress), live: map[*Comm]struct{}{}, running: map[uint32]*Comm{}, heard: map[fabric.Peer][]heard{}, ids: newIDs(cfg.Draw, cfg.Rank), classify: cfg.Classify, check: cfg.Check}
 	size := len(cfg.Progress.Addrs)
 	in.P2P = pt2pt.New(in.Loop, cfg.Rank, size)
 	in.P2P.Limit(cfg.Limits)

@@ -97,6 +97,9 @@ func (op *modelOp) expected() bool {
 	if op.call.data != nil {
 		return false
 	}
+	if op.unmet() {
+		return true
+	}
 	switch want := op.call.expected(op.member).(type) {
 	case nil:
 		return false
@@ -121,10 +124,25 @@ func (op *modelOp) allowed() {
 	case errors.Is(err, context.Canceled) && op.cancelled:
 		w.cancelled++
 	case w.torn && (errors.Is(err, mem.ErrSim) || errors.Is(err, pt2pt.ErrNotFetched) || errors.Is(err, pt2pt.ErrNotWritten)):
-	case errors.Is(err, fabric.ErrPeerDown) && slices.ContainsFunc(op.call.comm.worlds, func(i int) bool { return w.ranks[i].dead || w.ranks[i].left }):
+	case errors.Is(err, fabric.ErrPeerDown) && w.without(op.call.comm):
 	default:
 		w.fail("rank %d, %v: %w", op.r.id, op.call, err)
 	}
+}
+
+// unmet reports whether a Connect has failed because the other group has lost a rank,
+// as its leader here has seen, or has told its own. That breaks nothing.
+func (op *modelOp) unmet() bool {
+	x, w := op.call.connect, op.r.w
+	if x == nil || w.lost(op.call.comm) || !errors.Is(op.err, fabric.ErrPeerDown) && !errors.As(op.err, new(*CreationError)) {
+		return false
+	}
+	return w.without(x.calls[0].comm) || w.without(x.calls[1].comm)
+}
+
+// without reports whether a rank of a communicator has died, or left, in order or not.
+func (w *modelWorld) without(c *modelComm) bool {
+	return slices.ContainsFunc(c.worlds, func(i int) bool { return w.ranks[i].dead || w.ranks[i].left })
 }
 
 // own reports whether the failure began here.

@@ -51,7 +51,11 @@ func (k *modelCall) String() string {
 	for _, c := range k.children {
 		made = append(made, c.id)
 	}
-	return fmt.Sprintf("call %d of communicator %d, the creation of %v with the failures %v", k.index, k.comm.id, made, k.wrong)
+	with := ""
+	if k.connect != nil {
+		with = fmt.Sprintf(" between communicators %d and %d", k.connect.calls[0].comm.id, k.connect.calls[1].comm.id)
+	}
+	return fmt.Sprintf("call %d of communicator %d, the creation of %v%s with the failures %v", k.index, k.comm.id, made, with, k.wrong)
 }
 
 // errModel is why a rank can't take part in a creation.

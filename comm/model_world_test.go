@@ -390,18 +390,20 @@ func (r *modelRank) leave() {
 	if len(r.reqs) > 0 {
 		return
 	}
-	for _, o := range w.ranks {
-		if o != r && r.in.Loop.Conn(fabric.Peer(o.id)).Busy() {
-			return
-		}
+	if !r.owes() {
+		r.exit()
 	}
-	r.exit()
+}
+
+// owes reports whether packets wait to be sent.
+func (r *modelRank) owes() bool {
+	return slices.ContainsFunc(r.w.ranks, func(o *modelRank) bool { return o != r && r.in.Loop.Conn(fabric.Peer(o.id)).Busy() })
 }
 
 // exit ends a rank whatever is under way.
 func (r *modelRank) exit() {
 	w := r.w
-	r.quit = len(r.ops) > 0 || len(r.startable()) > 0
+	r.quit = len(r.ops) > 0 || len(r.startable()) > 0 || r.owes()
 	w.note("rank %d leaves, amid its calls %t", r.id, r.quit)
 	w.left++
 	r.left, r.drops = true, r.dropped()
