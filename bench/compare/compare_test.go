@@ -180,7 +180,7 @@ func TestOlderOSUIsUnderstoodAndSizesThatOneLacksAreNamed(t *testing.T) {
 	if !strings.Contains(notes, "MPI_CHAR size 2") || !strings.Contains(notes, "printed 0, so not compared: Avg Latency(us) of MPI_CHAR size 4") {
 		t.Errorf("notes %q", notes)
 	}
-	if c := r.Metrics[0].coarse; math.Abs(c-0.01) > 1e-12 {
+	if c := r.Metrics[0].Coarse; math.Abs(c-0.01) > 1e-12 {
 		t.Errorf("two decimals of 0.50 are uncertain by %v", c)
 	}
 }
@@ -280,7 +280,7 @@ func TestASingleValueCannotBeDrawn(t *testing.T) {
 func sample(two bool) *Result {
 	f, _ := someFloor()
 	r := &Result{Benchmark: "latency", Rounds: 7, Ours: "osu-go latency", Floor: &f,
-		Theirs: "mpirun.openmpi -n 2 --bind-to core bench/peers/bin/latency.openmpi", names: [2]string{"osu-go", "theirs"}}
+		Theirs: "mpirun.openmpi -n 2 --bind-to core bench/peers/bin/latency.openmpi", Names: [2]string{"osu-go", "theirs"}}
 	m := Metric{Name: "Avg Latency(us)", Key: "avg_latency_us", Better: "lower is better", First: "Size", lower: true}
 	for n := 1; n <= 4<<20; n *= 2 {
 		a, b := 0.09+float64(n)/30e3, 0.16+float64(n)/12e3

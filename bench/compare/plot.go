@@ -70,7 +70,7 @@ func (r *Result) draw(dc draw.Canvas, panels []panel) error {
 	for i, p := range panels {
 		left := panelWidth * vg.Length(i)
 		area := draw.Crop(dc, left+margin, left+panelWidth-width-margin, margin, -headHeight)
-		if err := p.draw(area, r.names); err != nil {
+		if err := p.draw(area, r.Names); err != nil {
 			return fmt.Errorf("draw %s: %w", p.m.Name, err)
 		}
 	}
@@ -99,11 +99,11 @@ func style(size vg.Length, c color.Color) draw.TextStyle {
 func (r *Result) head(dc draw.Canvas) {
 	at := func(y vg.Length) vg.Point { return vg.Point{X: dc.Min.X + margin + 4, Y: dc.Max.Y - y} }
 	title := style(15, ink)
-	dc.FillText(title, at(24), fmt.Sprintf("%s: %s and %s", r.Benchmark, r.names[0], r.names[1]))
+	dc.FillText(title, at(24), fmt.Sprintf("%s: %s and %s", r.Benchmark, r.Names[0], r.Names[1]))
 	small := style(8.5, grey)
 	dc.FillText(small, at(39), fmt.Sprintf("median of %d rounds taken in turns, shaded from the first quartile to the third", r.Rounds))
 	most := int((dc.Max.X - dc.Min.X) / 4.6)
-	dc.FillText(small, at(51), shorten(r.names[1]+": "+r.Theirs, most))
+	dc.FillText(small, at(51), shorten(r.Names[1]+": "+r.Theirs, most))
 }
 
 func shorten(s string, most int) string {

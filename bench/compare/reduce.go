@@ -15,25 +15,24 @@ import (
 type Result struct {
 	Benchmark string       `json:"benchmark"`
 	Rounds    int          `json:"rounds"`
-	Ours      string       `json:"ours"` // command lines
+	Names     [2]string    `json:"names"` // of ours and theirs, in tables and plots
+	Ours      string       `json:"ours"`  // command lines
 	Theirs    string       `json:"theirs"`
 	Floor     *floor.Floor `json:"floor,omitempty"` // over all rounds
 	Metrics   []Metric     `json:"metrics"`
 	Notes     []string     `json:"notes,omitempty"` // what could not be compared, and why
-
-	names [2]string
 }
 
 // Metric is the comparison of one column.
 type Metric struct {
 	Name   string  `json:"name"` // as ours prints it: "Avg Latency(us)"
 	Key    string  `json:"key"`
-	Better string  `json:"better"` // "lower is better" or "higher is better"
-	First  string  `json:"-"`      // header of the sizes; empty if there are none
+	Better string  `json:"better"`           // "lower is better" or "higher is better"
+	First  string  `json:"first,omitempty"`  // header of the sizes; empty if there are none
+	Coarse float64 `json:"coarse,omitempty"` // largest relative error of a value of theirs by its rounding
 	Points []Point `json:"points"`
 
-	lower  bool
-	coarse float64 // largest relative error of a value of theirs by its rounding
+	lower bool
 }
 
 // Point is the comparison of one row.
@@ -70,7 +69,7 @@ func reduce(c Config, ours, theirs []*osufmt.Table, floors []floor.Floor) (*Resu
 		Rounds:    len(ours),
 		Ours:      strings.Join(c.Ours.Argv, " "),
 		Theirs:    strings.Join(c.Theirs.Argv, " "),
-		names:     [2]string{c.Ours.Name, c.Theirs.Name},
+		Names:     [2]string{c.Ours.Name, c.Theirs.Name},
 	}
 	if len(floors) > 0 {
 		f := floor.Merge(floors)
@@ -129,7 +128,7 @@ func collect(tabs []*osufmt.Table) columns {
 	}
 	for _, s := range tabs[0].Sections {
 		for _, col := range s.Columns {
-			id := identity(col)
+			id := col.Identity()
 			switch {
 			case len(c.by[id]) == len(tabs):
 				if !slices.Contains(c.ids, id) {
@@ -152,7 +151,7 @@ func measured(t *osufmt.Table) map[string]values {
 			if col.Better == osufmt.Neither {
 				continue
 			}
-			id := identity(col)
+			id := col.Identity()
 			v, ok := out[id]
 			if !ok {
 				v = values{col: col, at: map[place]float64{}}
@@ -172,12 +171,6 @@ func measured(t *osufmt.Table) map[string]values {
 		}
 	}
 	return out
-}
-
-// identity is the same for a column in all versions of OSU: 7.1 says "Latency
-// (us)" where 7.4 says "Avg Latency(us)".
-func identity(c osufmt.Column) string {
-	return strings.TrimPrefix(strings.ReplaceAll(c.Key, "_", ""), "avg")
 }
 
 // metric compares one column, whose values are given for each round.
@@ -213,9 +206,9 @@ func (r *Result) metric(c Config, ours, theirs []values) Metric {
 		}
 		pt := Point{Datatype: p.datatype, Size: p.size, Ours: spread.Of(a), Theirs: spread.Of(b), Ratio: spread.Of(ratio)}
 		if r.Floor != nil {
-			pt.Floor = limit(*r.Floor, c, m, p.size)
+			pt.Floor = Limit(*r.Floor, c.Benchmark, c.Ranks, m.Name, p.size)
 		}
-		m.coarse = max(m.coarse, rounding(theirs[0].col.Decimals)/pt.Theirs.Median)
+		m.Coarse = max(m.Coarse, rounding(theirs[0].col.Decimals)/pt.Theirs.Median)
 		m.Points = append(m.Points, pt)
 	}
 	if len(absent) > 0 {
@@ -249,16 +242,14 @@ func rounding(decimals int) float64 {
 // cost of each message does.
 const minCopied = 4096
 
-// limit is the floor of a metric, or 0 where none is known.
-func limit(f floor.Floor, c Config, m Metric, size int) float64 {
+// Limit is the floor f of a benchmark's column at a size, in the column's unit,
+// or 0 where none is known. For a table without sizes size is 0.
+func Limit(f floor.Floor, benchmark string, ranks int, column string, size int) float64 {
 	switch {
-	case strings.HasSuffix(m.Name, "(us)") && strings.Contains(strings.ToLower(m.Name), "lat"):
-		if m.First == "" {
-			size = 0
-		}
+	case strings.HasSuffix(column, "(us)") && strings.Contains(strings.ToLower(column), "lat"):
 		return f.Latency(size)
-	case strings.HasSuffix(m.Name, "MB/s") || strings.HasSuffix(m.Name, "(MB/s)"):
-		if c.Ranks == 2 && c.Benchmark != "bibw" && size >= minCopied {
+	case strings.HasSuffix(column, "MB/s") || strings.HasSuffix(column, "(MB/s)"):
+		if ranks == 2 && benchmark != "bibw" && size >= minCopied {
 			return f.Bandwidth(size)
 		}
 	}

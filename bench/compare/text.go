@@ -8,6 +8,9 @@ import (
 	"github.com/weft-mpi/weft/bench/floor"
 )
 
+// coarseHead begins the line about values of theirs with few digits.
+const coarseHead = "theirs is printed so coarsely"
+
 // WriteText prints the result as text: a head of comments, then for each column
 // a table of the sizes.
 func (r *Result) WriteText(w io.Writer) error {
@@ -59,8 +62,8 @@ func (m *Metric) write(p *printer) {
 		side = "below"
 	}
 	p.line("#\n# %s: %s, a ratio %s 1 speaks for ours", m.Name, m.Better, side)
-	if m.coarse > 0.01 {
-		p.line("# theirs is printed so coarsely that its values, and the ratios, are uncertain by up to %.0f %%", 100*m.coarse)
+	if m.Coarse > 0.01 {
+		p.line("# "+coarseHead+" that its values, and the ratios, are uncertain by up to %.0f %%", 100*m.Coarse)
 	}
 	hasFloor := false
 	for _, pt := range m.Points {

@@ -58,7 +58,7 @@ func (s *Section) objects() []map[string]any {
 			o["datatype"] = s.Datatype
 		}
 		if !s.NoSize {
-			o[key(s.FirstName())] = r.Size
+			o[Key(s.FirstName())] = r.Size
 		}
 		for i, col := range s.Columns {
 			switch col.Kind {
@@ -74,3 +74,6 @@ func (s *Section) objects() []map[string]any {
 	}
 	return rows
 }
+
+// Sections returns the tables with their rows, which the caller does not change.
+func (c *Collector) Sections() []Section { return c.sections }

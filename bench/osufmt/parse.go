@@ -153,7 +153,7 @@ func splitAfterUnit(c string) []string {
 }
 
 func column(name string) Column {
-	c := Column{Name: name, Key: key(name), Better: direction(name)}
+	c := Column{Name: name, Key: Key(name), Better: direction(name)}
 	switch strings.ToLower(name) {
 	case "validation":
 		c.Kind, c.Key = PassFail, Validation.Key
@@ -163,8 +163,8 @@ func column(name string) Column {
 	return c
 }
 
-// key returns the JSON name of a column.
-func key(name string) string {
+// Key is the name in JSON of a column with this name.
+func Key(name string) string {
 	f := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	})

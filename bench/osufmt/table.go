@@ -67,6 +67,12 @@ func (c Column) width() int {
 	return fieldWidth
 }
 
+// Identity is the same for a column in all versions of OSU: 7.1 says "Latency
+// (us)" where 7.4 says "Avg Latency(us)".
+func (c Column) Identity() string {
+	return strings.TrimPrefix(strings.ReplaceAll(c.Key, "_", ""), "avg")
+}
+
 // The columns that OSU prints.
 var (
 	AvgLatency = Column{Name: "Avg Latency(us)", Key: "avg_latency_us", Better: Lower}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-mpi/weft/bench/compare"
 	"github.com/weft-mpi/weft/bench/floor"
+	"github.com/weft-mpi/weft/bench/record"
 	"github.com/weft-mpi/weft/boot"
 )
 
@@ -31,14 +32,6 @@ type comparison struct {
 	label   string
 	noFloor bool
 	command []string
-}
-
-// compareDoc is the JSON output of osu-go compare.
-type compareDoc struct {
-	*compare.Result
-	Ranks   int        `json:"ranks"`
-	Version string     `json:"version"`
-	Machine machineDoc `json:"machine"`
 }
 
 // parseCompare reads the command line of a comparison.
@@ -122,8 +115,14 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
+	doc := &record.Comparison{Head: documented(record.ComparisonKind), Result: r, Job: c.job()}
+	if c.save != "" {
+		if err := save(c.save, doc, "compare", c.bench.Name, c.label); err != nil {
+			return err
+		}
+	}
 	if c.json {
-		return writeJSON(stdout, compareDoc{Result: r, Ranks: c.ranks, Version: version(), Machine: machine()})
+		return record.Write(stdout, doc)
 	}
 	return r.WriteText(stdout)
 }
@@ -132,6 +131,24 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 func (c *comparison) ours(self string) []string {
 	args := append([]string{self, c.bench.Name}, c.forward...)
 	return append(args, fmt.Sprintf("--decimals=%d", exactDecimals))
+}
+
+// job is how the ranks of our side ran.
+func (c *comparison) job() record.Job {
+	j := record.Job{Ranks: c.ranks, Fabric: c.fabric, Progress: c.progress()}
+	host, _ := os.Hostname()
+	cores, err := boot.AllowedCores()
+	if err != nil {
+		return j
+	}
+	for i := range c.ranks {
+		of := cores
+		if !c.unbound && c.fabric != "mem" {
+			of = cores[i%len(cores):][:1] // as boot.BindAuto
+		}
+		j.Places = append(j.Places, record.Place{Host: host, Cores: record.Cores(of)})
+	}
+	return j
 }
 
 // writeSVG draws into a file, which stays as it was if the drawing fails.

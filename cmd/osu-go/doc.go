@@ -4,6 +4,7 @@
 //
 //	osu-go BENCH [flags]                      measure; osu-go list names them
 //	osu-go compare BENCH [flags] -- COMMAND   measure against another program
+//	osu-go report DIR                         draw what --save DIR has kept
 //	osu-go floor                              what the machine itself costs
 //
 // Without a launcher it starts its ranks on this machine by itself, each bound
@@ -16,6 +17,7 @@
 //
 // main.go finds the subcommand, options.go is the table of the flags and
 // parse.go reads them, ranks.go starts the ranks and runs the benchmark on
-// each. compare.go, floor.go and list.go are the other subcommands. It imports
-// bench and its packages, boot and mpi.
+// each, document.go and save.go keep what was measured. compare.go, report.go,
+// floor.go and list.go are the other subcommands. It imports bench and its
+// packages, boot and mpi.
 package main

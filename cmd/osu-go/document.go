@@ -3,44 +3,20 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
-	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/bench/record"
 )
 
-// runDoc is the JSON output of a benchmark.
-type runDoc struct {
-	Benchmark string           `json:"benchmark"`
-	Ranks     int              `json:"ranks"`
-	Fabric    string           `json:"fabric"`
-	Progress  string           `json:"progress"` // thread or none
-	Version   string           `json:"version"`  // of Weft
-	OSU       string           `json:"osu"`      // the release of OSU whose method this is
-	Machine   machineDoc       `json:"machine"`
-	Rows      []map[string]any `json:"rows"`
-}
-
-// machineDoc describes the machine of a measurement.
-type machineDoc struct {
-	Host   string `json:"host"`
-	OS     string `json:"os"`
-	Arch   string `json:"arch"`
-	Kernel string `json:"kernel"`
-	CPU    string `json:"cpu,omitempty"`
-	Cores  int    `json:"cores"`
-	Go     string `json:"go"`
-}
-
-func writeJSON(w io.Writer, doc any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(doc)
+// documented is the head of a document about what has just been measured.
+func documented(kind record.Kind) record.Head {
+	return record.Head{Kind: kind, When: time.Now().UTC().Truncate(time.Second), Version: version(), Machine: machine()}
 }
 
 // version is the version of this build: the module's, or its revision.
@@ -61,8 +37,8 @@ func version() string {
 	return v
 }
 
-func machine() machineDoc {
-	m := machineDoc{OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}
+func machine() record.Machine {
+	m := record.Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}
 	m.CPU, m.Cores = processors()
 	m.Host, _ = os.Hostname()
 	var u unix.Utsname

@@ -8,14 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/weft-mpi/weft/bench/floor"
+	"github.com/weft-mpi/weft/bench/record"
 )
-
-// floorDoc is the JSON output of osu-go floor.
-type floorDoc struct {
-	Version string      `json:"version"`
-	Machine machineDoc  `json:"machine"`
-	Floor   floor.Floor `json:"floor"`
-}
 
 // runFloor measures and prints the hardware's limits.
 func runFloor(args []string, w io.Writer) error {
@@ -42,7 +36,7 @@ func runFloor(args []string, w io.Writer) error {
 		return err
 	}
 	if *asJSON {
-		return writeJSON(w, floorDoc{Version: version(), Machine: machine(), Floor: f})
+		return record.Write(w, &record.Floor{Head: documented(record.FloorKind), Floor: f})
 	}
 	return writeFloor(w, f)
 }

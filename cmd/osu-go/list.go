@@ -43,6 +43,8 @@ func writeUsage(w io.Writer) {
   osu-go compare BENCH [flags] [--rounds 7] [--svg FILE] [--json] -- COMMAND ...
                                             measure in turns with any command that
                                             prints OSU's format
+  osu-go report DIR [-o FILE]               one page of the results in DIR, with plots
+                                            (BENCH and compare: --save DIR)
   osu-go floor [--json] [--seconds S]       what the machine itself costs
   osu-go list                               the benchmarks and fabrics
 

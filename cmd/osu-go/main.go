@@ -67,6 +67,8 @@ func dispatch(args []string, stdout, stderr io.Writer) error {
 		return runFloor(rest, stdout)
 	case "compare":
 		return runCompare(rest, stdout, stderr)
+	case "report":
+		return runReport(rest, stdout, stderr)
 	default:
 		s, err := parseRun(name, rest)
 		if err != nil {

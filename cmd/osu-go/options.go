@@ -23,6 +23,8 @@ type settings struct {
 	unbound  bool
 	noThread bool
 	json     bool
+	save     string
+	floor    string // of measureFloor
 	decimals int
 	help     bool
 	version  bool
@@ -173,6 +175,12 @@ var options = []option{
 	}},
 	{long: "json", usage: "one JSON object and no table", private: true, set: func(s *settings, v string) error {
 		return setBool(&s.json, v)
+	}},
+	{long: "save", arg: "DIR", usage: "keep the result in DIR for osu-go report, or in the file X.json", private: true, set: func(s *settings, v string) error {
+		if s.save = v; v == "" {
+			return errors.New("no directory")
+		}
+		return nil
 	}},
 	{long: "version", short: "v", usage: "print the title with the version of OSU it follows", private: true, set: func(s *settings, v string) error {
 		return setBool(&s.version, v)

@@ -18,7 +18,7 @@ import (
 const ranksPerCore = 32
 
 // commands are the possible first arguments, besides the benchmarks.
-var commands = []string{"list", "floor", "compare", "help"}
+var commands = []string{"list", "floor", "compare", "report", "help"}
 
 // lookup returns a benchmark, or an error with the nearest name.
 func lookup(name string, also ...string) (*bench.Benchmark, error) {

@@ -38,6 +38,9 @@ func measure(s *settings, stdout, stderr io.Writer) error {
 
 // launch starts this program again as the ranks of a job on this machine.
 func launch(s *settings, stdout, stderr io.Writer) error {
+	if err := mpi.CheckEnvironment(); err != nil { // once, and not by each rank
+		return usageError{err}
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program to start its ranks: %w", err)
@@ -48,6 +51,9 @@ func launch(s *settings, stdout, stderr io.Writer) error {
 		N: s.ranks, Path: self, Args: append([]string{s.bench.Name}, rankArgs(s)...),
 		Stdout: stdout, Stderr: stderr,
 		Direct: true, // only rank 0 prints, and it checks for a terminal
+	}
+	if s.documents() {
+		l.Env = append(os.Environ(), floorEnv+"="+measureFloor())
 	}
 	if s.unbound {
 		l.Bind = boot.BindNone
@@ -75,6 +81,9 @@ func rankArgs(s *settings) []string {
 	args := append([]string{}, s.forward...)
 	if s.json {
 		args = append(args, "--json")
+	}
+	if s.save != "" {
+		args = append(args, "--save="+s.save)
 	}
 	return append(args, fmt.Sprintf("--decimals=%d", s.decimals))
 }
@@ -131,6 +140,9 @@ func (s *settings) progress() string {
 
 // goroutines runs all ranks in this process.
 func goroutines(s *settings, stdout, stderr io.Writer) error {
+	if s.documents() {
+		s.floor = measureFloor()
+	}
 	return mpi.Run(s.ranks, func(w *mpi.World) error {
 		return onRank(w, s, stdout, stderr)
 	}, s.world()...)
@@ -146,21 +158,25 @@ func onRank(w *mpi.World, s *settings, stdout, stderr io.Writer) error {
 		return usageError{err}
 	}
 	if c.Rank() != 0 {
-		return s.bench.Run(c, s.o, nil, nil)
+		if err := s.bench.Run(c, s.o, nil, nil); err != nil || !s.documents() {
+			return err
+		}
+		_, err := places(c)
+		return err
 	}
 	p := newProgress(s.bench.Name, stderr)
 	defer p.clear()
-	if s.json {
-		doc := &osufmt.Collector{}
-		if err := s.bench.Run(c, s.o, p.wrap(doc), p.step); err != nil {
-			return err
+	doc := &osufmt.Collector{}
+	var sink bench.Sink = doc
+	if !s.json {
+		table := osufmt.NewWriter(stdout)
+		table.Decimals = s.decimals
+		if sink = table; s.save != "" {
+			sink = both{table, doc}
 		}
-		return writeJSON(stdout, runDoc{
-			Benchmark: s.bench.Name, Ranks: c.Size(), Fabric: w.Fabric(), Progress: s.progress(),
-			OSU: osufmt.Version, Version: version(), Machine: machine(), Rows: doc.Objects(),
-		})
 	}
-	table := osufmt.NewWriter(stdout)
-	table.Decimals = s.decimals
-	return s.bench.Run(c, s.o, p.wrap(table), p.step)
+	if err := s.bench.Run(c, s.o, p.wrap(sink), p.step); err != nil || !s.documents() {
+		return err
+	}
+	return s.document(w, doc, stdout)
 }
