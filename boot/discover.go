@@ -47,9 +47,9 @@ func Discover(ctx context.Context) (*Job, error) {
 		return nil, fmt.Errorf("boot: discover: %w", ended(ctx))
 	}
 	get := lookup(os.LookupEnv)
-	if v, ok := get(envBoot); ok && v != "" {
-		if v != "none" {
-			return nil, &EnvError{Var: envBoot, Value: v, Err: errors.New("unknown value"), Remedy: `the only one is "none"`}
+	if alone, err := wantsNone(get); alone || err != nil {
+		if err != nil {
+			return nil, err
 		}
 		return worldOfOne()
 	}
@@ -77,8 +77,8 @@ func Discover(ctx context.Context) (*Job, error) {
 // offers no bootstrap. Local.
 func Launched() (bool, error) {
 	get := lookup(os.LookupEnv)
-	if v, ok := get(envBoot); ok && v != "" {
-		return false, nil
+	if alone, err := wantsNone(get); alone || err != nil {
+		return false, err
 	}
 	for _, way := range []string{"PMI_FD", "PMI_PORT", envFD} {
 		if _, ok := get(way); ok {
@@ -89,6 +89,24 @@ func Launched() (bool, error) {
 		return true, nil
 	}
 	return false, severalRanks(get)
+}
+
+// CheckEnviron returns an *EnvError if WEFT_BOOT has a value that it can't have. Local.
+func CheckEnviron() error {
+	_, err := wantsNone(os.LookupEnv)
+	return err
+}
+
+// wantsNone reports whether the user wants no launcher.
+func wantsNone(get lookup) (bool, error) {
+	switch v, _ := get(envBoot); v {
+	case "":
+		return false, nil
+	case "none":
+		return true, nil
+	default:
+		return false, &EnvError{Var: envBoot, Value: v, Err: errors.New("unknown value"), Remedy: `the only one is "none"`}
+	}
 }
 
 // consume removes the variables of a launcher from the environment.

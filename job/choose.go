@@ -20,8 +20,7 @@ type choice struct {
 // choose finds the fabric for a job of processes.
 func (t table) choose(name string, j *boot.Job) (choice, error) {
 	if env := os.Getenv(fabricVar); name == Auto && env != "" {
-		if _, err := t.parse(env); err != nil {
-			err.(*NameError).Var = fabricVar
+		if err := t.checkName(env); err != nil {
 			return choice{}, err
 		}
 		name = env

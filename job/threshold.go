@@ -60,21 +60,37 @@ func adoptThreshold(n int, opened []open) {
 	}
 }
 
-// SharedGetMin returns the length in bytes from which messages between processes
-// of this machine are read from their sender's memory: the user's setting, or
-// the result of a measurement of some milliseconds at the first call. If shared
-// memory can't be used nothing is measured, and the error says why. Local.
-func SharedGetMin() (int, error) { return transports.sharedGetMin(slog.Default()) }
+// Threshold is the length in bytes from which messages between processes of this
+// machine are read from their sender's memory.
+type Threshold struct {
+	Bytes    int
+	Set      bool  // by the user
+	Measured bool  // else it is a default, and Err says why
+	Err      error // of the measurement
+}
 
-func (t table) sharedGetMin(log *slog.Logger) (int, error) {
+// SharedThreshold returns the length that a job on this machine would use, which it
+// may have to measure, in some milliseconds at the first call. If shared memory can't
+// be used nothing is measured, and the error says why. Local.
+func SharedThreshold() (Threshold, error) { return transports.sharedThreshold() }
+
+func (t table) sharedThreshold() (found Threshold, err error) {
 	for _, tr := range t {
 		p := tr.provider(1)
-		if m, ok := p.(measurer); ok {
-			if err := available(p); err != nil {
-				return 0, err
-			}
-			return threshold(m, options(p), log)
+		m, ok := p.(measurer)
+		if !ok {
+			continue
 		}
+		if err := available(p); err != nil {
+			return found, err
+		}
+		if found.Bytes, err = m.GetMin(options(p)); err != nil || found.Bytes > 0 {
+			found.Set = err == nil
+			return found, err
+		}
+		found.Bytes, found.Err = m.Weigh()
+		found.Measured = found.Err == nil
+		return found, nil
 	}
-	return 0, fabric.ErrUnsupported
+	return found, fabric.ErrUnsupported
 }

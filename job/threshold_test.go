@@ -53,20 +53,24 @@ func TestOneRankOfAHostMeasures(t *testing.T) {
 // Where shared memory can't be used there is nothing to measure.
 func TestNothingIsMeasuredForATransportThatIsMissing(t *testing.T) {
 	shm := &kind{name: "shm", reach: machine, measures: true, missing: errors.New("no memfd")}
-	if n, err := tableOf(shm).sharedGetMin(discard); !errors.Is(err, fabric.ErrUnsupported) || !strings.Contains(err.Error(), "no memfd") || n != 0 || shm.weighed.Load() != 0 {
-		t.Errorf("%d, %v after %d measurements", n, err, shm.weighed.Load())
+	if n, err := tableOf(shm).sharedThreshold(); !errors.Is(err, fabric.ErrUnsupported) || !strings.Contains(err.Error(), "no memfd") || n != (Threshold{}) || shm.weighed.Load() != 0 {
+		t.Errorf("%+v, %v after %d measurements", n, err, shm.weighed.Load())
 	}
 	shm.missing = nil
-	if n, err := tableOf(shm).sharedGetMin(discard); n != weighedAt || err != nil { // a default where it failed
-		t.Errorf("%d, %v", n, err)
+	if n, err := tableOf(shm).sharedThreshold(); n.Bytes != weighedAt || n.Measured || n.Set || n.Err == nil || err != nil { // a default where it failed
+		t.Errorf("%+v, %v", n, err)
 	}
-	if _, err := tableOf(&kind{name: "mem"}).sharedGetMin(discard); !errors.Is(err, fabric.ErrUnsupported) {
+	if _, err := tableOf(&kind{name: "mem"}).sharedThreshold(); !errors.Is(err, fabric.ErrUnsupported) {
 		t.Errorf("without shared memory: %v", err)
 	}
 	shm.knows = []string{"WEFT_FAKE_GET_MIN"}
 	t.Setenv("WEFT_FAKE_GET_MIN", "many")
-	if _, err := tableOf(shm).sharedGetMin(discard); err == nil {
+	if _, err := tableOf(shm).sharedThreshold(); err == nil {
 		t.Error("a length that is no number is taken")
+	}
+	t.Setenv("WEFT_FAKE_GET_MIN", "5000")
+	if n, err := tableOf(shm).sharedThreshold(); n != (Threshold{Bytes: 5000, Set: true}) || err != nil || shm.weighed.Load() != 1 {
+		t.Errorf("%+v, %v after %d measurements", n, err, shm.weighed.Load())
 	}
 }
 

@@ -39,8 +39,8 @@ func NetAddresses(oneHost bool) ([]NetAddress, error) {
 // default where the processors are too busy for that. A job measures it once on
 // each host. Local.
 func SharedGetMin() (int, error) {
-	n, err := job.SharedGetMin()
-	return n, fail("SharedGetMin", err)
+	t, err := job.SharedThreshold()
+	return t.Bytes, fail("SharedGetMin", err)
 }
 
 // Fabrics lists the names that WithFabric takes.

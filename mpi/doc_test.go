@@ -37,6 +37,8 @@ func TestGoDocShowsWhatAUserHolds(t *testing.T) {
 		"TruncateError": {"Length", "Room"}, "LengthError": {"Rank", "Got", "Want"}, "CallError": {"Rank", "Code", "Text"}, "MismatchError": {"Rank", "Here", "Theirs", "Mine"}, "BrokenError": {"Err"}, "OperatorError": {"Value", "Stack"},
 		"Op": {"func NewOp", "func NewVectorOp", "func (o *Op) Commutes() bool"}, "NoBufferError": {"Need", "Free", "Size"}, "LimitError": {"Held", "Limit", "After"},
 		"FabricError": {"Op", "Peer", "HasPeer", "Remedy", "Err"}, "EnvError": {"Var", "Value", "Remedy"}, "LostError": {"Rank", "Reason"}, "AbortError": {"Rank", "Code", "Why"},
+		"Setting": {"Variable", "Option", "Value", "Origin", "Err"}, "Origin": {"FromOption", "FromEnvironment", "FromMeasurement", "FromDefault"},
+		"Protocol": {"From", "Way", "What", "Why"}, "Algorithm": {"Call", "Between", "Name", "When", "Why"},
 		"PartitionError": {"Partition", "Partitions"}, "Range": {"First", "Stride", "Last"}, "SizeError": {"Sent", "Received", "SendParts", "ReceiveParts"},
 	} {
 		out, err := exec.Command(goTool, "doc", ".", name).CombinedOutput()

@@ -80,6 +80,9 @@ func atHome(ctx context.Context, call string, o options, use func(*instance) err
 
 // arrive joins the job that this process was started in.
 func arrive(ctx context.Context, o options) (*instance, error) {
+	if err := checkEnvironment(); err != nil {
+		return nil, err
+	}
 	if err := job.Check(o.fabric); err != nil {
 		return nil, err
 	}

@@ -47,6 +47,7 @@ var functions = map[string]any{
 	"IntercommCreate": mpi.IntercommCreate,
 	"Init":            mpi.Init, "Run": mpi.Run, "Initialized": mpi.Initialized, "Finalized": mpi.Finalized,
 	"Fabrics": mpi.Fabrics, "FabricAvailable": mpi.FabricAvailable, "Devices": mpi.Devices, "NetAddresses": mpi.NetAddresses, "SharedGetMin": mpi.SharedGetMin,
+	"Settings": mpi.Settings, "CheckEnvironment": mpi.CheckEnvironment, "Protocols": mpi.Protocols, "Algorithms": mpi.Algorithms,
 	"Wtime": mpi.Wtime, "Wtick": mpi.Wtick, "ProcessorName": mpi.ProcessorName, "Version": mpi.Version,
 	"LibraryVersion": mpi.LibraryVersion, "QueryThread": mpi.QueryThread, "InfoEnv": mpi.InfoEnv,
 	"NewKeyval": mpi.NewKeyval[int], "NewErrhandler": mpi.NewErrhandler, "NewInfo": mpi.NewInfo,
@@ -87,7 +88,8 @@ var values = map[string][]any{
 }
 
 // noValues are the exported types that have no methods to call.
-var noValues = map[string]bool{"Scalar": true, "SnapshotFamily": true, "SnapshotRow": true, "Range": true, "CommOptions": true, "WinOptions": true}
+var noValues = map[string]bool{"Scalar": true, "SnapshotFamily": true, "SnapshotRow": true, "Range": true, "CommOptions": true, "WinOptions": true,
+	"Setting": true, "Origin": true, "Protocol": true, "Algorithm": true}
 
 // What is nil or zero, after an error that was not looked at say, is answered
 // with an error where there is one to answer, and never with a panic.

@@ -145,6 +145,9 @@ func ranksOf(call string, n int, o options) ([]*instance, error) {
 	if n < 1 || n > maxRun {
 		return nil, badArg(call, ErrArg, "%d ranks: a process runs 1 to %d, or 0 for as many as it has processors", n, maxRun)
 	}
+	if err := checkEnvironment(); err != nil {
+		return nil, err
+	}
 	if err := o.lookUpChecks(); err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestRanksOnHostsUseSharedMemoryWithinAndTCPBetween", "TestAMomentWithoutNetworkLosesNothing", "TestHydraStartsRanksOnHosts",
 		"TestLaunchedProcessesMakeSessionsAgain", "TestSessionsUnderHydra", "TestASessionAfterTheWorldIsToldWhatToDo", "TestARankMayExitBehindItsLastFinalize",
 		"TestALaunchedRankThatKeepsASessionOpenHasNotLeft", "TestSessionsOfAProcessWithoutALauncher", "TestALaunchedRankThatFailsInRunSessions",
-		"TestAFatalErrorOfASessionEndsTheJob",
+		"TestAFatalErrorOfASessionEndsTheJob", "TestLaunchedRanksRefuseAnUnknownVariable",
 	},
 	"it weighs the memory of the process that all ranks have": {"TestManyWindowsTakeLittleMemory"},
 	"it has no job, or one of a single rank, which has no transport to itself": {
@@ -87,6 +87,8 @@ var notBetweenProcesses = map[string][]string{
 		"TestAFinalizedSessionIsRefused", "TestGroupsOfTwoSessionsDoNotMix", "TestASessionsHandlerSeesItsErrorsOnce", "TestASessionTellsItsThreadLevel",
 		"TestCreateGroupTakesHandlerAndContextOfItsParent", "TestEveryErrorOfAWindowsCallsPassesItsHandlerOnce", "TestHandlersAreForOneKindOfObject",
 		"TestErrorsOfTheLayersBelowWindowsHaveClasses", "TestOneGoroutineFreesAWindow",
+		"TestASettingHasItsValueAndItsOrigin", "TestTheDefaultLimitsAreToldAsTheyAre", "TestTheThresholdOfSharedMemoryIsMeasured",
+		"TestAWrongValueIsAnErrorOfItsSetting", "TestAnEnvironmentThatCannotBeIsRefused",
 	},
 	"its ranks are goroutines anyway": {
 		"TestABarrierOfManyGoroutinesEndsSoon", "TestABufferIsTheUsersWhenAnEndedWorldGivesItBack", "TestStormsOfCancelsTakeLinearTime",

@@ -1,38 +1,58 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/weft-mpi/weft/internal/setting"
 	"github.com/weft-mpi/weft/mpi"
 )
 
-const infoUsage = `weft info tells the fabrics, network addresses and RDMA devices of this machine,
-and why one can't be used.
+const infoUsage = `weft info tells what a job would use on this machine, and why: the fabrics, network
+addresses and RDMA devices, with the reason for each that can't be used; how messages
+of each length go; which algorithms collective calls take. With -c it tells all
+settings instead, each with its value here and where that is from.
 
-usage: weft info
+usage: weft info [FLAGS]
 
 `
 
 func runInfo(args []string, stdout, stderr io.Writer) int {
 	flags := pflag.NewFlagSet("info", pflag.ContinueOnError)
+	config := flags.BoolP("config", "c", false, "the configuration: each setting with its value and its origin")
+	asJSON := flags.Bool("json", false, "all of it as JSON, or with -c the configuration")
+	page := flags.Bool("markdown", false, "the reference of all settings, docs/configuration.md")
 	if code, done := parse(flags, args, infoUsage, "", stdout, stderr); done {
 		return code
 	}
 	if err := noArguments(flags); err != nil {
 		return wrong(stderr, err)
 	}
+	if *page && (*config || *asJSON) {
+		return wrong(stderr, errors.New("weft info --markdown takes no other flag"))
+	}
 	var text strings.Builder
-	code := info(&text)
+	code := 0
+	switch {
+	case *page:
+		text.WriteString(setting.Page())
+	case *asJSON:
+		code = infoJSON(&text, *config)
+	case *config:
+		configuration(&text, mpi.Settings(), mpi.CheckEnvironment())
+	default:
+		code = info(&text)
+	}
 	return max(code, say(stdout, stderr, text.String()))
 }
 
-// info prints the fabrics of this machine, the addresses that tcp uses, and the
-// RDMA devices, with the reason for each that can't be used. It returns 1 if
-// addresses or devices can't be listed.
+// info prints the fabrics of this machine, the addresses that tcp uses, the RDMA
+// devices, with the reason for each that can't be used, the protocols and the
+// algorithms. It returns 1 if addresses or devices can't be listed.
 func info(w io.Writer) int {
 	fmt.Fprintln(w, "fabrics")
 	fabrics(w, mpi.Fabrics(), mpi.FabricAvailable)
@@ -45,17 +65,32 @@ func info(w io.Writer) int {
 		code = max(code, addresses(w, hosts.title, list, err))
 	}
 	devices, err := mpi.Devices()
-	if err != nil {
+	switch {
+	case err != nil:
 		fmt.Fprintf(w, "\nRDMA devices: %v\n", err)
-		return 1
-	}
-	if len(devices) == 0 {
+		code = exitFailed
+	case len(devices) == 0:
 		fmt.Fprintln(w, "\nRDMA devices: none")
 	}
 	for _, d := range devices {
 		device(w, d)
 	}
+	for _, name := range transports() {
+		list, err := mpi.Protocols(name)
+		protocols(w, name, list, err)
+	}
+	algorithms(w, mpi.Algorithms())
 	return code
+}
+
+// transports are the fabrics of one transport that can be used here.
+func transports() (names []string) {
+	for _, name := range mpi.Fabrics() {
+		if name != "auto" && !strings.Contains(name, "+") && mpi.FabricAvailable(name) == nil {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // fabrics prints the fabrics and whether they can be used. Why a transport can't be
@@ -70,7 +105,7 @@ func fabrics(w io.Writer, names []string, available func(name string) error) {
 		if name == "auto" {
 			continue
 		}
-		text := "usable" + details(name)
+		text := "usable"
 		if err := available(name); err != nil {
 			bad[name] = true
 			text = "not usable: " + indent(err, strings.Repeat(" ", width+4))
@@ -83,18 +118,6 @@ func fabrics(w io.Writer, names []string, available func(name string) error) {
 		}
 		fmt.Fprintf(w, "  %-*s %s\n", width, name, text)
 	}
-}
-
-// details is what info adds about a fabric that can be used.
-func details(name string) string {
-	if name != "shm" {
-		return ""
-	}
-	n, err := mpi.SharedGetMin()
-	if err != nil {
-		return "; " + indent(err, "         ")
-	}
-	return fmt.Sprintf("; messages from %d bytes on are read from their sender's memory (WEFT_SHM_GET_MIN)", n)
 }
 
 func device(w io.Writer, d mpi.Device) {

@@ -1,18 +1,19 @@
-// Command weft starts the ranks of a program on this machine, and lists the
-// fabrics of the machine.
+// Command weft starts the ranks of a program on this machine, tells what a job would
+// use there, and checks the machine.
 //
 //	weft run -n 4 ./program arguments
 //	weft info
+//	weft doctor
 //	weft --version
 //
 // Its exit code is the first of these that applies:
-//   - 2 if the command line is wrong, or a limit permits fewer ranks;
+//   - 2 if the command line or a variable is wrong, or a limit permits fewer ranks;
 //   - 141 if the reader of the ranks' output has gone;
 //   - 128+n if signal n has stopped weft;
 //   - the code of MPI_Abort if a rank has called it;
 //   - the code of the first rank that failed, 128+n if signal n has killed it;
 //   - 1 if the ranks could not be started, a rank exited without MPI_Finalize,
-//     or something could not be written;
+//     something could not be written, or weft doctor has found a problem;
 //   - 0.
 package main
 
@@ -43,7 +44,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"run", "start a program as the ranks of a job on this machine", runJob},
-		{"info", "the fabrics and RDMA devices of this machine, and why one can't be used", runInfo},
+		{"info", "what a job would use on this machine, and why; -c: the configuration", runInfo},
+		{"doctor", "whether this machine is fit for the ranks of a job, and what to do", runDoctor},
 		{"version", "the version of weft, and of the packets that its ranks exchange", runVersion},
 	}
 }

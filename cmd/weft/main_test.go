@@ -6,16 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weft-mpi/weft/internal/setting"
 )
 
 // beVar makes the test binary be weft, or a rank.
@@ -82,13 +81,18 @@ func TestCommandLines(t *testing.T) {
 		{"version -h", 0, "usage: weft version", ""},
 		{"--version", 0, "wire version ", ""},
 		{"version", 0, "wire version ", ""},
+		{"doctor -h", 0, "usage: weft doctor", ""},
+		{"doctor more", 2, "", "takes no arguments"},
+		{"doctor -n -1", 2, "", "a job has 1 to"},
+		{"doctro", 2, "", "did you mean weft doctor?"},
+		{"info -c more", 2, "", "takes no arguments"},
 		{"info more", 2, "", "takes no arguments"},
 		{"version more", 2, "", "takes no arguments"},
 		{"info --more", 2, "", "unknown flag: --more (weft info -h tells the flags)"},
 		{"rnu -n 2 true", 2, "", `there is no command "rnu": did you mean weft run?`},
 		{"inof", 2, "", "did you mean weft info?"},
 		{"help rum", 2, "", "did you mean weft run?"},
-		{"benchmark", 2, "", "it is one of run, info, version"},
+		{"benchmark", 2, "", "it is one of run, info, doctor, version"},
 		{"-n 2 true", 2, "", "write weft run -n RANKS PROGRAM"},
 		{"./program", 2, "", "write weft run -n RANKS PROGRAM"},
 		{"run", 2, "", "no program to run"},
@@ -214,47 +218,33 @@ func TestRanksHaveTheSignalsOfAShell(t *testing.T) {
 	}
 }
 
-func TestHelpAndDocsNameEveryVariable(t *testing.T) {
-	root := filepath.Join("..", "..")
-	page, err := os.ReadFile(filepath.Join(root, "docs", "running.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed := map[string]bool{}
-	for _, v := range append(slices.Clone(settable), given...) {
-		listed[v.name] = false
-		if !strings.Contains(string(page), "`"+v.name) {
-			t.Errorf("docs/running.md does not name %s", v.name)
+func TestHelpNamesEveryVariable(t *testing.T) {
+	for _, s := range setting.Variables() {
+		if got, want := strings.Contains(variables(), "  "+s.Name), s.Kind != setting.Development; got != want {
+			t.Errorf("%s is in the help: %t, want %t", s.Name, got, want)
 		}
 	}
-	word := regexp.MustCompile(`"(WEFT_[A-Z_]+)"`)
-	tests := filepath.Join(root, "internal", "hosts") // no program contains it
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if path == tests {
-			return filepath.SkipDir
-		}
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "variables.go" {
-			return err
-		}
-		source, err := os.ReadFile(path)
-		for _, m := range word.FindAllSubmatch(source, -1) {
-			if _, ok := listed[string(m[1])]; !ok {
-				t.Errorf("%s looks at %s, which weft run -h does not tell", path, m[1])
+}
+
+// A job whose ranks would refuse the environment does not start.
+func TestAWrongEnvironmentStartsNoJob(t *testing.T) {
+	for _, c := range []struct{ name, value, says string }{
+		{"WEFT_FABRIK", "shm", "did you mean WEFT_FABRIC?"},
+		{"WEFT_TCP_DEADLINE", "20", "such as 20s"},
+		{"WEFT_BOOT", "ssh", `the only one is "none"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv(c.name, c.value)
+			var stdout, stderr bytes.Buffer
+			if code := run([]string{"run", "echo", "started"}, &stdout, &stderr); code != 2 || stdout.Len() > 0 || !strings.Contains(stderr.String(), c.name) || !strings.Contains(stderr.String(), c.says) {
+				t.Errorf("exit code %d, %q, %q", code, stdout.String(), stderr.String())
 			}
-			listed[string(m[1])] = true
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+		})
 	}
-	for name, used := range listed {
-		if !used {
-			t.Errorf("weft run -h tells of %s, which nothing looks at", name)
-		}
-		if !strings.Contains(variables(), "  "+name) {
-			t.Errorf("%s is not in the help", name)
-		}
+	t.Setenv("WEFT_TEST_OF_MINE", "1")
+	var stdout, stderr bytes.Buffer
+	if code := run([]string{"run", "sh", "-c", "echo $WEFT_TEST_OF_MINE"}, &stdout, &stderr); code != 0 || stdout.String() != "1\n" {
+		t.Errorf("exit code %d, %q, %q", code, stdout.String(), stderr.String())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/mpi"
 )
 
 const runUsage = `weft run starts a program as the ranks of a job on this machine.
@@ -55,6 +56,9 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 		return wrong(stderr, fmt.Errorf("unknown --bind %q: use auto or none", *bind))
 	case flags.NArg() == 0:
 		return wrong(stderr, errors.New("no program to run: write weft run -n RANKS PROGRAM"))
+	}
+	if err := mpi.CheckEnvironment(); err != nil { // once, and not by each rank
+		return wrong(stderr, err)
 	}
 	// Without a handler a write to a closed pipe would kill this process, and
 	// leave behind the processes that ranks have started. Ranks do not inherit

@@ -41,3 +41,9 @@ func (d *Domain) SetGetMin(n int) {
 		d.caps.RndvMin = min(max(n, leastGetMin), mostGetMin)
 	}
 }
+
+// Check returns an error about an option that can't be used, or nil. Local.
+func (p Provider) Check(options map[string]string) error {
+	_, err := p.GetMin(options)
+	return err
+}

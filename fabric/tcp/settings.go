@@ -37,6 +37,16 @@ const leastDeadline = time.Second
 // forever is longer than any job.
 const forever = time.Duration(math.MaxInt64)
 
+// Check returns an error about an option that can't be used, or nil. Whether this
+// machine has the interfaces is not looked at. Local.
+func (Provider) Check(options map[string]string) error {
+	if _, err := readSettings(options); err != nil {
+		return err
+	}
+	_, _, err := parseWant(options[envInterfaces])
+	return err
+}
+
 func readSettings(options map[string]string) (s settings, err error) {
 	s.deadline, s.closeTime = defaultDeadline, closeTime
 	if v := options[envDeadline]; v != "" {

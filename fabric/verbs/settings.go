@@ -60,6 +60,13 @@ func readSettings(getenv func(name string) string) (s settings, err error) {
 	return s, err
 }
 
+// Check returns an error about an option that can't be used, or nil. Whether this
+// machine has the devices is not looked at. Local.
+func (Provider) Check(options map[string]string) error {
+	_, err := readSettings(func(name string) string { return options[name] })
+	return err
+}
+
 // parsePort takes DEVICE or DEVICE:PORT apart; the port is 0 if there is none.
 func parsePort(s string) (device string, port int, err error) {
 	device, number, named := strings.Cut(s, ":")

@@ -1,0 +1,22 @@
+package verbs
+
+import (
+	"testing"
+
+	"github.com/weft-mpi/weft/internal/setting"
+)
+
+// The registry tells the defaults that the transport has.
+func TestTheDefaultsAreThoseOfTheRegistry(t *testing.T) {
+	options := map[string]string{}
+	for _, s := range setting.List(setting.User) {
+		if s.Reader == "fabric/verbs" && s.Literal {
+			options[s.Name] = s.Default
+		}
+	}
+	told, err := readSettings(func(name string) string { return options[name] })
+	unset, uerr := readSettings(func(string) string { return "" })
+	if err != nil || uerr != nil || told != unset || len(options) == 0 {
+		t.Errorf("with %v %+v, %v; unset %+v, %v", options, told, err, unset, uerr)
+	}
+}
