@@ -110,14 +110,14 @@ func (c *Comm) Barrier(ctx context.Context, last bool) (err error) {
 }
 
 // giveFlags gives the flags of a communicator back that is freed. No barrier is under
-// way here, or the program breaks the rules.
-func (c *Comm) giveFlags() {
+// way here, or the program breaks the rules. whole says that no call has failed.
+func (c *Comm) giveFlags(whole bool) {
 	b := &c.barrier
 	if !b.mu.TryLock() {
 		return
 	}
 	defer b.mu.Unlock()
-	if b.way == byFlags && c.Broken() == nil {
+	if b.way == byFlags && whole {
 		b.flags.release()
 		b.way = byMessages
 	}

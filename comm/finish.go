@@ -9,14 +9,16 @@ func (c *Comm) Finish(err error) (first bool) {
 	if c.end() {
 		return false
 	}
-	c.giveFlags()
-	idle := c.barrier.mu.TryLock() // else a barrier by flags is to find the ban
+	// A blocking call says that it is under way and then loads broken: so it finds this,
+	// or is found here, and the ban stays for what it begins.
+	whole := c.broken.CompareAndSwap(nil, &BrokenError{err}) // pairs with the load in Broken
+	c.giveFlags(whole)
+	idle := !c.busy.Load() && c.barrier.mu.TryLock()
 	if idle {
 		c.barrier.mu.Unlock()
 	}
 	c.in.Loop.Exclusive(func() {
-		c.broken.CompareAndSwap(nil, &BrokenError{err}) // pairs with the load in Broken
-		// Calls that have found the communicator usable have queued their operations.
+		// Others that have found the communicator usable have queued their operations.
 		c.in.Loop.Behind(func() {
 			for _, id := range []uint32{c.ID, c.Library()} {
 				c.P2P.Forbid(id, func(int32) bool { return false }, err)

@@ -60,7 +60,7 @@ func (c *Comm) Free() (first bool) {
 	if c.end() {
 		return false
 	}
-	c.giveFlags()
+	c.giveFlags(c.Broken() == nil)
 	c.in.Loop.Exclusive(func() {
 		c.P2P.Close(c.ID)
 		c.freed = true
