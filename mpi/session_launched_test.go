@@ -200,8 +200,12 @@ func playSessionKilled(_ context.Context, n int) error {
 		return attempt(func() {
 			_, c := joinSession(ctx, "all")
 			if c.Rank() == 0 {
+				for r := 1; r < c.Size(); r++ { // until all have joined
+					get(mpi.Recv(c, none, r, 2))
+				}
 				stop(errors.New("one has failed"))
 			}
+			ok(mpi.Send(c, none, 0, 2))
 			if _, err := mpi.Recv(c, none, 0, 1); !errors.Is(err, mpi.ErrProcFailed) {
 				stop(fmt.Errorf("Recv: %w", err))
 			}
