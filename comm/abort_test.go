@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-mpi/weft/coll"
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/group"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
 	"github.com/weft-mpi/weft/wire"
@@ -174,6 +175,62 @@ func TestAnAbortOfARankThatHasLeftIsPassedOn(t *testing.T) {
 				var told *CallError
 				if !errors.As(d.Broken(), &told) || told.Rank != 1 {
 					return fmt.Errorf("freed %t: %v, want what rank 1 has passed on", freed, d.Broken())
+				}
+			}
+			return nil
+		}))
+	}
+}
+
+// So do all ranks of a meeting that a rank has broken off which has left, whether the one
+// that passes it on has begun the meeting before or begins it afterwards.
+func TestAMeetingThatWasBrokenOffByARankThatHasLeftIsPassedOn(t *testing.T) {
+	for _, begun := range []bool{true, false} {
+		ranks := engines(t, 3)
+		m := Meeting{Key: "the same"}
+		key := keyOf("meeting", m.Key, group.All(3), nil)
+		off := wire.MakeLetterReason(16, 0, "no")
+		noErrors(t, each(ranks, func(ctx context.Context, in *Instance) error {
+			l := in.letters
+			broken := func() {
+				in.Loop.Exclusive(func() {
+					l.Deliver(0, wire.Letter, wire.LetterOff, wire.LetterHeader(key[:]), off)
+					l.PeerDown(0, fabric.ErrPeerLeft)
+				})
+			}
+			var spent *SpentError
+			switch in.World.Rank {
+			case 1:
+				ended := make(chan error, 1)
+				meet := func() { _, err := in.Meet(ctx, m); ended <- err }
+				if !begun {
+					broken()
+				}
+				go meet()
+				for waits := false; begun && !waits && ctx.Err() == nil; {
+					in.Loop.Exclusive(func() { waits = l.boxes[key] != nil && l.boxes[key].meeting != nil })
+				}
+				if begun {
+					broken()
+				}
+				if err := <-ended; err == nil {
+					return errors.New("the meeting has succeeded")
+				}
+				sent := in.P2P.Isend(ctx, pt2pt.Standard, 2, in.World.ID, 1, nil)
+				_, err := progress.WaitResult(&sent)
+				return err
+			case 2:
+				h := in.P2P.Irecv(ctx, 1, in.World.ID, 1, nil) // which comes behind it
+				if _, err := progress.WaitResult(&h); err != nil {
+					return err
+				}
+				told := false
+				in.Loop.Exclusive(func() { told = l.spent.why[key] != nil })
+				if !told {
+					return fmt.Errorf("begun %t: rank 1 has passed nothing on", begun)
+				}
+				if _, err := in.Meet(ctx, m); !errors.As(err, &spent) {
+					return fmt.Errorf("begun %t: %v, want that the key is spent", begun, err)
 				}
 			}
 			return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -57,7 +58,7 @@ func (l *letters) mostKept() int { return 8<<20 + 8*l.size }
 
 func newLetters(in *Instance, size int) *letters {
 	return &letters{in: in, size: size, boxes: map[letterKey]*box{}, kept: map[fabric.Peer]int{}, gone: map[fabric.Peer]error{},
-		spent: spentKeys{why: map[letterKey]spentKey{}}, links: map[*connecting]bool{}}
+		spent: spentKeys{why: map[letterKey]*spentKey{}}, links: map[*connecting]bool{}}
 }
 
 // box returns the box of a key.
@@ -126,6 +127,7 @@ func (l *letters) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []
 		r := wire.LetterReason(body)
 		err := &CallError{Rank: int(from), Code: r.Code(), Text: r.Text()}
 		l.breakOff(key, int(from), err)
+		l.spent.why[key].made = r.Context()
 		l.in.breakMade(r.Context(), int(from), err)
 	case imm == wire.LetterVoid:
 		if b != nil && b.meeting == nil && b.from[from] != nil {
@@ -233,7 +235,13 @@ func (l *letters) PeerDown(p fabric.Peer, err error) {
 			l.tidy(i)
 		}
 	}
-	if died {
+	if !died {
+		for _, key := range slices.SortedFunc(maps.Keys(l.spent.why), func(a, b letterKey) int { return bytes.Compare(a[:], b[:]) }) {
+			if why := l.spent.why[key]; why.by == int(p) {
+				l.passOn(key, why)
+			}
+		}
+	} else {
 		for k := range l.links {
 			if k.c.rankOf(int(p)) >= 0 && k.c.rankOf(int(p)) < k.c.Size {
 				k.abort(err)

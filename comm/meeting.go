@@ -174,6 +174,10 @@ func (m *meeting) hold(x *schedule) error {
 	l := m.in.letters
 	if why, over := l.spent.why[m.key]; over {
 		if m.all.Rank(why.by) >= 0 {
+			why.all = m.all
+			if _, left := l.gone[fabric.Peer(why.by)]; left {
+				l.passOn(m.key, why)
+			}
 			return &SpentError{why.err}
 		}
 		delete(l.spent.why, m.key) // no rank of the meeting
@@ -251,7 +255,7 @@ func (m *meeting) tell(err error) {
 // spentKeys are the keys of the last meetings that were broken off. Letters that come for
 // them are dropped.
 type spentKeys struct {
-	why  map[letterKey]spentKey
+	why  map[letterKey]*spentKey
 	keys []letterKey // a ring, once it is full
 	next int         // the oldest of a full ring
 }
@@ -260,13 +264,17 @@ type spentKeys struct {
 type spentKey struct {
 	by  int
 	err error
+
+	made   uint32     // the context of the communicator, at the rank that has told, or 0
+	all    *group.Map // the ranks of the meeting, or nil: this rank has not begun it
+	passed bool       // see passOn
 }
 
 // mostSpent is how many keys are remembered.
 const mostSpent = 4096
 
 // add reports whether the key is a new one.
-func (e *spentKeys) add(key letterKey, why spentKey) bool {
+func (e *spentKeys) add(key letterKey, why *spentKey) bool {
 	if _, old := e.why[key]; old {
 		return false
 	}
@@ -284,10 +292,13 @@ func (e *spentKeys) add(key letterKey, why spentKey) bool {
 // breakOff ends the meetings of a key at this rank, and reports whether it had not been
 // done.
 func (l *letters) breakOff(key letterKey, by int, err error) (news bool) {
-	if !l.spent.add(key, spentKey{by, err}) {
+	b, spent := l.boxes[key], &spentKey{by: by, err: err}
+	if b != nil && b.meeting != nil {
+		spent.all = b.meeting.all
+	}
+	if !l.spent.add(key, spent) {
 		return false
 	}
-	b := l.boxes[key]
 	if b == nil {
 		return true
 	}
@@ -310,6 +321,22 @@ func (l *letters) breakOff(key letterKey, by int, err error) (news bool) {
 		i.fail(why)
 	}
 	return true
+}
+
+// passOn tells the other ranks of a meeting what one has told that has left: not all of it
+// may have left with it.
+func (l *letters) passOn(key letterKey, why *spentKey) {
+	var told *CallError
+	if why.passed || why.all == nil || !errors.As(why.err, &told) {
+		return
+	}
+	why.passed = true
+	reason := wire.MakeLetterReason(told.Code, why.made, told.Error())
+	for i := range why.all.Len() {
+		if w := why.all.World(i); w != l.in.World.Rank {
+			l.in.Loop.Conn(fabric.Peer(w)).PostBody(wire.Letter, wire.LetterOff, key[:], reason[:min(len(reason), l.piece(w))])
+		}
+	}
 }
 
 // breakMade ends the collective calls on a communicator that a rank of it has not got,
