@@ -41,6 +41,9 @@ type Part struct {
 	Share   func(bytes int) ([]byte, error)
 	Bytes   int
 	Reached bool
+	// Line, unless nil, gives the window separate memory, which checks accesses: it
+	// returns the line of the program's call under way. Not with Share or Reached.
+	Line func() string
 }
 
 // Window makes a window on a part of each rank. All ranks of the communicator call it.
@@ -80,7 +83,7 @@ func (d *Comm) window(ctx context.Context, part Part) (_ *rma.Win, err error) {
 	}
 	var w *rma.Win
 	if failed == nil {
-		w, failed = d.in.Wins.Prepare(d.ID, d.Ranks, d.Rank, d.Size, mem, unit)
+		w, failed = d.in.Wins.PrepareSeparate(d.ID, d.Ranks, d.Rank, d.Size, mem, unit, part.Line)
 	}
 	parts, err := d.exchange(ctx, w, failed)
 	if err == nil {

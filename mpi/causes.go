@@ -5,6 +5,7 @@ import (
 	"github.com/weft-mpi/weft/comm"
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/pt2pt"
+	"github.com/weft-mpi/weft/rma"
 )
 
 // Causes that errors.As finds in the errors of this package, and ErrNotReady,
@@ -55,6 +56,19 @@ type BrokenError = comm.BrokenError
 // Value is what it has panicked with, which errors.As finds too if it is an error;
 // Stack is where. The other ranks get a CallError of that class.
 type OperatorError = comm.OperatorError
+
+// ConflictError is in the error of a call on a window with separate memory that has found
+// two accesses that conflict, of class ErrRMAConflict (see WinOptions). First and Second
+// are in the order in which the rank Target of the window has heard of them; At and Bytes
+// are the first bytes of its part that both are about, an address in a dynamic window.
+// errors.As finds the first of several.
+type ConflictError = rma.ConflictError
+
+// WinAccess is one of the two: Rank is in the window, Call what it does in words, such as
+// "Put" or "Accumulate of Sum on int64", and Line the function and line of the program
+// that called it. A store makes no call: Line is that of the rank's last call that
+// synchronized the copies before it, which Call names.
+type WinAccess = rma.Access
 
 // FabricError is in the errors of a transport. Op is the operation that failed,
 // Peer its rank if HasPeer is set, Remedy what the user can do about it, or "",

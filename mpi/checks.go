@@ -3,6 +3,7 @@ package mpi
 import (
 	"errors"
 	"os"
+	"strings"
 
 	"github.com/weft-mpi/weft/boot"
 )
@@ -15,17 +16,32 @@ import (
 // is the same from outside.
 func WithChecks() Option { return func(o *options) { o.checks = true } }
 
+// WithWindowChecks gives the windows of the World separate memory, in which accesses that
+// conflict are reported (MPI-4.0 §12.7): those whose WinOptions.Model is 0, which says
+// more, except windows of WinAllocateShared. It makes operations slower. All ranks give
+// it, or none. WEFT_CHECK=win is the same from outside, and WEFT_CHECK=coll,win asks for
+// WithChecks, too.
+func WithWindowChecks() Option { return func(o *options) { o.separate = true } }
+
 // checkVar turns checks on.
 const checkVar = "WEFT_CHECK"
 
 // lookUpChecks turns the checks on that the environment asks for.
 func (o *options) lookUpChecks() error {
-	switch v := os.Getenv(checkVar); v {
-	case "", "0":
-	case "coll":
-		o.checks = true
-	default:
-		return &boot.EnvError{Var: checkVar, Value: v, Err: errors.New("unknown value"), Remedy: `set it to "coll", which compares collective calls, or not at all`}
+	v := os.Getenv(checkVar)
+	if v == "" || v == "0" {
+		return nil
+	}
+	for one := range strings.SplitSeq(v, ",") {
+		switch one {
+		case "coll":
+			o.checks = true
+		case "win":
+			o.separate = true
+		default:
+			return &boot.EnvError{Var: checkVar, Value: v, Err: errors.New("unknown value"),
+				Remedy: `set it to "coll", which compares collective calls, to "win", which checks accesses to windows, to both with a comma between, or not at all`}
+		}
 	}
 	return nil
 }

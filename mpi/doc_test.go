@@ -27,7 +27,7 @@ func TestGoDocShowsWhatAUserHolds(t *testing.T) {
 		"Win":         {"SetErrhandler(", "Fence(a Assert) error", "Explain() string", "func WinCreateDynamic("},
 		"Window":      {"func WinAllocate[", "Local() []T", "FetchAndOp(", "func (w Window[T]) Shared("},
 		"WinKeyval":   {"func NewWinKeyval[", "Get(w *Win)", "Free() error"},
-		"WinOptions":  {"DispUnit", "Info", "Noncontiguous"},
+		"WinOptions":  {"DispUnit", "Info", "Noncontiguous", "Model"},
 		"Assert":      {"NoCheck", "NoPrecede"},
 		"Error":       {"Class Class", "Call", "Err"},
 		"Partitioned": {"func Partitions(r Request) *Partitioned", "func (p *Partitioned) Ready(i int) error", "Arriving("},
@@ -39,6 +39,7 @@ func TestGoDocShowsWhatAUserHolds(t *testing.T) {
 		"FabricError": {"Op", "Peer", "HasPeer", "Remedy", "Err"}, "EnvError": {"Var", "Value", "Remedy"}, "LostError": {"Rank", "Reason"}, "AbortError": {"Rank", "Code", "Why"},
 		"Setting": {"Variable", "Option", "Value", "Origin", "Err"}, "Origin": {"FromOption", "FromEnvironment", "FromMeasurement", "FromDefault"},
 		"Protocol": {"From", "Way", "What", "Why"}, "Algorithm": {"Call", "Between", "Name", "When", "Why"},
+		"ConflictError": {"First and Second", "Target", "At and Bytes"}, "WinAccess": {"Rank", "Call", "Line"},
 		"PartitionError": {"Partition", "Partitions"}, "Range": {"First", "Stride", "Last"}, "SizeError": {"Sent", "Received", "SendParts", "ReceiveParts"},
 	} {
 		out, err := exec.Command(goTool, "doc", ".", name).CombinedOutput()

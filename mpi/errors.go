@@ -168,6 +168,8 @@ func classOf(err error) Class {
 		return ErrBase
 	case errors.Is(err, fabric.ErrUnsupported):
 		return ErrUnsupported
+	case errors.As(err, new(*ConflictError)): // of calls that have no other error
+		return ErrRMAConflict
 	}
 	return ErrOther
 }

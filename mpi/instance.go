@@ -27,6 +27,7 @@ type instance struct {
 	fabric string
 	hosts  []string // by rank
 	engine *comm.Instance
+	apart  bool     // windows have separate memory, unless the program says otherwise
 	comms  registry // those that are not freed
 	crew   *crew    // of ranks that are goroutines, else nil
 	log    *slog.Logger
@@ -135,7 +136,7 @@ func newInstance(routes *job.Routes, cfg comm.Config, o options) *instance {
 	cfg.Operator, cfg.Beat, cfg.Check = numbered, o.beat, o.checks
 	cfg.Classify = func(err error) int { return int(classOf(err)) }
 	in := &instance{asked: o.fabric, fabric: routes.Fabric, hosts: routes.Hosts, engine: comm.New(cfg),
-		log: o.log, logs: o.logs, open: map[*World]struct{}{}}
+		apart: o.separate, log: o.log, logs: o.logs, open: map[*World]struct{}{}}
 	in.engine.Loop.Own(in)
 	in.startWatchdog(o.watch, o.watchTo)
 	return in

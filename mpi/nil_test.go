@@ -62,7 +62,7 @@ var functions = map[string]any{
 	"Rget": mpi.Rget[byte], "Raccumulate": mpi.Raccumulate[byte], "RgetAccumulate": mpi.RgetAccumulate[byte],
 	"NewWinErrhandler": mpi.NewWinErrhandler, "NewWinKeyval": mpi.NewWinKeyval[int],
 	"WithFabric": mpi.WithFabric, "WithLogger": mpi.WithLogger, "WithLimits": mpi.WithLimits,
-	"WithWatchdog": mpi.WithWatchdog, "WithChecks": mpi.WithChecks, "WithoutProgressThread": mpi.WithoutProgressThread, "WithoutSIGQUIT": mpi.WithoutSIGQUIT,
+	"WithWatchdog": mpi.WithWatchdog, "WithChecks": mpi.WithChecks, "WithWindowChecks": mpi.WithWindowChecks, "WithoutProgressThread": mpi.WithoutProgressThread, "WithoutSIGQUIT": mpi.WithoutSIGQUIT,
 }
 
 // values are one value of each exported type that has methods, the zero one or,
@@ -82,6 +82,7 @@ var values = map[string][]any{
 	"TruncateError": {&mpi.TruncateError{}}, "NoBufferError": {&mpi.NoBufferError{}}, "LimitError": {&mpi.LimitError{}},
 	"FabricError": {&mpi.FabricError{}}, "EnvError": {&mpi.EnvError{}}, "LostError": {&mpi.LostError{}},
 	"Op": {(*mpi.Op)(nil), new(mpi.Op)}, "OpOption": {mpi.OpOption(nil)},
+	"ConflictError": {&mpi.ConflictError{}}, "WinAccess": {mpi.WinAccess{}},
 	"LengthError": {&mpi.LengthError{}}, "CallError": {&mpi.CallError{}}, "MismatchError": {&mpi.MismatchError{}}, "BrokenError": {&mpi.BrokenError{}}, "OperatorError": {&mpi.OperatorError{}},
 	"Device": {mpi.Device{}}, "DevicePort": {mpi.DevicePort{}}, "DeviceGID": {mpi.DeviceGID{}},
 	"NetAddress": {mpi.NetAddress{}}, "NetInterface": {mpi.NetInterface{}},

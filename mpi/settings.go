@@ -87,6 +87,8 @@ func (o *options) given(option string) (value string, is bool) {
 		return o.fabric, o.fabric != job.Auto
 	case "WithChecks":
 		return "coll", o.checks
+	case "WithWindowChecks":
+		return "win", o.separate
 	case "WithLimits":
 		l := o.limits
 		return fmt.Sprintf("%d bytes or %d messages of one peer, %d bytes or %d messages of all, %v", l.PeerBytes, l.PeerMessages, l.Bytes, l.Messages, l.Stall), l != DefaultLimits

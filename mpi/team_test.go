@@ -71,7 +71,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestClassesAndCodesOfTheProgram", "TestGoroutinesAddClassesOfDifferentNumbers", "TestEveryThreadMayCallAndOneIsMain",
 		"TestGoDocShowsWhatAUserHolds", "TestDocsCiteTheSectionOfEachFunction", "TestSpecialNumbersHaveMPI5sValues", "TestErrorClassesHaveMPI5sValues",
 		"TestNoProcessIsAPartnerForNothing", "TestACompletedRequestIsToldFromItsSuccessors", "TestNullRequestsAreComplete",
-		"TestAllocRefusesSizesThatCannotBe", "TestTypesThatHoldPointersDoNotCompile", "TestTheEnvironmentTurnsChecksOn",
+		"TestAllocRefusesSizesThatCannotBe", "TestTypesThatHoldPointersDoNotCompile", "TestTheEnvironmentTurnsChecksOn", "TestTheEnvironmentTurnsWindowChecksOn",
 		"TestARankWhoseGoroutineEndsFailsTheOthers", "TestNoLoggerIsTheDefaultOne", "TestFreeRefusesWhatIsNotAllocs", "TestRunRefusesWhatItCannotRun",
 		"TestEveryClassHasItsTextAndIsToldFromOthers", "TestCountIsInElements", "TestACommunicatorsOwnMemoryComesFirst",
 		"TestAttachedMemoryIsReused", "TestAPersistentBufferedSendThatFoundNoRoomStartsAgain", "TestEveryCompletionTellsOfACancel",

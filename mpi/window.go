@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"errors"
 	"math"
 	"sync/atomic"
 
@@ -56,7 +57,7 @@ type WinModel int
 
 const (
 	WinUnified  WinModel = 321 // one copy for loads, stores and operations (MPI_WIN_UNIFIED, MPI-4.0 §12.4)
-	WinSeparate WinModel = 322 // a private copy and a public one (MPI_WIN_SEPARATE, MPI-4.0 §12.4): no window here is so
+	WinSeparate WinModel = 322 // a private copy and a public one, and accesses are checked: see WinOptions (MPI_WIN_SEPARATE, MPI-4.0 §12.4)
 )
 
 // WinOptions are settings of a window. The zero value is right for most.
@@ -72,6 +73,31 @@ type WinOptions struct {
 	// for instance. The hint alloc_shared_noncontig does the same (MPI-4.0 §12.2.3). All
 	// ranks give one of the two, or none does.
 	Noncontiguous bool
+	// Model is the memory model, the same at all ranks; else the call fails with
+	// ErrNotSame at all. 0 is WinUnified, or with WithWindowChecks WinSeparate; windows
+	// of WinAllocateShared, which ranks reach by loads and stores, are WinUnified always,
+	// and refuse the other with ErrArg.
+	//
+	// WinSeparate is for tests of a program: it makes each mistake visible that only
+	// machines with other memory punish, and reports it. Each rank's part has two copies
+	// (MPI-4.0 §12.4). Local is the private one; operations, also the rank's own, go to
+	// the public one, in messages that the target's library serves. Stores of the rank
+	// reach the public copy in its Fence, Post, Unlock, UnlockAll and Sync, and what
+	// operations that have ended have changed reaches the private one in its Fence,
+	// Wait, Test, Lock, LockAll and Sync: no sooner than §12.7 demands. Free is not one of
+	// them.
+	//
+	// Two accesses to one location that conflict by §12.7 are an error of class
+	// ErrRMAConflict with a ConflictError for each pair: of the target, at the call that
+	// ends its epoch, of the rank whose access came second, at the call that ends it, and
+	// of the first one at one of its next such calls; these are Fence, Complete, Wait,
+	// Test, Unlock, UnlockAll, the flushes, Sync and Free. The calls have their effect all
+	// the same. Stores of the rank itself are found by what they have changed, loads are
+	// not; accumulates may mix operators unless the hint accumulate_ops promises that they
+	// do not. Stores and updates of locations of one part that do not overlap are not
+	// reported. Of operations under locks only such are found as were at the target at
+	// the same time.
+	Model WinModel
 }
 
 // WinCreate makes a window on memory of the program: local, which may be of length 0 or
@@ -111,7 +137,8 @@ func made[T Scalar](w *Win, err error) (Window[T], error) {
 // Local is this rank's part of the window (MPI_WIN_BASE, MPI-4.0 §12.2.6), nil of the zero
 // Window. Loads and stores of it follow the rules of MPI-4.0 §12.7: they conflict with
 // operations of others in the same epoch. For flags and counters use sync/atomic, or
-// operations on oneself. It must not be used after Free. Local.
+// operations on oneself. With separate memory it is the private copy (WinOptions.Model). It
+// must not be used after Free. Local.
 func (w Window[T]) Local() []T { return w.local }
 
 // windowMaker is what a rank brings to a window.
@@ -122,16 +149,21 @@ type windowMaker struct {
 	win  *Win
 	part comm.Part
 	info *Info // what the window knows of the hints
+
+	model WinModel // as the program has asked
 }
 
 func windowOf[T Scalar](c *Comm, call string, kind WinFlavor, o WinOptions) *windowMaker {
-	k := &windowMaker{c: c, call: call, part: comm.Part{Unit: o.DispUnit}, win: &Win{kind: kind}}
+	k := &windowMaker{c: c, call: call, part: comm.Part{Unit: o.DispUnit}, win: &Win{kind: kind}, model: o.Model}
 	k.info, k.spec.Failed = winHintsOf(call, o.Info)
 	switch {
 	case o.DispUnit < 0:
 		k.spec.Failed = badArg(call, ErrDisp, "the displacement unit is %d bytes: give 1 or more, or 0 for the length of an element", o.DispUnit)
 	case o.DispUnit == 0:
 		k.part.Unit = sizeOf[T]()
+	}
+	if err := k.checkModel(); err != nil {
+		k.spec.Failed = err
 	}
 	return k
 }
@@ -162,6 +194,9 @@ func (k *windowMaker) make() (*Win, error) {
 	case c.TestInter():
 		k.discard()
 		return nil, c.raise(badArg(k.call, ErrComm, "%s has two groups, and windows are made of ranks of one: take what Merge makes of it", c.called()))
+	}
+	if k.separate() {
+		k.part.Line = lineOfProgram
 	}
 	progress.Callers(&k.spec.Place)
 	core, w, err := c.core.Window(c.ctx, k.spec, k.part)
@@ -219,6 +254,9 @@ func (w *Win) Free() error {
 	}
 	w.c.core.Free()
 	w.c.w.comms.free(w.c.cid)
+	if left := w.core.Conflicts(); left != nil {
+		err = errors.Join(err, left)
+	}
 	return w.fail(call, err)
 }
 
@@ -263,11 +301,14 @@ func (w *Win) DispUnit() int {
 	return unit
 }
 
-// Model is the memory model of the window, WinUnified (MPI_WIN_MODEL, MPI-4.0 §12.2.6), or
-// 0 if w is nil. Local.
+// Model is the memory model of the window (MPI_WIN_MODEL, MPI-4.0 §12.2.6), or 0 if w is
+// nil. Local.
 func (w *Win) Model() WinModel {
-	if w == nil {
+	switch {
+	case w == nil:
 		return 0
+	case w.core != nil && w.core.Separate():
+		return WinSeparate
 	}
 	return WinUnified
 }

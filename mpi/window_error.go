@@ -27,6 +27,8 @@ func windowClass(err error) Class {
 		return ErrType
 	case errors.As(err, new(*rma.LockError)):
 		return ErrProcFailed
+	case errors.Is(err, rma.ErrModels):
+		return ErrNotSame
 	case errors.Is(err, comm.ErrUnshared):
 		return ErrRMAShared
 	case errors.Is(err, comm.ErrTooLong):

@@ -42,7 +42,8 @@ func isOrdering(v string) bool {
 // WinOptions) and ignored here. accumulate_ordering, accumulate_ops,
 // mpi_accumulate_granularity, same_size and same_disp_unit are promises that the library
 // does not use: accumulates are ordered and may mix operators whatever they say. It
-// stores them.
+// stores them, and in a window with separate memory (WinOptions.Model) checks that
+// accumulate_ops is kept.
 func (w *Win) SetInfo(info *Info) error {
 	const call = "Win.SetInfo"
 	if w.gone() {
@@ -63,6 +64,9 @@ const noncontiguous = "alloc_shared_noncontig"
 
 // hint takes hints that are checked.
 func (w *Win) hint(known *Info) {
+	if ops, given := known.Get("accumulate_ops"); given {
+		w.core.Restrict(ops)
+	}
 	w.c.st.mu.Lock()
 	defer w.c.st.mu.Unlock()
 	for key, value := range known.All() {

@@ -61,6 +61,9 @@ func (w Window[T]) Shared(rank int) ([]T, error) {
 		}
 	}
 	b := w.core.Reached(rank)
+	if b == nil && w.core.Separate() {
+		return nil, w.raise(badArg(call, ErrRMAShared, "the window has separate memory to check accesses, and no rank reaches the part of another then: use Get and Put, or make it WinUnified"))
+	}
 	if b == nil {
 		return nil, w.raise(badArg(call, ErrRMAShared, "the part of rank %d is not in memory that this rank reaches: allocate the window, on ranks of one machine", rank))
 	}

@@ -16,6 +16,9 @@ func windows(c *mpi.Comm, n int, f func(kind string, w mpi.Window[int64])) {
 	}{
 		{"create", func() (mpi.Window[int64], error) { return mpi.WinCreate(c, make([]int64, n), mpi.WinOptions{}) }},
 		{"allocate", func() (mpi.Window[int64], error) { return mpi.WinAllocate[int64](c, n, mpi.WinOptions{}) }},
+		{"separate", func() (mpi.Window[int64], error) {
+			return mpi.WinAllocate[int64](c, n, mpi.WinOptions{Model: mpi.WinSeparate})
+		}},
 	} {
 		w := get(k.make())
 		f(k.kind, w)

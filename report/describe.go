@@ -144,7 +144,12 @@ func Place(callers [3]uintptr) string {
 	if callers[0] == 0 {
 		return ""
 	}
-	frames := runtime.CallersFrames(callers[:])
+	return Caller(callers[:])
+}
+
+// Caller is Place for any number of program counters, such as runtime.Callers gives.
+func Caller(callers []uintptr) string {
+	frames := runtime.CallersFrames(callers)
 	for {
 		f, more := frames.Next()
 		name, ours := strings.CutPrefix(f.Function, module)

@@ -32,8 +32,9 @@ type action struct {
 	at        int // in the target's part, in bytes
 	src, dst  []byte
 	compare   []byte
-	n         int // bytes
-	sent, got int // of them
+	n         int     // bytes
+	sent, got int     // of them
+	act       *access // to be announced, or nil
 	region    fabric.Region
 
 	// A flush, or a wait for several.
@@ -203,7 +204,11 @@ func (o *action) end(err error) {
 // other rank the request of a Get fails, and the flush behind a Put.
 func (o *action) onOwn() {
 	x := Transfer{Code: o.code, Kind: o.kind, At: o.at, Src: o.src, Old: o.dst, Compare: o.compare}
-	err := o.w.applyAttached(&x)
+	line := ""
+	if o.act != nil {
+		line = o.act.line
+	}
+	err := o.w.applyAttached(&x, line)
 	if !o.get {
 		o.t.fail(err)
 		err = nil

@@ -71,7 +71,7 @@ func (w *Win) Attach(mem []byte) (addr uint64, err error) {
 		case i < len(w.attached) && addr+uint64(max(len(mem), 1)) > w.attached[i].addr:
 			err = &AttachError{addr, w.attached[i].addr}
 		default:
-			w.attached = slices.Insert(w.attached, i, attached{addr, mem})
+			w.attached = slices.Insert(w.attached, i, attached{addr, w.exposed(addr, mem)})
 		}
 	})
 	return addr, err
@@ -88,6 +88,9 @@ func (w *Win) Detach(mem []byte) (err error) {
 			return
 		}
 		w.attached = slices.Delete(w.attached, i, i+1)
+		if w.check != nil {
+			w.check.detach(addr)
+		}
 	})
 	return err
 }

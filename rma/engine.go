@@ -37,7 +37,7 @@ func New(l *progress.Loop, rank int, alloc func(n int) ([]byte, error)) *Engine 
 	}
 	e := &Engine{loop: l, rank: rank, alloc: alloc, wins: map[uint32]*Win{}, lanes: map[fabric.Peer]*lane{}}
 	l.Handle(e, wire.RAcc, wire.RGet, wire.RCas, wire.RData, wire.RFlush, wire.RFlushed, wire.RRefused, wire.RPost, wire.RComplete,
-		wire.RLock, wire.RPress, wire.RUnlock, wire.RGranted, wire.RDeclined)
+		wire.RLock, wire.RPress, wire.RUnlock, wire.RGranted, wire.RDeclined, wire.RAccess, wire.RConflict)
 	return e
 }
 
@@ -115,6 +115,14 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 		if h := wire.RLockHeader(hdr); h.Valid() {
 			ok = e.onGrant(from, kind, imm, h)
 		}
+	case wire.RAccess:
+		if h := wire.RAccessHeader(hdr); h.Valid() {
+			ok = e.onAccess(from, imm, h, body)
+		}
+	case wire.RConflict:
+		if h := wire.RConflictHeader(hdr); h.Valid() {
+			ok = e.onConflict(from, imm, h, body)
+		}
 	case wire.RPost, wire.RComplete:
 		ok = e.onSignal(from, kind, imm)
 	}
@@ -128,6 +136,9 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 func (e *Engine) PeerDown(p fabric.Peer, err error) {
 	delete(e.lanes, p)
 	for _, w := range e.wins {
+		if w.check != nil {
+			w.check.ledger.lost(w.rankOf(p))
+		}
 		w.peerDown(p, err)
 	}
 }

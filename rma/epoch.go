@@ -1,6 +1,11 @@
 package rma
 
-import "sync/atomic"
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/weft-mpi/weft/internal/membar"
+)
 
 // epochs says which calls a window at one rank allows now (MPI-4.0 §12.5). It waits
 // for nothing and talks to nobody. A call that opens or closes an epoch takes a
@@ -24,9 +29,9 @@ import "sync/atomic"
 // goes from Start to Complete, and so are the locks of different targets. Beyond
 // that, a change meets no other one: the second is refused.
 type epochs struct {
-	// word is the state. Operations load it, and changes swap it: a Load that sees
-	// anyTarget pairs with the swap in end of the change that opened the epoch.
-	word atomic.Uint64
+	// word is the state. Operations load it: one that sees anyTarget pairs with the
+	// release in end of the change that opened the epoch.
+	word uint64
 	near targetBlock // of targets 0 to 63
 	// far are the blocks of targets from 64 on: no list before a call names such a
 	// target, no block before one of its 64 is named. Stored by grow, loaded by at.
@@ -35,12 +40,13 @@ type epochs struct {
 	rank int32
 }
 
-// targetBlock tells of 64 targets, with four bits for each. A Load that sees opened
-// pairs with end of the change that opened the epoch; the next change clears it.
-// claimed is set as long as a target is locked or in the group of Start, and during
-// the changes to and from that: the change that has set it has the target's other
-// bits, too. The loop reads byCall, see Engine.callsHold.
-type targetBlock [4]atomic.Uint64
+// targetBlock tells of 64 targets, with four bits for each. Who holds the word stores to
+// it, see hold. A load that sees opened pairs with the store in end of the change that
+// opened the epoch; the next change clears it. claimed is set as long as a target is
+// locked or in the group of Start, and during the changes to and from that: the change
+// that has set it has the target's other bits, too. The loop reads byCall, see
+// Engine.callsHold.
+type targetBlock [4]uint64
 
 const (
 	opened = 1 << iota
@@ -52,7 +58,7 @@ const (
 )
 
 // of is the word of a target and the place of its bits there.
-func (b *targetBlock) of(target int) (w *atomic.Uint64, place uint) {
+func (b *targetBlock) of(target int) (w *uint64, place uint) {
 	return &b[uint(target)/16%4], uint(target) % 16 * 4
 }
 
@@ -72,6 +78,8 @@ const (
 
 	accessFlags = anyTarget | anyRequest | fenced | started | lockedAll
 
+	changing epochState = 1 << 24 // somebody holds the word
+
 	accessShift              = 8 // of the call that changes access epochs, 0 if none does
 	exposureShift            = 16
 	callMask                 = 0xFF
@@ -89,10 +97,47 @@ func (s epochState) fenceEpoch() bool { return s&(fenced|anyTarget) == fenced|an
 // init is for a window of size ranks at the rank with this number.
 func (e *epochs) init(size, rank int) { e.size, e.rank = int32(size), int32(rank) }
 
-func (e *epochs) load() epochState { return epochState(e.word.Load()) }
+func (e *epochs) load() epochState {
+	return epochState(atomic.LoadUint64(&e.word)) &^ changing // pairs with swap and release
+}
 
+// swap changes the state, unless it is another one by now or somebody holds it.
 func (e *epochs) swap(from, to epochState) bool {
-	return e.word.CompareAndSwap(uint64(from), uint64(to))
+	if atomic.CompareAndSwapUint64(&e.word, uint64(from), uint64(to)) { // pairs with load, release and itself
+		return true
+	}
+	if epochState(atomic.LoadUint64(&e.word))&changing != 0 {
+		runtime.Gosched() // who holds it may have been interrupted
+	}
+	return false
+}
+
+// hold keeps others from changes until release, and returns the state. The holder waits
+// for nothing: it changes bits of targets, and words of locks.
+func (e *epochs) hold() epochState {
+	for {
+		if s := e.load(); e.swap(s, s|changing) {
+			return s
+		}
+	}
+}
+
+// release makes a state the one that holds.
+func (e *epochs) release(s epochState) { membar.StoreRelease(&e.word, uint64(s)) } // pairs with load and swap
+
+// bits are those of a target.
+func (e *epochs) bits(target int) uint64 {
+	if b := e.at(target); b != nil {
+		w, place := b.of(target)
+		return atomic.LoadUint64(w) >> place & (1<<4 - 1) // pairs with put
+	}
+	return 0
+}
+
+// put clears and sets bits of a target that grow has made room for. For the holder.
+func (e *epochs) put(target int, clear, set uint64) {
+	w, place := e.at(target).of(target)
+	membar.StoreRelease(w, atomic.LoadUint64(w)&^(clear<<place)|set<<place) // pairs with bits
 }
 
 // op allows an operation with a target (MPI-4.0 §12.5), or with no process, for
@@ -128,7 +173,7 @@ func (e *epochs) passive(target int) bool {
 	if s&(freed|callMask<<accessShift) != 0 {
 		return false
 	}
-	return s&anyRequest != 0 || s >= oneLock && t < 64 && e.near[t/16].Load()>>(t%16*4)&opened != 0
+	return s&anyRequest != 0 || s >= oneLock && t < 64 && atomic.LoadUint64(&e.near[t/16])>>(t%16*4)&opened != 0
 }
 
 // flushAll allows FlushAll, FlushLocalAll and Sync (MPI-4.0 §12.5.4).
@@ -136,7 +181,7 @@ func (e *epochs) flushAll(c Call) error { return e.locked(c, -1) }
 
 // opAlone is op where no epoch of all targets is open.
 func (e *epochs) opAlone(target int) error {
-	if t := uint(target); t < 64 && e.near[t/16].Load()>>(t%16*4)&opened != 0 {
+	if t := uint(target); t < 64 && atomic.LoadUint64(&e.near[t/16])>>(t%16*4)&opened != 0 {
 		return nil
 	}
 	return e.opFar(target)
@@ -199,11 +244,7 @@ func (e *epochs) notLocked(target int) reason {
 
 // is reports whether one of the bits of a target is set.
 func (e *epochs) is(bits uint64, target int) bool {
-	if b := e.at(target); b != nil {
-		w, place := b.of(target)
-		return w.Load()>>place&bits != 0
-	}
-	return false
+	return e.bits(target)&bits != 0
 }
 
 // at is the block of a target, or nil if no call has named one of its targets.
@@ -232,18 +273,18 @@ func (e *epochs) grow(target int) *targetBlock {
 	return place.Load()
 }
 
-// openClaimed opens the claimed targets, for Start.
+// openClaimed opens the claimed targets, for Start. For the holder.
 func (e *epochs) openClaimed() {
-	e.words(func(w *atomic.Uint64) { w.Or(w.Load() & (claimed * eachTarget) / claimed * opened) })
+	e.words(func(w *uint64) { membar.StoreRelease(w, *w|*w&(claimed*eachTarget)/claimed*opened) }) // pairs with bits
 }
 
-// keep leaves the given bits of all targets.
+// keep leaves the given bits of all targets. For the holder.
 func (e *epochs) keep(bits uint64) {
-	e.words(func(w *atomic.Uint64) { w.And(bits * eachTarget) })
+	e.words(func(w *uint64) { membar.StoreRelease(w, *w&(bits*eachTarget)) }) // pairs with bits
 }
 
 // words calls f for each word of the blocks that there is.
-func (e *epochs) words(f func(*atomic.Uint64)) {
+func (e *epochs) words(f func(*uint64)) {
 	for i := range e.near {
 		f(&e.near[i])
 	}

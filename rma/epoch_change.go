@@ -19,20 +19,27 @@ func (e *epochs) fence(a Assert) (change, error) { return e.begin(CallFence, -1,
 // start begins Start (MPI-4.0 §12.5.2) for targets, of which it keeps no reference.
 func (e *epochs) start(a Assert, targets []int) (change, error) {
 	ch, err := e.begin(CallStart, -1, a)
-	if err == nil {
-		for _, t := range targets {
-			w, place := e.grow(t).of(t)
-			w.Or(claimed << place)
-		}
+	if err != nil {
+		return ch, err
 	}
-	return ch, err
+	for _, t := range targets {
+		e.grow(t)
+	}
+	s := e.hold()
+	for _, t := range targets {
+		e.put(t, 0, claimed)
+	}
+	e.release(s)
+	return ch, nil
 }
 
 // complete begins Complete (MPI-4.0 §12.5.2).
 func (e *epochs) complete() (change, error) {
 	ch, err := e.begin(CallComplete, -1, 0)
 	if err == nil {
+		s := e.hold()
 		e.keep(claimed)
+		e.release(s)
 	}
 	return ch, err
 }
@@ -57,48 +64,52 @@ func (e *epochs) free() (change, error) { return e.begin(CallFree, -1, 0) }
 
 // lock begins Lock (MPI-4.0 §12.5.3).
 func (e *epochs) lock(target int, alone bool, a Assert) (change, error) {
-	bits := uint64(0)
-	if alone {
-		bits = exclusive
+	s, err := e.claim(target, a)
+	if err != nil {
+		return change{}, err
 	}
-	return e.claim(target, bits, a)
+	bits := uint64(claimed)
+	if alone {
+		bits |= exclusive
+	}
+	e.put(target, 0, bits)
+	e.release(s.during(CallLock, target == int(e.rank)))
+	return change{e: e, was: s, target: int32(target), call: CallLock, assert: a, exclusive: alone}, nil
 }
 
-// lockByCall is lock for a shared lock that the call takes itself.
-func (e *epochs) lockByCall(target int, a Assert) (change, error) { return e.claim(target, byCall, a) }
-
-func (e *epochs) claim(target int, bits uint64, a Assert) (change, error) {
-	ch, err := e.begin(CallLock, target, a)
-	if err != nil {
-		return ch, err
+// claim allows a Lock of a target, and holds the word if it does.
+func (e *epochs) claim(target int, a Assert) (epochState, error) {
+	if a&^takes[CallLock] != 0 {
+		return 0, &AssertError{Call: CallLock, Given: a}
 	}
-	ch.exclusive, ch.byCall = bits&exclusive != 0, bits&byCall != 0
-	bits |= claimed
-	for w, place := e.grow(target).of(target); ; {
-		old := w.Load()
-		if old>>place&claimed != 0 {
-			e.uncount(0)
-			return change{}, e.refuse(CallLock, target, e.load(), lockedTwice)
-		}
-		if w.CompareAndSwap(old, old|bits<<place) {
-			return ch, nil
-		}
+	e.grow(target)
+	s := e.hold()
+	why := s.allows(CallLock, a, target == int(e.rank))
+	if why == fine && e.is(claimed, target) {
+		why = lockedTwice
 	}
+	if why != fine {
+		e.release(s)
+		return 0, e.refuse(CallLock, target, s, why)
+	}
+	return s, nil
 }
 
 // unlock begins Unlock (MPI-4.0 §12.5.3). The change says which kind the lock is of.
 func (e *epochs) unlock(target int) (change, error) {
-	s := e.load()
-	if why := unlockable(s); why != fine {
+	s := e.hold()
+	why, bits := unlockable(s), e.bits(target)
+	if why == fine && bits&opened == 0 {
+		why = e.notLocked(target)
+	}
+	if why == fine {
+		e.put(target, opened, 0)
+	}
+	e.release(s)
+	if why != fine {
 		return change{}, e.refuse(CallUnlock, target, s, why)
 	}
-	if b := e.at(target); b != nil {
-		w, place := b.of(target)
-		if old := w.And(^uint64(opened<<place)) >> place; old&opened != 0 {
-			return change{e: e, was: s, target: int32(target), call: CallUnlock, exclusive: old&exclusive != 0, byCall: old&byCall != 0}, nil
-		}
-	}
-	return change{}, e.refuse(CallUnlock, target, s, e.notLocked(target))
+	return change{e: e, was: s, target: int32(target), call: CallUnlock, exclusive: bits&exclusive != 0, byCall: bits&byCall != 0}, nil
 }
 
 // begin is what the word alone decides.
@@ -137,98 +148,68 @@ func (s epochState) during(c Call, self bool) epochState {
 // end makes the call's effect the state.
 func (ch *change) end() {
 	e := ch.e
+	s := e.hold()
 	switch ch.call {
 	case CallLock:
-		// The lock is an access epoch, so there is no fence epoch to open any more.
-		e.set(fenced, 0)
-		w, place := e.at(int(ch.target)).of(int(ch.target))
-		w.Or(opened << place)
+		e.put(int(ch.target), 0, opened)
+		s &^= fenced // the lock is an access epoch, so there is no fence epoch to open any more
 	case CallUnlock:
-		ch.forget()
+		s = ch.forget(s)
 	case CallPost:
-		e.set(callMask<<exposureShift, posted)
+		s = s&^(callMask<<exposureShift) | posted
 	case CallWait, CallTest:
-		e.set(callMask<<exposureShift|posted, 0)
+		s &^= callMask<<exposureShift | posted
 	case CallStart:
-		e.set(callMask<<accessShift|fenced, started)
 		e.openClaimed()
+		s = s&^(callMask<<accessShift|fenced) | started
 	case CallComplete:
 		e.keep(0)
-		e.set(callMask<<accessShift|accessFlags, 0)
+		s &^= callMask<<accessShift | accessFlags
 	case CallLockAll:
-		e.set(callMask<<accessShift|fenced, lockedAll|anyTarget|anyRequest)
+		s = s&^(callMask<<accessShift|fenced) | lockedAll | anyTarget | anyRequest
 	case CallUnlockAll:
-		e.set(callMask<<accessShift|accessFlags, 0)
+		s &^= callMask<<accessShift | accessFlags
 	case CallFence:
-		after := fenced
+		s = s&^(callMask<<accessShift|callMask<<exposureShift|accessFlags) | fenced
 		if ch.assert&NoSucceed != 0 {
-			after = 0
+			s &^= fenced
 		}
-		e.set(callMask<<accessShift|callMask<<exposureShift|accessFlags, after)
 	case CallFree:
-		e.set(callMask<<accessShift|callMask<<exposureShift|accessFlags, freed)
+		s = s&^(callMask<<accessShift|callMask<<exposureShift|accessFlags) | freed
 	}
+	e.release(s)
 }
 
 // cancel makes the state what it was before the call.
 func (ch *change) cancel() {
 	e := ch.e
+	s := e.hold()
 	switch ch.call {
 	case CallLock:
-		ch.forget()
+		s = ch.forget(s)
 	case CallUnlock:
-		w, place := e.at(int(ch.target)).of(int(ch.target))
-		w.Or(opened << place)
+		e.put(int(ch.target), 0, opened)
 	case CallPost, CallWait, CallTest:
-		e.set(callMask<<exposureShift, 0)
+		s &^= callMask << exposureShift
 	case CallFence, CallFree:
-		e.set(callMask<<accessShift|callMask<<exposureShift, ch.was&accessFlags)
+		s = s&^(callMask<<accessShift|callMask<<exposureShift) | ch.was&accessFlags
 	case CallComplete:
-		e.set(callMask<<accessShift, 0)
 		e.openClaimed()
+		s &^= callMask << accessShift
 	case CallStart:
 		e.keep(0)
-		e.set(callMask<<accessShift, 0)
+		s &^= callMask << accessShift
 	default:
-		e.set(callMask<<accessShift, ch.was&accessFlags)
+		s = s&^(callMask<<accessShift) | ch.was&accessFlags
 	}
+	e.release(s)
 }
 
-// byLoop leaves a lock that is not open yet to the loop.
-func (ch *change) byLoop() {
-	ch.byCall = false
-	w, place := ch.e.at(int(ch.target)).of(int(ch.target))
-	w.And(^uint64(byCall << place))
-}
-
-// forget removes a lock.
-func (ch *change) forget() {
-	w, place := ch.e.at(int(ch.target)).of(int(ch.target))
-	w.And(^uint64((opened | claimed | exclusive | byCall) << place))
-	flags := epochState(0)
+// forget removes a lock. For the holder.
+func (ch *change) forget(s epochState) epochState {
+	ch.e.put(int(ch.target), opened|claimed|exclusive|byCall, 0)
 	if ch.target == ch.e.rank {
-		flags = selfLocked
+		s &^= selfLocked
 	}
-	ch.e.uncount(flags)
-}
-
-// uncount takes a lock off the count, and clears flags.
-func (e *epochs) uncount(flags epochState) {
-	for {
-		s := e.load()
-		if e.swap(s, (s-oneLock)&^flags) {
-			return
-		}
-	}
-}
-
-// set clears and sets flags.
-func (e *epochs) set(clear, flags epochState) {
-	for {
-		s := e.load()
-		to := s&^clear | flags
-		if to == s || e.swap(s, to) {
-			return
-		}
-	}
+	return s - oneLock
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 )
 
@@ -168,7 +167,7 @@ func whole(e *epochs, call string) error {
 // snapshot is all that decides what a window allows.
 func snapshot(e *epochs) string {
 	s := fmt.Sprintf("%x", e.load())
-	e.words(func(w *atomic.Uint64) { s += fmt.Sprintf(" %x", w.Load()) })
+	e.words(func(w *uint64) { s += fmt.Sprintf(" %x", *w) })
 	return s
 }
 

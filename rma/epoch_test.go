@@ -3,6 +3,7 @@ package rma
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -298,6 +299,31 @@ func TestOneOfManyGoroutinesOpensAnEpoch(t *testing.T) {
 	}
 }
 
+// The holder goes on from the state that it was given.
+func TestOneCallAtATimeHoldsTheState(t *testing.T) {
+	e := new(epochs)
+	e.init(4, 0)
+	var all sync.WaitGroup
+	var holders atomic.Int32
+	for range 4 {
+		all.Go(func() {
+			for range 200 {
+				s := e.hold()
+				if n := holders.Add(1); n != 1 {
+					t.Errorf("%d hold it", n)
+				}
+				runtime.Gosched() // so that others try
+				holders.Add(-1)
+				e.release(s + oneLock)
+			}
+		})
+	}
+	all.Wait()
+	if n := e.load().locks(); n != 800 {
+		t.Errorf("%d of 800 changes are there", n)
+	}
+}
+
 func TestGoroutinesLockTargetsOfTheirOwnBesideExposureEpochs(t *testing.T) {
 	e := new(epochs)
 	e.init(300, 299)
@@ -336,8 +362,8 @@ func TestGoroutinesLockTargetsOfTheirOwnBesideExposureEpochs(t *testing.T) {
 	if e.load() != clean.load() || snapshot(e) == before {
 		t.Errorf("the state is %x, want %x; %s", e.load(), clean.load(), snapshot(e))
 	}
-	e.words(func(w *atomic.Uint64) {
-		if w.Load() != 0 {
+	e.words(func(w *uint64) {
+		if *w != 0 {
 			t.Error("bits of a target are left")
 		}
 	})

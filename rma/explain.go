@@ -15,6 +15,10 @@ func (w *Win) Way(rank int) (words string) {
 func (t *target) way() string {
 	own := t.rank == t.w.rank
 	switch {
+	case own && t.w.check != nil:
+		return "the calls themselves carry operations out on the public copy, as the window has separate memory to check accesses"
+	case t.w.check != nil:
+		return "packets, as the window has separate memory to check accesses"
 	case own && t.w.dynamic:
 		return "the calls themselves carry operations out, as this is the own memory"
 	case own:

@@ -45,7 +45,7 @@ func (w *Win) flushAll(ctx context.Context, local bool) error {
 // it was so. Local.
 func (w *Win) Flushed(target int) bool {
 	t := &w.targets[target]
-	if !w.epochs.passive(target) || t.touched.Load() || t.deadErr() != nil {
+	if w.check != nil || !w.epochs.passive(target) || t.touched.Load() || t.deadErr() != nil {
 		return false
 	}
 	w.look()
@@ -178,8 +178,12 @@ func (f *action) confirm() {
 			c.Enqueue(f.r)
 		}
 	}
-	if !f.local && (t.unacked || t.flushes.any(func(o *action) bool { return o.asks })) {
-		t.unacked = false
+	asks := t.unacked || t.flushes.any(func(o *action) bool { return o.asks })
+	if !f.local && asks || f.local && t.unacked && f.w.check != nil {
+		t.unacked = t.unacked && f.local
+		if f.w.check != nil {
+			f.w.check.conclude(t, f.local)
+		}
 		f.left++
 		f.asks = true
 		f.conn().Post(wire.RFlush, uint64(f.w.id), wire.MakeRFlush(e.hdr[:], uint64(f.r.Op())))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 const hostileRow = 16
 
 var hostileKinds = []uint8{wire.RAcc, wire.RGet, wire.RCas, wire.RData, wire.RFlush, wire.RFlushed, wire.RRefused, wire.RPost, wire.RComplete,
-	wire.RLock, wire.RPress, wire.RUnlock, wire.RGranted, wire.RDeclined}
+	wire.RLock, wire.RPress, wire.RUnlock, wire.RGranted, wire.RDeclined, wire.RAccess, wire.RConflict}
 
 // FuzzPackets feeds a rank packets of another one that keeps to no protocol, while it
 // waits for operations, flushes, locks and signals. Nothing panics, no byte outside of
@@ -81,6 +82,10 @@ func hostileSession(t *testing.T, rows []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checked, err := m.checked(64, size)
+	if err != nil {
+		t.Fatal(err)
+	}
 	addr, err := dynamic[0].Attach(own)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +107,9 @@ func hostileSession(t *testing.T, rows []byte) {
 			t.Fatal(err)
 		}
 	}
-	dynamic[0].Post([]int{1}, 0)
+	if err := errors.Join(dynamic[0].Post([]int{1}, 0), checked[0].LockAll(ctx, NoCheck), checked[0].Do(&Transfer{Src: pattern(8, 1, 1), Target: 0, At: 8})); err != nil {
+		t.Fatal(err)
+	}
 	for _, call := range []func() error{
 		func() error { return static[0].FlushAll(ctx, false) },
 		func() error { return dynamic[0].Wait(ctx) },
@@ -125,13 +132,25 @@ func hostileSession(t *testing.T, rows []byte) {
 	if err := m.idle(0); err != nil {
 		t.Error(err)
 	}
+	for _, err := range []error{checked[0].Sync(), checked[0].Conflicts()} {
+		if err != nil && (!errors.As(err, new(*ConflictError)) || err.Error() == "") {
+			t.Error(err)
+		}
+	}
+}
+
+// checked makes a window with separate memory.
+func (m *mesh) checked(id uint32, size int) ([]*Win, error) {
+	m.line = func(int) string { return "a line" }
+	defer func() { m.line = nil }()
+	return m.window(id, [][]byte{make([]byte, size), make([]byte, size)}, 1)
 }
 
 // hostile delivers the packet of a row.
 func (m *mesh) hostile(e *Engine, row []byte, addr, size uint64) {
 	var hdr [fabric.MaxHeader]byte
 	le := binary.LittleEndian
-	imms := []uint64{16, 32, 48, 16, 64}
+	imms := []uint64{16, 32, 48, 64, 80}
 	requests := []uint64{0}
 	for _, o := range e.ops {
 		if o != nil {
@@ -167,6 +186,22 @@ func (m *mesh) hostile(e *Engine, row []byte, addr, size uint64) {
 	case wire.RFlushed, wire.RRefused:
 		h, imm = wire.MakeRRefused(hdr[:], piece.At, near(row[9], 0, 8, 32, size)), request
 	case wire.RPost, wire.RComplete:
+	case wire.RAccess:
+		x := wire.Access{At: near(row[2], 0, 0, 8, size/2, size), Bytes: near(row[4], 8, 16, 16, size, 1<<40), Phase: near(row[3], 0, 1, 1<<40), Call: row[9] % 9,
+			Code: row[5] % 15, Kind: row[6] % 16, Ends: row[12] % 5}
+		if x.Call <= 2 { // a Put or Get
+			x.Code, x.Kind = 0, 0
+		}
+		h, imm = wire.MakeRAccess(hdr[:], x), near(row[1]|3, 64)
+	case wire.RConflict:
+		x := wire.Conflict{At: piece.At, Bytes: near(row[4], 8, 16), Split: uint16(near(row[3], 0, 8, uint64(len(body))))}
+		for i := range x.Parties {
+			x.Parties[i] = wire.Party{Rank: uint32(near(row[12+i]|3, 0, 1, 1, 2)), Call: row[9+i] % 8, Code: row[5] % 20, Kind: row[6] % 16}
+			if c := x.Parties[i].Call; c <= 2 || c > 5 { // a Put, a Get or a store
+				x.Parties[i].Code, x.Parties[i].Kind = row[5]%2, 0
+			}
+		}
+		h, imm = wire.MakeRConflict(hdr[:], x), near(row[1]|3, 64)
 	default:
 		h = wire.MakeRLock(hdr[:], row[3]%2 > 0, row[4]%8, row[5]%2 > 0, uint32(near(row[6], 0, 1, 2)))
 	}

@@ -79,6 +79,11 @@ func (l *lane) pump(resumed *action) error {
 // send sends the next packet of the operation.
 func (o *action) send(ep fabric.Endpoint) (err error) {
 	e := o.w.e
+	if o.act != nil {
+		if err := o.announce(ep); err != nil {
+			return err
+		}
+	}
 	n := o.n - o.sent
 	if most := o.t.caps.MaxEager / o.elem * o.elem; n > most {
 		n = most

@@ -24,15 +24,10 @@ type pendingLock struct {
 // then the target can't be locked anew. Non-local.
 func (w *Win) Lock(ctx context.Context, exclusive bool, target int, a Assert) error {
 	if !exclusive && w.byCall(target) && a&NoCheck == 0 {
-		ch, err := w.epochs.lockByCall(target, a)
-		switch {
-		case err != nil:
+		ch, locked, err := w.lockByCall(target, a)
+		if err != nil || locked {
 			return err
-		case w.takeByCall(target):
-			ch.end()
-			return nil
 		}
-		ch.byLoop()
 		return w.acquire(ctx, &ch, lockShared, target)
 	}
 	ch, err := w.epochs.lock(target, exclusive, a)
@@ -43,7 +38,7 @@ func (w *Win) Lock(ctx context.Context, exclusive bool, target int, a Assert) er
 	if exclusive {
 		kind = lockExclusive
 	}
-	return w.acquire(ctx, &ch, kind, target)
+	return w.synced(ctx, CallLock, target, w.acquire(ctx, &ch, kind, target))
 }
 
 // LockAll opens an access epoch with all targets (MPI_Win_lock_all, MPI-4.0 §12.5.3), as
@@ -53,15 +48,20 @@ func (w *Win) LockAll(ctx context.Context, a Assert) error {
 	if err != nil {
 		return err
 	}
-	return w.acquire(ctx, &ch, lockShared, lockEverywhere)
+	return w.synced(ctx, CallLockAll, -1, w.acquire(ctx, &ch, lockShared, lockEverywhere))
 }
 
 // Unlock ends the operations with a target and the epoch (MPI_Win_unlock). Non-local.
 func (w *Win) Unlock(ctx context.Context, target int) error {
+	if w.unlockByCall(target) {
+		w.look()
+		return w.targets[target].deadErr()
+	}
 	ch, err := w.epochs.unlock(target)
 	if err != nil {
 		return err
 	}
+	w.publish(CallUnlock)
 	err = w.flush(ctx, target, false)
 	if gaveUp(ctx, err) {
 		ch.cancel()
@@ -69,14 +69,16 @@ func (w *Win) Unlock(ctx context.Context, target int) error {
 	}
 	switch {
 	case ch.byCall:
-		w.dropByCall(target)
+		if w.dropByCall(target) {
+			w.knock(target)
+		}
 	case ch.exclusive:
 		w.release(lockExclusive, target)
 	default:
 		w.release(lockShared, target)
 	}
 	ch.end()
-	return err
+	return w.synced(ctx, CallUnlock, target, err)
 }
 
 // UnlockAll ends the operations with all targets and the epoch (MPI_Win_unlock_all).
@@ -86,6 +88,7 @@ func (w *Win) UnlockAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.publish(CallUnlockAll)
 	err = w.flushAll(ctx, false)
 	if gaveUp(ctx, err) {
 		ch.cancel()
@@ -93,7 +96,7 @@ func (w *Win) UnlockAll(ctx context.Context) error {
 	}
 	w.release(lockShared, lockEverywhere)
 	ch.end()
-	return err
+	return w.synced(ctx, CallUnlockAll, -1, err)
 }
 
 // acquire takes a lock and ends the change.

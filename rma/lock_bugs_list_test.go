@@ -56,7 +56,7 @@ var lockBugs = planted.List{
 		"\tcase lockExclusive:\n\t\top.leaveSide()\n\t}\n}\n\n// dropped", "\t}\n}\n\n// dropped", interleavings},
 
 	{"a lock that a call has taken is not known", "rma/lock_call.go",
-		"held = held || bits.Load()", "held = held || 0*bits.Load()", "TestARankThatHoldsALockByACall"},
+		"held = held || atomic.LoadUint64(bits)", "held = held || 0*atomic.LoadUint64(bits)", "TestARankThatHoldsALockByACall"},
 	{"a call takes a lock that others wait for", "rma/lock_call.go",
 		"w.rank, false)\n		if !ok", "w.rank, true)\n		if !ok", "TestALockThatACallHasTakenExcludes"},
 	{"a lock that a call takes has no mark", "rma/lock_call.go",

@@ -14,11 +14,11 @@ import (
 type use int
 
 const (
-	folds   use = iota // the operator's result does not depend on the order
-	swaps              // Replace, always with the old elements
-	stores             // Replace, never with them
-	tickets            // Sum of 1, always with them
-	steps              // compare-and-swap
+	folds     use = iota // the operator's result does not depend on the order
+	exchanges            // Replace, always with the old elements
+	stored               // Replace, never with them
+	tickets              // Sum of 1, always with them
+	steps                // compare-and-swap
 )
 
 // cell is three elements that are next to each other in every part.
@@ -49,8 +49,8 @@ func cells() (all []cell, bytes int) {
 				add(folds, c, k)
 			}
 		}
-		add(swaps, ops.CodeReplace, k)
-		add(stores, ops.CodeReplace, k)
+		add(exchanges, ops.CodeReplace, k)
+		add(stored, ops.CodeReplace, k)
 		if _, err := ops.Sum.OnWindow(k); err == nil && k < ops.Float32 {
 			add(tickets, ops.CodeSum, k)
 		}
@@ -150,7 +150,7 @@ func (g *caller) draw(c *cell, mem [][]byte) call {
 			a.x.Compare = c.operand(g.r)
 		}
 	}
-	if old := g.r.IntN(2) == 0; a.x.Code == ops.CodeNoOp || c.use > stores || c.use == swaps || c.use == folds && old {
+	if old := g.r.IntN(2) == 0; a.x.Code == ops.CodeNoOp || c.use > stored || c.use == exchanges || c.use == folds && old {
 		a.x.Old = make([]byte, a.count*size)
 	}
 	return a
@@ -236,11 +236,11 @@ func (c *cell) explain(first, last []byte, i int, calls [][]*call) error {
 		if v == string(last) {
 			is = 1
 		}
-		if c.use != stores && n != is {
+		if c.use != stored && n != is {
 			return fmt.Errorf("it was % x once, is % x, and has been % x %d times more often than that was replaced", first, last, v, n)
 		}
 	}
-	if c.use != stores {
+	if c.use != stored {
 		return nil
 	}
 	for _, end := range ends {

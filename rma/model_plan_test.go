@@ -104,6 +104,7 @@ type usage struct {
 type modelPlan struct {
 	n, eager int
 	ends     uint64 // seed of the contexts that end, 0 for none
+	separate bool   // windows have separate memory: no accesses conflict
 	ways     [4][4]way
 	wins     []modelWindow
 	steps    []*modelStep
@@ -120,9 +121,11 @@ type planner struct {
 }
 
 // drawModel draws a program.
-func drawModel(seed uint64) *modelPlan {
+func drawModel(seed uint64) *modelPlan { return drawProgram(seed, false) }
+
+func drawProgram(seed uint64, separate bool) *modelPlan {
 	r := rand.New(rand.NewPCG(seed, 0x313))
-	p := &modelPlan{n: 2 + r.IntN(3), eager: []int{64, 64, 100, 1000, 1 << 16}[r.IntN(5)]}
+	p := &modelPlan{separate: separate, n: 2 + r.IntN(3), eager: []int{64, 64, 100, 1000, 1 << 16}[r.IntN(5)]}
 	alike, all := r.IntN(3) == 0, way(r.IntN(int(ways)))
 	for a := range p.n {
 		for b := range a {
@@ -139,7 +142,7 @@ func drawModel(seed uint64) *modelPlan {
 	d := planner{r, p}
 	for range 1 + r.IntN(3) {
 		w := modelWindow{dynamic: r.IntN(4) == 0}
-		w.shared = alike && all == reached && r.IntN(3) == 0
+		w.shared = !separate && alike && all == reached && r.IntN(3) == 0
 		w.dynamic = w.dynamic && !w.shared
 		for range p.n {
 			size := []int{0, 1, 8, 200, 1000, 5000}[r.IntN(6)]
@@ -205,7 +208,7 @@ func (d planner) cut(s *modelStep, w, rank, size int) {
 		}
 		n := min(end-at, []int{1 + d.r.IntN(8), 1 + d.r.IntN(64), 1 + d.r.IntN(64), 1 + d.r.IntN(size)}[d.r.IntN(4)])
 		b := &modelBlock{win: w, rank: rank, at: at, n: n, role: role(d.r.IntN(int(roles))), origin: d.r.IntN(d.p.n), room: 8}
-		if b.role == counted && s.use[w].scheme != bySessions || raceEnabled && b.role == bytesOfAnybody {
+		if b.role == counted && s.use[w].scheme != bySessions || (raceEnabled || d.p.separate) && b.role == bytesOfAnybody {
 			b.role = ofOne
 		}
 		d.fill(b)

@@ -156,6 +156,9 @@ func (m *modelRun) makeWindow(id uint32, mw modelWindow) (*playedWindow, error) 
 
 // begin makes the windows of a program.
 func (p *modelPlan) begin(g *mesh) (*modelRun, error) {
+	if p.separate {
+		g.line = func(int) string { return "" }
+	}
 	m := &modelRun{p: p, g: g}
 	for i, mw := range p.wins {
 		w, err := m.makeWindow(uint32(16+16*i), mw)
@@ -231,6 +234,9 @@ func (k *modelRank) step(ctx context.Context, s *modelStep) (err error) {
 			m.wins[b.win].store(b)
 		}
 	}
+	for _, w := range s.wins {
+		try(k.sync(ctx, w))
+	}
 	try(m.g.gate.wait(ctx))
 	for k.round = range 3 {
 		var active []int
@@ -267,10 +273,20 @@ func (k *modelRank) step(ctx context.Context, s *modelStep) (err error) {
 	try(m.g.gate.wait(ctx))
 	for _, w := range s.wins {
 		if s.use[w].scheme > byPost {
+			try(k.sync(ctx, w))
 			m.wins[w].after[k.rank] = m.wins[w].read(k.rank)
 		}
 	}
 	return err
+}
+
+// sync makes the copies of a part with separate memory alike.
+func (k *modelRank) sync(ctx context.Context, w int) error {
+	if !k.m.p.separate {
+		return nil
+	}
+	x := k.m.wins[w].all[k.rank]
+	return errors.Join(x.LockAll(ctx, NoCheck), x.Sync(), x.UnlockAll(ctx))
 }
 
 // group is whom a rank exposes its part to, or whose parts it may use.

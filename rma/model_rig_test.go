@@ -45,6 +45,7 @@ type mesh struct {
 	closed  []bool
 	gate    *meeting
 	alloc   func(int) ([]byte, error)
+	line    func(rank int) string // unless nil, windows have separate memory
 }
 
 // greeting is a kind of the tests.
@@ -178,7 +179,12 @@ func (g *mesh) window(id uint32, mem [][]byte, unit int) ([]*Win, error) {
 		if mem != nil {
 			part = mem[i]
 		}
-		if all[i], err = e.Prepare(id, nil, i, g.n, part, unit); err != nil {
+		if line := g.line; line != nil {
+			all[i], err = e.PrepareSeparate(id, nil, i, g.n, part, unit, func() string { return line(i) })
+		} else {
+			all[i], err = e.Prepare(id, nil, i, g.n, part, unit)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -73,10 +73,9 @@ type signalWait struct {
 }
 
 func (x *signalWait) Ready() (bool, error) {
-	s := x.s
 	for ; x.next < len(x.ranks); x.next++ {
 		r := x.ranks[x.next]
-		if s.came(r) || s.heard[r] > s.taken[r] {
+		if x.there(r) {
 			continue
 		}
 		err := x.w.targets[r].deadErr()
@@ -89,6 +88,9 @@ func (x *signalWait) Ready() (bool, error) {
 	}
 	return true, nil
 }
+
+// there reports whether a rank's signal is. For the owner.
+func (x *signalWait) there(rank int) bool { return x.s.came(rank) || x.s.heard[rank] > x.s.taken[rank] }
 
 // Inward: a rank may be in its own group.
 func (x *signalWait) Inward() {}
@@ -106,7 +108,7 @@ func (x *signalWait) Tell() (what, state string) {
 // take takes the signals that are there, once there is nothing left to wait for.
 func (x *signalWait) take() {
 	for _, r := range x.ranks {
-		if x.s.came(r) || x.s.heard[r] > x.s.taken[r] {
+		if x.there(r) {
 			x.s.taken[r]++
 		}
 	}

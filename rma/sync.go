@@ -36,13 +36,14 @@ func (w *Win) Fence(ctx context.Context, a Assert) error {
 	if err != nil {
 		return err
 	}
+	w.publish(CallFence)
 	if a&NoPrecede == 0 {
 		err = w.flushAll(ctx, false)
 	}
 	if !gaveUp(ctx, err) { // else the others wait for the next call
 		err = errors.Join(err, w.barrier(ctx)) // they wait, whatever has failed here
 	}
-	return ch.close(ctx, err)
+	return w.synced(ctx, CallFence, -1, ch.close(ctx, err))
 }
 
 // Post exposes this rank's part to the ranks of a group (MPI_Win_post, MPI-4.0
@@ -52,6 +53,7 @@ func (w *Win) Post(ranks []int, a Assert) error {
 	if err != nil {
 		return err
 	}
+	w.publish(CallPost)
 	w.posting = ranks
 	if a&NoCheck == 0 {
 		w.signal(signalPost, ranks)
@@ -96,7 +98,7 @@ func (w *Win) Complete(ctx context.Context) error {
 		if err = w.firstDeadOf(ranks); err == nil {
 			w.signal(signalEnd, ranks)
 			ch.end()
-			return nil
+			return w.synced(ctx, CallComplete, -1, nil)
 		}
 	}
 	targets := make([]*target, len(ranks))
@@ -108,7 +110,7 @@ func (w *Win) Complete(ctx context.Context) error {
 	if !gaveUp(ctx, err) && !errors.Is(err, fabric.ErrClosed) {
 		w.signal(signalEnd, ranks) // the others wait, whatever has failed here
 	}
-	return ch.close(ctx, err)
+	return w.synced(ctx, CallComplete, -1, ch.close(ctx, err))
 }
 
 // Wait ends the exposure epoch, when the ranks of its group have completed theirs
@@ -119,7 +121,7 @@ func (w *Win) Wait(ctx context.Context) error {
 		return err
 	}
 	_, err = w.await(ctx, "Wait", &w.ends, w.posting)
-	return ch.close(ctx, err)
+	return w.synced(ctx, CallWait, -1, ch.close(ctx, err))
 }
 
 // Test is Wait if that would not wait, else it returns false (MPI_Win_test, MPI-4.0
@@ -134,7 +136,7 @@ func (w *Win) Test(ctx context.Context) (bool, error) {
 		ch.cancel()
 		return false, nil
 	}
-	return true, ch.close(ctx, err)
+	return true, w.synced(ctx, CallTest, -1, ch.close(ctx, err))
 }
 
 // Flush ends this rank's operations with a target (MPI_Win_flush), or with local frees
@@ -147,7 +149,7 @@ func (w *Win) Flush(ctx context.Context, target int, local bool) error {
 	if err := w.epochs.flush(call, target); err != nil {
 		return err
 	}
-	return w.flush(ctx, target, local)
+	return w.synced(ctx, call, target, w.flush(ctx, target, local))
 }
 
 // FlushAll is Flush for all targets (MPI_Win_flush_all, MPI_Win_flush_local_all,
@@ -160,7 +162,7 @@ func (w *Win) FlushAll(ctx context.Context, local bool) error {
 	if err := w.epochs.flushAll(call); err != nil {
 		return err
 	}
-	return w.flushAll(ctx, local)
+	return w.synced(ctx, call, -1, w.flushAll(ctx, local))
 }
 
 // Sync orders this rank's loads and stores in its part with what others do there
@@ -169,9 +171,10 @@ func (w *Win) Sync() error {
 	if err := w.epochs.flushAll(CallSync); err != nil {
 		return err
 	}
+	w.publish(CallSync)
 	w.fence()
 	w.look()
-	return nil
+	return w.synced(context.Background(), CallSync, -1, nil)
 }
 
 // fence is a full fence: a locked instruction on a word of this rank's own.

@@ -80,9 +80,9 @@ func (w *Win) direct(x *Transfer) bool {
 	t := &w.targets[x.Target]
 	switch {
 	case t.mem == nil && t.rank == w.rank:
-		own := *x // so that x, which no closure has, is not on the heap
+		own, line := *x, w.acting() // so that x, which no closure has, is not on the heap
 		w.e.loop.Exclusive(func() {
-			if err := w.applyAttached(&own); err != nil {
+			if err := w.applyAttached(&own, line); err != nil {
 				t.touch()
 				t.fail(err)
 			}
@@ -104,7 +104,9 @@ func (w *Win) direct(x *Transfer) bool {
 			return false
 		}
 		own := *x
-		w.e.loop.Exclusive(func() { own.apply(to) })
+		w.e.loop.Exclusive(func() {
+			own.apply(to)
+		})
 		return true
 	}
 	if x.Compare != nil {
@@ -140,12 +142,16 @@ func move(dst, src []byte) {
 	copy(dst, src)
 }
 
-// applyAttached does it with memory of this rank in a dynamic window.
-func (w *Win) applyAttached(x *Transfer) error {
+// applyAttached does it with memory of this rank that has to be looked up: in a dynamic
+// window, or in one with separate memory.
+func (w *Win) applyAttached(x *Transfer, line string) error {
 	n := uint64(x.bytes())
 	to := w.find(uint64(x.At), n)
 	if to == nil && n > 0 {
 		return &RangeError{w.rank, uint64(x.At), n}
+	}
+	if w.check != nil {
+		w.check.own(x, line)
 	}
 	x.apply(to)
 	return nil
@@ -181,6 +187,9 @@ func (w *Win) begin(x *Transfer, named bool, place [3]uintptr) (h progress.Handl
 	t := &w.targets[x.Target]
 	o := &action{w: w, t: t, named: named, get: x.Old != nil, cas: x.Compare != nil, code: x.Code, kind: x.Kind,
 		elem: max(x.Kind.Size(), 1), at: x.At, src: x.Src, dst: x.Old, compare: x.Compare, n: x.bytes()}
+	if w.check != nil {
+		o.act = w.check.describe(x, named, w.acting())
+	}
 	w.e.loop.Exclusive(func() {
 		r := w.e.loop.New()
 		o.fill(r, kindTransfer, place)

@@ -3,6 +3,7 @@ package rma
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -61,6 +62,8 @@ type Win struct {
 	dynamic  bool
 	attached []attached                // by address
 	refused  map[fabric.Peer][2]uint64 // see refuse
+
+	check *checker // of a window with separate memory, else nil
 }
 
 // held is a registration.
@@ -125,6 +128,14 @@ type Part [PartSize]byte
 // Free; unit is its displacement unit. From now on ranks that know of it already are
 // served. For anyone. Local.
 func (e *Engine) Prepare(id uint32, ranks *group.Map, rank, size int, mem []byte, unit int) (w *Win, err error) {
+	return e.PrepareSeparate(id, ranks, rank, size, mem, unit, nil)
+}
+
+// PrepareSeparate is Prepare of a window with separate memory, which checks accesses: mem
+// is the private copy. line returns the line of the program that has made the call under
+// way, on the goroutine of that; without it this is Prepare. All ranks give it, or none;
+// else Join fails at all. Local.
+func (e *Engine) PrepareSeparate(id uint32, ranks *group.Map, rank, size int, mem []byte, unit int, line func() string) (w *Win, err error) {
 	w = &Win{e: e, id: id, ranks: ranks, rank: rank, mem: mem, dynamic: mem == nil && unit == Dynamic, targets: make([]target, size)}
 	for i := range w.targets {
 		t := &w.targets[i]
@@ -133,6 +144,13 @@ func (e *Engine) Prepare(id uint32, ranks *group.Map, rank, size int, mem []byte
 	// Ranks that have joined may ask for this one's locks, and any may die, before it
 	// joins.
 	w.origin.rank, w.global.global, w.unchecked = rank, true, map[int]bool{}
+	if line != nil {
+		w.check = newChecker(w, line)
+		if mem != nil {
+			w.mem = w.check.separate(0, mem)
+			w.attached = []attached{{0, w.mem}} // this rank's operations look it up
+		}
+	}
 	w.port = &lockReach{lockSender{w}, rank, make([]lockBlock, size)}
 	e.loop.Exclusive(func() {
 		if err = w.register(); err == nil {
@@ -191,7 +209,7 @@ func (w *Win) register() error {
 		}
 		const all = fabric.LocalWrite | fabric.RemoteRead | fabric.RemoteWrite | fabric.RemoteAtomic
 		region, err := fabric.Region{}, error(nil)
-		if len(w.mem) > 0 {
+		if len(w.mem) > 0 && w.check == nil {
 			if region, err = t.dom.Register(w.mem, all); err != nil {
 				region = fabric.Region{} // then packets carry everything
 			}
@@ -210,11 +228,21 @@ func (w *Win) heldBy(d fabric.Domain) *held {
 	return nil
 }
 
+// separatePart is in the length of a part of a window with separate memory.
+const separatePart = 1 << 63
+
+// ErrModels is the error of a window with separate memory at some ranks.
+var ErrModels = errors.New("some ranks give the window separate memory, and others do not: give all the same WinOptions, options of Init and WEFT_CHECK")
+
 // Part is what rank has to know. Local.
 func (w *Win) Part(rank int) (p Part) {
 	t := &w.targets[rank]
 	le := binary.LittleEndian
-	le.PutUint64(p[0:], uint64(len(w.mem)))
+	n := uint64(len(w.mem))
+	if w.check != nil {
+		n |= separatePart
+	}
+	le.PutUint64(p[0:], n)
 	le.PutUint64(p[8:], uint64(t.unit))
 	if rank == w.rank {
 		return p
@@ -250,11 +278,15 @@ func (w *Win) Join(parts []Part, barrier func(context.Context) error) error {
 
 func (t *target) join(p *Part) error {
 	le, w := binary.LittleEndian, t.w
-	t.size, t.unit = int(le.Uint64(p[0:])), int(le.Uint64(p[8:]))
+	n := le.Uint64(p[0:])
+	t.size, t.unit = int(n&^separatePart), int(le.Uint64(p[8:]))
+	if n&separatePart != 0 != (w.check != nil) {
+		return ErrModels
+	}
 	if t.rank == w.rank {
 		t.lines = w.lines
 		switch {
-		case w.dynamic:
+		case w.dynamic || w.check != nil:
 		case w.mem == nil:
 			t.mem = w.lines[:0]
 		default:
@@ -267,7 +299,7 @@ func (t *target) join(p *Part) error {
 		r[i] = fabric.Remote{Addr: le.Uint64(p[16+24*i:]), Len: le.Uint64(p[24+24*i:]), Key: le.Uint64(p[32+24*i:])}
 	}
 	t.memory, t.control = r[0], r[1]
-	t.packets = w.dynamic || t.memory.Len < uint64(t.size) || !t.caps.Put || !t.caps.Get
+	t.packets = w.dynamic || w.check != nil || t.memory.Len < uint64(t.size) || !t.caps.Put || !t.caps.Get
 	c := w.e.loop.Conn(t.peer)
 	if err := c.Down(); err != nil {
 		return err
@@ -282,7 +314,7 @@ func (t *target) join(p *Part) error {
 	}
 	t.lines, t.ep = lines, c.Endpoint()
 	switch {
-	case w.dynamic:
+	case w.dynamic || w.check != nil:
 	case t.size == 0:
 		t.mem = lines[:0]
 	default:
@@ -296,12 +328,22 @@ func (t *target) join(p *Part) error {
 // Size is the length of a rank's part in bytes, and its displacement unit. Local.
 func (w *Win) Size(rank int) (bytes, unit int) { return w.targets[rank].size, w.targets[rank].unit }
 
-// Memory is this rank's part.
-func (w *Win) Memory() []byte { return w.mem }
+// Memory is this rank's part, for loads and stores.
+func (w *Win) Memory() []byte {
+	if w.check != nil && w.mem != nil {
+		return w.check.copies[0].private
+	}
+	return w.mem
+}
 
 // Reached is a rank's part where loads and stores of this process reach it, else nil.
 // It stays there until the World ends, also after Free. Local.
-func (w *Win) Reached(rank int) []byte { return w.targets[rank].mem }
+func (w *Win) Reached(rank int) []byte {
+	if w.check != nil && rank == w.rank {
+		return w.Memory()
+	}
+	return w.targets[rank].mem
+}
 
 // Discard ends this rank's side of a window that no rank uses. Local.
 func (w *Win) Discard() { w.discard(true) }

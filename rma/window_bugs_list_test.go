@@ -16,7 +16,7 @@ const (
 // windowBugs are the mistakes that TestPlantedBugsOfWindows makes, one at a time.
 var windowBugs = planted.List{
 	{"a flush does not ask the target", "rma/flush.go",
-		"if !f.local && (t.unacked || ", "if false && (t.unacked || ", programs},
+		"if !f.local && asks || ", "if false && asks || ", programs},
 	{"a flush does not wait for results", "rma/flush.go",
 		"if t.open.first != nil && t.open.first.number <= f.number {", "if t.open.first != nil && !t.open.first.get && t.open.first.number <= f.number {", programs},
 	{"a flush of a target forgets the others", "rma/flush.go",
@@ -50,7 +50,7 @@ var windowBugs = planted.List{
 	{"a lock that is given up is kept", "rma/lock.go",
 		"			w.unlock(c.op.kind, c.op.target)\n", "", programs},
 	{"an Unlock that is given up is the end", "rma/epoch_change.go",
-		"		w, place := e.at(int(ch.target)).of(int(ch.target))\n		w.Or(opened << place)\n	case CallPost, CallWait", "	case CallPost, CallWait", programs},
+		"		e.put(int(ch.target), 0, opened)\n	case CallPost, CallWait", "	case CallPost, CallWait", programs},
 	{"who names memory that is not attached is ended", "rma/serve.go",
 		"		w.refuse(from, p.At-p.Offset, p.Total)\n		return true\n", "		return false\n", storms},
 	{"a flush tells of no refusal", "rma/flush.go",
