@@ -8,8 +8,9 @@ import "fmt"
 // Plan does not change once it is made, and is safe for concurrent use.
 type Plan struct {
 	Steps []Step
-	Temp  int // elements of temporary memory (Temp)
-	Alike     // of the call
+	Temp  int   // elements of temporary memory (Temp)
+	By    uint8 // the algorithm: its place in Algorithms of the call
+	Alike       // of the call
 }
 
 // Step is one step of a plan. Which fields it uses depends on Do.

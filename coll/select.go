@@ -41,19 +41,28 @@ func Algorithms(call Call) []*Algorithm {
 // Choose returns the algorithm for a call, the same at all ranks: nil where MPI
 // does not define the call, Scan and Exscan between two groups.
 func Choose(call Call, s *Shape) *Algorithm {
-	for _, r := range rules[call] {
-		if s.Size >= r.ranks && (r.bytes == 0 || s.Count*s.Bytes <= r.bytes) && r.Fits(s) {
-			return r.Algorithm
-		}
+	if i := choose(call, s); i >= 0 {
+		return rules[call][i].Algorithm
 	}
 	return nil
+}
+
+// choose returns the place of that algorithm among the call's, or -1.
+func choose(call Call, s *Shape) int {
+	for i, r := range rules[call] {
+		if s.Size >= r.ranks && (r.bytes == 0 || s.Count*s.Bytes <= r.bytes) && r.Fits(s) {
+			return i
+		}
+	}
+	return -1
 }
 
 // Make returns the plan of a call by the algorithm that Choose returns, which may
 // not be nil.
 func Make(call Call, s *Shape) Plan {
-	p := Choose(call, s).Plan(s)
-	p.Alike = alike(call, s)
+	i := choose(call, s)
+	p := rules[call][i].Plan(s)
+	p.By, p.Alike = uint8(i), alike(call, s)
 	return p
 }
 

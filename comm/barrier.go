@@ -70,10 +70,12 @@ func (c *Comm) Barrier(ctx context.Context, last bool) (err error) {
 		begun = true
 		c.history.note(seq, signed(coll.Barrier, 0, 0))
 		if b.calls++; b.way == byFlags {
+			c.made.block(coll.Barrier, byFlagsToo)
 			b.flags.begin(seq)
 			return c.in.Loop.WaitFor(progress.Expires(ctx), b.flags)
 		}
 		tag = tagOf(coll.Barrier, seq)
+		c.made.block(coll.Barrier, 0) // as its messages are those of the plan
 	}
 	// The engine is called from here and no function deeper, as in Dup. What the
 	// messages carry is whether all ranks that they come from have flags.

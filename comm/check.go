@@ -22,6 +22,7 @@ func (c *Comm) checked(ctx context.Context, call coll.Call, p *coll.Plan, o *Ope
 	x := &schedule{m: c, call: call, is: signed(call, o.Op, p.Alike)}
 	x.take(p, o)
 	c.place(x)
+	c.made.block(call, p.By)
 	var place [3]uintptr
 	progress.Callers(&place)
 	h := x.begin(ctx, place)

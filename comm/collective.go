@@ -147,6 +147,7 @@ func (c *Comm) walk(ctx context.Context, call coll.Call, p *coll.Plan, o *Operan
 	}
 	tag := tagOf(call, seq)
 	c.history.note(seq, signed(call, o.Op, p.Alike))
+	c.made.block(call, p.By)
 	if c.scratch == nil {
 		c.scratch = new(scratch)
 	}

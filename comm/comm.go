@@ -38,7 +38,8 @@ type Comm struct {
 	calls int  // nonblocking collective calls under way; the owner's
 	freed bool // by Free; the owner's
 
-	history history // of its collective calls; atomic, see there
+	history history    // of its collective calls; atomic, see there
+	made    callCounts // the same
 }
 
 // Instance is the rank's engine that the communicator belongs to. Local.

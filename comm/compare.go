@@ -3,6 +3,7 @@ package comm
 import (
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/weft-mpi/weft/coll"
 	"github.com/weft-mpi/weft/fabric"
@@ -49,6 +50,8 @@ const lookGap = 8
 // look: at once, and then after twice as long each time, up to lookGap.
 func (in *Instance) look() {
 	blocking := in.inCall()
+	in.looking.Store(time.Now().UnixNano()) // pairs with the load in Lateness
+	defer in.looking.Store(0)
 	in.Loop.Exclusive(func() {
 		k := in.comparisons
 		if in.Loop.Over() || !blocking && len(in.running) == 0 {

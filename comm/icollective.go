@@ -51,6 +51,7 @@ func (c *Comm) Icollective(ctx context.Context, call coll.Call, p *coll.Plan, o 
 	x := &schedule{m: c, call: call, is: signed(call, o.Op, p.Alike).later()}
 	x.take(p, o)
 	c.place(x)
+	c.made.start(call, p.By)
 	var place [3]uintptr
 	progress.Callers(&place)
 	return x.begin(ctx, place)
@@ -188,6 +189,9 @@ func (x *schedule) Cancel(_ *progress.Request, err error) bool {
 	x.goOn(err)
 	return x.over
 }
+
+// Class makes schedule a progress.Classed.
+func (x *schedule) Class(*progress.Request) string { return "collective" }
 
 // Firm makes schedule a progress.Firm.
 func (x *schedule) Firm() {}

@@ -58,13 +58,15 @@ type Instance struct {
 	ended   atomic.Bool // stored by End, under mu; loaded by Ended
 	mu      sync.Mutex
 	live    map[*Comm]struct{}      // communicators that are not over
+	made    callCounts              // by those that are; under mu
 	early   map[uint32]abort        // aborts of communicators that are not made here yet, by context; under mu
 	heard   map[fabric.Peer][]heard // Aborts, by who has sent them; the owner's
 	running map[uint32]*Comm        // communicators with nonblocking collective calls under way, by id; the owner's
 
 	comparisons *comparisons
-	check       bool   // see Config
-	unbeat      func() // stops the Beat
+	looking     atomic.Int64 // since when look waits for the owner, in nanoseconds since 1970; 0: it does not
+	check       bool         // see Config
+	unbeat      func()       // stops the Beat
 	classify    func(error) int
 }
 
@@ -86,6 +88,7 @@ func New(cfg Config) *Instance {
 	in.Loop.Handle(in.letters, wire.Letter)
 	in.comparisons = &comparisons{aborts: aborts{in}, operator: cfg.Operator}
 	in.Loop.Handle(in.comparisons, wire.Compare, wire.Compared)
+	in.Loop.Handle(tallies{aborts{in}})
 	in.Loop.Go()
 	if cfg.Informed {
 		in.P2P.Informed()

@@ -24,8 +24,8 @@ func (in *Instance) End() (first bool) {
 	}
 	for c := range in.live {
 		c.over.Store(true)
+		in.retire(c)
 	}
-	clear(in.live)
 	return true
 }
 
@@ -73,7 +73,7 @@ func (c *Comm) Free() (first bool) {
 func (c *Comm) end() (was bool) {
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
-	delete(c.in.live, c)
+	c.in.retire(c)
 	return c.over.Swap(true)
 }
 

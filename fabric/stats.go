@@ -20,3 +20,9 @@ type Count struct {
 
 // Add adds a count.
 func (s *Stats) Add(c Count) { s.Counts = append(s.Counts, c) }
+
+// AddMemory adds the count of the memory of buffers for messages. A buffer that two
+// ranks share is the sender's.
+func (s *Stats) AddMemory(bytes uint64) {
+	s.Add(Count{Name: "memory_bytes", Help: "Memory of buffers for messages: of the rings towards peers (shm, mem), of connections (tcp), of slots (verbs).", Unit: "bytes", Gauge: true, Value: bytes})
+}

@@ -18,6 +18,7 @@ type slot struct{ hash, head uint32 }
 type bins struct {
 	slots []slot
 	keys  uint32
+	seen  uint64 // slots that find has looked at
 	shift uint32 // hash>>shift is the home slot
 	mask
 }
@@ -46,15 +47,18 @@ func (b *bins) home(h uint32) (at uint32, s *slot) {
 func (b *bins) find(es []entry, h, ctx uint32, src, tag int32) (at, head uint32) {
 	slots := b.slots
 	mask := uint32(len(slots) - 1)
-	for at = h >> (b.shift & 31); ; at++ {
+	home := h >> (b.shift & 31)
+	for at = home; ; at++ {
 		at &= mask
 		s := slots[at]
 		if s.head == 0 {
+			b.seen += uint64((at-home)&mask) + 1
 			return at, 0
 		}
 		if s.hash == h {
 			e := &es[s.head]
 			if (e.tag^tag)&^b.tagAny == 0 && (e.src^src)&^b.srcAny == 0 && e.ctx == ctx {
+				b.seen += uint64((at-home)&mask) + 1
 				return at, s.head
 			}
 		}

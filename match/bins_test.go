@@ -126,3 +126,29 @@ func TestKeysOfEqualHashAreToldApart(t *testing.T) {
 		})
 	}
 }
+
+// Look-ups that end where they begin are not counted, those that go on are.
+func TestProbesAreCounted(t *testing.T) {
+	var q Table
+	q.Post(0, 1, 1, 1)
+	if _, ok := q.Arrive(0, 1, 1); !ok || q.Probes() != 0 {
+		t.Errorf("a receive beside the table took %d probes", q.Probes())
+	}
+	q.Post(0, AnySource, 1, 2)
+	before := q.Probes()
+	if _, ok := q.Arrive(0, 7, 1); !ok || q.Probes() == before {
+		t.Errorf("a wildcard receive took no probe beside the %d before", before)
+	}
+	before = q.Probes()
+	for tag := range int32(100) {
+		q.AddUnexpected(0, 1, tag, uint32(tag))
+	}
+	for tag := range int32(100) {
+		if _, ok := q.TakeUnexpected(0, 1, tag); !ok {
+			t.Fatalf("tag %d is gone", tag)
+		}
+	}
+	if n := q.Probes() - before; n < 100 || n > 1000 {
+		t.Errorf("100 messages took %d probes", n)
+	}
+}

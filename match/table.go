@@ -64,6 +64,16 @@ func (t *Table) Posted() int { return t.posted.live }
 // Unexpected returns the number of unexpected messages queued.
 func (t *Table) Unexpected() int { return t.unexpected.live }
 
+// Probes returns how many slots of the hash tables have been looked at, without
+// look-ups that end in the slot they begin in or beside the tables.
+func (t *Table) Probes() uint64 {
+	n := t.unexpected.exact.seen
+	for c := range t.posted.class {
+		n += t.posted.class[c].seen + t.unexpected.wild[c].seen
+	}
+	return n
+}
+
 // EachPosted calls f for the posted receives, in no particular order, until f
 // returns false; it takes time in proportion to the greatest number there ever
 // were. f may call [Table.Withdraw] on any entry. A receive that f posts may or

@@ -41,6 +41,8 @@ type Engine struct {
 	hdr   [fabric.MaxHeader]byte    // of the packet being sent
 	own   [8][fabric.MaxHeader]byte // headers of packets to this rank itself, see post
 	depth int
+
+	counts counts
 }
 
 // invite is a PInit that no receive has matched.

@@ -206,6 +206,7 @@ func (r *Recv) land(first, count int) {
 		_, tag := wire.Match(r.imm)
 		r.r.Result = progress.Result{Source: int32(r.ranks.Rank(int(r.peer))), Tag: tag, Bytes: got.shape.bytes}
 		r.open.Store(false)
+		r.countReceived(got.shape.bytes)
 		r.end(nil)
 	}
 }

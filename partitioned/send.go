@@ -37,6 +37,8 @@ type Send struct {
 
 	// The owner's.
 	sent     int    // blocks that need the memory no more
+	early    int    // blocks that were due before the receiver had begun the round
+	goes     bool   // it begins it
 	packets  runs   // blocks to be sent in packets
 	at       uint64 // bytes of the first of them that have been sent
 	inPieces bool   // blocks are sent in packets
@@ -119,7 +121,7 @@ func (s *Send) start() {
 	for b := range s.left {
 		s.left[b].Store(int32(s.shape.partitions(b)))
 	}
-	s.sent, s.active = 0, true
+	s.sent, s.early, s.active = 0, 0, true
 	s.round.Store(following(s.round.Load()))
 	if s.peer == ProcNull {
 		s.r.Result.Source = ProcNull
@@ -159,7 +161,9 @@ func (s *Send) onGo(round uint32) bool {
 		return false
 	}
 	s.began.Store(round)
+	s.goes = true
 	s.push()
+	s.goes = false
 	return true
 }
 
@@ -180,12 +184,20 @@ func (s *Send) push() {
 	case began:
 		for again := true; again; {
 			to := s.to.Load()
-			s.due.take(func(first, count int) { s.give(first, count, round) })
+			s.due.take(func(first, count int) {
+				if s.goes {
+					s.early += count
+				}
+				s.give(first, count, round)
+			})
 			again = s.to.Load() != to // a write was refused: its blocks are due once more
 		}
 		s.sendPackets(false)
 	case s.theirs != 0 && !s.inPieces:
-		s.due.take(func(first, count int) { s.give(first, count, round) })
+		s.due.take(func(first, count int) {
+			s.early += count
+			s.give(first, count, round)
+		})
 	}
 	if s.active {
 		s.landed.take(func(first, count int) { s.tellLanded(first, count, round) })
@@ -210,6 +222,7 @@ func (s *Send) give(first, count int, round uint32) {
 // finished completes the round once all blocks have left.
 func (s *Send) finished() {
 	if s.active && s.ending == nil && s.sent == s.shape.blocks() {
+		s.countSent()
 		s.end(nil)
 	}
 }

@@ -106,6 +106,9 @@ func (c *Conn) enqueue(p *packet) {
 	c.loop.counts.waited++
 	if c.head == nil {
 		c.head = p
+		if len(c.loop.backlogged) == 0 {
+			c.loop.counts.room.Start()
+		}
 		c.loop.backlogged = append(c.loop.backlogged, c)
 	} else {
 		c.tail.next = p
@@ -139,6 +142,9 @@ func (l *Loop) flush() (moved int) {
 		last := len(l.backlogged) - 1
 		l.backlogged[i], l.backlogged[last] = l.backlogged[last], nil
 		l.backlogged = l.backlogged[:last]
+	}
+	if len(l.backlogged) == 0 {
+		l.counts.room.Stop()
 	}
 	return moved
 }

@@ -96,6 +96,8 @@ type Loop struct {
 	ended    Request // stands for operations that complete at once
 	instants instants
 	counts   counts
+	times    []times // of the requests that were timed, by class
+	watches  []*Stopwatch
 	paced    time.Time // the last yield
 	packets  *packet   // free list
 	bided    *Waiter   // stays runnable while another polls
@@ -140,6 +142,8 @@ func New(cfg Config) *Loop {
 	}
 	l.ended.loop, l.ended.gen, l.ended.done = l, instant, true
 	l.watching.l = l
+	l.counts.room.l = l
+	l.watches = append(l.watches, &l.counts.room)
 	l.parked.init()
 	l.budget.init(cfg.Oversubscribed)
 	l.tune(cfg)
@@ -274,8 +278,11 @@ func (l *Loop) New() *Request { return l.Take(true) }
 // NewShared returns a request to fill in and Submit, for anyone.
 func (l *Loop) NewShared() *Request { return l.requests.takeShared(l) }
 
-// Free gives back a request that has completed and has no waiter.
-func (l *Loop) Free(r *Request) { l.requests.free(r) }
+// Free gives back a request that has completed and has no waiter, or was not begun.
+func (l *Loop) Free(r *Request) {
+	r.timed = false
+	l.requests.free(r)
+}
 
 // Request returns the request of an index, which the caller knows to be in
 // flight.
@@ -306,7 +313,7 @@ func (l *Loop) EachOfAll(f func(*Request)) { l.requests.each(f) }
 // Finish completes a request.
 func (l *Loop) Finish(r *Request, err error) {
 	r.done, r.err = true, err
-	if w := r.waiter; w != nil {
-		l.satisfy(w, r)
+	if r.waiter != nil || r.timed {
+		l.satisfy(r)
 	}
 }

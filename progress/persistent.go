@@ -22,7 +22,7 @@ func (l *Loop) Persist(s Saved) (h Handle) {
 func (l *Loop) PersistOwned(s Saved) *Request {
 	r := l.New()
 	saved := s
-	r.sink, r.saved, r.special, r.resting = s.Sink, &saved, true, true
+	r.sink, r.saved, r.special, r.resting, r.timed = s.Sink, &saved, true, true, false
 	if s.Object != nil {
 		r.object.Store(&object{r.gen, s.Object})
 	}
@@ -106,6 +106,9 @@ func (l *Loop) restart(h Handle) error {
 	}
 	s := r.saved
 	s.starts++
+	if r.timed = timedTurn(r); r.timed {
+		r.time()
+	}
 	r.Imm, r.Peer, r.Mode, r.Moved, r.resting, r.Began = s.Imm, s.Peer, s.Mode, 0, false, clock.now()
 	s.Sink.Start(r)
 	return nil

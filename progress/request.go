@@ -20,6 +20,7 @@ type Request struct {
 	Kind   uint8  // what kind of operation
 	Step   uint8  // how far it is
 	done   bool
+	timed  bool // the time that it takes is measured, see timed.go
 	id     uint32
 	gen    uint32
 	sink   Sink
@@ -52,6 +53,7 @@ type Request struct {
 	Outcome uint8         // the receiver's verdict on the message
 	Path    uint8         // of a send: the path of its message
 	counted uint8         // see Count
+	start   uint32        // when it began, if it is timed
 	Other   uint64        // the peer's request
 	Length  uint64        // of a receive: bytes of its message, as announced
 	Limit   uint64        // of a send: bytes of the message that its receiver has room for
@@ -229,7 +231,11 @@ func (s *requests) takeShared(l *Loop) *Request {
 		// count differs and the swap fails.
 		next := (*s.links.Load())[id/chunkSize][id%chunkSize].Load()
 		if s.shared.CompareAndSwap(top, (top>>32+1)<<32|uint64(next)) {
-			return s.at(id)
+			r := s.at(id)
+			if r.timed {
+				r.time()
+			}
+			return r
 		}
 	}
 }
@@ -253,13 +259,26 @@ func (s *requests) free(r *Request) {
 		r.saved, r.general, r.special, r.resting = nil, nil, false, false
 		r.ranks, r.lay, r.shaped = nil, nil, false
 	}
-	if r.gen = (r.gen + uses) & lastGen; r.gen == instant {
-		r.gen++
+	if r.gen = (r.gen + uses) & lastGen; r.gen%timedEvery == 0 {
+		s.turnOver(r)
+		return
 	}
 	if s.nOwn < maxOwn {
 		r.Link, s.own = s.own, r
 		s.nOwn++
 		return
+	}
+	s.share(r.id)
+}
+
+// turnOver is the end of free for one generation in timedEvery, whose next turn is
+// timed. It goes to the shared list, so that the owner's way to a request has
+// nothing to check: takeShared begins the measurement.
+//
+//go:noinline
+func (s *requests) turnOver(r *Request) {
+	if r.timed = true; r.gen == instant {
+		r.timed, r.gen = false, r.gen+1
 	}
 	s.share(r.id)
 }
@@ -291,7 +310,7 @@ func (s *requests) more(l *Loop) {
 	first := uint32(len(chunks) * chunkSize)
 	for i := range c {
 		r := &c[i]
-		r.id, r.gen, r.loop = first+uint32(i), 1, l
+		r.id, r.gen, r.loop = first+uint32(i), uint32(1+i*timedEvery/chunkSize), l // so not all are timed in one round
 		r.node.r = r
 	}
 	chunks = append(chunks[:len(chunks):len(chunks)], c)

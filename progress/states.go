@@ -180,6 +180,7 @@ func (l *Loop) endBide(w *Waiter) {
 // channel next, without owning the loop.
 func (l *Loop) park(w *Waiter) {
 	l.parked.add(w)
+	l.counts.parks++
 	w.state = parked
 	l.check()
 }
@@ -279,7 +280,9 @@ func (l *Loop) bellHeard() { l.bell = bellOff }
 // beginLook begins a look of the thread: its time as owner. It reports whether
 // the thread slept until the doorbell.
 func (l *Loop) beginLook() (rung bool) {
-	rung = l.thread == asleep
+	if rung = l.thread == asleep; rung {
+		l.counts.wakes[l.bell]++
+	}
 	l.thread = looking
 	return rung
 }

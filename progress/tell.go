@@ -14,3 +14,6 @@ func (r *Request) Tell() (what, state string) {
 	}
 	return "", ""
 }
+
+// Sink returns the request's sink, for reports. For the owner.
+func (r *Request) Sink() Sink { return r.sink }

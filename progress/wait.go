@@ -115,8 +115,15 @@ func (q *waitList) remove(w *Waiter) {
 	w.prev, w.next = nil, nil
 }
 
-// satisfy counts a completed request.
-func (l *Loop) satisfy(w *Waiter, r *Request) {
+// satisfy counts a completed request that has a waiter or is timed.
+func (l *Loop) satisfy(r *Request) {
+	if r.timed {
+		l.timed(r)
+	}
+	w := r.waiter
+	if w == nil {
+		return
+	}
 	r.waiter = nil
 	if w.hook != nil {
 		w.hook(r, r.err)

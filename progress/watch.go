@@ -39,6 +39,14 @@ func (l *Loop) Needs(r *Request) (p fabric.Peer, context uint32, ok bool) {
 	return 0, 0, false
 }
 
+// Condition returns what a request of Watch or WaitFor waits for, or nil. For the owner.
+func (l *Loop) Condition(r *Request) Watched {
+	if r.Of(&l.watching) && !r.done {
+		return r.watched
+	}
+	return nil
+}
+
 // Tell makes watching a Telling, where the condition has words for itself.
 func (s *watching) Tell(r *Request) (what, state string) {
 	if w, ok := r.watched.(interface{ Tell() (what, state string) }); ok {

@@ -75,3 +75,20 @@ func BenchmarkReceiveWindow(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/window, "ns/message")
 	l.Close()
 }
+
+// What the engine itself takes to send a message of 8 bytes at once.
+func BenchmarkSendNow(b *testing.B) {
+	f := &feeder{wake: make(chan bool, 1)}
+	l := progress.New(progress.Config{Domain: f, Addrs: make([][]byte, 2), Log: slog.New(slog.DiscardHandler)})
+	e := New(l, 0, 2)
+	l.Go()
+	buf := make([]byte, 8)
+	var never context.Context
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := e.Send(never, Standard, 1, 0, 1, buf); err != nil {
+			b.Fatal(err)
+		}
+	}
+	l.Close()
+}

@@ -93,7 +93,7 @@ func (e *Engine) onMore(from fabric.Peer, body []byte) bool {
 	if in.got < in.total {
 		return true
 	}
-	e.peers[from].traffic.received[pathChunks].add(in.total)
+	e.peers[from].traffic.received[pathChunks].Add(in.total)
 	if r := in.r; r != nil {
 		_, tag := wire.Match(r.Imm)
 		e.finishRecv(r, int(from), tag, in.total)

@@ -8,6 +8,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/wire"
 )
 
 // Each message is counted once at either end, by the way that it went.
@@ -141,5 +142,43 @@ func TestGaugesShowWhatWaits(t *testing.T) {
 	}
 	for i := range len(hs) - 1 {
 		progress.Wait(&hs[i])
+	}
+}
+
+// The time in which peers accept less is counted by what they accept.
+func TestTheTimeOfEachLevelIsCounted(t *testing.T) {
+	g := newRig(t, 3)
+	e, peers := g.engine(0), []*raw{1: g.raw(1), 2: g.raw(2)}
+	e.loop.Exclusive(func() { e.loop.Conn(1); e.loop.Conn(2) })
+	at := func(reason string) uint64 {
+		s := e.loop.Snapshot()
+		return s.Value("weft_backpressure_seconds_total", reason)
+	}
+	for _, step := range []struct {
+		peer           int
+		level          wire.Level
+		announce, hold bool // the time grows then
+	}{
+		{1, wire.Announce, true, false}, {2, wire.Announce, true, false}, {1, wire.Hold, true, true},
+		{2, wire.Hold, false, true}, {1, wire.Open, false, true}, {2, wire.Open, false, false},
+	} {
+		peers[step.peer].send(0, wire.Flow, uint64(step.level), nil, nil)
+		e.until("the level", func() bool { return e.peers[step.peer].takes == step.level })
+		announce, hold := at("announce"), at("hold")
+		if step.announce || step.hold {
+			e.until("time to pass", func() bool {
+				return (!step.announce || e.waited.announce.Nanoseconds() > announce) && (!step.hold || e.waited.hold.Nanoseconds() > hold)
+			})
+		}
+		if !step.announce && at("announce") != announce || !step.hold && at("hold") != hold {
+			t.Errorf("after %+v the times of announce and hold go from %d, %d to %d, %d", step, announce, hold, at("announce"), at("hold"))
+		}
+	}
+	peers[1].send(0, wire.Flow, uint64(wire.Hold), nil, nil)
+	e.until("the level", func() bool { return e.peers[1].takes == wire.Hold })
+	g.net.Kill(1)
+	e.until("its death", func() bool { return e.peers[1].down })
+	if hold := at("hold"); hold != at("hold") {
+		t.Error("the time goes on after the peer's death")
 	}
 }

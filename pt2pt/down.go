@@ -33,6 +33,8 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 		e.held.stopped--
 	}
 	gone.told = wire.Open
+	e.waited.moves(gone.takes, wire.Open)
+	gone.takes = wire.Open
 	last := true
 	for i := range e.peers {
 		last = last && (i == e.rank || e.peers[i].down)

@@ -21,7 +21,7 @@ func (e *Engine) sendEager(ep fabric.Endpoint, r *progress.Request) error {
 // receive gives a whole message to its receive. It returns false if none is
 // posted.
 func (e *Engine) receive(from fabric.Peer, imm uint64, body []byte) bool {
-	e.peers[from].eager.add(uint64(len(body)))
+	e.peers[from].traffic.received[pathEager].Add(uint64(len(body)))
 	cid, tag := wire.Match(imm)
 	id, ok := e.match.Arrive(cid, int32(from), tag)
 	if !ok {

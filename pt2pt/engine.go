@@ -48,6 +48,7 @@ type Engine struct {
 	alone     error         // why there is no other rank left, or nil
 	limits    Limits
 	held      heldTotal
+	waited    waited
 	attached  map[uint32]*attached
 	questions questions
 	named     map[name]match.Entry           // unexpected messages by name, see nameOf; nil while none is asked back
@@ -65,7 +66,6 @@ type Engine struct {
 type peer struct {
 	caps    *fabric.Caps // of the fabric it is reached over
 	traffic *traffic     // of that fabric
-	eager   tally        // its eager messages that have arrived
 	short   int          // longest message that is eager wherever it lies
 	in      inbound      // its message that is arriving in chunks
 
@@ -138,6 +138,7 @@ func New(l *progress.Loop, rank, size int) *Engine {
 	e := &Engine{loop: l, rank: rank, peers: make([]peer, size), log: l.Log(),
 		limits: DefaultLimits, attached: map[uint32]*attached{}, asked: map[uint64]asked{}, pairErrs: map[*progress.Request]error{}}
 	e.halfEnded = e.endHalf
+	e.waited.announce, e.waited.hold = l.NewStopwatch(), l.NewStopwatch()
 	known, traffics := map[fabric.Domain]*fabric.Caps{}, map[fabric.Domain]*traffic{}
 	for i := range e.peers {
 		d := l.Via(fabric.Peer(i))

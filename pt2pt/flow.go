@@ -131,6 +131,7 @@ func (e *Engine) tell(to fabric.Peer, level wire.Level) {
 // onFlow records the level that a peer has announced.
 func (e *Engine) onFlow(from fabric.Peer, level wire.Level) {
 	p := &e.peers[from]
+	e.waited.moves(p.takes, level)
 	p.takes = level
 	e.admit(p)
 }

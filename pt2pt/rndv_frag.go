@@ -77,7 +77,7 @@ func (e *Engine) onData(from fabric.Peer, op, offset uint64, body []byte) bool {
 	put(r, offset, body)
 	if r.Moved += uint64(len(body)); r.Moved == n {
 		_, tag := wire.Match(r.Imm)
-		e.peers[from].traffic.received[pathFrags].add(r.Length)
+		e.peers[from].traffic.received[pathFrags].Add(r.Length)
 		e.finishRecv(r, int(from), tag, r.Length)
 	}
 	return true

@@ -59,7 +59,7 @@ func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, o 
 	}
 	n := min(r.Size(), r.Length)
 	if n == 0 {
-		e.peers[from].traffic.received[pathGet].add(r.Length)
+		e.peers[from].traffic.received[pathGet].Add(r.Length)
 		e.acknowledge(from, r.Other, o)
 		e.finishRecv(r, int(from), tag, r.Length)
 		return
@@ -116,6 +116,6 @@ func (e *Engine) onGot(r *progress.Request, err error) {
 	}
 	e.acknowledge(fabric.Peer(r.Peer), r.Other, wire.Outcome(r.Outcome))
 	_, tag := wire.Match(r.Imm)
-	e.peers[r.Peer].traffic.received[pathGet].add(r.Length)
+	e.peers[r.Peer].traffic.received[pathGet].Add(r.Length)
 	e.finishRecv(r, int(r.Peer), tag, r.Length)
 }

@@ -88,7 +88,7 @@ func (e *Engine) onWritten(from fabric.Peer, op uint64, o wire.Outcome) bool {
 		e.failRecv(r, &fabric.Error{Op: "receive", Peer: from, HasPeer: true, Err: ErrNotWritten})
 		return true
 	}
-	e.peers[from].traffic.received[pathPut].add(r.Length)
+	e.peers[from].traffic.received[pathPut].Add(r.Length)
 	_, tag := wire.Match(r.Imm)
 	e.finishRecv(r, int(from), tag, r.Length)
 	return true

@@ -11,7 +11,7 @@ import (
 // any other rank. A long one stays in the sender's buffer.
 func (e *Engine) sendSelf(r *progress.Request) {
 	r.Path = pathSelf
-	e.peers[e.rank].traffic.received[pathSelf].add(r.Size())
+	e.peers[e.rank].traffic.received[pathSelf].Add(r.Size())
 	cid, tag := wire.Match(r.Imm)
 	if id, ok := e.match.Arrive(cid, int32(e.rank), tag); ok {
 		to := e.loop.Request(id)

@@ -19,8 +19,7 @@ func (e *Engine) sendNow(mode Mode, dest int, imm uint64, b []byte) bool {
 	if c.Down() != nil || c.Send(kind, imm, nil, b) != nil {
 		return false
 	}
-	t := &p.traffic.sent[pathEager]
-	if t.add(uint64(len(b))); t.messages%lookEvery == 0 {
+	if p.traffic.sent[pathEager].Add(uint64(len(b)))%lookEvery == 0 {
 		e.loop.Look()
 	}
 	return true
@@ -29,8 +28,8 @@ func (e *Engine) sendNow(mode Mode, dest int, imm uint64, b []byte) bool {
 // kindNow is the packet of a short message by mode, or 0 if it needs a request.
 var kindNow = [modes]uint8{Standard: wire.Eager, Ready: wire.EagerReady, Buffered: wire.Eager}
 
-// lookEvery is after how many short sends in a row a rank that makes no other
-// call polls: its peers may have lowered their level.
+// lookEvery is after how many short sends of about one length in a row a rank that
+// makes no other call polls: its peers may have lowered their level.
 const lookEvery = 128
 
 // startSend chooses the protocol, or lets the send wait for the peer.
@@ -125,7 +124,7 @@ func (e *Engine) release(r *progress.Request) {
 func (e *Engine) finishSend(r *progress.Request, err error) {
 	e.release(r)
 	if err == nil && r.Path != pathNone {
-		e.peers[r.Peer].traffic.sent[r.Path].add(r.Size())
+		e.peers[r.Peer].traffic.sent[r.Path].Add(r.Size())
 	}
 	if len(e.asked) > 0 {
 		e.unask(r)

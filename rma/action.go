@@ -193,6 +193,9 @@ func (o *action) end(err error) {
 	t := o.t
 	t.deregister(o.region)
 	t.open.remove(o)
+	if err == nil {
+		o.count()
+	}
 	if !o.named {
 		t.fail(err)
 	}

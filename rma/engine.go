@@ -27,6 +27,7 @@ type Engine struct {
 
 	hdr     [fabric.MaxHeader]byte // of the packet being sent
 	scratch []byte                 // results being sent
+	counts  counts
 }
 
 // New makes the engine of a rank and registers it with the loop. alloc gives zeroed

@@ -78,6 +78,7 @@ func (e *Engine) onAcc(from fabric.Peer, imm uint64, h wire.RAccHeader, body []b
 		w.refuse(from, p.At-p.Offset, p.Total)
 		return true
 	}
+	e.counts.served[mannerOf(code, false, false)].add(len(body))
 	if code == codeBytes {
 		copy(to, body)
 	} else {
@@ -122,6 +123,7 @@ func (e *Engine) onGet(from fabric.Peer, kind uint8, imm uint64, h wire.RGetHead
 	default:
 		combine(code, k, to, body, old)
 	}
+	e.counts.served[mannerOf(code, true, kind == wire.RCas)].add(int(n))
 	e.loop.Conn(from).PostBody(wire.RData, h.Request(), wire.MakeRData(e.hdr[:], p.Offset), old)
 	return true
 }

@@ -106,6 +106,7 @@ func (w *Win) direct(x *Transfer) bool {
 		own := *x
 		w.e.loop.Exclusive(func() {
 			own.apply(to)
+			own.owned(w.e)
 		})
 		return true
 	}
@@ -154,6 +155,7 @@ func (w *Win) applyAttached(x *Transfer, line string) error {
 		w.check.own(x, line)
 	}
 	x.apply(to)
+	x.owned(w.e)
 	return nil
 }
 

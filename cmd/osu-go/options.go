@@ -26,6 +26,7 @@ type settings struct {
 	save     string
 	floor    string // of measureFloor
 	decimals int
+	metrics  string // where the ranks' counters are served, or ""
 	help     bool
 	version  bool
 
@@ -172,6 +173,10 @@ var options = []option{
 	}},
 	{long: "decimals", arg: "N", usage: "decimals of the table (OSU: 2)", private: true, set: func(s *settings, v string) error {
 		return setInt(&s.decimals, v, 0, 9)
+	}},
+	{long: "metrics", arg: "ADDR", usage: "serve the ranks' counters to Prometheus at HOST:PORT, or :PORT for the loopback interface (goroutines: --fabric mem)", private: true, set: func(s *settings, v string) error {
+		s.metrics = v
+		return nil
 	}},
 	{long: "json", usage: "one JSON object and no table", private: true, set: func(s *settings, v string) error {
 		return setBool(&s.json, v)

@@ -25,6 +25,8 @@ func measure(s *settings, stdout, stderr io.Writer) error {
 		return err
 	case s.fabric == "mem":
 		return goroutines(s, stdout, stderr)
+	case s.metrics != "":
+		return usagef("--metrics serves ranks that are goroutines: add --fabric mem. Ranks that are processes serve their own, by metrics.Serve in their program")
 	}
 	launched, err := boot.Launched()
 	switch {
@@ -143,7 +145,16 @@ func goroutines(s *settings, stdout, stderr io.Writer) error {
 	if s.documents() {
 		s.floor = measureFloor()
 	}
+	seen := &worlds{}
+	if s.metrics != "" {
+		stop, err := seen.serve(s.metrics, stderr)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	return mpi.Run(s.ranks, func(w *mpi.World) error {
+		seen.add(w)
 		return onRank(w, s, stdout, stderr)
 	}, s.world()...)
 }

@@ -50,7 +50,7 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	}
 	s.form, s.kind, s.imm = message, kind, imm
 	s.hdrLen = uint8(copy(s.hdr[:], hdr))
-	s.body = s.room(len(body))
+	s.body = e.q.room(s, len(body))
 	copy(s.body, body)
 	e.q.publish()
 	e.knock(kind&fabric.Urgent != 0)

@@ -28,13 +28,19 @@ type slot struct {
 	buf    []byte // kept from lap to lap
 }
 
-// room returns n bytes of the slot's own buffer, which grows by doubling.
-func (s *slot) room(n int) []byte {
+// room returns n bytes of the slot's own buffer, which grows by doubling. For the
+// sender.
+func (q *queue) room(s *slot, n int) []byte {
 	if cap(s.buf) < n {
+		q.held -= uint64(cap(s.buf))
 		s.buf = make([]byte, 1<<bits.Len(uint(max(n, 64)-1)))
+		q.held += uint64(cap(s.buf))
 	}
 	return s.buf[:n]
 }
+
+// slotBytes is the size of a slot without its buffer.
+const slotBytes = 112
 
 // stretch is a run of slots, used again and again until the sender has a longer
 // one.
@@ -63,7 +69,8 @@ type queue struct {
 	free     uint64 // number of the first message whose slot may not be free
 	headSeen uint64
 	in       *stretch
-	put      int // slot of message number sent
+	held     uint64 // bytes of buffers of the slots
+	put      int    // slot of message number sent
 	_        [64]byte
 
 	// The receiver's line. head is the number of messages released: its store
@@ -104,7 +111,7 @@ func (q *queue) makeRoom() bool {
 	if uint64(len(q.in.slots)) < q.depth {
 		s := &stretch{slots: make([]slot, min(2*len(q.in.slots), int(q.depth))), from: q.sent}
 		q.in.next.Store(s)
-		q.in, q.put = s, 0
+		q.in, q.put, q.held = s, 0, 0
 		if q.sent != q.see() {
 			return true
 		}

@@ -19,6 +19,7 @@ import (
 type Arena struct {
 	file   int
 	lo, hi atomic.Uintptr // address range of the memory handed out so far
+	held   atomic.Uint64  // bytes of live: changed under mu, loaded by Stats
 
 	mu    sync.Mutex
 	base  []byte // address space reserved for the arena; nil before the first Alloc
@@ -114,6 +115,7 @@ func (a *Arena) alloc(n int) ([]byte, error) {
 	}
 	a.last++
 	a.live[off] = allocation{size, a.last}
+	a.held.Add(uint64(size))
 	at, _ := slices.BinarySearch(a.order, off)
 	a.order = slices.Insert(a.order, at, off)
 	return a.base[off : off+n : off+size], nil
@@ -133,6 +135,7 @@ func (a *Arena) release(b []byte) error {
 	}
 	size := l.size
 	delete(a.live, off)
+	a.held.Add(-uint64(size))
 	if at, ok := slices.BinarySearch(a.order, off); ok {
 		a.order = slices.Delete(a.order, at, at+1)
 	}

@@ -30,6 +30,9 @@ func (d *Domain) dial(p fabric.Peer, u use, a card) {
 	doors := all
 	t := tries{left: d.set.dial, each: firstTry}
 	for round := 0; len(doors) > 0 && (t.left > 0 || round < leastRounds); round++ {
+		if round > 0 {
+			d.redials.Add(1)
+		}
 		crossed := false
 		var again []door
 		for _, o := range doors {

@@ -64,6 +64,7 @@ type Domain struct {
 	scratch [2 << 10]byte
 	info    unix.TCPInfo // of the connection that is looked at
 	counts  counts
+	redials atomic.Uint64 // added to by dials, loaded by Stats
 }
 
 var caps = fabric.Caps{

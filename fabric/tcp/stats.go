@@ -43,11 +43,12 @@ func (d *Domain) Stats(s *fabric.Stats) {
 	s.Add(fabric.Count{Name: "connected_peers", Help: "Peers that are connected.", Gauge: true, Value: connected})
 	s.Add(fabric.Count{Name: "bulk_connections", Help: "Connections for bulk data, besides those for messages.", Gauge: true, Value: bulk})
 	s.Add(fabric.Count{Name: "operations", Help: "One-sided operations under way.", Gauge: true, Value: operations})
-	s.Add(fabric.Count{Name: "buffer_bytes", Help: "Memory of buffers.", Unit: "bytes", Gauge: true, Value: buffers})
+	s.AddMemory(buffers)
 	s.Add(fabric.Count{Name: "empty_reads", Help: "System calls that found nothing to read.", Value: n.emptyReads})
 	s.Add(fabric.Count{Name: "full_sends", Help: "Messages that had to wait for room in the connection's buffer.", Value: n.noRoom})
 	s.Add(fabric.Count{Name: "served_gets", Help: "Gets of peers that were begun here.", Value: n.gets})
 	s.Add(fabric.Count{Name: "served_puts", Help: "Puts of peers whose bytes are here.", Value: n.puts})
 	s.Add(fabric.Count{Name: "served_atomics", Help: "Atomics of peers that were carried out here.", Value: n.atomics})
+	s.Add(fabric.Count{Name: "redials", Help: "Rounds in which a rank has tried a peer's addresses again.", Value: d.redials.Load()})
 	s.Add(fabric.Count{Name: "refused_greetings", Help: "Connections that were refused: they did not prove that they belong to the job, say.", Value: uint64(d.guard.Refused())})
 }

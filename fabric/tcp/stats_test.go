@@ -52,7 +52,7 @@ func TestTheCountsFollowWhatHappens(t *testing.T) {
 		}
 	}
 	want(0, "connected_peers", 0)
-	want(0, "buffer_bytes", 0)
+	want(0, "memory_bytes", 0)
 
 	to, err := ds[0].Connect(1, ds[1].Addr())
 	if err != nil {
@@ -67,7 +67,7 @@ func TestTheCountsFollowWhatHappens(t *testing.T) {
 		want(rank, "connected_peers", 1)
 		want(rank, "bulk_connections", 0)
 	}
-	want(1, "buffer_bytes", bufferSize) // what the message was read into
+	want(1, "memory_bytes", bufferSize) // what the message was read into
 
 	big := make([]byte, 4*bulkMin)
 	word := make([]byte, 64)

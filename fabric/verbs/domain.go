@@ -84,6 +84,7 @@ type Domain struct {
 	inbound     inbound
 	inPoll      bool
 	polls       uint64
+	lostPaths   uint64
 	starved     bool        // the last Poll had no room left for rest
 	taken       uint64      // completions of receives
 	endedAt     uint64      // taken when a peer or rail was last found to end

@@ -15,6 +15,7 @@ func (e *endpoint) loseRail(r *rail, err error) {
 		return
 	}
 	d := e.d
+	d.lostPaths++
 	r.lostBy = time.Now().Add(flushTime)
 	if r.lost = e.failing; r.lost == nil {
 		r.lost = &fabric.Error{Op: "use a further path to the peer", Peer: e.peer, HasPeer: true,

@@ -33,6 +33,8 @@ type cache struct {
 	entries map[uint64]*cacheEntry
 	bytes   int
 	clock   uint64
+
+	hits, misses, evictions uint64
 }
 
 type cacheEntry struct {
@@ -68,6 +70,7 @@ func (c *cache) find(r *Regions, b []byte, a fabric.Access) (uint32, bool) {
 		return 0, false
 	}
 	c.clock++
+	c.hits++
 	e.used = c.clock
 	return e.index, true
 }
@@ -75,6 +78,7 @@ func (c *cache) find(r *Regions, b []byte, a fabric.Access) (uint32, bool) {
 // enter keeps the registration of b.
 func (c *cache) enter(r *Regions, b []byte, i uint32) {
 	c.clock++
+	c.misses++
 	e := &cacheEntry{index: i, start: ibv.Addr(b), n: len(b), buffer: weak.Make(&b[0]), used: c.clock}
 	e.cleanup = runtime.AddCleanup(&b[0], r.collected, e)
 	c.entries[e.start] = e
@@ -93,6 +97,7 @@ func (r *Regions) collected(e *cacheEntry) {
 // evict forgets an entry. Who still holds its registration ends it.
 func (c *cache) evict(r *Regions, e *cacheEntry) {
 	delete(c.entries, e.start)
+	c.evictions++
 	c.bytes -= e.n
 	e.cleanup.Stop()
 	g := &r.all[e.index]

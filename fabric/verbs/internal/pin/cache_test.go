@@ -139,3 +139,21 @@ func TestIdleRegistrationsGoWhenMemoryCannotBePinned(t *testing.T) {
 	deregister(t, r, held)
 	runtime.KeepAlive(bufs)
 }
+
+func TestTheCacheIsCounted(t *testing.T) {
+	r, _ := opened(t)
+	base := r.Counts()
+	b := make([]byte, 1<<16)
+	for range 4 {
+		deregister(t, r, register(t, r, b, fabric.RemoteRead))
+	}
+	got := r.Counts()
+	if got.Misses-base.Misses != 1 || got.Hits-base.Hits != 3 || got.Evictions != base.Evictions || got.Bytes-base.Bytes != 1<<16 {
+		t.Errorf("after one registration and three hits: %+v, before %+v", got, base)
+	}
+	r.KeepNone()
+	if got = r.Counts(); got.Evictions-base.Evictions != 1 || got.Bytes != base.Bytes {
+		t.Errorf("after the end of the cache: %+v, before %+v", got, base)
+	}
+	runtime.KeepAlive(b)
+}

@@ -1,0 +1,91 @@
+package comm
+
+import (
+	"strings"
+	"sync/atomic"
+
+	"github.com/weft-mpi/weft/coll"
+	"github.com/weft-mpi/weft/internal/membar"
+	"github.com/weft-mpi/weft/progress"
+)
+
+// callCounts counts the collective calls of a communicator by call and algorithm. A
+// blocking call adds with a plain store, since there is one at a time; the owner of
+// the loop loads it (Observe). Nonblocking ones may be started by several goroutines.
+type callCounts struct {
+	_               [0]atomic.Uint64 // aligns the words
+	blocking, later [coll.Exscan + 1][algorithms]uint64
+}
+
+// algorithms is how many a call may have; the last one of a Barrier is that by flags.
+const (
+	algorithms = 4
+	byFlagsToo = algorithms - 1
+)
+
+// block counts a blocking call.
+func (m *callCounts) block(call coll.Call, algorithm uint8) {
+	n := &m.blocking[call%coll.Call(len(m.blocking))][algorithm%algorithms]
+	membar.StoreRelease(n, atomic.LoadUint64(n)+1) // pairs with the load in join
+}
+
+// start counts a nonblocking call.
+func (m *callCounts) start(call coll.Call, algorithm uint8) {
+	if call.Known() {
+		atomic.AddUint64(&m.later[call][algorithm%algorithms], 1) // pairs with the load in join
+	}
+}
+
+// join adds the counts of another one, which is in use.
+func (m *callCounts) join(o *callCounts) {
+	for call := range o.blocking {
+		for a := range algorithms {
+			m.blocking[call][a] += atomic.LoadUint64(&o.blocking[call][a])
+			m.later[call][a] += atomic.LoadUint64(&o.later[call][a])
+		}
+	}
+}
+
+// tallies is the progress.Observed of an Instance.
+type tallies struct{ aborts }
+
+// Observe adds the counts of all communicators that there are or were.
+func (t tallies) Observe(s *progress.Snapshot) {
+	in := t.in
+	in.mu.Lock()
+	sum, live := new(callCounts), len(in.live)
+	sum.join(&in.made)
+	for c := range in.live {
+		sum.join(&c.made)
+	}
+	in.mu.Unlock()
+	f := progress.Family{Name: "weft_coll_calls_total", Help: "Collective calls that have been begun, by operation and algorithm.", Labels: []string{"op", "algorithm"}}
+	for call := coll.Barrier; call <= coll.Exscan; call++ {
+		for a := range algorithms {
+			name := algorithmName(call, a)
+			if n := sum.blocking[call][a]; n > 0 {
+				s.Add(f, n, call.String(), name)
+			}
+			if n := sum.later[call][a]; n > 0 {
+				op := call.String()
+				s.Add(f, n, "I"+strings.ToLower(op[:1])+op[1:], name)
+			}
+		}
+	}
+	s.Add(progress.Family{Name: "weft_communicators", Help: "Communicators that have not been freed.", Gauge: true}, uint64(live))
+}
+
+func algorithmName(call coll.Call, a int) string {
+	if all := coll.Algorithms(call); a < len(all) {
+		return all[a].Name
+	}
+	return "flags"
+}
+
+// retire keeps the counts of a communicator that is over; under mu.
+func (in *Instance) retire(c *Comm) {
+	if _, there := in.live[c]; there {
+		in.made.join(&c.made)
+		delete(in.live, c)
+	}
+}

@@ -1,0 +1,122 @@
+package progress
+
+import "time"
+
+// How long requests take, from their start to their completion, is measured for
+// one turn in timedEvery of each slot. The clock costs as much as a short message;
+// nothing else of a message is measured in time. Operations that complete in their
+// own call have no request and take no time.
+
+// timedEvery is a power of two.
+const timedEvery = 256
+
+// times are the durations of the requests of one class, see HistogramSecond.
+type times struct {
+	class string
+	Histogram
+}
+
+// Classed is a Sink that tells its requests apart by what users call them. The
+// classes are few: they are values of a label.
+type Classed interface{ Class(*Request) string }
+
+// timedTurn reports whether the turn of a persistent request is timed. Those of
+// others are timed if their generation is a multiple of timedEvery (turnOver).
+func timedTurn(r *Request) bool { return r.turn()%timedEvery == 0 }
+
+// A request has room for 32 bits of the time: they are ticks of 64 nanoseconds,
+// which begin again after more than four minutes. The clock of whole seconds is
+// exact enough for what takes that long.
+const (
+	startTick  = 64 * time.Nanosecond
+	longerThan = 2 * time.Minute
+)
+
+// time begins the measurement. It is seldom called: the callers stay short.
+//
+//go:noinline
+func (r *Request) time() { r.start = uint32(monotonic() / startTick) }
+
+// took is how long the request has taken.
+func (r *Request) took() time.Duration {
+	if long := Since(r.Began); long > longerThan {
+		return long
+	}
+	return time.Duration(uint32(monotonic()/startTick)-r.start) * startTick
+}
+
+// timed ends it.
+//
+//go:noinline
+func (l *Loop) timed(r *Request) {
+	r.timed = false
+	if r.err != nil || r.sink == nil {
+		return
+	}
+	class := "other"
+	if c, ok := r.sink.(Classed); ok {
+		class = c.Class(r)
+	}
+	took := uint64(r.took().Seconds() * HistogramSecond)
+	for i := range l.times {
+		if l.times[i].class == class {
+			l.times[i].Add(took)
+			return
+		}
+	}
+	l.times = append(l.times, times{class: class})
+	l.times[len(l.times)-1].Add(took)
+}
+
+var origin = time.Now()
+
+// monotonic is the time since some point. It costs half of what time.Now costs.
+func monotonic() time.Duration { return time.Since(origin) }
+
+// Stopwatch adds up how long something was so, until the loop is closed. For the
+// owner.
+type Stopwatch struct {
+	l            *Loop // or nil
+	total, since time.Duration
+	on           bool
+}
+
+// NewStopwatch makes a Stopwatch. It is called before Go.
+func (l *Loop) NewStopwatch() *Stopwatch {
+	s := &Stopwatch{l: l}
+	l.watches = append(l.watches, s)
+	return s
+}
+
+// Start begins a stretch, unless one is under way.
+func (s *Stopwatch) Start() {
+	if !s.on && (s.l == nil || !s.l.over) {
+		s.on, s.since = true, monotonic()
+	}
+}
+
+// Stop ends it.
+func (s *Stopwatch) Stop() {
+	if s.on {
+		s.on = false
+		s.total += monotonic() - s.since
+	}
+}
+
+// Set is Start or Stop.
+func (s *Stopwatch) Set(on bool) {
+	if on {
+		s.Start()
+	} else {
+		s.Stop()
+	}
+}
+
+// Nanoseconds are those of all stretches, that under way included.
+func (s *Stopwatch) Nanoseconds() uint64 {
+	total := s.total
+	if s.on {
+		total += monotonic() - s.since
+	}
+	return uint64(total)
+}

@@ -1,0 +1,108 @@
+package progress
+
+import (
+	"math/bits"
+	"testing"
+	"time"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// Each value is in the bucket whose bounds it lies between, the bound itself in the
+// lower one.
+func TestBucketsEndAtPowersOfTwo(t *testing.T) {
+	for _, n := range []uint64{0, 1, 2, 3, 4, 5, 8, 9, 1 << 20, 1<<20 + 1, 1<<62 - 1, 1 << 62} {
+		i := bucket(n)
+		if n > Bound(i) || i > 0 && n <= Bound(i-1) {
+			t.Errorf("%d is in bucket %d, above %d and up to %d", n, i, Bound(max(i-1, 0)), Bound(i))
+		}
+	}
+	var a, b Histogram
+	for n := range uint64(100) {
+		if got := a.Add(n); got != a.Buckets[bucket(n)] {
+			t.Errorf("Add(%d) is %d", n, got)
+		}
+		b.Add(n)
+	}
+	a.Join(&b)
+	if a.Count() != 200 || a.Sum != 99*100 || a.Buckets[bits.Len(99)+1] != 2*(99-64) {
+		t.Errorf("two histograms of 0 to 99 are %+v", a)
+	}
+}
+
+// One turn in timedEvery of each slot is timed, and only those without an error count.
+func TestSomeRequestsAreTimed(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		err  error
+		want uint64
+	}{{"with success", nil, 3}, {"with an error", fabric.ErrClosed, 0}} {
+		t.Run(c.name, func(t *testing.T) {
+			l := &Loop{}
+			s := &classedSink{}
+			for range 3 * timedEvery {
+				r := l.Take(true)
+				if !l.Adopt(s, r) {
+					t.Fatal("the loop is over")
+				}
+				l.Finish(r, c.err)
+				if r.timed {
+					t.Fatal("a completed request is timed still")
+				}
+				l.collect(r)
+			}
+			n := uint64(0)
+			for i := range l.times {
+				if n += l.times[i].Count(); l.times[i].class != "kind 0" || l.times[i].Sum > 60*HistogramSecond*3 {
+					t.Errorf("the times are %+v", l.times[i])
+				}
+			}
+			// The first turns of a slot come sooner or later, by its place.
+			if n+1 < c.want || n > c.want+1 {
+				t.Errorf("%d requests of %d are timed, want %d", n, 3*timedEvery, c.want)
+			}
+		})
+	}
+}
+
+type classedSink struct{ Sink }
+
+func (*classedSink) Class(*Request) string { return "kind 0" }
+
+func TestALongTimeIsThatOfTheCoarseClock(t *testing.T) {
+	now := clock.now()
+	for _, c := range []struct {
+		began uint32
+		least time.Duration
+	}{{now, 0}, {now - 3600, time.Hour}} {
+		r := &Request{Began: c.began}
+		r.time()
+		if took := r.took(); took < c.least || c.least == 0 && took > longerThan {
+			t.Errorf("a request that began %d s ago took %v", now-c.began, took)
+		}
+	}
+}
+
+func TestAStopwatchCountsStretches(t *testing.T) {
+	var s Stopwatch
+	s.Stop()
+	if s.Nanoseconds() != 0 {
+		t.Error("one that was not started has counted")
+	}
+	s.Set(true)
+	s.Start() // goes on
+	for begun := s.since; monotonic() == begun; {
+	}
+	during := s.Nanoseconds()
+	s.Set(false)
+	after := s.Nanoseconds()
+	if during == 0 || after < during || s.Nanoseconds() != after {
+		t.Errorf("%d ns during, %d after it, %d later", during, after, s.Nanoseconds())
+	}
+	l := &Loop{over: true}
+	over := Stopwatch{l: l}
+	over.Start()
+	if over.on {
+		t.Error("it starts when the loop is over")
+	}
+}
