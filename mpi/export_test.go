@@ -108,3 +108,11 @@ func Reserved(w *World) (n int) {
 	w.engine.Loop.Exclusive(func() { n = w.engine.P2P.Reserved() })
 	return n
 }
+
+// Own calls f as the owner of the rank's loop.
+func Own(w *World, f func()) { w.engine.Loop.Exclusive(f) }
+
+// WithoutLooks has no rank compare collective calls.
+func WithoutLooks() Option {
+	return func(o *options) { o.beat = func(func()) func() { return func() {} } }
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/comm"
+	"github.com/weft-mpi/weft/internal/peek"
 	"github.com/weft-mpi/weft/job"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
@@ -33,7 +34,8 @@ type instance struct {
 	log    *slog.Logger
 	logs   *report.Aside
 	dog    *report.Watchdog
-	noQuit func() // ends the report at a SIGQUIT, nil without one
+	peek   *peek.Server // nil without one
+	noQuit func()       // ends the report at a SIGQUIT, nil without one
 
 	mu    sync.Mutex
 	open  map[*World]struct{} // that use it
@@ -107,7 +109,7 @@ func arrive(ctx context.Context, o options) (*instance, error) {
 // join makes the part of a launched rank. The job is the instance's, unless there is
 // an error.
 func join(ctx context.Context, j *boot.Job, o options) (*instance, error) {
-	if err := o.lookUpChecks(); err != nil {
+	if err := errors.Join(o.lookUpChecks(), o.lookUpPeek()); err != nil {
 		return nil, err
 	}
 	routes, err := job.Join(ctx, j, o.fabric, job.Settings{Log: o.log, Unattended: o.noThread})
@@ -121,6 +123,7 @@ func join(ctx context.Context, j *boot.Job, o options) (*instance, error) {
 	}, o)
 	in.job = j
 	go in.mourn(j.Events())
+	in.listen(o, j.ID, j.LocalRanks)
 	if !o.noSignal {
 		in.noQuit = report.OnQuit(func() { in.report(os.Stderr) })
 	}
@@ -286,6 +289,7 @@ func (in *instance) endAll() (first bool) {
 // release gives back what an ended instance has. Only in order does it leave the job.
 func (in *instance) release(inOrder bool) error {
 	in.noReports()
+	in.peek.Close()
 	err := in.engine.Close()
 	if in.job != nil && inOrder {
 		err = errors.Join(err, in.job.Close())

@@ -21,6 +21,7 @@ type options struct {
 	watch    time.Duration
 	watchTo  io.Writer
 	noSignal bool
+	noPeek   bool
 	size     func(int) error // refuses a job of another number of ranks than Run is to have; nil: any will do
 	checks   bool
 	separate bool                            // windows have separate memory, unless the program says otherwise

@@ -148,7 +148,7 @@ func ranksOf(call string, n int, o options) ([]*instance, error) {
 	if err := checkEnvironment(); err != nil {
 		return nil, err
 	}
-	if err := o.lookUpChecks(); err != nil {
+	if err := errors.Join(o.lookUpChecks(), o.lookUpPeek()); err != nil {
 		return nil, err
 	}
 	routes, err := job.Goroutines(n, o.fabric, job.Settings{Log: o.log, Unattended: o.noThread})
@@ -156,7 +156,7 @@ func ranksOf(call string, n int, o options) ([]*instance, error) {
 		return nil, err
 	}
 	crews.Add(1)
-	g := &crew{ended: make(chan struct{})}
+	g, id := &crew{ended: make(chan struct{})}, newCrewID()
 	for i, r := range routes {
 		in := newInstance(r, comm.Config{
 			Rank:     i,
@@ -164,6 +164,7 @@ func ranksOf(call string, n int, o options) ([]*instance, error) {
 			Informed: true, // by bury
 		}, o)
 		in.crew = g
+		in.listen(o, id, nil)
 		g.ranks = append(g.ranks, in)
 	}
 	return g.ranks, nil

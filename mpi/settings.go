@@ -87,6 +87,8 @@ func (o *options) given(option string) (value string, is bool) {
 		return o.fabric, o.fabric != job.Auto
 	case "WithChecks":
 		return "coll", o.checks
+	case "WithoutPeek":
+		return "0", o.noPeek
 	case "WithWindowChecks":
 		return "win", o.separate
 	case "WithLimits":
@@ -134,6 +136,8 @@ func checkVariable(name string) error {
 		return boot.CheckEnviron()
 	case checkVar:
 		return new(options).lookUpChecks()
+	case peekVar:
+		return new(options).lookUpPeek()
 	}
 	return job.CheckSetting(name)
 }

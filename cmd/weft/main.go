@@ -1,7 +1,9 @@
-// Command weft starts the ranks of a program on this machine, tells what a job would
-// use there, and checks the machine.
+// Command weft starts the ranks of a program on this machine, tells what they do and why
+// they hang, what a job would use there, and checks the machine.
 //
 //	weft run -n 4 ./program arguments
+//	weft stacks
+//	weft top
 //	weft info
 //	weft doctor
 //	weft --version
@@ -45,6 +47,8 @@ func commands() []command {
 	return []command{
 		{"run", "start a program as the ranks of a job on this machine", runJob},
 		{"info", "what a job would use on this machine, and why; -c: the configuration", runInfo},
+		{"stacks", "what each rank of a job waits for, and why the job hangs", runStacks},
+		{"top", "what the ranks of a job do now, as a table", runTop},
 		{"doctor", "whether this machine is fit for the ranks of a job, and what to do", runDoctor},
 		{"version", "the version of weft, and of the packets that its ranks exchange", runVersion},
 	}

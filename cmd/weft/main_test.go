@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 		os.Setenv(beVar, "rank") // for the ranks that it starts
 		main()
 	case "rank":
+		if len(os.Args) == 3 && os.Args[1] == "hang" {
+			os.Exit(hung(os.Args[2]))
+		}
 		for i := range lines {
 			os.Stdout.WriteString(line("out", i))
 			os.Stderr.WriteString(line("err", i))
@@ -92,7 +95,7 @@ func TestCommandLines(t *testing.T) {
 		{"rnu -n 2 true", 2, "", `there is no command "rnu": did you mean weft run?`},
 		{"inof", 2, "", "did you mean weft info?"},
 		{"help rum", 2, "", "did you mean weft run?"},
-		{"benchmark", 2, "", "it is one of run, info, doctor, version"},
+		{"benchmark", 2, "", "it is one of run, info, stacks, top, doctor, version"},
 		{"-n 2 true", 2, "", "write weft run -n RANKS PROGRAM"},
 		{"./program", 2, "", "write weft run -n RANKS PROGRAM"},
 		{"run", 2, "", "no program to run"},

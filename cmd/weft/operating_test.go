@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// differing is what differs from run to run in what weft prints about the page's job.
+var differing = []struct{ is, becomes string }{
+	{`for [0-9][0-9hms.]*s\b`, "for TIME"}, {`\(rank 0 is process [0-9]+\)`, "(rank 0 is process PID)"}, {`job [0-9a-f]{8}`, "job ID"},
+	{`/[^ ]*/main\.go`, "main.go"}, {` +`, " "}, {`(?m)^ ([0-2]) [0-9]+ (.*) [0-9]+ rank `, "$1 PID $2 REQUESTS rank "},
+}
+
+func alike(text string) string {
+	for _, d := range differing {
+		text = regexp.MustCompile(d.is).ReplaceAllString(text, d.becomes)
+	}
+	return strings.TrimSpace(text)
+}
+
+// blocks are the texts of a page between ```kind and ```.
+func blocks(page, kind string) (all []string) {
+	for _, m := range regexp.MustCompile("(?s)```"+kind+"\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
+// The program of docs/operating.md, and what weft prints about it, are real.
+func TestTheOperatingPageIsTrue(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "operating.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(filepath.Join("testdata", "hung", "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := blocks(string(text), "go"); len(b) != 1 || b[0] != string(source) {
+		t.Errorf("the page's program is not testdata/hung/main.go")
+	}
+	want := map[string]string{} // what each command prints, by its line
+	for _, b := range blocks(string(text), "text") {
+		if line, out, ok := strings.Cut(b, "\n"); ok && strings.HasPrefix(line, "$ weft ") {
+			want[strings.TrimPrefix(line, "$ weft ")] = alike(out)
+		}
+	}
+	if len(want) != 2 {
+		t.Fatalf("the page has %d commands", len(want))
+	}
+	dir := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", filepath.Join(dir, "hung"), "./testdata/hung").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cmd := weft(t, "run", "-n", "3", "./hung")
+	cmd.Dir = dir
+	var printed bytes.Buffer
+	cmd.Stderr = &printed
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Signal(os.Interrupt)
+	job := ""
+	for end := time.Now().Add(patience); job == ""; {
+		list, err := jobs(t.Context())
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("the job is not found: %v\n%s", err, printed.String())
+		}
+		for _, j := range list {
+			if j.Parent == cmd.Process.Pid && len(j.ranks) == 3 {
+				job = j.id
+			}
+		}
+	}
+	for command, want := range want {
+		for end := time.Now().Add(patience); ; {
+			var out bytes.Buffer
+			run(append(strings.Fields(command), job), &out, &out)
+			if alike(out.String()) == want {
+				break
+			}
+			if time.Now().After(end) {
+				t.Errorf("weft %s prints\n%s\nand the page says\n%s", command, alike(out.String()), want)
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package peek
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Result is what came of asking one rank.
+type Result struct {
+	Name
+	// PID and UID are those of the process that listens; 0 if it could not be reached.
+	// They are known of a process that does not reply, too.
+	PID int
+	UID uint32
+	Reply
+	Err error // why there is no reply; Reply.Error says why a reply has no body
+}
+
+// Unmarshal decodes the body of the reply into v. The error is that of the rank if there
+// is no body.
+func (r *Result) Unmarshal(v any) error {
+	switch {
+	case r.Err != nil:
+		return r.Err
+	case r.Error != "":
+		return errors.New(r.Error)
+	case r.Busy > 0:
+		return fmt.Errorf("the owner of its loop has not come for %.1f s", r.Busy)
+	}
+	return json.Unmarshal(r.Body, v)
+}
+
+// maxAsked bounds the ranks that are asked at once.
+const maxAsked = 64
+
+// Ask asks all ranks one question, at once, and returns the results in the order of the
+// names. It returns when all have replied or ctx has ended. Non-local.
+func Ask(ctx context.Context, names []Name, ask string) []Result {
+	results := make([]Result, len(names))
+	places := make(chan struct{}, maxAsked)
+	var wg sync.WaitGroup
+	for i, n := range names {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			r := &results[i]
+			r.Name = n
+			r.Err = r.ask(ctx, ask)
+		})
+	}
+	wg.Wait()
+	return results
+}
+
+// ask asks the rank.
+func (r *Result) ask(ctx context.Context, ask string) error {
+	conn, err := dial(ctx, r.Name)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	c := conn.(*net.UnixConn)
+	cred, err := peerOf(c)
+	if err != nil {
+		return err
+	}
+	if r.PID, r.UID = int(cred.Pid), cred.Uid; !mayTrust(cred.Uid) {
+		return &UserError{cred.Uid}
+	}
+	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	line, err := json.Marshal(question{Version, ask})
+	if err == nil {
+		_, err = c.Write(append(line, '\n'))
+	}
+	if err == nil {
+		line, err = readLine(c, maxReply)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return fmt.Errorf("ask the rank: %w", err)
+	}
+	if err := json.Unmarshal(line, &r.Reply); err != nil {
+		return fmt.Errorf("ask the rank: its reply is no JSON: %w", err)
+	}
+	switch {
+	case r.Version != Version:
+		return &VersionError{r.Version}
+	case r.About.Job != r.Name.Job || r.About.Rank != r.Name.Rank:
+		return fmt.Errorf("ask the rank: rank %d of job %s replies", r.About.Rank, r.About.Job)
+	}
+	return nil
+}
+
+// dialPause is how long a dial waits that has found the rank's backlog full.
+const dialPause = 20 * time.Millisecond
+
+// dial connects to a rank. While its backlog is full the kernel refuses (EAGAIN).
+func dial(ctx context.Context, n Name) (net.Conn, error) {
+	var d net.Dialer
+	for {
+		c, err := d.DialContext(ctx, "unix", n.socket())
+		if err == nil || !errors.Is(err, syscall.EAGAIN) {
+			return c, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		case <-time.After(dialPause):
+		}
+	}
+}
