@@ -12,10 +12,13 @@ import (
 // callCounts counts the collective calls of a communicator by call and algorithm. A
 // blocking call adds with a plain store, since there is one at a time; the owner of
 // the loop loads it (Observe). Nonblocking ones may be started by several goroutines.
+// Most communicators, above all those of windows, have no calls and no memory for them.
 type callCounts struct {
-	_               [0]atomic.Uint64 // aligns the words
-	blocking, later [coll.Exscan + 1][algorithms]uint64
+	blocking, later atomic.Pointer[callTable]
 }
+
+// callTable has the calls of one kind.
+type callTable [coll.Exscan + 1][algorithms]uint64
 
 // algorithms is how many a call may have; the last one of a Barrier is that by flags.
 const (
@@ -23,25 +26,45 @@ const (
 	byFlagsToo = algorithms - 1
 )
 
+// tableOf is that of one kind, made at its first call.
+func tableOf(p *atomic.Pointer[callTable]) *callTable {
+	if t := p.Load(); t != nil { // pairs with the swap below
+		return t
+	}
+	p.CompareAndSwap(nil, new(callTable))
+	return p.Load()
+}
+
 // block counts a blocking call.
 func (m *callCounts) block(call coll.Call, algorithm uint8) {
-	n := &m.blocking[call%coll.Call(len(m.blocking))][algorithm%algorithms]
+	t := tableOf(&m.blocking)
+	n := &t[call%coll.Call(len(t))][algorithm%algorithms]
 	membar.StoreRelease(n, atomic.LoadUint64(n)+1) // pairs with the load in join
 }
 
 // start counts a nonblocking call.
 func (m *callCounts) start(call coll.Call, algorithm uint8) {
 	if call.Known() {
-		atomic.AddUint64(&m.later[call][algorithm%algorithms], 1) // pairs with the load in join
+		atomic.AddUint64(&tableOf(&m.later)[call][algorithm%algorithms], 1) // pairs with the load in join
 	}
 }
 
-// join adds the counts of another one, which is in use.
-func (m *callCounts) join(o *callCounts) {
-	for call := range o.blocking {
+// callSums are the calls of several communicators.
+type callSums struct{ blocking, later callTable }
+
+func (s *callSums) join(m *callCounts) {
+	s.blocking.join(m.blocking.Load())
+	s.later.join(m.later.Load())
+}
+
+// join adds the counts of another table, which is in use, or nil.
+func (t *callTable) join(o *callTable) {
+	if o == nil {
+		return
+	}
+	for call := range o {
 		for a := range algorithms {
-			m.blocking[call][a] += atomic.LoadUint64(&o.blocking[call][a])
-			m.later[call][a] += atomic.LoadUint64(&o.later[call][a])
+			t[call][a] += atomic.LoadUint64(&o[call][a])
 		}
 	}
 }
@@ -53,8 +76,7 @@ type tallies struct{ aborts }
 func (t tallies) Observe(s *progress.Snapshot) {
 	in := t.in
 	in.mu.Lock()
-	sum, live := new(callCounts), len(in.live)
-	sum.join(&in.made)
+	sum, live := in.made, len(in.live)
 	for c := range in.live {
 		sum.join(&c.made)
 	}

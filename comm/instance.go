@@ -58,7 +58,7 @@ type Instance struct {
 	ended   atomic.Bool // stored by End, under mu; loaded by Ended
 	mu      sync.Mutex
 	live    map[*Comm]struct{}      // communicators that are not over
-	made    callCounts              // by those that are; under mu
+	made    callSums                // by those that are; under mu
 	early   map[uint32]abort        // aborts of communicators that are not made here yet, by context; under mu
 	heard   map[fabric.Peer][]heard // Aborts, by who has sent them; the owner's
 	running map[uint32]*Comm        // communicators with nonblocking collective calls under way, by id; the owner's

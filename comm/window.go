@@ -148,6 +148,7 @@ func (d *Comm) exchange(ctx context.Context, w *rma.Win, failed error) ([]rma.Pa
 		return nil, err
 	}
 	d.scratch = nil // a window makes no such calls any more
+	d.made.blocking.Store(nil)
 	parts := make([]rma.Part, d.Size)
 	var err error
 	for i := range d.Size {

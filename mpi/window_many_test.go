@@ -7,9 +7,9 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// 10,000 windows of 8 bytes take less than 24 MB of heap at each rank. Fewer tell, too.
+// 10,000 windows of 8 bytes take less than 26 MB of heap at each rank. Fewer tell, too.
 func TestManyWindowsTakeLittleMemory(t *testing.T) {
-	const n, most = 2000, 24 << 20 / 10_000
+	const n, most = 2000, 26 << 20 / 10_000
 	heap := func() int {
 		runtime.GC()
 		var m runtime.MemStats

@@ -131,6 +131,7 @@ func TestAnUpdateIsSeenBehindASynchronization(t *testing.T) {
 		act(t, fabric, 2, func(_ *mpi.World, c *mpi.Comm) {
 			w, me := separate(c, 1), c.Rank()
 			ok(w.LockAll(0))
+			ok(c.Barrier()) // LockAll may update the copy too
 			if me == 1 {
 				ok(w.Put([]int64{5}, 0, 0))
 				ok(w.Flush(0))

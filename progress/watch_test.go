@@ -101,6 +101,34 @@ func TestAWaitForAConditionEnds(t *testing.T) {
 	}
 }
 
+// watchless fails the test if it is looked at.
+type watchless struct{ t *testing.T }
+
+func (w watchless) Ready() (bool, error) {
+	w.t.Error("a condition was looked at, whose memory may be gone")
+	return true, nil
+}
+
+// Waits for what holds soon take no requests, but now and then they poll.
+func TestWaitsThatEndWithoutARequestPoll(t *testing.T) {
+	s := loops(t, 1, Config{NoThread: true})[0]
+	s.l.oneProc, s.l.crowded = false, false
+	var word atomic.Int64
+	before := s.l.passes
+	for range 10 * pollEvery {
+		if err := s.l.WaitFor(Expiry{}, atLeast{word: &word}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := s.l.passes - before; n != 10 {
+		t.Errorf("%d passes, want 10", n)
+	}
+	s.l.Close()
+	if err := s.l.WaitFor(Expiry{}, watchless{t}); !errors.Is(err, fabric.ErrClosed) {
+		t.Errorf("%v, want %v", err, fabric.ErrClosed)
+	}
+}
+
 // A thread that sleeps for the urgent only is armed for any ring as soon as
 // something waits for a word.
 func TestAConditionArmsForAnyRing(t *testing.T) {
