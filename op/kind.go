@@ -70,4 +70,22 @@ var kindOf = [...]Kind{
 // KindOf is the kind of T's memory. An int is an Int64, or an Int32 where it has
 // 32 bits; a named type has the kind of the type that it is made of. KindOf does
 // not allocate.
-func KindOf[T Scalar]() Kind { return kindOf[reflect.TypeFor[T]().Kind()] }
+func KindOf[T Scalar]() Kind {
+	switch any((*T)(nil)).(type) { // the usual ones without reflect: short calls ask for each operation
+	case *int64:
+		return Int64
+	case *float64:
+		return Float64
+	case *int:
+		return intKind
+	case *int32:
+		return Int32
+	case *float32:
+		return Float32
+	case *uint64:
+		return Uint64
+	case *uint8:
+		return Uint8
+	}
+	return kindOf[reflect.TypeFor[T]().Kind()]
+}

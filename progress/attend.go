@@ -69,10 +69,10 @@ func (a *attendant) computes() bool {
 		return false
 	case processTime()-a.used < computing:
 		return false
-	case l.passes-l.seen >= fewPasses:
+	case l.visits()-l.seen >= fewPasses:
 		a.row = 0
 		return false
-	case l.passes != l.seen:
+	case l.visits() != l.seen:
 		a.row++
 		return a.row == computingRow
 	}

@@ -85,7 +85,7 @@ type Loop struct {
 	conns          []Conn
 	requests       requests
 	watching       watching
-	glimpses       uint // see glimpse
+	glimpses       uint64 // see glimpse
 	budget         pollBudget
 
 	first    fabric.Domain // dom, for other goroutines

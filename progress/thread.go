@@ -71,8 +71,8 @@ func (l *Loop) tend() nextLook { return l.endLook(l.stand(l.beginLook())) }
 // stand is one look of the thread. rung means that it slept until the doorbell.
 func (l *Loop) stand(rung bool) nextLook {
 	if l.parked.first() == nil || l.poller != nil {
-		if !rung && l.seen != l.passes && (l.poller != nil || !l.attended.Load()) {
-			l.seen = l.passes
+		if !rung && l.seen != l.visits() && (l.poller != nil || !l.attended.Load()) {
+			l.seen = l.visits()
 			if l.poller != nil && l.oneProc && l.yieldEvery <= yieldPasses && !l.oversubscribed {
 				return again
 			}
@@ -95,7 +95,7 @@ func (l *Loop) stand(rung bool) nextLook {
 	if l.parked.first() != nil || l.detachments > 0 || l.watching.waiting.head != nil {
 		level = fabric.WakeAll
 	}
-	l.seen = l.passes
+	l.seen = l.visits()
 	switch {
 	case busy:
 		return again
@@ -105,7 +105,7 @@ func (l *Loop) stand(rung bool) nextLook {
 		return afterTick // something for the application has completed; it may call
 	}
 	armed, quiet := l.lastLook(level)
-	l.seen = l.passes
+	l.seen = l.visits()
 	switch {
 	case !armed:
 		return afterTick

@@ -143,7 +143,7 @@ func (l *Loop) Observe(w Watched) {
 // and sleeps as any wait, but for some looks before it begins.
 func (l *Loop) WaitFor(until Expiry, w Watched) error {
 	owner := l.Enter()
-	if owner && !l.over && !l.oversubscribed && !l.crowded && !l.oneProc && l.brisk() {
+	if owner && !l.over && !l.oversubscribed && !l.crowded && l.brisk() {
 		if ok, err := l.glimpse(w); ok || err != nil {
 			l.Leave()
 			return err
@@ -172,6 +172,9 @@ func (l *Loop) glimpse(w Watched) (ok bool, err error) {
 	}
 	return ok, err
 }
+
+// visits counts what tells that the application calls the engine.
+func (l *Loop) visits() uint64 { return l.passes + l.glimpses }
 
 const (
 	glances   = 100

@@ -112,7 +112,7 @@ func (w watchless) Ready() (bool, error) {
 // Waits for what holds soon take no requests, but now and then they poll.
 func TestWaitsThatEndWithoutARequestPoll(t *testing.T) {
 	s := loops(t, 1, Config{NoThread: true})[0]
-	s.l.oneProc, s.l.crowded = false, false
+	s.l.crowded = false
 	var word atomic.Int64
 	before := s.l.passes
 	for range 10 * pollEvery {
