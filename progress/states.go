@@ -62,7 +62,9 @@ import (
 //	                   nothing
 //	looking          the same, but a backlog waits for room, which  pausing  endLook
 //	                   rings no bell
-//	looking, roused  otherwise: it returns after a tick or less     ticking  endLook
+//	looking, roused  otherwise, also where it was rung for packets  ticking  endLook
+//	                   and a waiter is parked, who polls for the
+//	                   next: it returns after a tick or less
 //	asleep, pausing  there is work that no bell announces, or a     ticking  Rouse
 //	                   waiter polls; its Wait is woken
 //

@@ -342,6 +342,17 @@ func TestEachEventMovesTheStates(t *testing.T) {
 			z.d.brings = func() int { return 1 }
 		},
 			func(z *scene) { z.l.tend(); z.l.relay() }, "a handed, a polls, poller a, bell off, ticking, poll, poll"},
+		{"a thread that was rung lets a waiter poll for what comes next",
+			func(z *scene) { z.l.park(z.a); z.sleepThread(); z.d.brings = func() int { return 1 } },
+			func(z *scene) { z.l.tend(); z.l.relay() }, "a handed, a polls, poller a, bell off, ticking, poll, poll"},
+		{"the same where ranks share cores",
+			func(z *scene) {
+				z.l.oversubscribed = true
+				z.l.park(z.a)
+				z.sleepThread()
+				z.d.brings = func() int { return 1 }
+			},
+			func(z *scene) { z.l.tend(); z.l.relay() }, "a parked, list a, bell all, asleep, poll, poll, arm all, poll"},
 		{"a thread that sleeps is roused", func(z *scene) { z.sleepThread() },
 			func(z *scene) { z.l.Rouse() }, "bell urgent, ticking, wake"},
 		{"a thread that ticks needs no rousing", nil,

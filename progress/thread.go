@@ -99,6 +99,8 @@ func (l *Loop) stand(rung bool) nextLook {
 	switch {
 	case busy:
 		return again
+	case rung && found && l.parked.first() != nil && !l.oversubscribed && !l.crowded:
+		return afterTick // more may come soon: Leave lets a waiter poll for it
 	case l.poller != nil, found && len(l.backlogged) > 0:
 		return afterTick // meanwhile a waiter polls, if there is one
 	case level == fabric.WakeUrgent && rung && !l.attended.Load():
