@@ -48,10 +48,10 @@ stress:
 	$(STRESS) -short -exec 'env GOMAXPROCS=1' $(ENGINE)
 
 # Planted bugs: the simulations have to find those of the engine and of flags, the
-# symbolic machine those of collective plans, tests those of waiting and of the
+# symbolic machine those of collective plans, tests those of waiting, of counters and of the
 # transports.
 bugs:
-	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./fabric/... ./pt2pt ./partitioned ./comm ./coll ./rma -run PlantedBugs -v
+	$(GO) test -tags bugs -timeout $(LIMIT) ./progress ./fabric/... ./pt2pt ./partitioned ./comm ./coll ./rma ./metrics ./internal/scrape -run PlantedBugs -v
 
 # The simulations with new seeds, for as long as SOAK says; from FROM on they are
 # the same each time.

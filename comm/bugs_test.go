@@ -44,3 +44,8 @@ func TestPlantedBugsOfCreations(t *testing.T) {
 func TestPlantedBugsOfMeetings(t *testing.T) {
 	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, meetingBugs)
 }
+
+// The tests of counters find the bugs in them.
+func TestPlantedBugsOfCounts(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, countBugs)
+}

@@ -1,6 +1,8 @@
 package mpi_test
 
 import (
+	"maps"
+	"strings"
 	"testing"
 
 	"github.com/weft-mpi/weft/mpi"
@@ -50,6 +52,29 @@ func TestASnapshotCountsWhatWasSent(t *testing.T) {
 			}
 			if n := sum(after, "weft_bytes_total", way) - sum(before, "weft_bytes_total", way); n != messages*bytes {
 				t.Errorf("rank %d has %s %d bytes, counted are %d", c.Rank(), way, messages*bytes, n)
+			}
+		})
+	})
+}
+
+// A snapshot tells how many peers each transport serves, connected or not.
+func TestASnapshotTellsTheTransportsOfPeers(t *testing.T) {
+	onEach(t, func(t *testing.T, fabric string) {
+		act(t, fabric, 4, func(w *mpi.World, c *mpi.Comm) {
+			want := map[string]uint64{fabric: 3}
+			if near, far, two := strings.Cut(fabric, "+"); two { // two hosts of two ranks
+				want = map[string]uint64{near: 1, far: 2}
+			}
+			got := map[string]uint64{}
+			for _, f := range w.Snapshot().Families {
+				for _, r := range f.Rows {
+					if f.Name == "weft_fabric_chosen" {
+						got[r.Values[0]] = r.Value
+					}
+				}
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("rank %d has %v instead of %v", c.Rank(), got, want)
 			}
 		})
 	})

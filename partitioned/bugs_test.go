@@ -28,3 +28,8 @@ func TestPlantedBugs(t *testing.T) {
 func TestPlantedBugsOfGoroutinesAndOfHostilePeers(t *testing.T) {
 	planted.Tests{Root: "..", Args: []string{"-test.timeout", "20m"}}.Hunt(t, others)
 }
+
+// The tests of counters find the bugs in them.
+func TestPlantedBugsOfCounts(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, countBugs)
+}

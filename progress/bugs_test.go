@@ -13,3 +13,8 @@ import (
 func TestPlantedBugs(t *testing.T) {
 	planted.Tests{Root: "..", Tags: "invariants", Args: []string{"-test.timeout", "10m"}}.Hunt(t, bugs)
 }
+
+// The tests of counters find the bugs in them.
+func TestPlantedBugsOfCounts(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, countBugs)
+}

@@ -27,3 +27,8 @@ func TestPlantedBugs(t *testing.T) {
 func TestPlantedBugsOfContexts(t *testing.T) {
 	planted.Tests{Root: "..", Args: []string{"-test.timeout", "2m", "-test.short"}}.Hunt(t, contextBugs)
 }
+
+// The tests of counters find the bugs in them.
+func TestPlantedBugsOfCounts(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, countBugs)
+}

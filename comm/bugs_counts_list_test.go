@@ -1,0 +1,27 @@
+//go:build bugs
+
+package comm
+
+import "github.com/weft-mpi/weft/internal/planted"
+
+// countBugs are those that make a counter wrong and change nothing else.
+var countBugs = planted.List{
+	{"a barrier by flags is not counted", "comm/barrier.go",
+		"\t\t\tc.made.block(coll.Barrier, byFlagsToo)\n", "", "TestCallsOf"},
+	{"a blocking call counts twice", "comm/counts.go",
+		"atomic.LoadUint64(n)+1) //", "atomic.LoadUint64(n)+2) //", "TestCallsOf"},
+	{"a nonblocking call counts as blocking", "comm/counts.go",
+		"tableOf(&m.later)[call]", "tableOf(&m.blocking)[call]", "TestCallsOf"},
+	{"the calls of a freed communicator are forgotten", "comm/counts.go",
+		"\t\tin.made.join(&c.made)\n\t\tdelete", "\t\tdelete", "TestCallsOf"},
+	{"the calls of a freed communicator count twice", "comm/counts.go",
+		"\t\tdelete(in.live, c)\n", "", "TestCallsOf"},
+	{"nonblocking calls are shown as blocking", "comm/counts.go",
+		`"I"+strings.ToLower(op[:1])+op[1:], name)`, `op, name)`, "TestCallsOf"},
+	{"a rank is its own peer", "comm/counts.go",
+		"\t\tif rank == in.World.Rank {\n\t\t\tcontinue\n\t\t}\n", "", "TestCallsOf"},
+	{"each transport serves one peer", "comm/counts.go",
+		"\t\tall[i].peers++\n", "\t\tall[i].peers = 1\n", "TestEachTransportServes"},
+	{"all peers are served by the first one's transport", "comm/counts.go",
+		"return c.Domain == via", "return true", "TestEachTransportServes"},
+}

@@ -1,0 +1,49 @@
+//go:build bugs
+
+package progress
+
+import "github.com/weft-mpi/weft/internal/planted"
+
+// countBugs are those that make a counter or a histogram wrong and change nothing else.
+var countBugs = planted.List{
+	{"a bound is in the bucket above it", "progress/histogram.go",
+		"return bits.Len64(2*n-1) & 63", "return bits.Len64(2*n) & 63", "TestBucketsEnd"},
+	{"zero is in the bucket of one", "progress/histogram.go",
+		"return bits.Len64(2*n-1) & 63", "return max(bits.Len64(2*n-1)&63, 1)", "TestBucketsEnd"},
+	{"the sum counts a value as one", "progress/histogram.go",
+		"\th.Sum += n\n", "\th.Sum++\n", "TestBucketsEnd"},
+	{"joined histograms keep one's buckets", "progress/histogram.go",
+		"\t\th.Buckets[i] += b\n", "\t\th.Buckets[i] = b\n", "TestBucketsEnd"},
+	{"joined histograms keep one's sum", "progress/histogram.go",
+		"\th.Sum += o.Sum\n", "", "TestBucketsEnd"},
+	{"the times of failed requests count", "progress/timed.go",
+		"if r.err != nil || r.sink == nil {", "if r.sink == nil {", "TestSomeRequestsAreTimed"},
+	{"a class has its times twice", "progress/timed.go",
+		"\t\t\tl.times[i].Add(took)\n", "\t\t\tl.times[i].Add(took)\n\t\t\tl.times[i].Add(took)\n", "TestSomeRequestsAreTimed"},
+	{"a long request has taken a short time", "progress/timed.go",
+		"long > longerThan {", "long > 100*longerThan {", "TestALongTime"},
+	{"a stopwatch that goes on begins anew", "progress/timed.go",
+		"if !s.on && (", "if (", "TestAStopwatch"},
+	{"a stopwatch forgets earlier stretches", "progress/timed.go",
+		"s.total += monotonic() - s.since\n\t}\n}", "s.total = monotonic() - s.since\n\t}\n}", "TestAStopwatch"},
+	{"the stretch under way is not shown", "progress/timed.go",
+		"\tif s.on {\n\t\ttotal += monotonic() - s.since\n", "\tif s.on {\n\t\t_ = total\n", "TestAStopwatch"},
+	{"looks that found something are those that did not", "progress/observe.go",
+		`s.Add(polls, l.found, "true")`, `s.Add(polls, l.passes-l.found, "true")`, "TestTheLoopsCounts"},
+	{"every look counts as one that found something", "progress/loop.go",
+		"\tif n > 0 {\n\t\tl.found++\n\t}\n", "\tl.found++\n", "TestTheLoopsCounts"},
+	{"what waits for room is counted once it has gone", "progress/conn.go",
+		"\tc.loop.counts.waited++\n\tif c.head == nil {", "\tif c.head == nil {\n\t\tc.loop.counts.waited++", "TestTheLoopsCounts"},
+	{"the backlog is that of the first peer's first", "progress/observe.go",
+		"for p := c.head; p != nil; p = p.next {", "if c.head != nil {", "TestTheLoopsCounts"},
+	{"the time without room goes on", "progress/conn.go",
+		"\t\tl.counts.room.Stop()\n", "", "TestTheLoopsCounts"},
+	{"a peer that has left counts as dead", "progress/deliver.go",
+		"\t\tl.counts.down[1]++\n", "\t\tl.counts.down[0]++\n", "TestTheLoopsCounts"},
+	{"a peer that has died is not counted", "progress/deliver.go",
+		"\t\tl.counts.down[0]++\n", "", "TestTheLoopsCounts"},
+	{"the counters of a transport end with it", "progress/closed.go",
+		"\t\tr.Stats(&c.last)\n", "\t\t_ = r\n", "TestTheLoopsCounts"},
+	{"a gauge of a transport is named as a counter", "progress/observe.go",
+		"\t\t\tif !c.Gauge {\n", "\t\t\tif c.Gauge {\n", "TestTheLoopsCounts"},
+}
