@@ -2,6 +2,7 @@ package boot
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -59,6 +60,10 @@ type Launch struct {
 	// ranks.
 	KeepGoing bool
 
+	// Begun, unless nil, is called once, before the first rank starts, with the
+	// id that the ranks find in Job.ID.
+	Begun func(id string)
+
 	// The fields below change the ranks' processes. By default only Bind and
 	// the environment variables of launchers do.
 
@@ -104,6 +109,9 @@ func (l *Launch) Run(ctx context.Context) error {
 	c, err := l.prepare(stop)
 	if err != nil {
 		return err
+	}
+	if l.Begun != nil {
+		l.Begun(hex.EncodeToString(c.greet.id[:]))
 	}
 	return c.run(ctx)
 }

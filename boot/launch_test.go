@@ -57,13 +57,17 @@ func TestRanksExchangeInEveryRound(t *testing.T) {
 	ids := map[string]bool{}
 	for _, n := range []int{1, 2, 5} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			out, err := launch(t, n, "greet")
+			var told []string
+			out, err := launch(t, n, "greet", func(l *Launch) { l.Begun = func(id string) { told = append(told, id) } })
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			id := checkGreetings(t, out, n, LauncherWeft)[0]["id"]
 			if ids[id] {
 				t.Errorf("two jobs have id %s", id)
+			}
+			if len(told) != 1 || told[0] != id {
+				t.Errorf("the launcher was told of the jobs %q, the ranks have %s", told, id)
 			}
 			ids[id] = true
 		})

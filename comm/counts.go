@@ -1,10 +1,12 @@
 package comm
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/coll"
+	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/membar"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -95,6 +97,34 @@ func (t tallies) Observe(s *progress.Snapshot) {
 		}
 	}
 	s.Add(progress.Family{Name: "weft_communicators", Help: "Communicators that have not been freed.", Gauge: true}, uint64(live))
+	in.chosen(s)
+}
+
+// chosen adds how many peers each transport serves. Under ownership.
+func (in *Instance) chosen(s *progress.Snapshot) {
+	type choice struct {
+		fabric.Domain
+		sample fabric.Peer // that it serves
+		peers  uint64
+	}
+	var all []choice
+	for rank := range in.World.Size {
+		if rank == in.World.Rank {
+			continue
+		}
+		p := fabric.Peer(rank)
+		via := in.Loop.Via(p)
+		i := slices.IndexFunc(all, func(c choice) bool { return c.Domain == via })
+		if i < 0 {
+			i = len(all)
+			all = append(all, choice{Domain: via, sample: p})
+		}
+		all[i].peers++
+	}
+	f := progress.Family{Name: "weft_fabric_chosen", Help: "Peers that a transport was chosen for, connected or not.", Gauge: true, Labels: []string{"transport"}}
+	for _, c := range all {
+		s.Add(f, c.peers, in.Loop.TransportOf(c.sample))
+	}
 }
 
 func algorithmName(call coll.Call, a int) string {

@@ -8,7 +8,8 @@
 // replies to /metrics only. [ServeRanks] is for several ranks of a host, as one
 // target of Prometheus with a label rank. [WriteFile] writes the same text for the
 // textfile collector of the node exporter. [Collector] is for programs that have a
-// registry of their own.
+// registry of their own. weft run --metrics serves a job without the program's doing; it
+// reads what the ranks tell with a [Reader].
 //
 // Metrics are named weft_..., with units as Prometheus wants them. Their labels have
 // few values, known beforehand: transports, protocols, operations, reasons; never a

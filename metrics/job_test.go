@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"errors"
 	"sync"
 	"testing"
 
@@ -19,6 +20,7 @@ const (
 	longMessages, longBytes   = 3, 1 << 20
 	allreduces                = 7
 	begunRounds               = 60 // of nonblocking collective calls
+	windowTimes               = 30 // the first operation with each of two windows, the second one once more, and so on
 )
 
 // job is a job that is under way.
@@ -239,16 +241,15 @@ func window(c *mpi.Comm) error {
 			return err
 		}
 		b, old := []int64{1}, []int64{0}
-		for range 30 {
-			for _, err := range []error{
-				mpi.Put(t.w, b, to, t.at),
-				mpi.Get(t.w, old, to, t.at),
-				mpi.Accumulate(t.w, mpi.Sum, b, to, t.at),
-				mpi.GetAccumulate(t.w, mpi.Sum, b, old, to, t.at),
-				mpi.CompareAndSwap(t.w, &b[0], &b[0], &old[0], to, t.at),
-				t.w.Flush(to),
-			} {
-				if err != nil {
+		for i, operate := range []func() error{
+			func() error { return mpi.Put(t.w, b, to, t.at) },
+			func() error { return mpi.Get(t.w, old, to, t.at) },
+			func() error { return mpi.Accumulate(t.w, mpi.Sum, b, to, t.at) },
+			func() error { return mpi.GetAccumulate(t.w, mpi.Sum, b, old, to, t.at) },
+			func() error { return mpi.CompareAndSwap(t.w, &b[0], &b[0], &old[0], to, t.at) },
+		} {
+			for range windowTimes + i {
+				if err := errors.Join(operate(), t.w.Flush(to)); err != nil {
 					return err
 				}
 			}
@@ -266,9 +267,14 @@ func window(c *mpi.Comm) error {
 	return far.Free()
 }
 
-// partitions has rounds in which either side is first.
+// partRounds is how many rounds partitions has: in one half the receiver is first, and the
+// sender knows it, in the other one, and in the first round, the sender.
+const partRounds = 8
+
+// partitions has rounds in which either side is first. A message of that side, which
+// nothing of it overtakes, lets the other one begin.
 func partitions(c *mpi.Comm) error {
-	const parts, rounds = 4, 4
+	const parts = 4
 	b := make([]byte, parts<<16)
 	make := mpi.PsendInit[byte]
 	if c.Rank() == 1 {
@@ -278,9 +284,9 @@ func partitions(c *mpi.Comm) error {
 	if err != nil {
 		return err
 	}
-	for round := range rounds {
-		if round%2 == c.Rank() { // the other one is first
-			if err := c.Barrier(); err != nil {
+	for round := range partRounds {
+		if round%2 != c.Rank() { // the other one is first
+			if _, err := mpi.Recv(c, []byte{0}, 1-c.Rank(), 7); err != nil {
 				return err
 			}
 		}
@@ -288,12 +294,14 @@ func partitions(c *mpi.Comm) error {
 			return err
 		}
 		if c.Rank() == 0 {
-			if err := mpi.PreadyRange(0, parts-1, r); err != nil {
-				return err
+			for i := range parts { // which come one by one if the receiver is there
+				if err := mpi.Pready(i, r); err != nil {
+					return err
+				}
 			}
 		}
-		if round%2 != c.Rank() {
-			if err := c.Barrier(); err != nil {
+		if round%2 == c.Rank() {
+			if err := mpi.Send(c, []byte{1}, 1-c.Rank(), 7); err != nil {
 				return err
 			}
 		}

@@ -13,16 +13,24 @@ import (
 // whole, by a rename, and is readable for all. With more than one of from, each series
 // has a label rank, the place of its rank among them.
 func WriteFile(path string, from ...func() progress.Snapshot) error {
-	c := RanksCollector(func() map[int]progress.Snapshot {
+	if len(from) == 1 {
+		return writeFile(path, Collector(from[0], nil))
+	}
+	return WriteRanksFile(path, func() map[int]progress.Snapshot {
 		all := map[int]progress.Snapshot{}
 		for rank, f := range from {
 			all[rank] = f()
 		}
 		return all
-	}, nil)
-	if len(from) == 1 {
-		c = Collector(from[0], nil)
-	}
+	})
+}
+
+// WriteRanksFile is WriteFile for ranks by their number in the job, see RanksCollector.
+func WriteRanksFile(path string, from func() map[int]progress.Snapshot) error {
+	return writeFile(path, RanksCollector(from, nil))
+}
+
+func writeFile(path string, c prometheus.Collector) error {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(c)
 	if err := prometheus.WriteToTextfile(path, reg); err != nil {

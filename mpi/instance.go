@@ -252,6 +252,7 @@ func (in *instance) rest() error {
 	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
 	defer cancel()
 	in.engine.Settle(ctx, true) // what does not reply is not waited for
+	in.peek.Farewell()
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	switch {
@@ -289,6 +290,7 @@ func (in *instance) endAll() (first bool) {
 // release gives back what an ended instance has. Only in order does it leave the job.
 func (in *instance) release(inOrder bool) error {
 	in.noReports()
+	in.peek.Farewell()
 	in.peek.Close()
 	err := in.engine.Close()
 	if in.job != nil && inOrder {

@@ -16,7 +16,8 @@ import (
 // WithoutPeek keeps the rank from replying to weft stacks and weft top. Otherwise each
 // rank listens at an abstract Unix socket for processes of its own user and of root on
 // its host, from Init or NewSession until the rank leaves its job, and tells them what it
-// waits for, its counters, and the stacks of its goroutines. WEFT_PEEK=0 is the same from
+// waits for, its counters, and the stacks of its goroutines; as it leaves it tells its
+// last counters to a weft run --metrics that has started it. WEFT_PEEK=0 is the same from
 // outside.
 func WithoutPeek() Option { return func(o *options) { o.noPeek = true } }
 
@@ -68,6 +69,7 @@ func (in *instance) listen(o options, id string, local []int) {
 			"settled":  {Patience: settlePatience, Give: func() (any, error) { return in.engine.Settled(name, report.Place), nil }},
 			"snapshot": {Patience: peekPatience, Give: func() (any, error) { return in.engine.Loop.Snapshot(), nil }},
 		},
+		Last: peek.Answer{Patience: settlePatience, Give: func() (any, error) { return in.engine.Loop.Snapshot(), nil }},
 	})
 	if err != nil {
 		in.log.Warn("weft stacks and weft top can't ask this rank", "rank", all.Rank, "err", err)

@@ -94,7 +94,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestABarrierOfManyGoroutinesEndsSoon", "TestABufferIsTheUsersWhenAnEndedWorldGivesItBack", "TestStormsOfCancelsTakeLinearTime",
 		"TestNobodyLeavesABarrierByFlagsBeforeAllHaveCome", "TestAbortEndsRanksThatAreGoroutines", "TestTheFirstAbortCounts",
 		"TestGoroutinesShareTheirProcesssHardware",
-		"TestEachRankOfSeveralWorldsListens", "TestWithoutPeekNobodyListens", "TestQuestionsDoNotDisturbRanks", "TestARankInFinalizeReplies", "TestABusyOwnerIsTold", "TestStatesOfRanksNameTheCause",
+		"TestEachRankOfSeveralWorldsListens", "TestWithoutPeekNobodyListens", "TestQuestionsDoNotDisturbRanks", "TestARankInFinalizeReplies", "TestABusyOwnerIsTold", "TestARankLeavesItsLastCounters", "TestStatesOfRanksNameTheCause",
 		"TestSessionsAreMadeAgain", "TestRunSessionsTellsOfFailures", "TestAnAbortEndsSessions",
 	},
 	"it mixes two Worlds of one process":            {"TestRequestsOfTwoWorldsDoNotMix", "TestGroupsOfTwoWorldsDoNotMix"},

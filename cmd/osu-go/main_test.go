@@ -287,7 +287,7 @@ func TestCommandLinesThatMakeNoSenseEndWithStatus2AndSayWhatIsMeant(t *testing.T
 		{"cas_latency -T mpi_float", "not one of all, mpi_char, mpi_int, mpi_int64_t"},
 		{"put_latency -T mpi_int", "only latency"},
 		{"fop_latency -n 3", "exactly 2 ranks"},
-		{"latency --metrics :0", "--fabric mem"},
+		{"latency --metrics 9464", "HOST:PORT"},
 		{"latency --fabric mem --metrics 9464", "HOST:PORT"},
 		{"cpu -s 0", "not a number of seconds"},
 		{"cpu -s nan", "not a number of seconds"},

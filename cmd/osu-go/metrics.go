@@ -4,11 +4,26 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 
+	"github.com/weft-mpi/weft/internal/scrape"
 	"github.com/weft-mpi/weft/metrics"
 	"github.com/weft-mpi/weft/mpi"
 )
+
+// serveProcesses serves the counters of ranks that this process starts, if addr is not
+// empty.
+func serveProcesses(addr string, stderr io.Writer) (*scrape.Server, error) {
+	if addr != "" && os.Getenv("WEFT_PEEK") == "0" {
+		return nil, usagef("--metrics asks the ranks at their sockets, which WEFT_PEEK=0 keeps them from opening: unset it, or add --fabric mem")
+	}
+	s, err := scrape.Start(scrape.Config{Command: "osu-go", Addr: addr, Messages: stderr})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return s, nil
+}
 
 // worlds are the ranks of this process. It is safe for concurrent use.
 type worlds struct {

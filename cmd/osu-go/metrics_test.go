@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/weft-mpi/weft/boot"
 )
 
 // reader asks for the metrics as soon as rank 0 prints its first result.
@@ -65,5 +70,60 @@ func TestTheMetricsOfABenchmarkAreServed(t *testing.T) {
 	}
 	if _, err := http.Get(served.FindStringSubmatch(errs.String())[1]); err == nil {
 		t.Error("the metrics are served after the end")
+	}
+}
+
+// Ranks that are processes are served by the command that has started them.
+func TestTheMetricsOfProcessesAreServed(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "latency", "--metrics", ":0", "-m8:8", "-i1000000000")
+	cmd.Env = append(os.Environ(), beOsuGo+"=1")
+	said := &locked{}
+	cmd.Stderr = said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill() // and the kernel the ranks
+	want := []string{"\nweft_ranks 2\n", "\nweft_up{rank=\"0\"} 1\n", "\nweft_messages_total{direction=\"sent\",protocol=\"eager\",rank=\"1\",transport=\"shm\"} "}
+	page := ""
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
+		if m := served.FindStringSubmatch(said.String()); m != nil {
+			resp, err := http.Get(m[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			page = string(b)
+		}
+		missing := ""
+		for _, w := range want {
+			if !strings.Contains(page, w) {
+				missing = w
+			}
+		}
+		if missing == "" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%q is not in:\n%s%s", missing, page, said)
+		}
+	}
+}
+
+// The ranks of a launcher would all want the address.
+func TestUnderALauncherTheLauncherServes(t *testing.T) {
+	out := &locked{}
+	l := boot.Launch{N: 2, Path: os.Args[0], Args: []string{"latency", "--metrics", ":9464"}, Env: append(os.Environ(), beOsuGo+"=1"), Stdout: out, Stderr: out}
+	if err := l.Run(t.Context()); boot.ExitCode(err) != 2 || !strings.Contains(out.String(), "write weft run --metrics :9464 osu-go latency\n") {
+		t.Errorf("%v, %s", err, out)
+	}
+	t.Setenv("WEFT_PEEK", "0")
+	var text bytes.Buffer
+	if status := run([]string{"latency", "--metrics", ":0"}, &text, &text); status != 2 || !strings.Contains(text.String(), "WEFT_PEEK=0") {
+		t.Errorf("status %d, %s", status, text.String())
 	}
 }

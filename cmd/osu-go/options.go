@@ -174,7 +174,7 @@ var options = []option{
 	{long: "decimals", arg: "N", usage: "decimals of the table (OSU: 2)", private: true, set: func(s *settings, v string) error {
 		return setInt(&s.decimals, v, 0, 9)
 	}},
-	{long: "metrics", arg: "ADDR", usage: "serve the ranks' counters to Prometheus at HOST:PORT, or :PORT for the loopback interface (goroutines: --fabric mem)", private: true, set: func(s *settings, v string) error {
+	{long: "metrics", arg: "ADDR", usage: "serve the ranks' counters to Prometheus at HOST:PORT, or :PORT for the loopback interface (under another launcher: weft run --metrics)", private: true, set: func(s *settings, v string) error {
 		s.metrics = v
 		return nil
 	}},

@@ -25,13 +25,13 @@ func measure(s *settings, stdout, stderr io.Writer) error {
 		return err
 	case s.fabric == "mem":
 		return goroutines(s, stdout, stderr)
-	case s.metrics != "":
-		return usagef("--metrics serves ranks that are goroutines: add --fabric mem. Ranks that are processes serve their own, by metrics.Serve in their program")
 	}
 	launched, err := boot.Launched()
 	switch {
 	case err != nil:
 		return err
+	case launched && s.metrics != "":
+		return usagef("--metrics serves the ranks that osu-go starts itself, and a launcher has started these: write weft run --metrics %s osu-go %s", s.metrics, s.bench.Name)
 	case launched:
 		return rank(s, stdout, stderr)
 	}
@@ -60,7 +60,16 @@ func launch(s *settings, stdout, stderr io.Writer) error {
 	if s.unbound {
 		l.Bind = boot.BindNone
 	}
-	if err = l.Run(ctx); onlyExits(err) {
+	counters, err := serveProcesses(s.metrics, stderr)
+	if err != nil {
+		return err
+	}
+	if counters != nil {
+		l.Begun = func(id string) { counters.Begun(id, l.N) }
+	}
+	err = l.Run(ctx)
+	counters.Close() // it has no file that could fail
+	if onlyExits(err) {
 		return said{boot.ExitCode(err)}
 	}
 	return err

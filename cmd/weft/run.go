@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/scrape"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -41,6 +42,8 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	keepGoing := flags.Bool("keep-going", false, "let the job go on when a rank fails: the others are told")
 	slack := flags.Duration("timer-slack", 0, "let the kernel delay the ranks' timers by so much, 4ms say; 0 leaves it")
 	noRseq := flags.Bool("no-rseq", false, "keep the ranks' C library from restartable sequences (GLIBC_TUNABLES)")
+	addr := flags.String("metrics", "", "serve the ranks' counters to Prometheus at `ADDR`, HOST:PORT or :PORT for the loopback interface")
+	file := flags.String("metrics-file", "", "write the ranks' counters to `PATH`, for the textfile collector of the node exporter")
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "np" {
 			name = "n"
@@ -60,6 +63,10 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	if err := mpi.CheckEnvironment(); err != nil { // once, and not by each rank
 		return wrong(stderr, err)
 	}
+	counters, err := startMetrics(*addr, *file, stderr)
+	if err != nil {
+		return wrong(stderr, err)
+	}
 	// Without a handler a write to a closed pipe would kill this process, and
 	// leave behind the processes that ranks have started. Ranks do not inherit
 	// the handler.
@@ -69,7 +76,19 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	l := boot.Launch{N: *n, Path: flags.Arg(0), Args: flags.Args()[1:], Bind: how,
 		Stdin: os.Stdin, Stdout: stdout, Stderr: stderr, Label: *label, KeepGoing: *keepGoing,
 		TimerSlack: *slack, NoRseq: *noRseq}
-	return finish(l.Run(ctx), stderr)
+	if counters != nil {
+		l.Begun = func(id string) { counters.Begun(id, l.N) }
+	}
+	err = l.Run(ctx)
+	return finish(errors.Join(err, counters.Close()), stderr)
+}
+
+// startMetrics begins to show the ranks' counters if that is asked for.
+func startMetrics(addr, file string, stderr io.Writer) (*scrape.Server, error) {
+	if addr+file != "" && os.Getenv("WEFT_PEEK") == "0" {
+		return nil, errors.New("--metrics asks the ranks at their sockets, which WEFT_PEEK=0 keeps them from opening: unset it")
+	}
+	return scrape.Start(scrape.Config{Command: "weft", Addr: addr, File: file, Messages: stderr})
 }
 
 // finish reports the errors of a job and returns weft's exit code.

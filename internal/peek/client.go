@@ -41,7 +41,11 @@ const maxAsked = 64
 
 // Ask asks all ranks one question, at once, and returns the results in the order of the
 // names. It returns when all have replied or ctx has ended. Non-local.
-func Ask(ctx context.Context, names []Name, ask string) []Result {
+func Ask(ctx context.Context, names []Name, ask string) []Result { return AskEach(ctx, 0, names, ask) }
+
+// AskEach is Ask with a time limit for each rank besides, unless that is 0: ranks that do
+// not reply take no time from the others.
+func AskEach(ctx context.Context, limit time.Duration, names []Name, ask string) []Result {
 	results := make([]Result, len(names))
 	places := make(chan struct{}, maxAsked)
 	var wg sync.WaitGroup
@@ -49,6 +53,11 @@ func Ask(ctx context.Context, names []Name, ask string) []Result {
 		places <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-places }()
+			ctx, cancel := ctx, func() {}
+			if limit > 0 {
+				ctx, cancel = context.WithTimeout(ctx, limit)
+			}
+			defer cancel()
 			r := &results[i]
 			r.Name = n
 			r.Err = r.ask(ctx, ask)
@@ -60,7 +69,7 @@ func Ask(ctx context.Context, names []Name, ask string) []Result {
 
 // ask asks the rank.
 func (r *Result) ask(ctx context.Context, ask string) error {
-	conn, err := dial(ctx, r.Name)
+	conn, err := dial(ctx, r.Name.socket())
 	if err != nil {
 		return err
 	}
@@ -88,6 +97,11 @@ func (r *Result) ask(ctx context.Context, ask string) error {
 		}
 		return fmt.Errorf("ask the rank: %w", err)
 	}
+	return r.read(line)
+}
+
+// read takes a reply, if it is that of the rank.
+func (r *Result) read(line []byte) error {
 	if err := json.Unmarshal(line, &r.Reply); err != nil {
 		return fmt.Errorf("ask the rank: its reply is no JSON: %w", err)
 	}
@@ -103,11 +117,11 @@ func (r *Result) ask(ctx context.Context, ask string) error {
 // dialPause is how long a dial waits that has found the rank's backlog full.
 const dialPause = 20 * time.Millisecond
 
-// dial connects to a rank. While its backlog is full the kernel refuses (EAGAIN).
-func dial(ctx context.Context, n Name) (net.Conn, error) {
+// dial connects to a socket. While its backlog is full the kernel refuses (EAGAIN).
+func dial(ctx context.Context, socket string) (net.Conn, error) {
 	var d net.Dialer
 	for {
-		c, err := d.DialContext(ctx, "unix", n.socket())
+		c, err := d.DialContext(ctx, "unix", socket)
 		if err == nil || !errors.Is(err, syscall.EAGAIN) {
 			return c, err
 		}

@@ -8,7 +8,9 @@
 // A Server (server.go) replies on goroutines of its own, so also while the application
 // computes. An answer that needs the owner of the rank's loop has a patience: when that
 // is over, the reply says since when the owner has not come. List and Ask (client.go)
-// find the ranks and ask them all at once.
+// find the ranks and ask them all at once. As a rank leaves its job it says something
+// unasked, to a Listener of the command that has started it, if there is one
+// (farewell.go).
 //
 // Package peek knows neither engine nor answers: those belong to package mpi and to the
 // commands.

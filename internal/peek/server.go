@@ -26,6 +26,8 @@ type Answer struct {
 type Config struct {
 	About
 	Answers map[string]Answer
+	// Last is what the rank says as it leaves its job (Farewell). It may be empty.
+	Last Answer
 	// Behind returns since when the owner of the loop is known not to have come, or 0; it
 	// may be nil.
 	Behind func() time.Duration
@@ -68,7 +70,7 @@ func Serve(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("listen for questions about the rank: %w", err)
 	}
 	s := &Server{cfg: cfg, at: at, lanes: map[string]*lane{}, places: make(chan struct{}, maxAtOnce), conns: map[*net.UnixConn]struct{}{}, ends: make(chan struct{})}
-	for q := range cfg.Answers {
+	for _, q := range append(slices.Collect(maps.Keys(cfg.Answers)), last) {
 		s.lanes[q] = &lane{free: make(chan struct{}, 1)}
 		s.lanes[q].free <- struct{}{}
 	}
@@ -173,15 +175,20 @@ func (s *Server) serve(c *net.UnixConn) {
 	default:
 		s.answer(q.Ask, &r)
 	}
-	text, err := json.Marshal(&r)
+	c.SetWriteDeadline(time.Now().Add(replyIn))
+	c.Write(s.encode(&r)) // whoever has asked sees a reply that is cut off
+}
+
+// encode makes a line of a reply.
+func (s *Server) encode(r *Reply) []byte {
+	text, err := json.Marshal(r)
 	if err == nil && len(text) >= maxReply {
 		err = errTooLong
 	}
 	if err != nil {
 		text, _ = json.Marshal(&Reply{Version: Version, About: s.cfg.About, Error: fmt.Sprintf("the answer can't be sent: %v", err)})
 	}
-	c.SetWriteDeadline(time.Now().Add(replyIn))
-	c.Write(append(text, '\n')) // whoever has asked sees a reply that is cut off
+	return append(text, '\n')
 }
 
 // answer fills in the answer to a question.
@@ -191,7 +198,11 @@ func (s *Server) answer(ask string, r *Reply) {
 		r.Error = fmt.Sprintf("there is no question %q: it is one of %s", ask, strings.Join(slices.Sorted(maps.Keys(s.cfg.Answers)), ", "))
 		return
 	}
-	l := s.lanes[ask]
+	s.give(a, s.lanes[ask], r)
+}
+
+// give has an answer given, in its lane.
+func (s *Server) give(a Answer, l *lane, r *Reply) {
 	var late <-chan time.Time
 	if a.Patience > 0 {
 		t := time.NewTimer(a.Patience)

@@ -37,6 +37,11 @@ func stranger(n Name) int {
 	if got, _ := io.ReadAll(c); len(got) > 0 {
 		return 3
 	}
+	if c, err = net.Dial("unix", lastSocket(n.Job)); err != nil {
+		return 4
+	}
+	io.WriteString(c, `{"weft":1,"job":"`+n.Job+`","rank":0,"body":1}`+"\n")
+	c.Close()
 	return 0
 }
 
@@ -47,6 +52,7 @@ func TestAnotherUserIsToldNothing(t *testing.T) {
 	job := jobOf(t)
 	asked := make(chan struct{}, 10)
 	serve(t, Config{About: About{Job: job}, Answers: map[string]Answer{"one": {Give: func() (any, error) { asked <- struct{}{}; return 1, nil }}}})
+	heard := hear(t, job)
 	exe, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +77,9 @@ func TestAnotherUserIsToldNothing(t *testing.T) {
 	}
 	if err != nil || len(asked) != 0 || strings.Contains(string(out), "panic") {
 		t.Errorf("%v, %d answers\n%s", err, len(asked), out)
+	}
+	if all := heard(); len(all) > 0 {
+		t.Errorf("another user's words are heard: %+v", all)
 	}
 	if r := Ask(within(t), []Name{{job, 0}}, "one")[0]; r.Unmarshal(new(int)) != nil {
 		t.Errorf("%+v", r)
