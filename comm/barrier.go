@@ -2,6 +2,7 @@ package comm
 
 import (
 	"context"
+	"runtime/trace"
 	"sync"
 
 	"github.com/weft-mpi/weft/coll"
@@ -48,10 +49,17 @@ const (
 func (c *Comm) Barrier(ctx context.Context, last bool) (err error) {
 	b := &c.barrier
 	b.mu.Lock()
+	var traced func()
+	if log := c.in.Loop.Timeline(); log != nil || trace.IsEnabled() {
+		traced = c.traceBarrier(log, last)
+	}
 	tag, seq, begun := int32(lastTag), uint32(0), false
 	defer func() {
 		if err != nil && begun {
 			err = c.fail(seq, err)
+		}
+		if traced != nil {
+			traced()
 		}
 		b.mu.Unlock()
 	}()

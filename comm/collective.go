@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"runtime/trace"
 
 	"github.com/weft-mpi/weft/coll"
 	"github.com/weft-mpi/weft/progress"
@@ -71,6 +72,9 @@ func lengthError(m medium, call coll.Call, peer int, got, want uint64) error {
 func (c *Comm) Collective(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) error {
 	if !c.busy.CompareAndSwap(false, true) { // pairs with the store below
 		return ErrBusy
+	}
+	if log := c.in.Loop.Timeline(); log != nil || trace.IsEnabled() {
+		defer c.traceCall(log, call, func() string { return algorithmName(call, int(p.By)) })()
 	}
 	if c.check {
 		defer c.busy.Store(false)

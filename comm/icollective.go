@@ -193,6 +193,12 @@ func (x *schedule) Cancel(_ *progress.Request, err error) bool {
 // Class makes schedule a progress.Classed.
 func (x *schedule) Class(*progress.Request) string { return "collective" }
 
+// Title makes schedule a progress.Titled.
+func (x *schedule) Title(r *progress.Request) string {
+	what, _ := x.Tell(r)
+	return what
+}
+
 // Firm makes schedule a progress.Firm.
 func (x *schedule) Firm() {}
 

@@ -52,6 +52,7 @@ type Instance struct {
 
 	flags   flagPool
 	echoes  echoes
+	clocks  clocks
 	ids     *ids
 	letters *letters
 
@@ -85,6 +86,8 @@ func New(cfg Config) *Instance {
 	in.Loop.Handle(aborts{in}, wire.Abort)
 	in.echoes.in = in
 	in.Loop.Handle(&in.echoes, wire.Echo)
+	in.clocks.in = in
+	in.Loop.Handle(&in.clocks, wire.Clock)
 	in.Loop.Handle(in.letters, wire.Letter)
 	in.comparisons = &comparisons{aborts: aborts{in}, operator: cfg.Operator}
 	in.Loop.Handle(in.comparisons, wire.Compare, wire.Compared)

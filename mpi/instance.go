@@ -36,6 +36,7 @@ type instance struct {
 	dog    *report.Watchdog
 	peek   *peek.Server // nil without one
 	noQuit func()       // ends the report at a SIGQUIT, nil without one
+	trace  *tracing     // nil without one
 
 	mu    sync.Mutex
 	open  map[*World]struct{} // that use it
@@ -109,8 +110,13 @@ func arrive(ctx context.Context, o options) (*instance, error) {
 // join makes the part of a launched rank. The job is the instance's, unless there is
 // an error.
 func join(ctx context.Context, j *boot.Job, o options) (*instance, error) {
-	if err := errors.Join(o.lookUpChecks(), o.lookUpPeek()); err != nil {
+	if err := errors.Join(o.lookUpChecks(), o.lookUpPeek(), o.lookUpTrace()); err != nil {
 		return nil, err
+	}
+	if j.Rank == 0 {
+		if err := o.checkTrace("Init"); err != nil {
+			return nil, err
+		}
 	}
 	routes, err := job.Join(ctx, j, o.fabric, job.Settings{Log: o.log, Unattended: o.noThread})
 	if err != nil {
@@ -135,11 +141,15 @@ func newInstance(routes *job.Routes, cfg comm.Config, o options) *instance {
 	p := &cfg.Progress
 	p.Domain, p.More, p.Via, p.Addrs = routes.Domains[0], routes.Domains[1:], routes.Via, routes.Addrs
 	p.Log, p.NoThread = o.log, o.noThread
+	trace := o.newTracing(len(routes.Addrs))
+	if trace != nil {
+		p.Timeline = trace.log
+	}
 	cfg.Limits, cfg.Alloc = pt2pt.Limits(o.limits), job.Alloc
 	cfg.Operator, cfg.Beat, cfg.Check = numbered, o.beat, o.checks
 	cfg.Classify = func(err error) int { return int(classOf(err)) }
 	in := &instance{asked: o.fabric, fabric: routes.Fabric, hosts: routes.Hosts, engine: comm.New(cfg),
-		apart: o.separate, log: o.log, logs: o.logs, open: map[*World]struct{}{}}
+		apart: o.separate, log: o.log, logs: o.logs, trace: trace, open: map[*World]struct{}{}}
 	in.engine.Loop.Own(in)
 	in.startWatchdog(o.watch, o.watchTo)
 	return in
@@ -253,6 +263,7 @@ func (in *instance) rest() error {
 	defer cancel()
 	in.engine.Settle(ctx, true) // what does not reply is not waited for
 	in.peek.Farewell()
+	in.leaveTrace()
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	switch {
@@ -293,6 +304,7 @@ func (in *instance) release(inOrder bool) error {
 	in.peek.Farewell()
 	in.peek.Close()
 	err := in.engine.Close()
+	in.leaveTrace() // operations that had not completed have now, and are in it
 	if in.job != nil && inOrder {
 		err = errors.Join(err, in.job.Close())
 	}

@@ -62,7 +62,7 @@ var functions = map[string]any{
 	"Rget": mpi.Rget[byte], "Raccumulate": mpi.Raccumulate[byte], "RgetAccumulate": mpi.RgetAccumulate[byte],
 	"NewWinErrhandler": mpi.NewWinErrhandler, "NewWinKeyval": mpi.NewWinKeyval[int],
 	"WithFabric": mpi.WithFabric, "WithLogger": mpi.WithLogger, "WithLimits": mpi.WithLimits,
-	"WithWatchdog": mpi.WithWatchdog, "WithChecks": mpi.WithChecks, "WithWindowChecks": mpi.WithWindowChecks, "WithoutProgressThread": mpi.WithoutProgressThread, "WithoutSIGQUIT": mpi.WithoutSIGQUIT, "WithoutPeek": mpi.WithoutPeek,
+	"WithWatchdog": mpi.WithWatchdog, "WithChecks": mpi.WithChecks, "WithWindowChecks": mpi.WithWindowChecks, "WithoutProgressThread": mpi.WithoutProgressThread, "WithoutSIGQUIT": mpi.WithoutSIGQUIT, "WithoutPeek": mpi.WithoutPeek, "WithTrace": mpi.WithTrace,
 }
 
 // values are one value of each exported type that has methods, the zero one or,

@@ -26,6 +26,9 @@ type options struct {
 	checks   bool
 	separate bool                            // windows have separate memory, unless the program says otherwise
 	beat     func(look func()) (stop func()) // see comm.Config; nil but in tests
+
+	trace      string // the file of the trace; "": there is none
+	traceSpans int    // of each rank; 0: as many as the job's size suggests
 }
 
 func makeOptions(opts []Option) options {

@@ -148,7 +148,10 @@ func ranksOf(call string, n int, o options) ([]*instance, error) {
 	if err := checkEnvironment(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(o.lookUpChecks(), o.lookUpPeek()); err != nil {
+	if err := errors.Join(o.lookUpChecks(), o.lookUpPeek(), o.lookUpTrace()); err != nil {
+		return nil, err
+	}
+	if err := o.checkTrace(call); err != nil {
 		return nil, err
 	}
 	routes, err := job.Goroutines(n, o.fabric, job.Settings{Log: o.log, Unattended: o.noThread})

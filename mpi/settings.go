@@ -89,6 +89,8 @@ func (o *options) given(option string) (value string, is bool) {
 		return "coll", o.checks
 	case "WithoutPeek":
 		return "0", o.noPeek
+	case "WithTrace":
+		return o.trace, o.trace != ""
 	case "WithWindowChecks":
 		return "win", o.separate
 	case "WithLimits":
@@ -136,6 +138,8 @@ func checkVariable(name string) error {
 		return boot.CheckEnviron()
 	case checkVar:
 		return new(options).lookUpChecks()
+	case traceVar, traceSpansVar:
+		return new(options).lookUpTrace()
 	case peekVar:
 		return new(options).lookUpPeek()
 	}

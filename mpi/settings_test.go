@@ -38,6 +38,8 @@ func TestASettingHasItsValueAndItsOrigin(t *testing.T) {
 		{"WEFT_CHECK", "", nil, "0", mpi.FromDefault},
 		{"WEFT_CHECK", "coll", nil, "coll", mpi.FromEnvironment},
 		{"WEFT_CHECK", "0", mpi.WithChecks(), "coll", mpi.FromOption},
+		{"WEFT_TRACE", "", nil, "none", mpi.FromDefault},
+		{"WEFT_TRACE", "a.json", mpi.WithTrace("b.json"), "b.json", mpi.FromOption},
 		{"WEFT_TCP_DEADLINE", "", nil, "20s", mpi.FromDefault},
 		{"WEFT_TCP_DEADLINE", "5s", nil, "5s", mpi.FromEnvironment},
 		{"WEFT_SHM_GET_MIN", "5000", nil, "5000", mpi.FromEnvironment},

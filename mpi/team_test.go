@@ -58,7 +58,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestRanksOnHostsUseSharedMemoryWithinAndTCPBetween", "TestAMomentWithoutNetworkLosesNothing", "TestHydraStartsRanksOnHosts",
 		"TestLaunchedProcessesMakeSessionsAgain", "TestSessionsUnderHydra", "TestASessionAfterTheWorldIsToldWhatToDo", "TestARankMayExitBehindItsLastFinalize",
 		"TestALaunchedRankThatKeepsASessionOpenHasNotLeft", "TestSessionsOfAProcessWithoutALauncher", "TestALaunchedRankThatFailsInRunSessions",
-		"TestAFatalErrorOfASessionEndsTheJob", "TestLaunchedRanksRefuseAnUnknownVariable",
+		"TestAFatalErrorOfASessionEndsTheJob", "TestLaunchedRanksRefuseAnUnknownVariable", "TestTheSurvivorsOfADeathKeepTheirTraces",
 	},
 	"it weighs the memory of the process that all ranks have": {"TestManyWindowsTakeLittleMemory"},
 	"it has no job, or one of a single rank, which has no transport to itself": {
@@ -96,6 +96,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestGoroutinesShareTheirProcesssHardware",
 		"TestEachRankOfSeveralWorldsListens", "TestWithoutPeekNobodyListens", "TestQuestionsDoNotDisturbRanks", "TestARankInFinalizeReplies", "TestABusyOwnerIsTold", "TestARankLeavesItsLastCounters", "TestStatesOfRanksNameTheCause",
 		"TestSessionsAreMadeAgain", "TestRunSessionsTellsOfFailures", "TestAnAbortEndsSessions",
+		"TestATraceThatCannotBeWrittenIsRefusedAtOnce", "TestWithoutATraceThereIsNoFile", "TestTheEnvironmentAsksForATrace", "TestRanksThatCannotHandOverTheirTracesKeepThem",
 	},
 	"it mixes two Worlds of one process":            {"TestRequestsOfTwoWorldsDoNotMix", "TestGroupsOfTwoWorldsDoNotMix"},
 	"it waits for what the watchdogs of both say":   {"TestTheWatchdogSaysWhyRanksHang", "TestTheWatchdogSaysThatABarrierHangs"},

@@ -73,6 +73,9 @@ func (in *instance) newWorld(s *Session) (*World, error) {
 	if err := in.enter(w); err != nil {
 		return nil, err
 	}
+	if s == nil && in.trace != nil {
+		in.compareClocks(0)
+	}
 	if s == nil {
 		in.comms.add(w.comm)
 		in.comms.add(w.self)
@@ -151,6 +154,9 @@ func (w *World) Finalize() error {
 		left = nil
 	}
 	err := w.comm.core.Barrier(w.comm.ctx, true)
+	if w.trace != nil && err == nil {
+		err = w.gatherTrace()
+	}
 	first, end := w.end()
 	if !first {
 		return w.finalized(call)

@@ -23,6 +23,17 @@ func (e *Engine) Tell(r *progress.Request) (what, state string) {
 	return "", ""
 }
 
+// Title makes the engine progress.Titled.
+func (e *Engine) Title(r *progress.Request) string {
+	switch r.Object().(type) {
+	case *Send:
+		return "partitioned send"
+	case *Recv:
+		return "partitioned receive"
+	}
+	return ""
+}
+
 func (s *Send) state() string {
 	switch ready := s.ready.count(); {
 	case s.ending != nil:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/timeline"
 )
 
 // Sink is a protocol: it starts requests and takes the packets of its kinds.
@@ -44,6 +45,8 @@ type Config struct {
 	// of them than processors, a waiter lets other goroutines run.
 	Ranks    int
 	NoThread bool // no progress while the application computes
+
+	Timeline *timeline.Log // records what takes time; nil: nothing does
 }
 
 // Loop drives one rank's fabric. See the package comment for ownership.
@@ -58,8 +61,9 @@ type Loop struct {
 	// cache.
 	dom     fabric.Domain
 	passes  uint64
-	found   uint64 // passes that did something
-	yielded uint64 // passes when other goroutines were let run
+	found   uint64    // passes that did something
+	rec     *recorder // nil unless a timeline is recorded
+	yielded uint64    // passes when other goroutines were let run
 	// yieldEvery bounds the passes between two yields where a domain lingers:
 	// its passes may be long. See pace.
 	yieldEvery     uint64
@@ -141,6 +145,7 @@ func New(cfg Config) *Loop {
 			c.dom = cfg.More[cfg.Via[i]-1]
 		}
 	}
+	l.record(cfg.Timeline)
 	l.ended.loop, l.ended.gen, l.ended.done = l, instant, true
 	l.watching.l = l
 	l.counts.room.l = l
@@ -172,6 +177,13 @@ func (l *Loop) Handle(s Sink, kinds ...uint8) {
 		l.sinks[k] = s
 	}
 	l.all = append(l.all, s)
+}
+
+// Divert has another sink take kinds of packets. It is called before Go.
+func (l *Loop) Divert(s Sink, kinds ...uint8) {
+	for _, k := range kinds {
+		l.sinks[k] = s
+	}
 }
 
 // Log returns the loop's log.

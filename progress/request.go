@@ -187,8 +187,9 @@ const chunkSize = 64
 // without atomics; the shared one is for goroutines that start an operation
 // while another owns the loop.
 type requests struct {
-	own  *Request
-	nOwn int
+	own    *Request
+	nOwn   int
+	always uint32 // bits of a turn that do not count for whether it is timed, see timed.go
 
 	// shared is a stack of indices: index plus one in the lower half, and a
 	// count in the upper half, so that a top that was popped and pushed again
@@ -259,7 +260,7 @@ func (s *requests) free(r *Request) {
 		r.saved, r.general, r.special, r.resting = nil, nil, false, false
 		r.ranks, r.lay, r.shaped = nil, nil, false
 	}
-	if r.gen = (r.gen + uses) & lastGen; r.gen%timedEvery == 0 {
+	if r.gen = (r.gen + uses) & lastGen; r.gen&(timedEvery-1)&^s.always == 0 {
 		s.turnOver(r)
 		return
 	}
@@ -312,6 +313,10 @@ func (s *requests) more(l *Loop) {
 		r := &c[i]
 		r.id, r.gen, r.loop = first+uint32(i), uint32(1+i*timedEvery/chunkSize), l // so not all are timed in one round
 		r.node.r = r
+		r.timed = s.always != 0
+	}
+	if l.rec != nil {
+		l.rec.more()
 	}
 	chunks = append(chunks[:len(chunks):len(chunks)], c)
 	links = append(links[:len(links):len(links)], new([chunkSize]atomic.Uint32))

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/timeline"
 )
 
 // Waiting is three state machines: each waiter's, the doorbell's and the
@@ -184,6 +185,9 @@ func (l *Loop) park(w *Waiter) {
 	l.parked.add(w)
 	l.counts.parks++
 	w.state = parked
+	if w.traced != nil {
+		w.traced.parked = timeline.Now()
+	}
 	l.check()
 }
 
@@ -191,6 +195,9 @@ func (l *Loop) park(w *Waiter) {
 func (l *Loop) unpark(w *Waiter, to waiterState, t token) {
 	l.parked.remove(w)
 	w.state, w.slept = to, time.Time{}
+	if w.traced != nil {
+		w.traced.slept()
+	}
 	w.ready <- t // pairs with the receive in Waiter.await: what the owner did comes before
 }
 
@@ -286,12 +293,18 @@ func (l *Loop) beginLook() (rung bool) {
 		l.counts.wakes[l.bell]++
 	}
 	l.thread = looking
+	if l.rec != nil {
+		l.rec.looks(l.found)
+	}
 	return rung
 }
 
 // endLook ends the look. A thread roused in it does not sleep until the
 // doorbell.
 func (l *Loop) endLook(next nextLook) nextLook {
+	if l.rec != nil {
+		l.rec.looked(l.found)
+	}
 	if l.thread == roused {
 		switch next {
 		case untilBell:

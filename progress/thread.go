@@ -1,7 +1,9 @@
 package progress
 
 import (
+	"context"
 	"errors"
+	"runtime/pprof"
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -15,6 +17,7 @@ import (
 // attendant decides how it sleeps.
 func (l *Loop) standIn() {
 	defer close(l.stopped)
+	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("weft", "progress thread")))
 	at := attendant{l: l}
 	at.begin()
 	for next := afterTick; ; {

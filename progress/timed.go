@@ -21,8 +21,9 @@ type times struct {
 type Classed interface{ Class(*Request) string }
 
 // timedTurn reports whether the turn of a persistent request is timed. Those of
-// others are timed if their generation is a multiple of timedEvery (turnOver).
-func timedTurn(r *Request) bool { return r.turn()%timedEvery == 0 }
+// others are timed if their generation is a multiple of timedEvery (turnOver). While a
+// timeline is recorded all are.
+func timedTurn(r *Request) bool { return r.turn()&(timedEvery-1)&^r.loop.requests.always == 0 }
 
 // A request has room for 32 bits of the time: they are ticks of 64 nanoseconds,
 // which begin again after more than four minutes. The clock of whole seconds is
@@ -35,7 +36,12 @@ const (
 // time begins the measurement. It is seldom called: the callers stay short.
 //
 //go:noinline
-func (r *Request) time() { r.start = uint32(monotonic() / startTick) }
+func (r *Request) time() {
+	r.start = uint32(monotonic() / startTick)
+	if l := r.loop; l != nil && l.rec != nil {
+		l.rec.begin(r)
+	}
+}
 
 // took is how long the request has taken.
 func (r *Request) took() time.Duration {
@@ -50,6 +56,12 @@ func (r *Request) took() time.Duration {
 //go:noinline
 func (l *Loop) timed(r *Request) {
 	r.timed = false
+	if l.rec != nil {
+		l.rec.ended(r)
+		if r.turn()%timedEvery != 0 {
+			return
+		}
+	}
 	if r.err != nil || r.sink == nil {
 		return
 	}

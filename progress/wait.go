@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"runtime/trace"
 	"sync"
 	"time"
 
@@ -36,6 +37,8 @@ type Waiter struct {
 	op    serveOp
 	fn    func()
 
+	traced *traced // its span is recorded; nil: it is not
+
 	detached *detached // there is no goroutine: call this instead
 	hook     func(*Request, error)
 	unwatch  func()
@@ -65,6 +68,9 @@ func (w *Waiter) recycle() {
 }
 
 func (w *Waiter) reset() {
+	if w.traced != nil {
+		w.endTrace()
+	}
 	if len(w.reqs) > 0 {
 		clear(w.reqs)
 		w.reqs = w.reqs[:0]
@@ -160,6 +166,9 @@ func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 	w := newWaiter()
 	w.op, w.single, w.need, w.node.sink = opStart, r, 1, s
 	w.watch(r)
+	if l.rec != nil || trace.IsEnabled() {
+		l.beginTrace(w, s, nil, 0)
+	}
 	l.push(&w.node)
 	return l.end(w, l.sleep(w))
 }
@@ -167,6 +176,9 @@ func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 // Await waits for a request that the caller, who owns the loop, has started;
 // it frees the request and ends the ownership.
 func (l *Loop) Await(r *Request) (Result, error) {
+	if l.rec != nil {
+		return l.awaitTraced(r)
+	}
 	gen := r.gen
 	if !r.done && l.passes-l.yielded <= l.yieldEvery && l.brisk() {
 		// Most waits are short: they spin, and no state is recorded until the
@@ -195,10 +207,19 @@ func (l *Loop) Await(r *Request) (Result, error) {
 		l.Leave()
 		return nothing, ErrWithin
 	}
+	return l.awaitLong(r, 0)
+}
+
+// awaitLong is the part of Await that has a Waiter. since is when the wait began, 0 for
+// now, if it is traced.
+func (l *Loop) awaitLong(r *Request, since int64) (Result, error) {
 	w := l.waiter()
 	w.single, w.need, r.waiter = r, 1, w
 	if r.Until.done != nil {
 		w.watch(r)
+	}
+	if l.rec != nil || trace.IsEnabled() {
+		l.beginTrace(w, r.sink, nil, since)
 	}
 	return l.end(w, l.await(w))
 }
@@ -209,6 +230,9 @@ func (l *Loop) Find(s Sink, r *Request, owner bool) (Result, uint64, error) {
 	w := newWaiter()
 	w.single, w.need, w.finds = r, 1, true
 	w.watch(r)
+	if l.rec != nil || trace.IsEnabled() {
+		l.beginTrace(w, s, nil, 0)
+	}
 	if owner {
 		r.waiter = w
 		l.Begin(s, r)
@@ -326,6 +350,9 @@ func (l *Loop) bide(w *Waiter) bool {
 // handed that. The caller is not the owner; sleep reports whether it is
 // afterwards.
 func (l *Loop) sleep(w *Waiter) (owner bool) {
+	if w.traced != nil {
+		defer w.region().End()
+	}
 	a := w.newAlarm()
 	t := w.token(a)
 	for ; t == noToken; t = w.token(a) {

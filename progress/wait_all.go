@@ -1,5 +1,7 @@
 package progress
 
+import "runtime/trace"
+
 // WaitAll blocks until all requests have completed and treats each as Wait does.
 // out, unless nil, is as long as hs and receives every status with its error;
 // the result is then only about the call itself. If out is nil the result is the
@@ -55,11 +57,17 @@ func (l *Loop) sweep(hs []Handle) bool {
 	if l.oversubscribed || !l.brisk() {
 		return false
 	}
+	if l.rec != nil {
+		l.rec.sweeps(hs)
+	}
 	for i, idle, passes := 0, 0, 0; ; passes++ {
 		for i < len(hs) && (hs[i].r == nil || hs[i].r.done || hs[i].r.resting) {
 			i++
 		}
 		if i == len(hs) {
+			if l.rec != nil {
+				l.rec.swept(passes > 0)
+			}
 			return true
 		}
 		if idle == checkDedicated || passes == maxSweep || l.woke || !hs[i].valid() {
@@ -110,7 +118,11 @@ func (l *Loop) begun(w *Waiter, hs []Handle, some bool, self int) error {
 	if l.withinAny(hs, self) {
 		return ErrWithin
 	}
-	return l.enlist(w, hs, some)
+	err := l.enlist(w, hs, some)
+	if w.need > 0 && (l.rec != nil || trace.IsEnabled()) {
+		l.beginTrace(w, nil, hs, l.rec.since())
+	}
+	return err
 }
 
 func (l *Loop) collectAll(hs []Handle, out []Status) error {

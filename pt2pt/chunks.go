@@ -28,6 +28,10 @@ func (e *Engine) sendChunks(ep fabric.Endpoint, r *progress.Request) error {
 			e.finishSend(r, err)
 			return err
 		}
+		if e.tracer != nil && r.Moved == 0 {
+			e.tracer.left(r)
+			e.tracer.moves(r, pathChunks)
+		}
 		r.Moved += uint64(len(piece))
 	}
 	e.finishSend(r, nil)
@@ -76,6 +80,10 @@ func (e *Engine) receiveChunks(r *progress.Request, from fabric.Peer, tag int32,
 	r.Step, r.Peer = stepChunked, int32(from)
 	r.Imm = wire.Imm(uint32(r.Imm>>32), tag)
 	e.peers[from].in.r = r
+	if e.tracer != nil {
+		e.tracer.takes(r, pathChunks)
+		e.tracer.moves(r, pathChunks)
+	}
 }
 
 func (e *Engine) onMore(from fabric.Peer, body []byte) bool {

@@ -13,6 +13,9 @@ func (e *Engine) sendEager(ep fabric.Endpoint, r *progress.Request) error {
 	}
 	err := ep.Send(kind, r.Imm, nil, e.piece(r, 0, r.Size()))
 	if err != fabric.ErrAgain {
+		if e.tracer != nil && err == nil {
+			e.tracer.left(r)
+		}
 		e.finishSend(r, err)
 	}
 	return err

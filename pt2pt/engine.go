@@ -60,6 +60,7 @@ type Engine struct {
 	forbidden map[uint32]ban                 // contexts whose collective calls have failed; nil while there are none
 	hdr       [fabric.MaxHeader]byte         // of the packet being sent
 	packed    []byte                         // see piece
+	tracer    *tracer                        // nil unless a timeline is recorded
 }
 
 // peer is what the engine knows of another rank.
@@ -86,6 +87,7 @@ type gate uint8
 const (
 	announceOnly gate = 1 << iota // its level permits announcements
 	closed                        // its level permits nothing, or earlier sends wait
+	traced                        // its messages are recorded
 )
 
 // Kinds of requests.
@@ -156,6 +158,7 @@ func New(l *progress.Loop, rank, size int) *Engine {
 	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady,
 		wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow, wire.Ask, wire.Tell,
 		wire.Grant, wire.Written, wire.Dead)
+	e.trace()
 	return e
 }
 
@@ -201,7 +204,7 @@ func (e *Engine) startOther(r *progress.Request) {
 // Resume continues a request that has come to the head of its peer's backlog.
 func (e *Engine) Resume(r *progress.Request) error {
 	p := &e.peers[r.Peer]
-	if p.gate != 0 && r.Step <= stepRTS && r.Moved == 0 && p.turn != r && !e.reconsider(p, r) {
+	if p.gate&^traced != 0 && r.Step <= stepRTS && r.Moved == 0 && p.turn != r && !e.reconsider(p, r) {
 		return nil
 	}
 	err := e.resume(r)

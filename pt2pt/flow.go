@@ -165,7 +165,7 @@ func (e *Engine) admit(p *peer) {
 			e.loop.Conn(fabric.Peer(r.Peer)).Enqueue(r)
 		}
 	}
-	p.gate = 0
+	p.gate &= traced
 	if p.takes != wire.Open {
 		p.gate |= announceOnly
 	}

@@ -10,6 +10,9 @@ import (
 // fragments, because the fabric can't read them.
 func (e *Engine) askFrags(r *progress.Request, n uint64) {
 	e.release(r)
+	if e.tracer != nil {
+		e.tracer.moves(r, pathFrags)
+	}
 	r.Step, r.Moved = stepData, 0
 	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.CTS, r.Other, wire.MakeCTS(e.hdr[:], uint64(r.Op()), n, wire.Outcome(r.Outcome) == wire.Late))
 }
@@ -35,6 +38,9 @@ func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
 		return false
 	}
 	r.Step, r.Path, r.Moved = stepFrags, pathFrags, 0
+	if e.tracer != nil {
+		e.tracer.moves(r, pathFrags)
+	}
 	c := e.loop.Conn(from)
 	if c.Busy() || e.sendFrags(c.Endpoint(), r) == fabric.ErrAgain {
 		c.Enqueue(r)
@@ -69,6 +75,9 @@ func (e *Engine) onData(from fabric.Peer, op, offset uint64, body []byte) bool {
 	if r.Step == stepGranted { // its fabric can't write there
 		e.release(r)
 		r.Step = stepData
+		if e.tracer != nil {
+			e.tracer.moves(r, pathFrags)
+		}
 	}
 	n := min(r.Size(), r.Length)
 	if offset != r.Moved || uint64(len(body)) > n-offset || len(body) == 0 {

@@ -22,6 +22,9 @@ func (e *Engine) sendRTS(ep fabric.Endpoint, r *progress.Request) error {
 	switch err {
 	case nil:
 		r.Step = stepAwait
+		if e.tracer != nil {
+			e.tracer.left(r)
+		}
 	case fabric.ErrAgain:
 	default:
 		e.finishSend(r, err)
@@ -52,6 +55,9 @@ func (e *Engine) onRTS(from fabric.Peer, imm uint64, h wire.RTSHeader) {
 // and Other describe it. FIN carries the outcome.
 func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, o wire.Outcome, readable bool) {
 	r.Peer, r.Outcome, r.Imm = int32(from), uint8(o), wire.Imm(uint32(r.Imm>>32), tag)
+	if e.tracer != nil {
+		e.tracer.takes(r, pathGet)
+	}
 	c := e.loop.Conn(from)
 	if err := c.Down(); err != nil {
 		e.failRecv(r, err)
@@ -85,6 +91,9 @@ func (e *Engine) receiveRTS(r *progress.Request, from fabric.Peer, tag int32, o 
 // get starts the transfer of a receive.
 func (e *Engine) get(ep fabric.Endpoint, r *progress.Request) error {
 	n := min(r.Size(), r.Length)
+	if e.tracer != nil {
+		e.tracer.moves(r, pathGet)
+	}
 	err := ep.Get(fabric.Segment{Bytes: r.Buf[:n], Region: r.Region}, r.Remote, r.Op())
 	switch {
 	case err == nil:

@@ -18,6 +18,9 @@ func (e *Engine) grant(r *progress.Request, n uint64) {
 		return
 	}
 	r.Step, r.Moved = stepGranted, 0
+	if e.tracer != nil {
+		e.tracer.moves(r, pathPut)
+	}
 	e.loop.Conn(fabric.Peer(r.Peer)).Post(wire.Grant, r.Other,
 		wire.MakeGrant(e.hdr[:], r.Region.Addr, n, r.Region.Key, uint64(r.Op()), wire.Outcome(r.Outcome) == wire.Late))
 }
@@ -28,6 +31,9 @@ func (e *Engine) onGrant(from fabric.Peer, op uint64, h wire.GrantHeader) bool {
 		return false
 	}
 	r.Step, r.Path, r.Remote = stepPut, pathPut, fabric.Remote{Addr: h.Addr(), Len: r.Limit, Key: h.Key()}
+	if e.tracer != nil {
+		e.tracer.moves(r, pathPut)
+	}
 	c := e.loop.Conn(from)
 	if c.Busy() || e.put(c.Endpoint(), r) == fabric.ErrAgain {
 		c.Enqueue(r)

@@ -11,6 +11,9 @@ import (
 // any other rank. A long one stays in the sender's buffer.
 func (e *Engine) sendSelf(r *progress.Request) {
 	r.Path = pathSelf
+	if e.tracer != nil {
+		e.tracer.self(r)
+	}
 	e.peers[e.rank].traffic.received[pathSelf].Add(r.Size())
 	cid, tag := wire.Match(r.Imm)
 	if id, ok := e.match.Arrive(cid, int32(e.rank), tag); ok {

@@ -13,7 +13,7 @@ func (e *Engine) sendNow(mode Mode, dest int, imm uint64, b []byte) bool {
 	kind := kindNow[mode]
 	p := &e.peers[dest]
 	if len(b) > p.short || p.gate != 0 || dest == e.rank || kind == 0 {
-		return false
+		return p.gate&traced != 0 && e.sendTraced(mode, dest, imm, b)
 	}
 	c := e.loop.Conn(fabric.Peer(dest))
 	if c.Down() != nil || c.Send(kind, imm, nil, b) != nil {

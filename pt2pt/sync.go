@@ -13,6 +13,9 @@ func (e *Engine) sendSync(ep fabric.Endpoint, r *progress.Request) error {
 	switch err {
 	case nil:
 		r.Step = stepAwait
+		if e.tracer != nil {
+			e.tracer.left(r)
+		}
 	case fabric.ErrAgain:
 	default:
 		e.finishSend(r, err)

@@ -97,6 +97,9 @@ func (e *Engine) keep(id uint32, a *arrival) match.Entry {
 		e.tooEarly(a)
 	}
 	a.began = progress.Now()
+	if e.tracer != nil {
+		e.tracer.keeps(id)
+	}
 	e.hold(a)
 	if !e.probes.Empty() && e.offer(id, a) {
 		return 0
@@ -114,6 +117,9 @@ func (e *Engine) takeArrival(r *progress.Request, id uint32) {
 	a := e.arrivals.at(id)
 	_, tag := wire.Match(a.imm)
 	from := fabric.Peer(a.from)
+	if e.tracer != nil {
+		e.tracer.gives(r, id)
+	}
 	switch {
 	case a.kind == wire.RTS:
 		r.Remote, r.Length, r.Other = fabric.Remote{Addr: a.addr, Len: a.total, Key: a.key}, a.total, a.req
@@ -150,6 +156,9 @@ func (e *Engine) takeArrival(r *progress.Request, id uint32) {
 // drop frees the memory of an arrival that is out of the matching table.
 func (e *Engine) drop(id uint32) {
 	a := e.arrivals.at(id)
+	if e.tracer != nil {
+		delete(e.tracer.kept, id)
+	}
 	if a.stored() {
 		e.buffers.give(e.arrivals.stored(a))
 		e.arrivals.unstore(a)

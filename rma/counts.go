@@ -107,6 +107,21 @@ func (e *Engine) Observe(s *progress.Snapshot) {
 	s.Add(progress.Family{Name: "weft_window_bytes", Help: "Memory of this rank in windows that have not been freed.", Unit: "bytes", Gauge: true}, uint64(exposed))
 }
 
+// Title makes the engine progress.Titled.
+func (e *Engine) Title(r *progress.Request) string {
+	if r.Found >= uint64(len(e.ops)) {
+		return e.Class(r)
+	}
+	switch o := e.ops[r.Found]; {
+	case o == nil || o.r != r:
+		return e.Class(r)
+	case r.Kind == kindTransfer:
+		return mannerNames[mannerOf(o.code, o.get, o.cas)]
+	default:
+		return o.what
+	}
+}
+
 // Class makes the engine progress.Classed.
 func (e *Engine) Class(r *progress.Request) string {
 	if r.Kind == kindTransfer {

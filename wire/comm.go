@@ -7,6 +7,7 @@ const (
 	Compare  uint8 = kindComm + 2 | Urgent // asks which collective call has a number; imm: the library's context; header CompareHeader
 	Compared uint8 = kindComm + 3 | Urgent // the reply; imm: the same; header ComparedHeader
 	Echo     uint8 = kindComm + 8 | Urgent // imm: EchoAsk and so on
+	Clock    uint8 = kindComm + 9 | Urgent // imm: ClockAsk or ClockTell; header ClockHeader
 )
 
 // What an Echo says, its imm. It has no header and no body. A rank that gets a
@@ -18,6 +19,37 @@ const (
 	EchoBack         // it may not any more
 	Echoes
 )
+
+// What a Clock says, its imm.
+const (
+	ClockAsk  = iota // a question
+	ClockTell        // the reply, with the same number
+	Clocks
+)
+
+// ClockHeader is a question for a rank's clock, and the reply. A question has no time.
+type ClockHeader []byte
+
+const (
+	clockNumber = 0
+	clockTime   = 8
+	ClockSize   = 16
+)
+
+// MakeClock fills b, which has at least ClockSize bytes. number tells the sender's
+// questions apart, and time is CLOCK_MONOTONIC in nanoseconds.
+func MakeClock(b []byte, number uint64, time int64) ClockHeader {
+	le.PutUint64(b[clockNumber:], number)
+	le.PutUint64(b[clockTime:], uint64(time))
+	return ClockHeader(b[:ClockSize])
+}
+
+// Valid reports whether the packet is a question or a reply.
+func (h ClockHeader) Valid(says uint64) bool {
+	return len(h) == ClockSize && (says == ClockAsk && h.Time() == 0 || says == ClockTell && h.Time() >= 0)
+}
+func (h ClockHeader) Number() uint64 { return le.Uint64(h[clockNumber:]) }
+func (h ClockHeader) Time() int64    { return int64(le.Uint64(h[clockTime:])) }
 
 // AbortHeader says which collective call has failed, and why. Its sender is the
 // rank where it has.

@@ -15,7 +15,7 @@ func TestKindsLieInTheRangeOfTheirProtocol(t *testing.T) {
 		{"rma", kindRMA, kindPartitioned, []uint8{RAcc, RGet, RCas, RData, RFlush, RFlushed, RRefused, RPost, RComplete, RLock, RPress, RUnlock,
 			RGranted, RDeclined, RAccess, RConflict}},
 		{"partitioned", kindPartitioned, kindComm, []uint8{PInit, PAccept, PGo, PReady, PData, PLanded, PDone, PFree, PStop, PStill}},
-		{"communicators, collectives and failure", kindComm, kindSpare, []uint8{Abort, Letter, Compare, Compared, Echo}},
+		{"communicators, collectives and failure", kindComm, kindSpare, []uint8{Abort, Letter, Compare, Compared, Echo, Clock}},
 		{"spare", kindSpare, kindTests, nil},
 		{"tests", kindTests, Urgent, nil},
 	}

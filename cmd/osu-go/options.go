@@ -27,6 +27,7 @@ type settings struct {
 	floor    string // of measureFloor
 	decimals int
 	metrics  string // where the ranks' counters are served, or ""
+	trace    string // file of the job's trace, or ""
 	help     bool
 	version  bool
 
@@ -176,6 +177,12 @@ var options = []option{
 	}},
 	{long: "metrics", arg: "ADDR", usage: "serve the ranks' counters to Prometheus at HOST:PORT, or :PORT for the loopback interface (under another launcher: weft run --metrics)", private: true, set: func(s *settings, v string) error {
 		s.metrics = v
+		return nil
+	}},
+	{long: "trace", arg: "FILE", usage: "record messages, waits and collective calls into FILE, which Perfetto shows; the results are slower", private: true, set: func(s *settings, v string) error {
+		if s.trace = v; v == "" {
+			return errors.New("no file")
+		}
 		return nil
 	}},
 	{long: "json", usage: "one JSON object and no table", private: true, set: func(s *settings, v string) error {

@@ -96,6 +96,9 @@ func rankArgs(s *settings) []string {
 	if s.save != "" {
 		args = append(args, "--save="+s.save)
 	}
+	if s.trace != "" {
+		args = append(args, "--trace="+s.trace)
+	}
 	return append(args, fmt.Sprintf("--decimals=%d", s.decimals))
 }
 
@@ -135,6 +138,9 @@ func rank(s *settings, stdout, stderr io.Writer) error {
 // world are the options of a World.
 func (s *settings) world() []mpi.Option {
 	o := []mpi.Option{mpi.WithFabric(s.fabric)}
+	if s.trace != "" {
+		o = append(o, mpi.WithTrace(s.trace))
+	}
 	if s.noThread {
 		o = append(o, mpi.WithoutProgressThread())
 	}

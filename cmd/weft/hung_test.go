@@ -29,6 +29,7 @@ const long = 200_000 // bytes: a send of so many waits for its receive
 
 // hangs are the programs, by name.
 var hangs = map[string]func(all *mpi.World, c *mpi.Comm) error{
+	"none": func(all *mpi.World, c *mpi.Comm) error { return all.Finalize() },
 	"tags": func(all *mpi.World, c *mpi.Comm) error {
 		var err error
 		if c.Rank() == 0 {

@@ -4,6 +4,7 @@
 //	weft run -n 4 ./program arguments
 //	weft stacks
 //	weft top
+//	weft trace merge -o FILE PARTS...
 //	weft info
 //	weft doctor
 //	weft --version
@@ -49,6 +50,7 @@ func commands() []command {
 		{"info", "what a job would use on this machine, and why; -c: the configuration", runInfo},
 		{"stacks", "what each rank of a job waits for, and why the job hangs", runStacks},
 		{"top", "what the ranks of a job do now, as a table", runTop},
+		{"trace", "merge: join the traces of a job's ranks into one file", runTrace},
 		{"doctor", "whether this machine is fit for the ranks of a job, and what to do", runDoctor},
 		{"version", "the version of weft, and of the packets that its ranks exchange", runVersion},
 	}

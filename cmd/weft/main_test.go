@@ -95,7 +95,7 @@ func TestCommandLines(t *testing.T) {
 		{"rnu -n 2 true", 2, "", `there is no command "rnu": did you mean weft run?`},
 		{"inof", 2, "", "did you mean weft info?"},
 		{"help rum", 2, "", "did you mean weft run?"},
-		{"benchmark", 2, "", "it is one of run, info, stacks, top, doctor, version"},
+		{"benchmark", 2, "", "it is one of run, info, stacks, top, trace, doctor, version"},
 		{"-n 2 true", 2, "", "write weft run -n RANKS PROGRAM"},
 		{"./program", 2, "", "write weft run -n RANKS PROGRAM"},
 		{"run", 2, "", "no program to run"},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -40,6 +41,7 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	label := flags.BoolP("label", "l", false, "begin each line of output with its rank")
 	bind := flags.String("bind", "auto", "`HOW`, auto: a core for each rank if there are enough; none: leave it to the system")
 	keepGoing := flags.Bool("keep-going", false, "let the job go on when a rank fails: the others are told")
+	traced := flags.String("trace", "", "record messages, waits and collective calls into `FILE`, which Perfetto shows (WEFT_TRACE)")
 	slack := flags.Duration("timer-slack", 0, "let the kernel delay the ranks' timers by so much, 4ms say; 0 leaves it")
 	noRseq := flags.Bool("no-rseq", false, "keep the ranks' C library from restartable sequences (GLIBC_TUNABLES)")
 	addr := flags.String("metrics", "", "serve the ranks' counters to Prometheus at `ADDR`, HOST:PORT or :PORT for the loopback interface")
@@ -59,6 +61,15 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 		return wrong(stderr, fmt.Errorf("unknown --bind %q: use auto or none", *bind))
 	case flags.NArg() == 0:
 		return wrong(stderr, errors.New("no program to run: write weft run -n RANKS PROGRAM"))
+	}
+	if *traced != "" {
+		file, err := filepath.Abs(*traced) // a rank may have gone elsewhere when it joins the job
+		if err == nil {
+			err = os.Setenv("WEFT_TRACE", file)
+		}
+		if err != nil {
+			return wrong(stderr, fmt.Errorf("--trace %s: %w", *traced, err))
+		}
 	}
 	if err := mpi.CheckEnvironment(); err != nil { // once, and not by each rank
 		return wrong(stderr, err)
