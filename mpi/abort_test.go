@@ -94,7 +94,7 @@ func TestAbortEndsRanksThatAreGoroutines(t *testing.T) {
 					if !is || abort.Rank != 1 || abort.Code != code {
 						t.Errorf("rank %d: %v", c.Rank(), err)
 					}
-					want(t, "Send", mpi.Send(c, none, 0, 0), mpi.ErrProcAborted)
+					want(t, fmt.Sprintf("Send of rank %d", c.Rank()), mpi.Send(c, none, 0, 0), mpi.ErrProcAborted)
 					want(t, "Finalize", w.Finalize(), mpi.ErrProcAborted)
 					return err
 				}, mpi.WithFabric(fabric))

@@ -152,7 +152,7 @@ func (c *Comm) wrong(call string, peer, tag int, wild bool) error {
 	switch {
 	case c == nil, c.core == nil:
 		return badArg(call, ErrComm, "the communicator is nil, or not made yet: take World.Comm, or what Dup has returned, or wait for the request of Idup")
-	case c.w.over():
+	case c.core.Over() && c.w.over(): // which is so before its communicators are
 		return c.w.finalized(call)
 	case c.core.Over():
 		return badArg(call, ErrComm, "%s has been freed", c.called())

@@ -289,11 +289,11 @@ func (in *instance) abandon() {
 func (in *instance) endAll() (first bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	in.engine.End() // first: who finds a World over finds its communicators over
 	for w := range in.open {
 		w.mark()
 	}
 	clear(in.open)
-	in.engine.End()
 	first, in.over = !in.over, true
 	return first
 }
