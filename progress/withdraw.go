@@ -27,8 +27,8 @@ func Expires(ctx context.Context) (e Expiry) {
 // Never reports whether nothing ends the wait.
 func (e Expiry) Never() bool { return e.ctx == nil }
 
-// over reports whether the context is done.
-func (e Expiry) over() bool {
+// Over reports whether the context is done. For anyone.
+func (e Expiry) Over() bool {
 	select {
 	case <-e.done:
 		return true
@@ -139,7 +139,7 @@ func (w *Waiter) expired() bool {
 		if w.look++; w.look >= len(w.watches) {
 			w.look = 0
 		}
-		if w.watches[w.look].until.over() {
+		if w.watches[w.look].until.Over() {
 			w.lapse(w.look)
 		}
 	}
@@ -176,7 +176,7 @@ func (l *Loop) expire(w *Waiter, r *Request) {
 
 // lapse withdraws a request whose context is done, if it still can be.
 func (r *Request) lapse() {
-	if !r.done && r.Until.over() {
+	if !r.done && r.Until.Over() {
 		r.sink.Cancel(r, r.Until.err())
 	}
 }

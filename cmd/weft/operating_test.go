@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,16 +39,19 @@ func TestTheOperatingPageIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile(filepath.Join("testdata", "hung", "main.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b := blocks(string(text), "go"); len(b) != 1 || b[0] != string(source) {
-		t.Errorf("the page's program is not testdata/hung/main.go")
+	programs := blocks(string(text), "go")
+	for i, name := range []string{"hung", "slow"} {
+		source, err := os.ReadFile(filepath.Join("testdata", name, "main.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(programs) != 2 || programs[i] != string(source) {
+			t.Errorf("program %d of the page is not testdata/%s/main.go", i, name)
+		}
 	}
 	want := map[string]string{} // what each command prints, by its line
 	for _, b := range blocks(string(text), "text") {
-		if line, out, ok := strings.Cut(b, "\n"); ok && strings.HasPrefix(line, "$ weft ") {
+		if line, out, ok := strings.Cut(b, "\n"); ok && strings.HasPrefix(line, "$ weft ") && strings.Contains(out, "./hung") {
 			want[strings.TrimPrefix(line, "$ weft ")] = alike(out)
 		}
 	}
@@ -91,5 +95,41 @@ func TestTheOperatingPageIsTrue(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// The trace of the page's slow program shows what the page says: rank 0 comes early.
+func TestTheTraceOfTheSlowProgramSaysWhoWaits(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", filepath.Join(dir, "slow"), "./testdata/slow").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	file := filepath.Join(dir, "slow.json")
+	if out, err := weft(t, "run", "-n", "2", "--trace", file, filepath.Join(dir, "slow")).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace struct {
+		TraceEvents []struct {
+			Cat string
+			Pid int
+			Dur float64
+		}
+	}
+	if err := json.Unmarshal(text, &trace); err != nil {
+		t.Fatal(err)
+	}
+	calls, spent := map[int]int{}, map[int]float64{}
+	for _, e := range trace.TraceEvents {
+		if e.Cat == "collective" {
+			calls[e.Pid]++
+			spent[e.Pid] += e.Dur
+		}
+	}
+	if calls[1] != 5001 || calls[2] != 5001 || spent[1] <= spent[2] {
+		t.Errorf("rank 0 has made %d calls and spent %.0f µs in them, rank 1 %d and %.0f", calls[1], spent[1], calls[2], spent[2])
 	}
 }
