@@ -17,7 +17,7 @@ var countBugs = planted.List{
 	{"the calls of a freed communicator count twice", "comm/counts.go",
 		"\t\tdelete(in.live, c)\n", "", "TestCallsOf"},
 	{"nonblocking calls are shown as blocking", "comm/counts.go",
-		`"I"+strings.ToLower(op[:1])+op[1:], name)`, `op, name)`, "TestCallsOf"},
+		`"I"+strings.ToLower(op[:1])+op[1:], name)`, `strings.ToUpper(op[:1])+op[1:], name)`, "TestCallsOf"},
 	{"a rank is its own peer", "comm/counts.go",
 		"\t\tif rank == in.World.Rank {\n\t\t\tcontinue\n\t\t}\n", "", "TestCallsOf"},
 	{"each transport serves one peer", "comm/counts.go",

@@ -178,6 +178,42 @@ func TestARankThatHasLeftKeepsItsCounters(t *testing.T) {
 	}
 }
 
+// What is shown of a rank follows what it has told, and whether it listens.
+func TestWhatIsShownOfARank(t *testing.T) {
+	told := func(n, posted, most uint64) *peek.Result {
+		b, err := json.Marshal(counts(n, posted, most))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &peek.Result{Reply: peek.Reply{Body: b}}
+	}
+	r := ranks{warn: func(err error) { t.Error(err) }}
+	r.begin(newJob(), 1) // nobody listens
+	for _, step := range []struct {
+		what string
+		does func() progress.Snapshot
+		want string // the families and their values
+	}{
+		{"before", func() progress.Snapshot { return r.snapshots()[0] }, "weft_up 0 "},
+		{"a reply", func() progress.Snapshot { return r.rank[0].shown(r.take(0, told(10, 3, 4))) },
+			"weft_messages_total 10 weft_posted_receives 3 weft_unexpected_messages_max 4 weft_up 1 "},
+		{"it has ended", func() progress.Snapshot { return r.snapshots()[0] }, "weft_messages_total 10 weft_unexpected_messages_max 4 weft_up 0 "},
+		{"it is back", func() progress.Snapshot { return r.rank[0].shown(r.take(0, told(12, 1, 4))) },
+			"weft_messages_total 12 weft_posted_receives 1 weft_unexpected_messages_max 4 weft_up 1 "},
+		{"it leaves", func() progress.Snapshot { r.leave(*told(15, 2, 5)); return r.rank[0].shown(false) },
+			"weft_messages_total 15 weft_unexpected_messages_max 5 weft_up 0 "},
+		{"the end", func() progress.Snapshot { return r.left()[0] }, "weft_messages_total 15 weft_unexpected_messages_max 5 weft_up 0 "},
+	} {
+		got := ""
+		for _, f := range step.does().Families {
+			got += fmt.Sprintln(f.Name, f.Rows[0].Value)
+		}
+		if got = strings.ReplaceAll(got, "\n", " "); got != step.want {
+			t.Errorf("%s: %q instead of %q", step.what, got, step.want)
+		}
+	}
+}
+
 // Only a rank that has replied with its counters is up.
 func TestUpIsThatOfTheReply(t *testing.T) {
 	body := func(v any) []byte {
