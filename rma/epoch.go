@@ -40,7 +40,7 @@ type epochs struct {
 	rank int32
 }
 
-// targetBlock tells of 64 targets, with four bits for each. Who holds the word stores to
+// targetBlock tells of 64 targets, with four bits for each. The holder of the word stores to
 // it, see hold. A load that sees opened pairs with the store in end of the change that
 // opened the epoch; the next change clears it. claimed is set as long as a target is
 // locked or in the group of Start, and during the changes to and from that: the change
