@@ -117,7 +117,7 @@ func (a *asyncRank) operations(warmup, iterations int) ([]float64, error) {
 			}
 		}
 		if a.o.Validate {
-			arm(a.send, nil, a.size, k)
+			arm(a.send, nil, a.size, k, nil)
 		}
 		// A busy wait, so that the figures contain no wake-up of this rank.
 		wait := time.Duration(a.waits.next() * float64(a.o.Burst))
@@ -162,7 +162,7 @@ func (a *asyncRank) take(k, total int) (bool, error) {
 		return false, err
 	}
 	if a.o.Validate {
-		a.errors += wrong(a.recv[k%ahead], a.size, k)
+		a.errors += wrong(a.recv[k%ahead], a.size, k, nil)
 	}
 	if k+ahead >= total {
 		return true, nil

@@ -108,7 +108,7 @@ func TestTheComputingRankOfAsyncCountsWrongBytes(t *testing.T) {
 		}
 		send := make([]byte, size)
 		for k := range total {
-			arm(send, nil, size, k)
+			arm(send, nil, size, k, nil)
 			if k%2 == 1 {
 				send[k] ^= 1
 			}

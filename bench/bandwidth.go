@@ -5,11 +5,17 @@ import "github.com/weft-mpi/weft/mpi"
 // runBandwidth is osu_bw: rank 0 sends a window of messages, and rank 1 replies
 // to the whole window with one message.
 func runBandwidth(j *job) error {
+	if j.o.Derived.Kind != NotDerived {
+		return j.windows(bandwidthDerived[byte], bandwidthDerived[int32], bandwidthDerived[float32])
+	}
 	return j.windows(bandwidth[byte], bandwidth[int32], bandwidth[float32])
 }
 
 // runBidirectional is osu_bibw: both ranks send a window to each other.
 func runBidirectional(j *job) error {
+	if j.o.Derived.Kind != NotDerived {
+		return j.windows(bidirectionalDerived[byte], bidirectionalDerived[int32], bidirectionalDerived[float32])
+	}
 	return j.windows(bidirectional[byte], bidirectional[int32], bidirectional[float32])
 }
 

@@ -42,5 +42,5 @@ func runBarrier(j *job) error {
 	if err != nil || !root {
 		return err
 	}
-	return j.sink.Row(j.row(0, r))
+	return j.sink.Row(j.row(Char, 0, r))
 }

@@ -58,6 +58,24 @@ var variants = []variant{
 	{"window of alloc", func(b *Benchmark) bool { return b.takes("C") }, func(o *Options) { o.Alloc, o.Creation = true, WinCreate }},
 	{"full", func(b *Benchmark) bool { return b.takes("f") }, func(o *Options) { o.Full = true }},
 	{"tail", func(b *Benchmark) bool { return b.takes("z") }, func(o *Options) { o.Percentiles = []int{50, 99} }},
+	{"contiguous", func(b *Benchmark) bool { return b.takes("D") }, func(o *Options) { o.Derived.Kind = Contiguous }},
+	{"vector", func(b *Benchmark) bool { return b.takes("D") }, func(o *Options) {
+		o.Derived, o.Types = Derived{Kind: Vector, Stride: 7, Block: 3}, []Datatype{Char, Int, Float}
+	}},
+	{"long vector", func(b *Benchmark) bool { return b.takes("D") }, func(o *Options) {
+		o.Derived, o.MinSize, o.MaxSize, o.Multiple = Derived{Kind: Vector, Stride: 8192, Block: 4096}, 8192, 1<<18, true
+	}},
+	{"indexed", func(b *Benchmark) bool { return b.takes("D") }, func(o *Options) {
+		o.Derived = Derived{Kind: Indexed, Blocks: []Block{{20, 5}, {0, 3}, {7, 0}, {3, 10}}}
+		o.Types, o.Percentiles = []Datatype{Char, Int, Float}, []int{50, 99}
+	}},
+	{"structs", func(b *Benchmark) bool { return b.takes("D") }, func(o *Options) { o.Derived.Kind = Structs }},
+	{"packed by hand", func(b *Benchmark) bool { return b.takes("D") }, func(o *Options) {
+		o.Derived, o.Types = Derived{Kind: ByHand, Stride: 7, Block: 3}, []Datatype{Char, Int, Float}
+	}},
+	{"packed by hand into alloc", func(b *Benchmark) bool { return b.takes("D") }, func(o *Options) {
+		o.Derived, o.Alloc, o.Multiple = Derived{Kind: ByHand, Stride: 128, Block: 64}, true, true
+	}},
 	{"both compute", func(b *Benchmark) bool { return b.takes("k") }, func(o *Options) { o.Computing = BothRanks }},
 	{"standard sends", func(b *Benchmark) bool { return b.takes("K") }, func(o *Options) { o.Sending = BySend }},
 	{"one partition", func(b *Benchmark) bool { return b.takes("P") }, func(o *Options) { o.Partitions = 1 }},
@@ -132,6 +150,9 @@ func checkTable(t *testing.T, b *Benchmark, o Options, out string) {
 	if o.Full != strings.Contains(out, "Max Latency(us)") {
 		t.Errorf("full listing:\n%s", out)
 	}
+	if (o.Derived.Kind != NotDerived) != strings.Contains(out, "Transmit Size") {
+		t.Errorf("what is sent:\n%s", out)
+	}
 	if (len(o.Percentiles) > 0) != strings.Contains(out, "P99 Tail") {
 		t.Errorf("percentiles:\n%s", out)
 	}
@@ -139,19 +160,19 @@ func checkTable(t *testing.T, b *Benchmark, o Options, out string) {
 
 func TestWrongBytesAreCounted(t *testing.T) {
 	send, recv := make([]byte, 100), make([]byte, 100)
-	arm(send, recv, 100, 3)
-	if n := wrong(recv, 100, 3); n < 99 {
+	arm(send, recv, 100, 3, nil)
+	if n := wrong(recv, 100, 3, nil); n < 99 {
 		t.Errorf("an empty buffer has %d wrong bytes of 100", n)
 	}
 	copy(recv, send)
-	if n := wrong(recv, 100, 3); n != 0 {
+	if n := wrong(recv, 100, 3, nil); n != 0 {
 		t.Errorf("a good copy has %d wrong bytes", n)
 	}
-	if n := wrong(recv, 100, 4); n != 100 {
+	if n := wrong(recv, 100, 4, nil); n != 100 {
 		t.Errorf("the copy of another iteration has %d wrong bytes of 100", n)
 	}
 	recv[99] ^= 1
-	if n := wrong(recv, 100, 3); n != 1 {
+	if n := wrong(recv, 100, 3, nil); n != 1 {
 		t.Errorf("one flipped bit makes %d wrong bytes", n)
 	}
 }

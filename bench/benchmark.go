@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/weft-mpi/weft/bench/osufmt"
 	"github.com/weft-mpi/weft/mpi"
@@ -38,17 +39,17 @@ const flagsCollective = "mixcuTzf"
 // benchmarks are in the order of osu-go list.
 var benchmarks = []*Benchmark{
 	{
-		Name: "latency", Title: "OSU MPI Latency Test", Flags: flagsPt2pt + "f",
+		Name: "latency", Title: "OSU MPI Latency Test", Flags: flagsPt2pt + "fD",
 		Summary:  "half round trip of a blocking ping-pong",
 		MinRanks: 2, MaxRanks: 2, Defaults: latencyDefaults, run: runLatency,
 	},
 	{
-		Name: "bw", Title: "OSU MPI Bandwidth Test", Flags: flagsPt2pt + "W",
+		Name: "bw", Title: "OSU MPI Bandwidth Test", Flags: flagsPt2pt + "WD",
 		Summary:  "a window of non-blocking sends, then one acknowledgement",
 		MinRanks: 2, MaxRanks: 2, Defaults: bandwidthDefaults, run: runBandwidth,
 	},
 	{
-		Name: "bibw", Title: "OSU MPI Bi-Directional Bandwidth Test", Flags: flagsPt2pt + "W",
+		Name: "bibw", Title: "OSU MPI Bi-Directional Bandwidth Test", Flags: flagsPt2pt + "WD",
 		Summary:  "a window of non-blocking sends in both directions at once",
 		MinRanks: 2, MaxRanks: 2, Defaults: bandwidthDefaults, run: runBidirectional,
 	},
@@ -173,6 +174,11 @@ var benchmarks = []*Benchmark{
 		MinRanks: 2, Defaults: reductionDefaults, run: runCollective,
 	},
 	{
+		Name: "agree", Title: "Weft MPI Agree Latency Test", Own: true, Flags: "fixz",
+		Summary:  "an agreement of all ranks, none of which has failed",
+		MinRanks: 2, Defaults: agreeDefaults, run: runCollective,
+	},
+	{
 		Name: "put_latency", Title: "OSU MPI_Put Latency Test", Flags: flagsOneSided + "mS",
 		Summary:  "a put and its synchronization",
 		MinRanks: 2, MaxRanks: 2, Defaults: oneSidedDefaults, run: runOneSidedLatency,
@@ -279,6 +285,9 @@ func (b *Benchmark) Run(c *mpi.Comm, o Options, sink Sink, progress Progress) er
 	}
 	if err := o.Check(); err != nil {
 		return err
+	}
+	if o.Derived.Kind != NotDerived && !strings.Contains(b.Flags, "D") {
+		return fmt.Errorf("%s has no derived datatypes (-D)", b.Name)
 	}
 	if !o.Validate {
 		o.ValidationWarmup = 0

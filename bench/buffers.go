@@ -142,19 +142,38 @@ func pattern[T element](i, size, iter int) T {
 	return T(v)
 }
 
-// arm writes the pattern of an iteration to send and erases recv.
-func arm[T element](send, recv []T, size, iter int) {
+// untouched is what element i of a receive buffer has where nothing is received: never
+// the pattern.
+func untouched[T element](i, size, iter int) T {
+	v := int32(7*(i+1) + size + iter)
+	return T(^v)
+}
+
+// arm writes the pattern of an iteration to send and erases recv. sent says which
+// elements are sent; nil: all are.
+func arm[T element](send, recv []T, size, iter int, sent []bool) {
 	for i := range send {
 		send[i] = pattern[T](i, size, iter)
 	}
-	clear(recv)
+	if sent == nil {
+		clear(recv)
+		return
+	}
+	for i := range recv {
+		recv[i] = untouched[T](i, size, iter)
+	}
 }
 
-// wrong counts the elements of recv that do not have the pattern.
-func wrong[T element](recv []T, size, iter int) int {
+// wrong counts the elements of recv that do not have the pattern, and those that are not
+// sent and have been written to.
+func wrong[T element](recv []T, size, iter int, sent []bool) int {
 	n := 0
 	for i, v := range recv {
-		if v != pattern[T](i, size, iter) {
+		want := pattern[T](i, size, iter)
+		if sent != nil && !sent[i] {
+			want = untouched[T](i, size, iter)
+		}
+		if v != want {
 			n++
 		}
 	}

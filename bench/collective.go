@@ -132,6 +132,8 @@ func callOf[T element](name string, c *mpi.Comm, n int) collectiveCall[T] {
 		x.call = func(send, recv []T) error { return mpi.Alltoall(c, send, recv) }
 		x.want = func(v func(rank, i int) T, i int) T { return v(i/n, me*n+i%n) }
 		x.sends, x.recvs, x.results = p*n, p*n, p*n
+	case "agree":
+		x.call, x.results = func(_, _ []T) error { _, err := c.Agree(1); return err }, 0
 	}
 	return x
 }

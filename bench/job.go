@@ -83,11 +83,14 @@ func (j *job) columns(lead ...osufmt.Column) []osufmt.Column {
 	for _, p := range j.o.Percentiles {
 		cols = append(cols, tail(p))
 	}
+	if j.o.Derived.Kind != NotDerived {
+		cols = append(cols, osufmt.TransmitSize)
+	}
 	return cols
 }
 
 // row lays r out under columns.
-func (j *job) row(size int, r result) osufmt.Row {
+func (j *job) row(t Datatype, size int, r result) osufmt.Row {
 	v := slices.Clone(r.values)
 	if j.o.Full {
 		iterations, _ := j.o.counts(size)
@@ -101,6 +104,9 @@ func (j *job) row(size int, r result) osufmt.Row {
 		for _, p := range j.o.Percentiles {
 			v = append(v, stat.Quantile(float64(p)/100, stat.Empirical, r.samples, nil))
 		}
+	}
+	if j.o.Derived.Kind != NotDerived {
+		v = append(v, float64(j.o.sent(size, t.Size())))
 	}
 	return osufmt.Row{Size: size, Values: v}
 }
@@ -131,7 +137,7 @@ func (j *job) sweep(title osufmt.Title, lead []osufmt.Column, measure func(t Dat
 				return fmt.Errorf("%s of %d bytes: %w", j.Name, size, err)
 			}
 			if root {
-				if err := j.sink.Row(j.row(size, r)); err != nil {
+				if err := j.sink.Row(j.row(t, size, r)); err != nil {
 					return err
 				}
 			}

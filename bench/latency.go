@@ -20,6 +20,9 @@ type linker[T element] func(c *mpi.Comm, send, recv []T, peer int) (link, error)
 // runLatency is osu_latency: rank 0 sends and receives, rank 1 receives and
 // sends, and half of the round trip is the latency.
 func runLatency(j *job) error {
+	if j.o.Derived.Kind != NotDerived {
+		return j.pingPong(derivedLink[byte](&j.o), derivedLink[int32](&j.o), derivedLink[float32](&j.o))
+	}
 	return j.pingPong(standard[byte], standard[int32], standard[float32])
 }
 
@@ -89,7 +92,7 @@ func latency[T element](j *job, b *buffers[T], size int, connect linker[T]) (res
 		return result{}, err
 	}
 	iterations, warmup := j.o.counts(size)
-	last := j.o.ValidationWarmup
+	last, sent := j.o.ValidationWarmup, j.o.Derived.mask(len(send))
 	r := result{samples: j.samples(iterations)}
 	var total time.Duration
 
@@ -98,7 +101,7 @@ func latency[T element](j *job, b *buffers[T], size int, connect linker[T]) (res
 	}
 	for i := range warmup + iterations {
 		if j.o.Validate {
-			arm(send, recv, size, i)
+			arm(send, recv, size, i, sent)
 			if err := c.Barrier(); err != nil {
 				return r, err
 			}
@@ -133,7 +136,7 @@ func latency[T element](j *job, b *buffers[T], size int, connect linker[T]) (res
 			}
 		}
 		if j.o.Validate {
-			n, err := j.addErrors(wrong(recv, size, i), peer)
+			n, err := j.addErrors(wrong(recv, size, i, sent), peer)
 			if err != nil {
 				return r, err
 			}

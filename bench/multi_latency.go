@@ -42,7 +42,7 @@ func multiLatency[T element](j *job, b *buffers[T], size int) (result, error) {
 	}
 	for i := range warmup + iterations {
 		if j.o.Validate {
-			arm(send, recv, size, i)
+			arm(send, recv, size, i, nil)
 		}
 		for k := 0; k <= last; k++ {
 			if err := c.Barrier(); err != nil {
@@ -73,7 +73,7 @@ func multiLatency[T element](j *job, b *buffers[T], size int) (result, error) {
 			}
 		}
 		if j.o.Validate {
-			errors += wrong(recv, size, i)
+			errors += wrong(recv, size, i, nil)
 		}
 	}
 	return j.overRanks(r, micros(total)/float64(2*iterations), pairs, errors)

@@ -136,6 +136,8 @@ type Options struct {
 	Percentiles []int // 1 to 100
 	Types       []Datatype
 
+	Derived Derived // latency, bw, bibw: what a message consists of
+
 	Senders, Receivers int // latency_mt: goroutines of rank 0 and of rank 1
 
 	Partitions int // partitioned: of a message; sizes that are no multiple of it are left out
@@ -234,6 +236,11 @@ var (
 		Iterations: 1000, Warmup: 100, IterationsLarge: 100, WarmupLarge: 10,
 		Types: []Datatype{Char}, Work: 2,
 	}
+	// The size is that of the flag.
+	agreeDefaults = Options{
+		Iterations: 1000, Warmup: 100, IterationsLarge: 1000, WarmupLarge: 100,
+		Types: []Datatype{Int64}, Single: true,
+	}
 	asyncDefaults = Options{
 		MinSize: 8, MaxSize: 1 << 20, Step: 8,
 		Iterations: 50, Warmup: 1, IterationsLarge: 50, WarmupLarge: 1,
@@ -301,7 +308,27 @@ func (o *Options) Check() error {
 			return fmt.Errorf("percentile (-z) %d is not between 1 and 100", p)
 		}
 	}
+	return o.checkDerived()
+}
+
+func (o *Options) checkDerived() error {
+	if err := o.Derived.check(o.Types); err != nil || o.Derived.Kind != Indexed {
+		return err
+	}
+	for _, t := range o.Types {
+		if len(o.sizes(t)) == 0 {
+			return fmt.Errorf("no sizes (-m): none from %d on, doubling to %d, has room for the blocks (-D), which need %d elements of %v", o.MinSize, o.MaxSize, o.Derived.room(), t)
+		}
+	}
 	return nil
+}
+
+// sent is how many bytes a message of some size has, whose elements have width bytes.
+func (o *Options) sent(size, width int) int {
+	if o.Derived.Kind == NotDerived {
+		return size
+	}
+	return o.Derived.sent(size/width) * width
 }
 
 // counts are the timed and the warm-up iterations.
@@ -313,18 +340,20 @@ func (o *Options) counts(size int) (iterations, warmup int) {
 }
 
 // sizes are the sizes in bytes to measure with elements of t: the multiples of
-// Partitions, if that is set; with Single an element.
+// Partitions, if that is set, those with room for a message of Derived, and with
+// Single an element.
 func (o *Options) sizes(t Datatype) []int {
 	if o.Single {
 		return []int{t.Size()}
 	}
 	var out []int
+	room := max(1, o.Derived.room()) * t.Size()
 	for n := o.MinSize; n <= o.MaxSize; n = max(cmp.Or(o.Step, 2)*n, 1) {
-		if n >= t.Size() && (o.Partitions == 0 || n%o.Partitions == 0) {
+		if n >= room && (o.Partitions == 0 || n%o.Partitions == 0) {
 			out = append(out, n)
 		}
 	}
-	if o.Step > 0 && o.MaxSize >= t.Size() && !slices.Contains(out, o.MaxSize) {
+	if o.Step > 0 && o.MaxSize >= room && !slices.Contains(out, o.MaxSize) {
 		out = append(out, o.MaxSize)
 	}
 	return out

@@ -94,7 +94,7 @@ func (o *overlapped[T]) median(transfers bool, step func() error) (float64, erro
 	times := make([]float64, 0, iterations)
 	for i := range warmup + iterations {
 		if transfers && o.o.Validate {
-			arm(o.send, o.recv, o.size, i)
+			arm(o.send, o.recv, o.size, i, nil)
 		}
 		if err := o.c.Barrier(); err != nil {
 			return 0, err
@@ -107,7 +107,7 @@ func (o *overlapped[T]) median(transfers bool, step func() error) (float64, erro
 			times = append(times, micros(now()-start))
 		}
 		if transfers && o.o.Validate && o.c.Rank() == 1 {
-			o.errors += wrong(o.recv, o.size, i)
+			o.errors += wrong(o.recv, o.size, i, nil)
 		}
 	}
 	slices.Sort(times)

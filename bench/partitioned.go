@@ -169,7 +169,7 @@ func (d *lateRank) median(delay time.Duration, calls lateCalls) (float64, error)
 	}
 	for i := range warmup + iterations {
 		if validate {
-			arm(d.send, d.recv, d.size, i)
+			arm(d.send, d.recv, d.size, i, nil)
 			if err := d.c.Barrier(); err != nil {
 				return 0, err
 			}
@@ -179,7 +179,7 @@ func (d *lateRank) median(delay time.Duration, calls lateCalls) (float64, error)
 				return 0, err
 			}
 			if validate {
-				d.errors += wrong(d.recv, d.size, i)
+				d.errors += wrong(d.recv, d.size, i, nil)
 			}
 			continue
 		}

@@ -134,7 +134,7 @@ func ping[T element](j *job, p *share, send, recv []T, size, id int) {
 	for i := id; i < warmup+iterations; i += j.o.Senders {
 		there, back := j.tags(i)
 		if j.o.Validate {
-			arm(send, recv, size, i-id)
+			arm(send, recv, size, i-id, nil)
 		}
 		for k := 0; k <= last; k++ {
 			start := now()
@@ -153,7 +153,7 @@ func ping[T element](j *job, p *share, send, recv []T, size, id int) {
 			}
 		}
 		if j.o.Validate {
-			p.errors += wrong(recv, size, i-id)
+			p.errors += wrong(recv, size, i-id, nil)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func pong[T element](j *job, p *share, send, recv []T, size, id int) {
 	for i := id; i < warmup+iterations; i += j.o.Receivers {
 		there, back := j.tags(i)
 		if j.o.Validate {
-			arm(send, recv, size, i-id)
+			arm(send, recv, size, i-id, nil)
 		}
 		for k := 0; k <= j.o.ValidationWarmup; k++ {
 			if _, p.err = mpi.Recv(j.c, recv, 0, there); p.err != nil {
@@ -174,7 +174,7 @@ func pong[T element](j *job, p *share, send, recv []T, size, id int) {
 			}
 		}
 		if j.o.Validate {
-			p.errors += wrong(recv, size, i-id)
+			p.errors += wrong(recv, size, i-id, nil)
 		}
 	}
 }

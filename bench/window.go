@@ -33,6 +33,7 @@ type window[T element] struct {
 	sends, recvs [][]T
 	out, in      []mpi.Request
 	ack          []byte
+	sent         []bool // elements of a message, nil: all
 }
 
 func newWindow[T element](j *job) *window[T] {
@@ -47,21 +48,23 @@ func newWindow[T element](j *job) *window[T] {
 
 // resize prepares the buffers for messages of size bytes.
 func (w *window[T]) resize(size int) (err error) {
-	w.sends, w.recvs, err = w.take(len(w.out), size/width[T]())
+	n := size / width[T]()
+	w.sends, w.recvs, err = w.take(len(w.out), n)
+	w.sent = w.j.o.Derived.mask(n)
 	return err
 }
 
 // arm prepares the validation of iteration i.
 func (w *window[T]) arm(size, i int) {
 	for n := range w.distinct() {
-		arm(w.sends[n], w.recvs[n], size, i+n)
+		arm(w.sends[n], w.recvs[n], size, i+n, w.sent)
 	}
 }
 
 // wrong counts the elements that arrived wrong in iteration i.
 func (w *window[T]) wrong(size, i int) (errors int) {
 	for n := range w.distinct() {
-		errors += wrong(w.recvs[n], size, i+n)
+		errors += wrong(w.recvs[n], size, i+n, w.sent)
 	}
 	return errors
 }
@@ -75,7 +78,7 @@ func exchange[T element](j *job, w *window[T], size, ways int, step func(peer in
 	iterations, warmup := j.o.counts(size)
 	peer, last := 1-j.c.Rank(), j.o.ValidationWarmup
 	r := result{samples: j.samples(iterations)}
-	megabytes := float64(size) / 1e6 * float64(j.o.Window*ways)
+	megabytes := float64(j.o.sent(size, width[T]())) / 1e6 * float64(j.o.Window*ways)
 	var total time.Duration
 
 	if err := j.c.Barrier(); err != nil {

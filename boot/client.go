@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync/atomic"
 )
 
 // client is a rank's side of the local launcher's protocol. One goroutine reads:
@@ -20,6 +21,9 @@ type client struct {
 	events  chan Event    // room for size: each rank is lost once
 	ended   chan struct{} // closed when the reader returns
 	broken  error         // why it returned; read-only once ended is closed
+	end     func(string)  // ends the process when another rank aborts the job; nil unless the peer is rank 0, whose end is a death, and not a launcher
+	left    bool          // rank 0 has left in order; the reader's
+	leaving atomic.Bool   // stored by leave, loaded by read
 }
 
 type frame struct {
@@ -29,8 +33,12 @@ type frame struct {
 
 // newClient starts the reader of conn. The reader returns when conn is closed
 // or its stream breaks the protocol.
-func newClient(conn net.Conn, size int) *client {
+func newClient(conn net.Conn, size int) *client { return newClientOf(conn, size, nil) }
+
+// newClientOf is newClient, of a launcher or, with end, of rank 0.
+func newClientOf(conn net.Conn, size int, end func(why string)) *client {
 	c := &client{
+		end:     end,
 		out:     outbox{conn: conn},
 		size:    size,
 		answers: make(chan frame, 1),
@@ -45,17 +53,20 @@ func newClient(conn net.Conn, size int) *client {
 // job, which owns conn. On an error it closes conn: in order, if the launcher had
 // welcomed the rank.
 func joinLauncher(ctx context.Context, conn net.Conn, rank, size int) (*Job, error) {
-	c := newClient(conn, size)
+	return newClient(conn, size).join(ctx, rank, LauncherWeft)
+}
+
+func (c *client) join(ctx context.Context, rank int, launcher string) (*Job, error) {
 	w, err := c.hello(ctx, rank)
 	if err != nil {
-		conn.Close()
+		c.out.conn.Close()
 		<-c.ended
 		return nil, err
 	}
 	j := &Job{
-		Rank: rank, Size: size,
+		Rank: rank, Size: c.size,
 		ID: hex.EncodeToString(w.id[:]), Key: w.key,
-		Launcher: LauncherWeft,
+		Launcher: launcher,
 		boot:     c,
 		events:   c.events,
 	}
@@ -115,7 +126,10 @@ func (c *client) read() {
 			err = c.route(frame{kind, p}, lost)
 		}
 		if err != nil {
-			c.broken = err
+			if c.broken = err; c.end != nil && !c.left && !lost[0] && !c.leaving.Load() {
+				e := &LostError{0, "its connection has ended"}
+				c.events <- Event{0, e}
+			}
 			return
 		}
 	}
@@ -129,6 +143,17 @@ func (c *client) route(f frame, lost []bool) error {
 		if err == nil && !lost[e.Rank] {
 			lost[e.Rank] = true
 			c.events <- Event{e.Rank, e}
+		}
+		return err
+	}
+	switch {
+	case c.end != nil && f.kind == kindBye:
+		c.left = true
+		return nil
+	case c.end != nil && f.kind == kindAbort:
+		_, why, err := parseAbort(f.payload)
+		if err == nil {
+			c.end(why)
 		}
 		return err
 	}
@@ -159,7 +184,7 @@ func (c *client) ask(ctx context.Context, kind frameKind, payload []byte, answer
 		select {
 		case f = <-c.answers:
 		default:
-			return nil, c.end(werr)
+			return nil, c.ending(werr)
 		}
 	}
 	switch f.kind {
@@ -171,9 +196,9 @@ func (c *client) ask(ctx context.Context, kind frameKind, payload []byte, answer
 	return nil, protocolError("answer of kind %d to a frame of kind %d", f.kind, kind)
 }
 
-// end returns the error of a stream that has ended and whose last write
+// ending returns the error of a stream that has ended and whose last write
 // returned werr. Precondition: ended is closed.
-func (c *client) end(werr error) error {
+func (c *client) ending(werr error) error {
 	switch {
 	case errors.Is(c.broken, ErrProtocol):
 		return c.broken
@@ -216,6 +241,7 @@ func (c *client) rest(on bool) error {
 // process has exited. It sends bye after a failed exchange too: the rank still
 // leaves in order.
 func (c *client) leave(bool) error {
+	c.leaving.Store(true)
 	err := c.out.urgent(appendFrame(nil, kindBye, nil))
 	c.out.conn.Close()
 	<-c.ended

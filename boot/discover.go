@@ -65,6 +65,9 @@ func Discover(ctx context.Context) (*Job, error) {
 		}
 		return discoverWeft(ctx, get)
 	}
+	if _, ok := get(envRoot); ok {
+		return discoverRoot(ctx, get)
+	}
 	if err := severalRanks(get); err != nil {
 		return nil, err
 	}
@@ -80,7 +83,7 @@ func Launched() (bool, error) {
 	if alone, err := wantsNone(get); alone || err != nil {
 		return false, err
 	}
-	for _, way := range []string{"PMI_FD", "PMI_PORT", envFD} {
+	for _, way := range []string{"PMI_FD", "PMI_PORT", envFD, envRoot} {
 		if _, ok := get(way); ok {
 			return true, nil
 		}

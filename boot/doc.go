@@ -1,5 +1,5 @@
-// Package boot is how a rank finds its job, and the launcher that starts a job
-// on this machine.
+// Package boot is how a rank finds its job, and the launcher that starts a job,
+// on this machine or on several.
 //
 // It serves two callers. Inside a rank, package mpi calls Discover once at
 // MPI_Init and Job.Close at MPI_Finalize, and package job calls Job.Exchange for
@@ -14,8 +14,10 @@
 //   - WEFT_BOOT=none: a world of one, at the user's request.
 //   - PMI_FD or PMI_PORT: PMI-1, as spoken by Hydra's mpiexec, Slurm's
 //     --mpi=pmi2 and Flux (pmi1.go, pmi1_join.go).
-//   - WEFT_FD: the local launcher of this package, over an inherited socket
+//   - WEFT_FD: the launcher of this package or its agent, over an inherited socket
 //     (frame.go, client.go; the launcher's side is serve.go, rendezvous.go).
+//   - WEFT_ROOT: the ranks meet at rank 0, for launchers that set variables only
+//     (root.go, root_address.go).
 //   - no variable that indicates ranks: a world of one.
 //
 // An environment that indicates several ranks and offers none of these is an
@@ -32,7 +34,7 @@
 // that makes 56 gets (pmi1_leader.go, pmi1_member.go). Every rank takes part in
 // the process manager's barriers, which count ranks.
 //
-// # The local launcher
+// # The launcher
 //
 // Every rank gets one end of a socket pair as file descriptor WEFT_FD, and
 // WEFT_RANK and WEFT_SIZE. The job's id and key travel over that socket only:
@@ -57,4 +59,22 @@
 // escape: those that have left the group (setsid), and, if the launcher is
 // killed with SIGKILL, those that a rank or a wrapper script has started. The
 // kernel's parent-death signal reaches children only.
+//
+// # Agents
+//
+// On other hosts an agent (agent.go) stands between the launcher (fleet.go, remote.go)
+// and the ranks, who can't tell it from the launcher. A Starter names the command that
+// starts it, such as ssh. All goes over the standard streams of that command, as frames
+// (link.go, agent_frames.go): first the setup with the job's key, which is on no command
+// line and in no environment.
+//
+// There is one connection for each host. What its ranks bring to an Exchange goes up in
+// one frame when all of them have come, and the table comes down once. A rank that is gone is
+// told to all agents, with the first round that the rank does not join: so each agent
+// knows by itself which rounds fail. Output goes up in lines, each stream with credit
+// (relay.go), so that a reader who stops reads nothing more and still hears of deaths.
+//
+// Both ends send pings. An agent that hears nothing of the launcher, or whose connection
+// ends, kills its ranks; the launcher takes a host for lost whose agent is silent or
+// gone, with all its ranks. The launcher alone decides when ranks are to be stopped.
 package boot

@@ -13,6 +13,9 @@ const (
 	envRank = "WEFT_RANK" // this rank
 	envSize = "WEFT_SIZE" // ranks in the job
 	envBoot = "WEFT_BOOT" // "none": be a world of one, whatever the other variables say
+
+	envRoot   = "WEFT_ROOT"        // where rank 0 listens, for launchers that only set variables
+	envSecret = "WEFT_SECRET_FILE" // what its ranks know one another by
 )
 
 // pmiVars are removed from the environment before PMI-1 is joined: they
@@ -21,6 +24,8 @@ var pmiVars = []string{
 	"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", "PMI_SPAWNED",
 	"MPI_LOCALNRANKS", "MPI_LOCALRANKID",
 }
+
+const rootRemedy = "set WEFT_ROOT=HOST:PORT, where rank 0 is to listen, and WEFT_SECRET_FILE for all ranks (docs/launch.md)"
 
 const anyRemedy = "start the job with weft run -n N or mpiexec.hydra -n N (or set WEFT_BOOT=none if every process is to be a world of its own)"
 
@@ -36,18 +41,18 @@ type sign struct {
 var signs = []sign{
 	{"PMI_SIZE", "PMI_RANK", "the process manager has set no PMI_FD or PMI_PORT; " + anyRemedy},
 	{"MPI_LOCALNRANKS", "MPI_LOCALRANKID", "Hydra has set no PMI_FD or PMI_PORT; " + anyRemedy},
-	{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpirun offers PMIx only, which Weft does not speak; " + anyRemedy},
-	{"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", anyRemedy},
-	{"JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", anyRemedy},
+	{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpirun offers PMIx only, which Weft does not speak: " + rootRemedy + ", or " + anyRemedy},
+	{"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", rootRemedy + ", or " + anyRemedy},
+	{"JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", rootRemedy + ", or " + anyRemedy},
 	{"FLUX_JOB_SIZE", "FLUX_TASK_RANK", "start with flux run -o pmi=simple; or " + anyRemedy},
-	{"", "PALS_RANKID", anyRemedy},
-	{envSize, envRank, "WEFT_FD is missing: the launcher's socket was not passed on to this process; " + anyRemedy},
+	{"", "PALS_RANKID", "set WEFT_RANK and WEFT_SIZE, and " + rootRemedy + ", or " + anyRemedy},
+	{envSize, envRank, "WEFT_FD is missing, the launcher's socket, which was not passed on to this process, and so is WEFT_ROOT; " + rootRemedy + ", or " + anyRemedy},
 }
 
 // Slurm's variables are checked before pmixSign: srun --mpi=pmix sets both, and
 // Slurm's tell the user more.
 var (
-	slurmRemedy = "start with srun --mpi=pmi2, or " + anyRemedy
+	slurmRemedy = "start with srun --mpi=pmi2, or " + rootRemedy + ", or " + anyRemedy
 	pmixSign    = sign{"", "PMIX_RANK", "PMIx is a protocol that Weft does not speak; " + anyRemedy}
 )
 
@@ -151,7 +156,7 @@ func number(get lookup, name string, least int) (int, error) {
 // name the last is kept, as in os/exec: some programs would read the first,
 // others the last.
 func rankEnv(env []string) []string {
-	seen := map[string]bool{envFD: true, envRank: true, envSize: true, envBoot: true}
+	seen := map[string]bool{envFD: true, envRank: true, envSize: true, envBoot: true, envRoot: true, envSecret: true}
 	for _, v := range pmiVars {
 		seen[v] = true
 	}
@@ -183,4 +188,27 @@ func withoutRseq(env []string) []string {
 		}
 	}
 	return append(env, name+"="+tunable+"=0")
+}
+
+// ofHost are the variables that say something of a host, or of a session there: a rank
+// on another host has those of its agent. A name that ends in _ stands for all that
+// begin so.
+var ofHost = []string{
+	"HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "HOST", "MAIL", "PWD", "OLDPWD", "SHLVL", "_",
+	"SSH_", "XDG_", "DBUS_", "SLURM_", "SLURMD_", "PBS_",
+}
+
+// mergeEnv returns the environment of a rank on another host: what the agent has, and
+// what the launcher has. The launcher's counts, but for what is of a host.
+func mergeEnv(agent, launcher []string) []string {
+	out := append([]string{}, agent...)
+	for _, kv := range launcher {
+		name, _, _ := strings.Cut(kv, "=")
+		if !slices.ContainsFunc(ofHost, func(of string) bool {
+			return name == of || len(of) > 1 && strings.HasSuffix(of, "_") && strings.HasPrefix(name, of)
+		}) {
+			out = append(out, kv)
+		}
+	}
+	return out
 }

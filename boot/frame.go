@@ -22,12 +22,14 @@ import (
 // on, which cores it has. Two kinds
 // come unrequested. After welcome the launcher sends lost for each rank that
 // dies, at once, and for each that has died before. A rank sends abort at any
-// time after hello, even between an offer and its reply. Every frame carries
+// time after hello, even between an offer and its reply. Between the launcher and an
+// agent the same frames go for all ranks of a host: offers bundles what they bring, gone
+// says which rank joins no further round. Every frame carries
 // magic and version, so that garbage and a launcher of another release are
 // recognised at the first frame.
 const (
 	frameMagic0, frameMagic1 = 0xb0, 0x07
-	frameVersion             = 4
+	frameVersion             = 5
 	frameHeader              = 8
 )
 
@@ -43,12 +45,27 @@ const (
 	kindLost    frameKind = 7 // launcher: u32 lost rank, text
 	kindAbort   frameKind = 8 // rank: u8 exit code of the job, text
 	kindRest    frameKind = 9 // rank: u8, 1 if an end of the stream from now on is in order
+
+	// Between the launcher and an agent (agent_frames.go).
+	kindSetup  frameKind = 10 // launcher: setup
+	kindReady  frameKind = 11 // agent: nothing; it can start its ranks
+	kindGo     frameKind = 12 // launcher: nothing; start them
+	kindOffers frameKind = 13 // agent: u64 round, what its ranks bring (appendParts)
+	kindGone   frameKind = 14 // both: gone
+	kindReport frameKind = 15 // agent: report
+	kindSignal frameKind = 16 // launcher: signalTo
+	kindOutput frameKind = 17 // agent: said
+	kindInput  frameKind = 18 // launcher: bytes for rank 0, none at the end
+	kindCredit frameKind = 19 // both: credit
+	kindPing   frameKind = 20 // both: nothing
 )
 
 const (
 	helloLen    = 8
 	welcomeLen  = 8 + 16 + 32
-	maxFailText = 1 << 10 // of fail, lost and abort
+	maxFailText = 1 << 10 // of fail, lost, abort and gone
+	maxSetup    = 16 << 20
+	maxInput    = 32 << 10
 	noRank      = 1<<32 - 1
 )
 
@@ -74,6 +91,24 @@ func maxPayload(kind frameKind, size int) int {
 		return 1 + maxFailText
 	case kindRest:
 		return 1
+	case kindSetup:
+		return maxSetup
+	case kindReady, kindGo, kindPing:
+		return 0
+	case kindOffers:
+		return 8 + maxParts(size)
+	case kindGone:
+		return 12 + maxFailText
+	case kindReport:
+		return 32 + maxReportText
+	case kindSignal:
+		return 6
+	case kindOutput:
+		return 6 + maxLine
+	case kindInput:
+		return maxInput
+	case kindCredit:
+		return 5
 	}
 	return -1
 }

@@ -15,7 +15,8 @@ const MaxExchange = 64 << 10
 
 // Values of Job.Launcher.
 const (
-	LauncherWeft = "weft" // Launch, on this machine
+	LauncherWeft = "weft" // Launch, on this machine or through an agent
+	LauncherRoot = "root" // one that has set variables only: the ranks have met at rank 0
 	LauncherPMI1 = "pmi1" // a process manager that speaks PMI-1
 	LauncherNone = "none" // no launcher: a world of one
 )
@@ -39,7 +40,7 @@ type Job struct {
 	LocalRanks []int    // ranks on this host, this one included, in ascending order
 	Hosts      []uint32 // host of each rank, numbered from 0 in the order of their lowest ranks
 	Cores      int      // cores that the local ranks may run on, all together
-	Launcher   string   // LauncherWeft, LauncherPMI1 or LauncherNone
+	Launcher   string   // LauncherWeft, LauncherRoot, LauncherPMI1 or LauncherNone
 
 	boot   bootstrap
 	events chan Event // closed by Close
@@ -112,15 +113,18 @@ func (j *Job) Exchange(ctx context.Context, mine []byte) ([][]byte, error) {
 // or before Close. A rank that has closed its Job and then exits with code 0 is
 // no event. The channel is the same at each call and closed by Close. It has
 // room for all events of the job, so a rank that does not read it delays no
-// other. Only the local launcher reports events. Local.
+// other. The launcher of this package reports all deaths, and rank 0 of a job of WEFT_ROOT
+// those of ranks whose connection to it ends, its own included, from which on it reports
+// no others. PMI-1 reports none. Local.
 func (j *Job) Events() <-chan Event { return j.events }
 
 // Abort ends every rank of the job, this one included, whatever they are doing.
 // The launcher exits with the exit code code, 0 to 255; any other counts as 255.
 // The local launcher puts why, up to 1024 bytes of it, into the *AbortError of
 // Launch.Run. It sends SIGTERM at once, and SIGKILL a KillGrace later. A PMI-1
-// process manager gets the code only. Without a launcher Abort returns nil, and
-// the caller exits.
+// process manager gets the code only. In a job of WEFT_ROOT the other ranks get SIGTERM,
+// and SIGKILL two seconds later, and the caller exits. Without a launcher Abort returns
+// nil, and the caller exits.
 //
 // Abort returns when the request has been sent, before the launcher has acted,
 // in a few seconds at most. After Close the error is ErrClosed; any other means

@@ -40,9 +40,9 @@ func (j *jobControl) leave() {
 }
 
 // follow stops and continues the ranks with the launcher.
-func (c *crew) follow(s os.Signal, grace *graceTimer) {
+func follow(ranks troop, s os.Signal, grace *graceTimer) {
 	if s == syscall.SIGCONT {
-		c.send(unix.SIGCONT)
+		ranks.send(unix.SIGCONT)
 		grace.resume()
 		return
 	}
@@ -50,7 +50,7 @@ func (c *crew) follow(s os.Signal, grace *graceTimer) {
 	// SIGSTOP can't be caught, not by the ranks either. Threads may run on
 	// until the kernel has stopped the last one; SIGCONT says that the stop is
 	// over.
-	c.send(unix.SIGSTOP)
+	ranks.send(unix.SIGSTOP)
 	grace.pause()
 	unix.Kill(os.Getpid(), unix.SIGSTOP)
 }

@@ -19,7 +19,7 @@ import (
 // the ranks to see that another has failed, and one to exit.
 const DefaultKillGrace = 2 * time.Second
 
-// Launch describes a job on this machine. Run does not change it. A Launch may
+// Launch describes a job, on this machine or on Hosts. Run does not change it. A Launch may
 // be run any number of times, also concurrently if its readers and writers
 // permit that.
 type Launch struct {
@@ -28,6 +28,19 @@ type Launch struct {
 	Args []string // arguments after the program's name
 	Env  []string // "name=value"; nil means the launcher's own environment
 	Bind Bind
+
+	// Hosts, unless nil, are the hosts of the ranks: each gets the next ones, as many as
+	// it has slots. Starter starts an agent on each, over whose standard streams all goes
+	// that the launcher and the ranks there say to each other. Path is looked up on each
+	// host, from Dir, and Env adds to the agent's environment, except for variables of a
+	// host, such as HOME. No rank starts before all agents are there.
+	Hosts   []Host
+	Starter Starter
+	Dir     string // the ranks' folder on the Hosts; "" means that of the launcher
+	// Silence is how long an agent and the launcher may hear nothing of each other
+	// before they take each other for lost; 0 means DefaultSilence, less than 0 for ever.
+	// They send pings. A connection that ends is seen at once.
+	Silence time.Duration
 
 	// Stdin is the input of rank 0; nil means the null device, which the other
 	// ranks always have. A Read that still blocks when the job has ended
@@ -93,12 +106,15 @@ type Launch struct {
 //     the signal of an *Interrupted, and SIGKILL a KillGrace later;
 //   - *LimitError, or the error that kept a rank from starting: no rank is left
 //     running;
+//   - *HostError for each of the Hosts where no rank could be started, or that is lost
+//     with its ranks; no rank is left running on the others, unless the job is to keep
+//     going;
 //   - *OutputError, of Stdout or Stderr.
 //
 // Every rank leads a process group of its own. When the rank exits, the rest of
 // the group is killed; when the launcher dies, the rank is killed.
 func (l *Launch) Run(ctx context.Context) error {
-	if err := checkRanks(l.N); err != nil {
+	if err := checkRanks(l.N, l.Hosts == nil); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -106,6 +122,9 @@ func (l *Launch) Run(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	if l.Hosts != nil {
+		return l.runHosts(ctx, stop)
+	}
 	c, err := l.prepare(stop)
 	if err != nil {
 		return err
@@ -175,9 +194,11 @@ type crew struct {
 	null     *os.File
 	in       *input
 	out, err sink
-	ranks    []*child // those that were started
-	size     int
-	ends     atomic.Uint64 // events so far; each Add gives one its report.order
+	ranks    []*child                                   // those that were started
+	size     int                                        // of the job
+	numbers  []int                                      // of the ranks to start here
+	left     func(rank int, from uint64, reason string) // called when a rank joins no further round; may be nil
+	ends     atomic.Uint64                              // events so far; each Add gives one its report.order
 }
 
 // prepare does all that can fail before the first rank starts. stop is called
@@ -202,6 +223,7 @@ func (l *Launch) prepare(stop func(error)) (*crew, error) {
 		meet:      newRendezvous(l.N),
 		news:      newNews(),
 		size:      l.N,
+		numbers:   upTo(l.N),
 	}
 	if c.grace <= 0 {
 		c.grace = DefaultKillGrace
@@ -232,6 +254,15 @@ func (l *Launch) prepare(stop func(error)) (*crew, error) {
 	}
 	c.out, c.err = l.newSinks(c.null, stop)
 	return c, nil
+}
+
+// upTo is the numbers below n.
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // copied is how many streams of each rank take a pipe.

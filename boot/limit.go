@@ -14,14 +14,14 @@ import (
 // MaxRanks is the most ranks that one Launch starts.
 const MaxRanks = 4096
 
-// checkRanks returns a *LimitError if n ranks are too few or too many. The
-// limit on processes does not bind root (setrlimit(2)). It counts the user's
+// checkRanks returns a *LimitError if n ranks are too few or too many, or, here, more
+// processes than the user may have. The limit on processes does not bind root (setrlimit(2)). It counts the user's
 // other processes too, so a launch that passes may still fail, with an error of
 // the kernel.
-func checkRanks(n int) error {
+func checkRanks(n int, here bool) error {
 	processes := uint64(math.MaxUint64)
 	var r unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NPROC, &r) == nil && os.Geteuid() != 0 {
+	if here && unix.Getrlimit(unix.RLIMIT_NPROC, &r) == nil && os.Geteuid() != 0 {
 		processes = r.Cur
 	}
 	switch {

@@ -14,7 +14,12 @@ import (
 // running tests.
 const roleVar = "BOOT_TEST_ROLE"
 
+// enough is for a test that lets a time pass before which all processes are to have
+// done something: machines are slow.
+const enough = 10 * time.Second
+
 func TestMain(m *testing.M) {
+	eofPatience *= 10 // in the roles, too
 	if role := os.Getenv(roleVar); role != "" {
 		play, ok := roles[role]
 		if !ok {
@@ -34,7 +39,16 @@ var roles map[string]func() error
 
 func init() { // breaks the cycle through playLauncher
 	roles = map[string]func() error{
-		"greet":    playGreet,
+		"agent": func() error { return Agent(os.Stdin, os.Stdout) },
+		"greet": playGreet,
+
+		"agent killer":       playAgentKiller,
+		"abort at":           playAbortAt,
+		"root dies":          playRootDies,
+		"hang parent":        playHangParent,
+		"hear of a host":     playHearOfAHost,
+		"launcher of agents": playLauncherOfAgents,
+
 		"discover": playDiscover,
 		"killed":   playKilled,
 		"early":    playEarly,

@@ -9,10 +9,11 @@ import "sync"
 type news struct {
 	mu   sync.Mutex
 	all  []notice
-	more chan struct{} // closed when all grows
+	more chan struct{}    // closed when all grows
+	also func(*LostError) // unless nil, tells ranks elsewhere of those lost here
 }
 
-// notice is one piece of news, as a frame.
+// notice is one piece of news, as a frame. The rank itself is not told.
 type notice struct {
 	rank  int
 	frame []byte
@@ -20,12 +21,24 @@ type notice struct {
 
 func newNews() *news { return &news{more: make(chan struct{})} }
 
-// lost adds that a rank is gone.
+// lost adds that a rank of this host is gone.
 func (n *news) lost(e *LostError) {
-	f := appendFrame(nil, kindLost, appendLost(nil, e))
+	n.hear(e)
+	if n.also != nil {
+		n.also(e)
+	}
+}
+
+// hear adds that a rank is gone.
+func (n *news) hear(e *LostError) {
+	n.tell(e.Rank, appendFrame(nil, kindLost, appendLost(nil, e)))
+}
+
+// tell adds a frame for all ranks but one.
+func (n *news) tell(but int, frame []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.all = append(n.all, notice{e.Rank, f})
+	n.all = append(n.all, notice{but, frame})
 	close(n.more)
 	n.more = make(chan struct{})
 }

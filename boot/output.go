@@ -38,8 +38,19 @@ func (e *OutputError) Unwrap() error { return e.Err }
 // errStuck is the error of a Write that still blocks after the job was stopped.
 var errStuck = errors.New("its reader takes nothing")
 
-// destination is a writer of the Launch, for one or both streams of the ranks.
-type destination struct {
+// destination takes the output of the ranks: a writer, or, on another host, the
+// connection to the launcher that has the writer.
+type destination interface {
+	// put takes text of a stream in one piece: a line, the beginning of one, or more
+	// of the stream's unfinished line. If text is nil, the stream has ended, and its
+	// unfinished line gets a newline. It borrows text, and may block.
+	put(s *stream, text []byte)
+	// lost returns why output was lost, or nil.
+	lost() error
+}
+
+// writer is a writer of the Launch, for one or both streams of the ranks.
+type writer struct {
 	w     io.Writer
 	lock  *sync.Mutex                 // shared by all writers that are no files: two may write to one place
 	open  *stream                     // whose line is unfinished, or nil; guarded by lock
@@ -50,7 +61,7 @@ type destination struct {
 
 // output copies one stream of all ranks, line by line.
 type output struct {
-	to    *destination
+	to    destination
 	many  bool // several ranks write: a line that is cut off gets a newline
 	label bool // each line begins with its rank
 	early bool // an unfinished line is written after the silence
@@ -64,7 +75,8 @@ type output struct {
 // stream is one stream of one rank.
 type stream struct {
 	out    *output
-	pipe   *os.File // read end
+	rank   int
+	pipe   *os.File // read end; nil at the launcher for a rank of another host
 	prefix string
 }
 
@@ -81,15 +93,22 @@ func (o *output) attach(rank int) (fd int, owned bool, err error) {
 		unix.Close(p[1])
 		return 0, false, fmt.Errorf("open an output pipe: %w", err)
 	}
-	s := &stream{out: o, pipe: os.NewFile(uintptr(p[0]), "rank output")}
-	if o.label {
-		s.prefix = strconv.Itoa(rank) + ": "
-	}
+	s := o.stream(rank)
+	s.pipe = os.NewFile(uintptr(p[0]), "rank output")
 	o.mu.Lock()
 	o.from = append(o.from, s)
 	o.mu.Unlock()
 	o.copies.Go(s.copy)
 	return p[1], true, nil
+}
+
+// stream returns the stream of a rank, without a pipe.
+func (o *output) stream(rank int) *stream {
+	s := &stream{out: o, rank: rank}
+	if o.label {
+		s.prefix = strconv.Itoa(rank) + ": "
+	}
+	return s
 }
 
 // copy passes lines on until the pipe's end of file or drain's deadline. After
@@ -179,12 +198,12 @@ func (s *stream) finish(rest []byte) {
 	}
 }
 
-// put writes text in one Write: a line, the beginning of one, or more of this
-// stream's unfinished line. If text is nil, it writes that line's newline. If
-// another stream's line is unfinished in the same place, its newline comes
-// first where several ranks write or lines have labels.
-func (s *stream) put(text []byte) {
-	d := s.out.to
+func (s *stream) put(text []byte) { s.out.to.put(s, text) }
+
+// put writes text in one Write. If another stream's line is unfinished in the
+// same place, its newline comes first where several ranks write or lines have
+// labels.
+func (d *writer) put(s *stream, text []byte) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	if d.err.Load() != nil || text == nil && d.open != s {
@@ -220,6 +239,13 @@ func (s *stream) put(text []byte) {
 	}
 }
 
+func (d *writer) lost() error {
+	if err := d.err.Load(); err != nil {
+		return err
+	}
+	return nil
+}
+
 // drain waits for the last lines and returns the writer's error. Reads end
 // after patience: a process that has left its rank's process group may hold a
 // pipe open forever. Once the job was stopped, a Write that still blocks after
@@ -246,10 +272,7 @@ func (o *output) drain(patience time.Duration, stopped <-chan struct{}) error {
 			return &OutputError{errStuck}
 		}
 	}
-	if err := o.to.err.Load(); err != nil {
-		return err
-	}
-	return nil
+	return o.to.lost()
 }
 
 // sink is where one stream of the ranks goes.
@@ -268,11 +291,11 @@ func (d direct) drain(time.Duration, <-chan struct{}) error { return nil }
 // *OutputError when the reader of a stream has gone.
 func (l *Launch) newSinks(null *os.File, ended func(error)) (out, err sink) {
 	others := &sync.Mutex{}
-	place := func(w io.Writer) *destination {
+	place := func(w io.Writer) *writer {
 		if _, ok := file(w); ok {
-			return &destination{w: w, lock: &sync.Mutex{}, ended: ended}
+			return &writer{w: w, lock: &sync.Mutex{}, ended: ended}
 		}
-		return &destination{w: w, lock: others, ended: ended}
+		return &writer{w: w, lock: others, ended: ended}
 	}
 	to := place(l.Stdout)
 	out = l.newSink(to, null)
@@ -282,7 +305,7 @@ func (l *Launch) newSinks(null *os.File, ended func(error)) (out, err sink) {
 	return out, l.newSink(to, null)
 }
 
-func (l *Launch) newSink(to *destination, null *os.File) sink {
+func (l *Launch) newSink(to *writer, null *os.File) sink {
 	f, isFile := file(to.w)
 	switch {
 	case to.w == nil:

@@ -270,7 +270,7 @@ func terminal() (master, slave *os.File, err error) {
 // comes as a line of its own.
 func TestALineThatIsInterruptedIsEnded(t *testing.T) {
 	var w writes
-	d := &destination{w: &w, lock: &sync.Mutex{}}
+	d := &writer{w: &w, lock: &sync.Mutex{}}
 	o := &output{to: d, many: true, label: true}
 	a, b := &stream{out: o, prefix: "0: "}, &stream{out: o, prefix: "1: "}
 	a.put([]byte("begun, "))

@@ -67,3 +67,41 @@ func TestWaitersOfARoundHearOfALeaver(t *testing.T) {
 		t.Error(r.err)
 	}
 }
+
+// An agent's rendezvous knows of ranks elsewhere from which round on they do not come,
+// and gets its tables from the launcher's.
+func TestAnAgentsRendezvousFollowsTheLaunchers(t *testing.T) {
+	var full []uint64
+	v := newRendezvousOf(4, 2, func(r *round) { full = append(full, r.number) })
+	join := func(rank int, number uint64) *round {
+		t.Helper()
+		r, err := v.join(rank, number, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	one, two := join(0, 0), join(1, 0)
+	if one != two || resultOf(one) != "wait" || len(full) != 1 {
+		t.Fatalf("%s, full %v", resultOf(one), full)
+	}
+	v.leaveFrom(3, 1, "left") // it has joined round 0
+	if resultOf(one) != "wait" {
+		t.Fatal("round 0 fails for a rank that has joined it")
+	}
+	if err := v.settle(1, []byte("t")); !errors.Is(err, ErrProtocol) {
+		t.Errorf("a table of the next round: %v", err)
+	}
+	if err := v.settle(0, []byte("t")); err != nil || resultOf(one) != "table" || string(one.table) != "t" {
+		t.Fatalf("%v, %s", err, resultOf(one))
+	}
+	if r := join(1, 1); resultOf(r) != "lost 3" {
+		t.Errorf("round 1: %s", resultOf(r))
+	}
+	if from, first := v.leave(0, "left too"); from != 1 || !first {
+		t.Errorf("rank 0 joins up to round %d, first %t", from, first)
+	}
+	if v.leaveFrom(3, 0, "again") || len(full) != 1 {
+		t.Errorf("a second reason counts, or a round that has failed is offered: %v", full)
+	}
+}

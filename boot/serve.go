@@ -10,15 +10,16 @@ import (
 
 // eofPatience is how long the launcher waits for the exit of a rank that has
 // closed its connection: the exit status is a better reason to give to the
-// other ranks.
-const eofPatience = 200 * time.Millisecond
+// other ranks. It is a variable so that in tests it is enough whatever else the
+// machine does.
+var eofPatience = 200 * time.Millisecond
 
-// session is the launcher's side of one rank's connection. One goroutine reads
+// session is the launcher's side, or that of rank 0 (root.go), of one rank's connection. One goroutine reads
 // and never writes, so that an abort is read at any time. Another, the teller,
 // writes replies and news.
 type session struct {
 	rank  int
-	conn  *net.UnixConn
+	conn  net.Conn
 	meet  *rendezvous
 	news  *news
 	greet welcome
@@ -26,6 +27,8 @@ type session struct {
 	onAbort func(code byte, why string)
 	// exited is closed once the rank's process has exited.
 	exited <-chan struct{}
+	// onLeave, unless nil, is called once, when the rank joins no further round.
+	onLeave func(from uint64, reason string)
 
 	rounds chan *round   // joined by the rank; the teller sends the result
 	over   chan struct{} // closed when the teller is to return
@@ -37,7 +40,7 @@ type session struct {
 	broken              error // why the rank's stream is read no further; an ErrProtocol
 }
 
-func newSession(conn *net.UnixConn, greet welcome, meet *rendezvous, news *news, exited <-chan struct{}) *session {
+func newSession(conn net.Conn, greet welcome, meet *rendezvous, news *news, exited <-chan struct{}) *session {
 	return &session{
 		rank: int(greet.rank), conn: conn, meet: meet, news: news, greet: greet, exited: exited,
 		rounds: make(chan *round, 1), over: make(chan struct{}),
@@ -52,22 +55,29 @@ func (s *session) serve() {
 	switch {
 	case err == nil:
 		s.bye = true
-		s.meet.leave(s.rank, "has left the job in order")
+		s.leave("has left the job in order")
 	case errors.Is(err, ErrProtocol):
 		s.broken = err
-		s.meet.leave(s.rank, "sent garbage to the launcher")
+		s.leave("sent garbage to the launcher")
 		s.conn.SetWriteDeadline(time.Now().Add(leaveTimeout)) // the rank may have stopped reading
 	default:
 		select {
 		case <-s.exited: // the caller knows the reason
 		case <-time.After(eofPatience):
-			s.meet.leave(s.rank, "closed its connection to the launcher")
+			s.leave("closed its connection to the launcher")
 		}
 	}
 	close(s.over)
 	s.teller.Wait()
 	if s.broken != nil {
 		s.write(appendFrame(nil, kindFail, appendFail(nil, s.broken)))
+	}
+}
+
+// leave records that the rank joins no further round.
+func (s *session) leave(reason string) {
+	if from, first := s.meet.leave(s.rank, reason); first && s.onLeave != nil {
+		s.onLeave(from, reason)
 	}
 }
 

@@ -23,6 +23,7 @@ type child struct {
 	rank    int
 	pid     int
 	pidfd   *os.File // non-blocking, so that waiting takes no thread
+	conn    *net.UnixConn
 	session *session
 	exited  chan struct{} // closed once the process has been reaped
 	served  chan struct{} // closed once the session's serve has returned
@@ -48,13 +49,14 @@ func (c *crew) spawn(ctx context.Context, started chan<- error, release <-chan s
 	if c.slack > 0 {
 		setTimerSlack(uintptr(c.slack))
 	}
-	for rank := 0; rank < c.size && err == nil; rank++ {
+	for i := 0; i < len(c.numbers) && err == nil; i++ {
+		rank := c.numbers[i]
 		if ctx.Err() != nil {
 			err = fmt.Errorf("boot: launch: %w", ended(ctx))
 			break
 		}
-		if err = c.start(rank); err != nil {
-			err = fmt.Errorf("boot: start rank %d (%s): %w", rank, c.path, tooManyFiles(err, c.size, rank))
+		if err = c.start(i, rank); err != nil {
+			err = fmt.Errorf("boot: start rank %d (%s): %w", rank, c.path, tooManyFiles(err, len(c.numbers), i))
 		}
 	}
 	c.in.started()
@@ -69,8 +71,8 @@ func (c *crew) spawn(ctx context.Context, started chan<- error, release <-chan s
 	} // else the thread, bound to one core, ends with its goroutine
 }
 
-// start starts one rank on the calling thread.
-func (c *crew) start(rank int) error {
+// start starts one rank, the i-th of this host, on the calling thread.
+func (c *crew) start(i, rank int) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("open its socket: %w", err)
@@ -80,7 +82,7 @@ func (c *crew) start(rank int) error {
 	if err != nil {
 		return fmt.Errorf("open its socket: %w", err)
 	}
-	pid, pidfd, err := c.fork(rank, pair[1])
+	pid, pidfd, err := c.fork(i, rank, pair[1])
 	if err != nil {
 		conn.Close()
 		return err
@@ -88,9 +90,14 @@ func (c *crew) start(rank int) error {
 	greet := c.greet
 	greet.rank = uint32(rank)
 	exited := make(chan struct{})
+	s := newSession(conn, greet, c.meet, c.news, exited)
+	if c.left != nil {
+		s.onLeave = func(from uint64, reason string) { c.left(rank, from, reason) }
+	}
 	c.ranks = append(c.ranks, &child{
 		rank: rank, pid: pid, pidfd: pidfd,
-		session: newSession(conn, greet, c.meet, c.news, exited),
+		conn:    conn,
+		session: s,
 		exited:  exited,
 		served:  make(chan struct{}),
 		ends:    &c.ends,
@@ -109,13 +116,13 @@ func launcherConn(fd int) (*net.UnixConn, error) {
 	return conn.(*net.UnixConn), nil
 }
 
-// fork starts the program of one rank with sock as its descriptor rankFD.
-func (c *crew) fork(rank, sock int) (pid int, pidfd *os.File, err error) {
+// fork starts the program of one rank, the i-th of this host, with sock as its descriptor rankFD.
+func (c *crew) fork(i, rank, sock int) (pid int, pidfd *os.File, err error) {
 	files := []uintptr{c.null.Fd(), 0, 0, uintptr(sock)}
 	if rank == 0 {
 		files[0] = uintptr(c.in.fd)
 	}
-	for i, s := range []sink{c.out, c.err} {
+	for stream, s := range []sink{c.out, c.err} {
 		fd, owned, err := s.attach(rank)
 		if err != nil {
 			return 0, nil, err
@@ -123,10 +130,10 @@ func (c *crew) fork(rank, sock int) (pid int, pidfd *os.File, err error) {
 		if owned {
 			defer unix.Close(fd)
 		}
-		files[1+i] = uintptr(fd)
+		files[1+stream] = uintptr(fd)
 	}
 	if c.bound {
-		core := c.cores[rank%len(c.cores)]
+		core := c.cores[i%len(c.cores)]
 		if err := bindThread(core); err != nil {
 			return 0, nil, fmt.Errorf("bind to core %d: %w (a rank that is not bound needs no permission: --bind none, BindNone)", core, err)
 		}

@@ -14,11 +14,36 @@ import (
 // breaks the protocol, and that it has exited.
 const maxReports = 3
 
-// attend serves the ranks until all have exited. It stops them in steps once a
-// rank aborts the job, ctx ends or, unless the job is to keep going, a rank
-// fails. The errors are those of ctx and of ranks that were not told to exit,
-// in their order.
+// troop is the ranks of a job as the one who stops them sees them.
+type troop interface {
+	// end tells all ranks that still run to exit, by a signal: what they then fail of
+	// counts no more.
+	end(sig unix.Signal)
+	// send sends a signal to all ranks that have not exited.
+	send(sig unix.Signal)
+	// kill ends one rank, whose failure counts no more.
+	kill(rank int)
+	// drop gives up the ranks that SIGKILL has not ended.
+	drop()
+}
+
+// supervision is the end of a job: who ends, and who is to end because of that.
+type supervision struct {
+	troop
+	live      int // ranks
+	reports   <-chan report
+	order     func() uint64 // of an event that happens now
+	grace     time.Duration
+	keepGoing bool
+}
+
+// attend serves the ranks until all have exited; see supervise.
 func (c *crew) attend(ctx context.Context, control *jobControl) error {
+	return c.watch().supervise(ctx, control)
+}
+
+// watch begins to serve the ranks.
+func (c *crew) watch() *supervision {
 	reports := make(chan report, maxReports*len(c.ranks))
 	for _, r := range c.ranks {
 		r.session.onAbort = func(code byte, why string) {
@@ -27,6 +52,15 @@ func (c *crew) attend(ctx context.Context, control *jobControl) error {
 		go r.serve(reports)
 		go r.reap(reports)
 	}
+	order := func() uint64 { return c.ends.Add(1) }
+	return &supervision{troop: c, live: len(c.ranks), reports: reports, order: order, grace: c.grace, keepGoing: c.keepGoing}
+}
+
+// supervise waits until all ranks have exited. It stops them in steps once a
+// rank aborts the job, ctx ends or, unless the job is to keep going, a rank
+// fails. The errors are those of ctx and of ranks that were not told to exit,
+// in their order.
+func (v *supervision) supervise(ctx context.Context, control *jobControl) error {
 	var (
 		failed   = failures{}
 		stopping bool   // grace runs, or the ranks have been told to exit
@@ -38,16 +72,19 @@ func (c *crew) attend(ctx context.Context, control *jobControl) error {
 	defer grace.timer.Stop()
 	then := func(f func()) {
 		stopping, step = true, f
-		grace.reset(c.grace)
+		grace.reset(v.grace)
 	}
 	end := func(sig unix.Signal) {
 		told = true
-		c.end(sig)
-		then(func() { c.end(unix.SIGKILL) })
+		v.end(sig)
+		then(func() {
+			v.end(unix.SIGKILL)
+			then(v.drop)
+		})
 	}
-	for live := len(c.ranks); live > 0; {
+	for live := v.live; live > 0; {
 		select {
-		case r := <-reports:
+		case r := <-v.reports:
 			if r.ended {
 				live--
 			}
@@ -60,17 +97,16 @@ func (c *crew) attend(ctx context.Context, control *jobControl) error {
 			case told:
 			case aborts:
 				end(unix.SIGTERM)
-			case c.keepGoing && !r.ended:
+			case v.keepGoing && !r.ended && r.rank >= 0:
 				// The rank has broken the protocol and still runs. The others
 				// wait for the news of its death, so the launcher kills it.
-				c.ranks[r.rank].tell()
-				c.ranks[r.rank].send(unix.SIGKILL)
-			case !c.keepGoing && !stopping:
+				v.kill(r.rank)
+			case !v.keepGoing && !stopping:
 				then(func() { end(unix.SIGTERM) })
 			}
 		case <-done:
 			done = nil
-			failed.add(report{rank: theJob, order: c.ends.Add(1), err: fmt.Errorf("boot: job stopped: %w", ended(ctx))})
+			failed.add(report{rank: theJob, order: v.order(), err: fmt.Errorf("boot: job stopped: %w", ended(ctx))})
 			sig := unix.SIGTERM
 			if by, ok := errors.AsType[*Interrupted](context.Cause(ctx)); ok {
 				sig = by.Signal
@@ -80,7 +116,7 @@ func (c *crew) attend(ctx context.Context, control *jobControl) error {
 			grace.armed = false
 			step()
 		case s := <-control.got:
-			c.follow(s, grace)
+			follow(v, s, grace)
 		}
 	}
 	return failed.join()
@@ -101,6 +137,19 @@ func (c *crew) end(sig unix.Signal) {
 	}
 	c.send(sig)
 }
+
+// kill ends one rank.
+func (c *crew) kill(rank int) {
+	for _, r := range c.ranks {
+		if r.rank == rank {
+			r.tell()
+			r.send(unix.SIGKILL)
+		}
+	}
+}
+
+// drop does nothing: the kernel ends what it was told to kill.
+func (c *crew) drop() {}
 
 // send sends a signal to all ranks that have not exited.
 func (c *crew) send(sig unix.Signal) {
@@ -155,8 +204,8 @@ func (r *child) reap(reports chan<- report) {
 	close(r.exited)
 	// The bytes that the rank has sent can still be read; after them comes an
 	// end of file, even if another process holds the rank's socket open.
-	r.session.conn.CloseRead()
-	r.session.conn.SetWriteDeadline(time.Unix(1, 0))
+	r.conn.CloseRead()
+	r.conn.SetWriteDeadline(time.Unix(1, 0))
 	<-r.served
 	if err != nil {
 		err = &ExitError{Rank: r.rank, Code: -1, Err: err}
@@ -167,8 +216,9 @@ func (r *child) reap(reports chan<- report) {
 	if e, ok := errors.AsType[*ExitError](err); ok {
 		reason = e.how()
 	}
-	r.session.meet.leave(r.rank, reason)
-	if err != nil || !r.session.bye {
+	died := err != nil || !r.session.bye
+	r.session.leave(reason)
+	if died {
 		r.session.news.lost(&LostError{r.rank, reason})
 	}
 	if r.wasTold() {

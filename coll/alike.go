@@ -22,7 +22,7 @@ func alike(call Call, s *Shape) (a Alike) {
 		a = Alike(min(s.Root+1, 1<<alikeRoot-1)) << alikeBytes
 	}
 	switch call {
-	case Barrier, Gatherv, Scatterv, Allgatherv, Alltoallv:
+	case Barrier, Gatherv, Scatterv, Allgatherv, Alltoallv, Alltoallw:
 		return a
 	}
 	return a | Alike(min(s.Count*s.Bytes+1, 1<<alikeBytes-1))

@@ -8,9 +8,9 @@ import (
 // What ranks of one call give alike is the same at all of them, and differs where the
 // root or the length does.
 func TestAlikeTellsRootsAndLengths(t *testing.T) {
-	for call := Barrier; call <= Exscan; call++ {
+	for call := Barrier; call <= LastCall; call++ {
 		rooted := call == Bcast || call == Gather || call == Gatherv || call == Scatter || call == Scatterv || call == Reduce
-		long := call != Barrier && call != Gatherv && call != Scatterv && call != Allgatherv && call != Alltoallv
+		long := call != Barrier && call != Gatherv && call != Scatterv && call != Allgatherv && call != Alltoallv && call != Alltoallw
 		shape := func(rank, root, count int) *Shape {
 			counts, displs := []int{count, count, count}, []int{0, count, 2 * count}
 			return &Shape{Rank: rank, Size: 3, Root: root, Count: count, Bytes: 8, Commutes: true,
@@ -56,7 +56,8 @@ func TestNothingIsAlikeBetweenGroups(t *testing.T) {
 
 func TestCallsHaveNames(t *testing.T) {
 	for call, want := range map[Call]string{Barrier: "Barrier", Exscan: "Exscan", Dup: "Dup", Split: "Split", Create: "Create", Finalize: "Finalize",
-		0: "call 0", 16: "call 16", Merge: "Merge", IntercommCreate: "IntercommCreate", 25: "call 25", 255: "call 255"} {
+		Alltoallw: "Alltoallw",
+		0:         "call 0", 17: "call 17", Merge: "Merge", IntercommCreate: "IntercommCreate", 25: "call 25", 255: "call 255"} {
 		if got := call.String(); got != want {
 			t.Errorf("%d is %q, want %q", uint8(call), got, want)
 		}

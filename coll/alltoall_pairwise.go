@@ -1,6 +1,6 @@
 package coll
 
-// alltoallPairwise is Alltoallv too. Each round has one message to a rank and one
+// alltoallPairwise is Alltoallv and Alltoallw too. Each round has one message to a rank and one
 // from a rank.
 var alltoallPairwise = Algorithm{"pairwise",
 	func(s *Shape) bool { return within(s) && !s.InPlace },

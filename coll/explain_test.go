@@ -30,7 +30,7 @@ func TestRulesSayWhatChooseDoes(t *testing.T) {
 		}
 		told[e.Call] = append(told[e.Call], e)
 	}
-	for call := Barrier; call <= Exscan; call++ {
+	for call := Barrier; call <= LastCall; call++ {
 		names := Algorithms(call)
 		if len(told[call]) != len(names) {
 			t.Fatalf("%v has %d algorithms and %d are told", call, len(names), len(told[call]))

@@ -1,6 +1,6 @@
 package coll
 
-// interAlltoall is pairwise, and Alltoallv too. The smaller group takes part as if
+// interAlltoall is pairwise, and Alltoallv and Alltoallw too. The smaller group takes part as if
 // it had as many ranks as the larger one (MPI-4.0 §6.8).
 var interAlltoall = Algorithm{"inter-pairwise", between, func(s *Shape) Plan {
 	var d draft

@@ -7,10 +7,11 @@ import "fmt"
 // that the plans of all ranks can be run, and proved right, in one goroutine. A
 // Plan does not change once it is made, and is safe for concurrent use.
 type Plan struct {
-	Steps []Step
-	Temp  int   // elements of temporary memory (Temp)
-	By    uint8 // the algorithm: its place in Algorithms of the call
-	Alike       // of the call
+	Steps  []Step
+	Temp   int   // elements of temporary memory (Temp)
+	By     uint8 // the algorithm: its place in Algorithms of the call
+	Direct bool  // messages are packed from memory with gaps, or unpacked to it
+	Alike        // of the call
 }
 
 // Step is one step of a plan. Which fields it uses depends on Do.
@@ -36,7 +37,8 @@ const (
 	// Combine sets To = A ⊕ B element by element. A holds the operands of lower
 	// ranks. To is A, or B, or overlaps neither. The three are equally long.
 	Combine
-	// Copy sets To = A. The two are equally long and do not overlap.
+	// Copy sets To = A. The two are equally long and do not overlap. Only Copy uses
+	// memory with gaps, and Send and Recv of a plan that is Direct.
 	Copy
 )
 
@@ -90,6 +92,8 @@ type Shape struct {
 	// own block stays in In, and its Out is not used. Gather(v), Scatter(v) and
 	// Reduce: at the root only. Never between two groups, nor in Bcast.
 	InPlace bool
+	// Gaps is of the rank's own memory, and has no effect on its messages.
+	Gaps Gaps
 }
 
 // Values of Shape.Root in a call between two groups (MPI-4.0 §6.2.3).
@@ -119,12 +123,15 @@ const (
 	ReduceScatterBlock
 	Scan
 	Exscan
+	Alltoallw // with the shape of an Alltoallv
+
+	LastCall = Alltoallw
 )
 
 var callNames = [...]string{Barrier: "Barrier", Bcast: "Bcast", Gather: "Gather", Gatherv: "Gatherv",
 	Scatter: "Scatter", Scatterv: "Scatterv", Allgather: "Allgather", Allgatherv: "Allgatherv",
 	Alltoall: "Alltoall", Alltoallv: "Alltoallv", Reduce: "Reduce", Allreduce: "Allreduce",
-	ReduceScatterBlock: "ReduceScatterBlock", Scan: "Scan", Exscan: "Exscan"}
+	ReduceScatterBlock: "ReduceScatterBlock", Scan: "Scan", Exscan: "Exscan", Alltoallw: "Alltoallw"}
 
 // Calls that have a place among the others and no plan of their own. Their names are
 // those of package mpi.
@@ -148,7 +155,7 @@ func (c Call) String() string {
 }
 
 // Known reports whether the call has plans.
-func (c Call) Known() bool { return c >= Barrier && c <= Exscan }
+func (c Call) Known() bool { return c >= Barrier && c <= LastCall }
 
 // Algorithm is one way to carry out a call.
 type Algorithm struct {

@@ -61,10 +61,10 @@ func text(p Plan) string {
 
 // A rank alone copies its input, once, or does nothing.
 func TestPlansOfOneRankOnlyCopy(t *testing.T) {
-	for call := Barrier; call <= Exscan; call++ {
+	for call := Barrier; call <= LastCall; call++ {
 		for _, inPlace := range []bool{false, true} {
 			s := Shape{Size: 1, Count: 3, Bytes: 8, InPlace: inPlace}
-			if call == Gatherv || call == Scatterv || call == Allgatherv || call == Alltoallv {
+			if call == Gatherv || call == Scatterv || call == Allgatherv || call == Alltoallv || call == Alltoallw {
 				s.Counts, s.Displs = []int{3}, []int{0}
 				s.RecvCounts, s.RecvDispls = s.Counts, s.Displs
 			}
@@ -112,7 +112,7 @@ func TestChooseGoesByRanksAndBytes(t *testing.T) {
 
 // A name says which algorithm of a call is meant, and every shape has one.
 func TestEveryCallHasAlgorithmsOfDifferentNames(t *testing.T) {
-	for call := Barrier; call <= Exscan; call++ {
+	for call := Barrier; call <= LastCall; call++ {
 		var names []string
 		for _, a := range Algorithms(call) {
 			if slices.Contains(names, a.Name) {

@@ -26,6 +26,7 @@ var rules = [...][]rule{
 	ReduceScatterBlock: {{&reduceScatterTree, 5, 256}, {&reduceScatterPairwise, 0, 0}, {&interReduceScatter, 0, 0}},
 	Scan:               {{&scanDoubling, 0, 0}},
 	Exscan:             {{&exscan123, 0, 0}},
+	Alltoallw:          {{&alltoallPairwise, 0, 0}, {&alltoallInPlace, 0, 0}, {&interAlltoall, 0, 0}},
 }
 
 // Algorithms returns the algorithms of a call, the preferred first. The caller may
@@ -62,6 +63,9 @@ func choose(call Call, s *Shape) int {
 func Make(call Call, s *Shape) Plan {
 	i := choose(call, s)
 	p := rules[call][i].Plan(s)
+	if s.Gaps != 0 {
+		p = p.withGaps(s.Gaps, shortGaps/max(s.Bytes, 1))
+	}
 	p.By, p.Alike = uint8(i), alike(call, s)
 	return p
 }

@@ -57,7 +57,7 @@ func (c trial) prepare(p *place, t *terms) (elements int) {
 		return c.length(p.i, 0)
 	case Scatter, Scatterv:
 		return c.scattered(p, t, root, gets)
-	case Alltoall, Alltoallv:
+	case Alltoall, Alltoallv, Alltoallw:
 		return c.exchanged(p, t)
 	}
 	return 0

@@ -30,6 +30,8 @@ type runner struct {
 	hears   set  // from the next Wait on
 	used    int  // of Temp
 	signals bool // messages of no bytes are the call's
+	gaps    Gaps
+	direct  bool // a message is in memory with gaps
 }
 
 // A message is one end, or both once they have met.
@@ -83,6 +85,8 @@ func (m *machine) run() error {
 			return fmt.Errorf("rank %d does not wait for what it has started: %v", i, r.plan.Steps)
 		case r.used != r.plan.Temp:
 			return fmt.Errorf("rank %d uses %d of %d temporary elements", i, r.used, r.plan.Temp)
+		case r.direct != r.plan.Direct:
+			return fmt.Errorf("rank %d: messages in memory with gaps: %t, the plan says %t", i, r.direct, r.plan.Direct)
 		}
 	}
 	return nil
@@ -112,6 +116,12 @@ func (m *machine) work(i int) {
 }
 
 func (m *machine) step(i int, r *runner, s Step) error {
+	switch inGaps := r.gaps.has(s.A.Mem) || r.gaps.has(s.B.Mem) || r.gaps.has(s.To.Mem); {
+	case inGaps && s.Do == Combine:
+		return fmt.Errorf("memory with gaps is combined")
+	case inGaps && s.Do != Copy:
+		r.direct = true
+	}
 	switch s.Do {
 	case Send:
 		if _, err := r.read(s.A); err != nil {

@@ -39,6 +39,9 @@ func TestSymbolicMachineRejectsMistakes(t *testing.T) {
 		{"operands of unequal lengths", "unequal or no lengths", []Step{{Do: Combine, A: Ref{In, 0, 1}, B: in, To: out}}, nil, 0},
 		{"too much temporary memory", "uses 0 of 2", []Step{move}, nil, 2},
 		{"no such peer", "there is no peer", []Step{{Do: Send, Peer: 2, A: in}}, nil, 0},
+		{"gaps: right", "", []Step{send, recv, wait, {Do: Copy, A: in, To: temp}, {Do: Combine, A: temp, B: out, To: temp}}, nil, 2},
+		{"gaps: combined", "gaps is combined", []Step{send, recv, wait, sum}, nil, 0},
+		{"gaps: direct, and does not say so", "the plan says false", []Step{send, {Do: Recv, To: temp}, wait}, nil, 2},
 	} {
 		if c.b == nil {
 			c.b = c.a
@@ -50,7 +53,10 @@ func TestSymbolicMachineRejectsMistakes(t *testing.T) {
 		terms := newTerms(2, 2)
 		m := newMachine(shapes, 2, terms)
 		for rank, steps := range [2][]Step{c.a, c.b} {
-			m.ranks[rank].plan = Plan{Temp: c.temp}
+			m.ranks[rank].plan = Plan{Temp: c.temp, Direct: c.what == "gaps: right"}
+			if strings.HasPrefix(c.what, "gaps") {
+				m.ranks[rank].gaps = GapsIn
+			}
 			for _, s := range steps {
 				if s.Peer == 0 && (s.Do == Send || s.Do == Recv) {
 					s.Peer = 1 - rank

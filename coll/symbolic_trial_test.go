@@ -3,6 +3,7 @@ package coll
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -15,6 +16,7 @@ type trial struct {
 	count    int    // of elements; the v-forms have up to so many
 	inPlace  int    // at none, all, or some of the ranks
 	commutes bool
+	gaps     bool // in the memory of most ranks
 }
 
 const (
@@ -24,8 +26,8 @@ const (
 )
 
 func (c trial) String() string {
-	return fmt.Sprintf("%v by %s of %v ranks, root %d, count %d, in place %d, commutes %v",
-		c.call, c.alg.Name, c.sizes, c.root, c.count, c.inPlace, c.commutes)
+	return fmt.Sprintf("%v by %s of %v ranks, root %d, count %d, in place %d, commutes %v, gaps %v",
+		c.call, c.alg.Name, c.sizes, c.root, c.count, c.inPlace, c.commutes, c.gaps)
 }
 
 // A want is what a cell of Out has to hold in the end: what it held before, or the
@@ -94,10 +96,10 @@ func (c Call) oneIn() bool { return c == Bcast || c == Scatter || c == Scatterv 
 
 func (c Call) oneOut() bool { return c == Gather || c == Gatherv || c == Reduce }
 
-func (c Call) reduces() bool { return c >= Reduce }
+func (c Call) reduces() bool { return c >= Reduce && c <= Exscan }
 
 func (c Call) varies() bool {
-	return c == Gatherv || c == Scatterv || c == Allgatherv || c == Alltoallv
+	return c == Gatherv || c == Scatterv || c == Allgatherv || c == Alltoallv || c == Alltoallw
 }
 
 // length is that of the block of a rank, or of one from rank i to rank j.
@@ -178,6 +180,12 @@ func (c trial) run() error {
 		}
 		r := m.ranks[i]
 		r.plan = c.alg.Plan(p.shape)
+		if c.gaps {
+			most := 0
+			if r.gaps, most = c.gapsOf(i); r.gaps != 0 {
+				r.plan = r.plan.withGaps(r.gaps, most)
+			}
+		}
 		r.mem = [4][]term{In: p.in, Out: p.out, Temp: blank(r.plan.Temp)}
 		if r.signals = c.call == Barrier; !r.signals && c.count == 0 && len(r.plan.Steps) > 0 {
 			return fmt.Errorf("rank %d does something though there are no elements: %v", i, r.plan.Steps)
@@ -188,6 +196,16 @@ func (c trial) run() error {
 		return err
 	}
 	return c.check(m, all)
+}
+
+// gapsOf is which memory of a rank has gaps, and what counts as short there. All
+// combinations come at all ranks, for one root and count or another.
+func (c trial) gapsOf(i int) (g Gaps, most int) {
+	x := i + c.root + c.count
+	if x/4%2 == 1 {
+		most = math.MaxInt
+	}
+	return Gaps(3 - x%4), most
 }
 
 func (c trial) check(m *machine, all []*place) error {

@@ -15,7 +15,7 @@ import (
 // in the library's context from that call on, and starts nothing there any more:
 // the call, or the next one, fails at every rank with the same cause. A death
 // needs no Abort, since every rank learns of it and fails. A rank that leaves in
-// order does: only who needs it fails.
+// order does, and one that this rank can't connect to: others may not learn of it.
 
 // CallError is the error of collective calls after one has failed at another
 // rank.
@@ -72,11 +72,17 @@ func (c *Comm) failOwned(seq uint32, err error) error {
 	}
 	c.breakFrom(seq, err)
 	switch {
-	case errors.Is(err, fabric.ErrPeerDown) && !errors.Is(err, fabric.ErrPeerLeft), errors.Is(err, fabric.ErrClosed):
+	case allLearn(err), errors.Is(err, fabric.ErrClosed):
 	default:
 		c.tellAbort(seq, err)
 	}
 	return err
+}
+
+// allLearn reports whether err is about a death, of which every rank learns. Of a rank
+// that has left in order, or that this one can't connect to, others may not.
+func allLearn(err error) bool {
+	return errors.Is(err, fabric.ErrPeerDown) && !errors.Is(err, fabric.ErrPeerLeft) && !errors.Is(err, fabric.ErrUnreachable)
 }
 
 // breakFrom ends the communicator's collective calls from number seq on, if an earlier

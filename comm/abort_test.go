@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/weft-mpi/weft/coll"
@@ -235,5 +236,57 @@ func TestAMeetingThatWasBrokenOffByARankThatHasLeftIsPassedOn(t *testing.T) {
 			}
 			return nil
 		}))
+	}
+}
+
+// unreaching is a domain that can't connect to a rank, which others can.
+type unreaching struct {
+	fabric.Domain
+	peer fabric.Peer
+}
+
+func (d unreaching) Connect(p fabric.Peer, addr []byte) (fabric.Endpoint, error) {
+	if p == d.peer {
+		return nil, errors.New("refused")
+	}
+	return d.Domain.Connect(p, addr)
+}
+
+// A rank that can't connect to another tells those who wait for it: they may never need
+// the other, and no launcher says that it is dead.
+func TestARankThatCannotConnectEndsTheCallAtAllRanks(t *testing.T) {
+	for name, call := range map[string]func(ctx context.Context, in *Instance) error{
+		"a barrier": func(ctx context.Context, in *Instance) error { return in.World.Barrier(ctx, false) },
+		"a collective call": func(ctx context.Context, in *Instance) error {
+			return in.World.Collective(ctx, coll.Allreduce, chain(in.World.Rank, 3, 1), &Operands{In: words(1, 1), Out: make([]byte, 8), Elem: 8, Combine: digits})
+		},
+		"a creation": func(ctx context.Context, in *Instance) error {
+			_, err := in.Meet(ctx, Meeting{Key: "all", Own: group.All(3)})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := over(t, 3, func(int) func() uint32 { return nil }, func(rank int, d fabric.Domain) fabric.Domain {
+				if rank == 0 {
+					d = unreaching{d, 1}
+				}
+				return d
+			})
+			errs := each(all, func(ctx context.Context, in *Instance) error {
+				ctx, cancel := context.WithTimeout(ctx, patience/10)
+				defer cancel()
+				if in.World.Rank == 1 {
+					return nil // is there, and calls nothing
+				}
+				err := call(ctx, in)
+				if ctx.Err() != nil {
+					t.Errorf("rank %d has waited for ever", in.World.Rank)
+				}
+				return err
+			})
+			if !errors.Is(errs[0], fabric.ErrUnreachable) || errs[2] == nil || !strings.Contains(errs[2].Error(), "rank 0 of the job has failed") && !strings.Contains(errs[2].Error(), "refused") {
+				t.Errorf("the errors are %v and %v", errs[0], errs[2])
+			}
+		})
 	}
 }

@@ -4,6 +4,14 @@ package comm
 
 import "github.com/weft-mpi/weft/internal/planted"
 
+// treeBugs are those of the barrier of a tree.
+var treeBugs = planted.List{
+	{"a rank does not wait for the one above", "comm/barrier.go",
+		"\t\tall = append(all, hop{above, false})\n", "", "TestABarrierByATree"},
+	{"a rank does not wait for those below it", "comm/barrier.go",
+		"\t\t\tall = append(all, hop{below, false})\n", "\t\t\t_ = below\n", "TestABarrierByATree"},
+}
+
 // countBugs are those that make a counter wrong and change nothing else.
 var countBugs = planted.List{
 	{"a barrier by flags is not counted", "comm/barrier.go",

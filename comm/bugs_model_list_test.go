@@ -90,7 +90,7 @@ var modelBugs = []bug{
 	{"who leaves amid calls counts as dead", "comm/abort.go",
 		" && !errors.Is(err, fabric.ErrPeerLeft)", "", 1000},
 	{"a freed communicator's context stays forbidden", "comm/lifetime.go",
-		"\t\tc.freed = true\n", "", 1000},
+		"\tc.freed = true\n", "", 1000},
 	// Contexts, and deaths in them.
 	{"a long message is sent to a call that a death has ended", "pt2pt/send.go",
 		"\tif e.dead != nil {\n\t\tif cid", "\tif e.dead != nil && e.shut < 0 {\n\t\tif cid", 1000},

@@ -45,7 +45,17 @@ func TestPlantedBugsOfMeetings(t *testing.T) {
 	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, meetingBugs)
 }
 
+// The tests of the barrier of a tree find the bugs in it.
+func TestPlantedBugsOfTrees(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "1m"}}.Hunt(t, treeBugs)
+}
+
 // The tests of counters find the bugs in them.
 func TestPlantedBugsOfCounts(t *testing.T) {
 	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, countBugs)
+}
+
+// The tests of how ranks go on without those that have failed find the bugs in that.
+func TestPlantedBugsOfFailures(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, failureBugs)
 }

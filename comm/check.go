@@ -1,34 +1,19 @@
 package comm
 
 import (
-	"context"
 	"encoding/binary"
 
 	"github.com/weft-mpi/weft/coll"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // With Config.Check each collective call begins with an exchange of its signature among
 // all ranks. Where two differ the call fails at every rank before it has moved any
 // data. So it also finds calls that differ and would end all the same. Blocking calls
-// and barriers are carried out as the nonblocking ones are.
+// and barriers are carried out as the nonblocking ones are (Comm.scheduled).
 
 // noCall is the call in the tags of these messages, which calls that differ have in
 // common.
 const noCall coll.Call = 0
-
-// checked carries out a blocking call with its comparison.
-func (c *Comm) checked(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) error {
-	x := &schedule{m: c, call: call, is: signed(call, o.Op, p.Alike)}
-	x.take(p, o)
-	c.place(x)
-	c.made.block(call, p.By)
-	var place [3]uintptr
-	progress.Callers(&place)
-	h := x.begin(ctx, place)
-	_, err := progress.WaitResult(&h)
-	return err
-}
 
 const signatureSize = 16
 

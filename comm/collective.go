@@ -22,6 +22,8 @@ type Operands struct {
 	// User says that Combine is the user's code, which may block and panic: it is
 	// called by a goroutine that does not own the loop.
 	User bool
+	// Gaps has the memory that is not one range, instead of In or Out; nil if both are.
+	Gaps *Gaps
 	// Op is a number for the operator and the type of its elements, or 0. Ranks compare
 	// it if a call hangs, and Config.Operator names it.
 	Op uint16
@@ -76,9 +78,9 @@ func (c *Comm) Collective(ctx context.Context, call coll.Call, p *coll.Plan, o *
 	if log := c.in.Loop.Timeline(); log != nil || trace.IsEnabled() {
 		defer c.traceCall(log, call, func() string { return algorithmName(call, int(p.By)) })()
 	}
-	if c.check {
+	if c.check || p.Direct {
 		defer c.busy.Store(false)
-		return c.checked(ctx, call, p, o)
+		return c.scheduled(ctx, call, p, o)
 	}
 	if o.User {
 		return c.walkUser(ctx, call, p, o)
@@ -205,7 +207,11 @@ func (c *Comm) walk(ctx context.Context, call coll.Call, p *coll.Plan, o *Operan
 				err = c.finish(call)
 			}
 		case coll.Copy:
-			copy(m.at(step.To, o.Elem), m.at(step.A, o.Elem))
+			if o.Gaps == nil {
+				copy(m.at(step.To, o.Elem), m.at(step.A, o.Elem))
+			} else {
+				o.copy(&m, step)
+			}
 		case coll.Combine:
 			o.Combine(m.at(step.A, o.Elem), m.at(step.B, o.Elem), m.at(step.To, o.Elem))
 		}

@@ -21,10 +21,12 @@ type Comm struct {
 	Ranks      *group.Map    // the local group in the job; nil: all, in the job's order. Never nil of an intercommunicator
 	Remote     *group.Map    // nil, or the remote group: then this is an intercommunicator, messages of the program go to ranks of Remote
 
-	in      *Instance
-	over    atomic.Bool // see Over
-	known   sync.Once   // see Announce
-	barrier barrier
+	in        *Instance
+	over      atomic.Bool // see Over
+	ended     atomic.Bool // see Gone
+	isRevoked atomic.Bool // see Revoked
+	known     sync.Once   // see Announce
+	barrier   barrier
 
 	seq     counter                     // collective calls so far
 	broken  atomic.Pointer[BrokenError] // see abort.go
@@ -62,6 +64,5 @@ func (c *Comm) Sendrecv(ctx context.Context, out []byte, dest int, sendtag int32
 		}
 		return c.P2P.Recv(ctx, source, c.ID, recvtag, in)
 	}
-	both := c.P2P.Isendrecv(ctx, c.ID, out, dest, sendtag, in, source, recvtag)
-	return progress.WaitResult(&both)
+	return c.P2P.Sendrecv(ctx, c.ID, out, dest, sendtag, in, source, recvtag)
 }

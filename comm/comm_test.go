@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -119,6 +121,43 @@ func TestABarrierWaitsForAllRanks(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The first barrier of many ranks, and the last one, wait for each rank.
+func TestABarrierByATreeWaitsForAllRanks(t *testing.T) {
+	for _, n := range []int{treeFrom, treeFrom + 1, 100} {
+		for _, late := range []int{0, 1, 2, n / 2, n - 2, n - 1} {
+			for _, last := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%d ranks, %d late, last %t", n, late, last), func(t *testing.T) {
+					all := engines(t, n)
+					var inside, left atomic.Int64
+					for rank, err := range each(all, func(ctx context.Context, in *Instance) error {
+						if in.World.Rank == late {
+							for inside.Load() < int64(n-1) {
+								runtime.Gosched()
+							}
+							for range 100 { // what is wrong happens soon
+								runtime.Gosched()
+							}
+							if left.Load() > 0 {
+								t.Error("others have left it without this rank")
+							}
+						}
+						inside.Add(1)
+						if err := in.World.Barrier(ctx, last); err != nil {
+							return err
+						}
+						left.Add(1)
+						return nil
+					}) {
+						if err != nil {
+							t.Errorf("rank %d: %v", rank, err)
+						}
+					}
+				})
+			}
+		}
 	}
 }
 

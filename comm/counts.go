@@ -20,12 +20,14 @@ type callCounts struct {
 }
 
 // callTable has the calls of one kind.
-type callTable [coll.Exscan + 1][algorithms]uint64
+type callTable [coll.LastCall + 1][algorithms]uint64
 
-// algorithms is how many a call may have; the last one of a Barrier is that by flags.
+// algorithms is how many a call may have; the last ones of a Barrier are those by a tree
+// and by flags.
 const (
 	algorithms = 4
 	byFlagsToo = algorithms - 1
+	byTree     = algorithms - 2
 )
 
 // tableOf is that of one kind, made at its first call.
@@ -84,7 +86,7 @@ func (t tallies) Observe(s *progress.Snapshot) {
 	}
 	in.mu.Unlock()
 	f := progress.Family{Name: "weft_coll_calls_total", Help: "Collective calls that have been begun, by operation and algorithm.", Labels: []string{"op", "algorithm"}}
-	for call := coll.Barrier; call <= coll.Exscan; call++ {
+	for call := coll.Barrier; call <= coll.LastCall; call++ {
 		for a := range algorithms {
 			name := algorithmName(call, a)
 			if n := sum.blocking[call][a]; n > 0 {
@@ -130,6 +132,9 @@ func (in *Instance) chosen(s *progress.Snapshot) {
 func algorithmName(call coll.Call, a int) string {
 	if all := coll.Algorithms(call); a < len(all) {
 		return all[a].Name
+	}
+	if a == byTree {
+		return "tree"
 	}
 	return "flags"
 }

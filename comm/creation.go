@@ -340,6 +340,7 @@ func (k *creation) abandon() {
 		return
 	}
 	k.in.forgetEarly(k.id)
+	k.in.forgetFailing(k.id)
 	d := k.open()
 	if why := k.x.err; why != nil {
 		d.tellAbort(1, why)

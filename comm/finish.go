@@ -25,7 +25,9 @@ func (c *Comm) Finish(err error) (first bool) {
 			}
 			c.P2P.Allow(c.ID)
 			c.P2P.Close(c.ID)
+			c.P2P.Unpend(c.ID)
 			c.freed = idle
+			c.in.restFailures(c)
 			c.forget()
 		})
 	})

@@ -3,6 +3,7 @@ package comm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"testing"
 
@@ -42,6 +43,43 @@ func TestACallThatBeginsAsItsCommunicatorEndsFails(t *testing.T) {
 			if err := <-ended; err == nil {
 				return errors.New("a call of one rank has succeeded")
 			}
+		}
+		return nil
+	}))
+}
+
+// A barrier that sleeps ends with its communicator: no bell announces that, and no other
+// rank sends anything.
+func TestABarrierThatSleepsEndsWithItsCommunicator(t *testing.T) {
+	over, slept := errors.New("it is over"), make(chan bool)
+	noErrors(t, each(engines(t, 2), func(ctx context.Context, in *Instance) error {
+		d, err := in.World.Dup(ctx)
+		for range 3 { // the last one by flags
+			err = errors.Join(err, d.Barrier(ctx, false))
+		}
+		if in.World.Rank == 1 {
+			<-slept
+			return err
+		}
+		defer close(slept)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(ctx, patience/10)
+		defer cancel()
+		parks := in.Loop.Snapshot()
+		ended := make(chan error, 1)
+		go func() { ended <- d.Barrier(ctx, false) }()
+		for last, same := uint64(0), 0; same < 1000; runtime.Gosched() { // the thread sleeps too
+			now := in.Loop.Snapshot()
+			looks := now.Value("weft_polls_total", "false")
+			if same++; now.Value("weft_parks_total") == parks.Value("weft_parks_total") || looks != last {
+				last, same = looks, 0
+			}
+		}
+		d.Finish(over)
+		if err := <-ended; !errors.Is(err, over) || ctx.Err() != nil {
+			return fmt.Errorf("the barrier of one rank: %w, %w", err, ctx.Err())
 		}
 		return nil
 	}))

@@ -244,6 +244,9 @@ func (w *finding) Ready() (bool, error) {
 	return true, nil
 }
 
+// Inward makes finding a progress.Inward: any call of this rank may find that one is down.
+func (*finding) Inward() {}
+
 // Ready takes the barrier as far as it goes: flags is a progress.Watched.
 func (f *flags) Ready() (bool, error) {
 	for ; f.at < len(f.rounds); f.at, f.raised, f.next = f.at+1, false, 0 {
@@ -279,6 +282,10 @@ func (f *flags) lost(r *flagRound) error {
 	}
 	return f.in.Loop.Conn(fabric.Peer(r.sources[f.next].rank)).Down()
 }
+
+// Inward makes flags a progress.Inward: what ends the communicator at this rank ends its
+// barrier.
+func (*flags) Inward() {}
 
 // Needs makes flags a progress.Needing.
 func (f *flags) Needs() (fabric.Peer, uint32, bool) {

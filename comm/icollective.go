@@ -6,6 +6,7 @@ import (
 	"github.com/weft-mpi/weft/coll"
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/pt2pt"
 )
 
 // schedule is a nonblocking collective call: its plan, and how far it has come. It
@@ -14,7 +15,7 @@ import (
 type schedule struct {
 	m      medium
 	call   coll.Call
-	away   bool // Combine runs, without the loop
+	away   bool // a step's work is done without the loop
 	busy   bool // who has set it runs the plan, or is about to
 	over   bool // the request has been completed
 	checks bool // the plan is that of a comparison, see check.go
@@ -39,8 +40,8 @@ type schedule struct {
 	closed func()
 }
 
-// longCombine is from how many bytes on a Combine is not done by the owner of the
-// loop, which others wait for meanwhile.
+// longCombine is from how many bytes on a Combine, or a Copy of memory with gaps, is not
+// done by the owner of the loop, which others wait for meanwhile.
 const longCombine = 64 << 10
 
 // Icollective starts a collective call and returns its request. Its place among the
@@ -57,6 +58,19 @@ func (c *Comm) Icollective(ctx context.Context, call coll.Call, p *coll.Plan, o 
 	return x.begin(ctx, place)
 }
 
+// scheduled carries out a blocking call as the nonblocking one is.
+func (c *Comm) scheduled(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) error {
+	x := &schedule{m: c, call: call, is: signed(call, o.Op, p.Alike)}
+	x.take(p, o)
+	c.place(x)
+	c.made.block(call, p.By)
+	var place [3]uintptr
+	progress.Callers(&place)
+	h := x.begin(ctx, place)
+	_, err := progress.WaitResult(&h)
+	return err
+}
+
 // begin starts a call that has its first plan.
 func (x *schedule) begin(ctx context.Context, place [3]uintptr) progress.Handle {
 	x.ended = x.messageEnded
@@ -66,6 +80,15 @@ func (x *schedule) begin(ctx context.Context, place [3]uintptr) progress.Handle 
 	h := r.Handle()
 	l.Submit(x, r)
 	return h
+}
+
+// orphan starts such a call for the owner of the loop, whom hook tells of its end.
+func (x *schedule) orphan(place [3]uintptr, hook func(*progress.Request, error)) {
+	x.ended = x.messageEnded
+	l := x.m.Instance().Loop
+	r := l.New()
+	r.Kind, r.Peer, r.Place = 0, progress.AnySource, place
+	l.Orphan(x, r, hook)
 }
 
 // take sets the plan that is carried out next.
@@ -127,12 +150,12 @@ func (x *schedule) walk() {
 		switch step.Do {
 		case coll.Send:
 			x.open++
-			x.m.send(x.m.world(step.Peer), tag, x.mem.at(step.A, x.elem), x.r.Place, x.ended)
+			x.m.send(x.m.world(step.Peer), tag, x.data(step.A), x.r.Place, x.ended)
 		case coll.Recv:
 			x.open++
-			x.m.recv(x.m.world(step.Peer), tag, x.mem.at(step.To, x.elem), x.r.Place, x.received(step))
+			x.m.recv(x.m.world(step.Peer), tag, x.data(step.To), x.r.Place, x.received(step))
 		case coll.Copy:
-			copy(x.mem.at(step.To, x.elem), x.mem.at(step.A, x.elem))
+			x.copy(step)
 		case coll.Combine:
 			x.combine(step)
 		}
@@ -145,11 +168,33 @@ func (x *schedule) combine(step *coll.Step) {
 		x.o.Combine(lower, upper, to)
 		return
 	}
+	x.aside(func() { x.o.Combine(lower, upper, to) })
+}
+
+// copy carries out a Copy, without the loop if it takes long.
+func (x *schedule) copy(step *coll.Step) {
+	if x.o.Gaps == nil || step.To.N*x.elem < longCombine {
+		x.o.copy(&x.mem, step)
+		return
+	}
+	x.aside(func() { x.o.copy(&x.mem, step) })
+}
+
+// aside has f run without the loop. The plan goes on behind it.
+func (x *schedule) aside(f func()) {
 	x.away = true
-	x.m.Instance().Loop.Aside(x.r, func() { x.o.Combine(lower, upper, to) }, func(err error) {
+	x.m.Instance().Loop.Aside(x.r, f, func(err error) {
 		x.away = false
 		x.goOn(operatorError(err))
 	})
+}
+
+// data is the memory of a message.
+func (x *schedule) data(r coll.Ref) pt2pt.Data {
+	if lay := x.o.Gaps.of(r.Mem); lay != nil {
+		return lay.Part(r.At*x.elem, r.N*x.elem)
+	}
+	return pt2pt.Data{Bytes: x.mem.at(r, x.elem)}
 }
 
 // received returns the hook of a receive.

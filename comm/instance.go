@@ -28,6 +28,8 @@ type Config struct {
 	Operator func(uint16) string
 	// Check has ranks compare all collective calls, see check.go. It is the same at all.
 	Check bool
+	// Header is for pt2pt.Engine.Head. It is the same at all.
+	Header int
 	// Beat has look called about once a second until stop is called: look is when the
 	// rank compares collective calls that wait, see compare.go. nil for
 	// progress.EverySecond.
@@ -64,6 +66,14 @@ type Instance struct {
 	heard   map[fabric.Peer][]heard // Aborts, by who has sent them; the owner's
 	running map[uint32]*Comm        // communicators with nonblocking collective calls under way, by id; the owner's
 
+	// See failures.go; the owner's.
+	fallen        []fabric.Peer        // ranks that are down, in the order of the news
+	failed        map[uint32]*failures // by context
+	resting       []*Comm              // freed ones, the oldest first, see restFailures
+	earlyFailures map[uint32][]early   // messages for communicators that are not made here yet, by context
+	earlyFailing  int                  // their number
+	dying         bool                 // see Die
+
 	comparisons *comparisons
 	looking     atomic.Int64 // since when look waits for the owner, in nanoseconds since 1970; 0: it does not
 	check       bool         // see Config
@@ -74,15 +84,29 @@ type Instance struct {
 // New starts the engine. The domains of cfg.Progress are the Instance's from then
 // on: Close closes them. Local.
 func New(cfg Config) *Instance {
-	in := &Instance{Loop: progress.New(cfg.Progress), live: map[*Comm]struct{}{}, running: map[uint32]*Comm{}, heard: map[fabric.Peer][]heard{}, ids: newIDs(cfg.Draw, cfg.Rank), classify: cfg.Classify, check: cfg.Check}
+	in := complete(cfg)
+	in.Loop.Go()
+	if cfg.Beat == nil {
+		cfg.Beat = progress.EverySecond
+	}
+	in.unbeat = cfg.Beat(in.look)
+	return in
+}
+
+// complete makes an Instance whose loop has not begun: other ranks may ask about the World
+// as soon as it has.
+func complete(cfg Config) *Instance {
+	in := &Instance{Loop: progress.New(cfg.Progress), live: map[*Comm]struct{}{}, running: map[uint32]*Comm{}, heard: map[fabric.Peer][]heard{}, failed: map[uint32]*failures{}, earlyFailures: map[uint32][]early{}, ids: newIDs(cfg.Draw, cfg.Rank), classify: cfg.Classify, check: cfg.Check}
 	size := len(cfg.Progress.Addrs)
 	in.P2P = pt2pt.New(in.Loop, cfg.Rank, size)
 	in.P2P.Limit(cfg.Limits)
+	in.P2P.Head(cfg.Header)
 	in.Parts = partitioned.New(in.Loop, cfg.Rank)
 	in.Wins = rma.New(in.Loop, cfg.Rank, cfg.Alloc)
 	in.letters = newLetters(in, size)
 	in.P2P.HandleEnds(in.Parts.Closed, in.Parts.Ended)
 	in.Parts.HandleFreed(in.P2P.Freed)
+	in.Loop.Handle(failing{aborts{in}}, wire.Revoke, wire.Agree)
 	in.Loop.Handle(aborts{in}, wire.Abort)
 	in.echoes.in = in
 	in.Loop.Handle(&in.echoes, wire.Echo)
@@ -92,16 +116,11 @@ func New(cfg Config) *Instance {
 	in.comparisons = &comparisons{aborts: aborts{in}, operator: cfg.Operator}
 	in.Loop.Handle(in.comparisons, wire.Compare, wire.Compared)
 	in.Loop.Handle(tallies{aborts{in}})
-	in.Loop.Go()
+	in.World = in.add(&Comm{P2P: in.P2P, Rank: cfg.Rank, Size: size, in: in})
+	in.Self = in.newSelf(cfg.Rank, size)
 	if cfg.Informed {
 		in.P2P.Informed()
 	}
-	in.World = in.add(&Comm{P2P: in.P2P, Rank: cfg.Rank, Size: size, in: in})
-	in.Self = in.newSelf(cfg.Rank, size)
-	if cfg.Beat == nil {
-		cfg.Beat = progress.EverySecond
-	}
-	in.unbeat = cfg.Beat(in.look)
 	return in
 }
 
@@ -119,6 +138,11 @@ func (in *Instance) Lost(rank int, err error) {
 func (in *Instance) Fail(rank int) {
 	in.Loop.Fail(fabric.Peer(rank), fmt.Errorf("%w: rank %d has failed", fabric.ErrPeerDown, rank))
 }
+
+// Die has this rank take no part any more in what ranks agree on about those that have
+// failed: it is one itself, and the others are about to hear so. As they end their
+// connections it would take them for dead. Local.
+func (in *Instance) Die() { in.Loop.Exclusive(func() { in.dying = true }) }
 
 // Close stops the progress thread, closes the domains and ends the operations
 // that have not completed, in this order. It is called once, behind End. The

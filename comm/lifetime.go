@@ -3,12 +3,16 @@ package comm
 // Every call on a communicator loads one flag: whether the communicator is over.
 // So the end of an Instance sets the flags of all its communicators.
 
-// Over reports whether the communicator has been freed or its Instance has ended:
-// no operation may begin on it. Local.
+// Over reports whether the communicator has been freed or revoked or its Instance has
+// ended: no operation may begin on it. Local.
 //
-// Comm.over is stored by End and Free, before they return, and loaded by every
-// call: a call that begins behind either of them finds it set.
+// Comm.over is stored by End, Free and Revoke, before they return, and loaded by every
+// call: a call that begins behind one of them finds it set.
 func (c *Comm) Over() bool { return c.over.Load() }
+
+// Gone reports whether the communicator has been freed or its Instance has ended. It is
+// stored before over. Local.
+func (c *Comm) Gone() bool { return c.ended.Load() }
 
 // Ended reports whether End has been called. Local.
 func (in *Instance) Ended() bool { return in.ended.Load() }
@@ -23,6 +27,7 @@ func (in *Instance) End() (first bool) {
 		return false
 	}
 	for c := range in.live {
+		c.ended.Store(true)
 		c.over.Store(true)
 		in.retire(c)
 	}
@@ -42,6 +47,7 @@ func (in *Instance) addOwned(c *Comm) *Comm {
 	news, told := in.early[c.ID]
 	delete(in.early, c.ID)
 	if in.ended.Load() {
+		c.ended.Store(true)
 		c.over.Store(true)
 	} else {
 		in.live[c] = struct{}{}
@@ -50,6 +56,7 @@ func (in *Instance) addOwned(c *Comm) *Comm {
 	if told {
 		c.breakFrom(news.seq, news.err)
 	}
+	in.meetFailures(c)
 	return c
 }
 
@@ -61,12 +68,17 @@ func (c *Comm) Free() (first bool) {
 		return false
 	}
 	c.giveFlags(c.Broken() == nil)
-	c.in.Loop.Exclusive(func() {
-		c.P2P.Close(c.ID)
-		c.freed = true
-		c.forget()
-	})
+	c.in.Loop.Exclusive(c.free)
 	return true
+}
+
+// free is the rest of Free, for the owner.
+func (c *Comm) free() {
+	c.P2P.Close(c.ID)
+	c.P2P.Unpend(c.ID)
+	c.freed = true
+	c.in.restFailures(c)
+	c.forget()
 }
 
 // end makes the communicator over and reports whether it was before.
@@ -74,7 +86,9 @@ func (c *Comm) end() (was bool) {
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
 	c.in.retire(c)
-	return c.over.Swap(true)
+	was = c.ended.Swap(true)
+	c.over.Store(true)
+	return was
 }
 
 // hold keeps the communicator's context for a nonblocking collective call, which may
@@ -104,5 +118,8 @@ func (c *Comm) release(*schedule) {
 func (c *Comm) forget() {
 	if c.freed && c.calls == 0 {
 		c.P2P.Allow(c.Library())
+		if c.isRevoked.Load() {
+			c.P2P.Allow(c.ID)
+		}
 	}
 }

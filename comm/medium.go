@@ -3,6 +3,7 @@ package comm
 import (
 	"github.com/weft-mpi/weft/group"
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/pt2pt"
 )
 
 // medium carries the messages of a schedule between the ranks that take part: the
@@ -14,8 +15,8 @@ type medium interface {
 	world(peer int) int
 	// send and recv start a message to or from a rank of the job, of whose end they
 	// tell hook: at once or later. A receive's hook finds the length in the Result.
-	send(to int, tag int32, b []byte, place [3]uintptr, hook func(*progress.Request, error))
-	recv(from int, tag int32, b []byte, place [3]uintptr, hook func(*progress.Request, error))
+	send(to int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error))
+	recv(from int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error))
 	// hold begins a call and returns why it can't go well, or nil. release ends it.
 	hold(x *schedule) error
 	release(x *schedule)
@@ -24,12 +25,12 @@ type medium interface {
 	failed(seq uint32, err error) error
 }
 
-func (c *Comm) send(to int, tag int32, b []byte, place [3]uintptr, hook func(*progress.Request, error)) {
-	c.P2P.OrphanSend(to, c.Library(), tag, b, place, hook)
+func (c *Comm) send(to int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error)) {
+	c.P2P.OrphanSend(to, c.Library(), tag, d, place, hook)
 }
 
-func (c *Comm) recv(from int, tag int32, b []byte, place [3]uintptr, hook func(*progress.Request, error)) {
-	c.P2P.OrphanRecv(from, c.Library(), tag, b, place, hook)
+func (c *Comm) recv(from int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error)) {
+	c.P2P.OrphanRecv(from, c.Library(), tag, d, place, hook)
 }
 
 func (c *Comm) failed(seq uint32, err error) error { return c.failOwned(seq, err) }

@@ -11,6 +11,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/group"
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/pt2pt"
 	"github.com/weft-mpi/weft/wire"
 )
 
@@ -155,16 +156,16 @@ func (m *meeting) Instance() *Instance { return m.in }
 
 func (m *meeting) world(peer int) int { return m.all.World(peer) }
 
-func (m *meeting) send(to int, _ int32, b []byte, _ [3]uintptr, hook func(*progress.Request, error)) {
-	m.in.letters.send(to, m.key, b)
+func (m *meeting) send(to int, _ int32, d pt2pt.Data, _ [3]uintptr, hook func(*progress.Request, error)) {
+	m.in.letters.send(to, m.key, d.Bytes)
 	if !slices.Contains(m.wrote, to) {
 		m.wrote = append(m.wrote, to)
 	}
 	hook(nil, nil)
 }
 
-func (m *meeting) recv(from int, _ int32, b []byte, place [3]uintptr, hook func(*progress.Request, error)) {
-	m.in.letters.receive(from, m.key, b, place, hook)
+func (m *meeting) recv(from int, _ int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error)) {
+	m.in.letters.receive(from, m.key, d.Bytes, place, hook)
 }
 
 // hold begins the meeting, or has it wait for an earlier one of this rank with the
@@ -233,7 +234,7 @@ func (m *meeting) failed(_ uint32, err error) error {
 func (m *meeting) end(by int, err error) {
 	switch news := m.in.letters.breakOff(m.key, by, err); {
 	case !news || errors.Is(err, fabric.ErrClosed):
-	case errors.Is(err, fabric.ErrPeerDown) && !errors.Is(err, fabric.ErrPeerLeft):
+	case allLearn(err):
 		for _, w := range m.wrote {
 			m.in.Loop.Conn(fabric.Peer(w)).Post(wire.Letter, wire.LetterVoid, m.key[:])
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/group"
@@ -35,10 +36,7 @@ func nothingLeft(t *testing.T, ranks []*Instance) {
 		return is
 	}
 	for rank, in := range ranks {
-		for range 10_000 {
-			if empty(in) {
-				break
-			}
+		for end := time.Now().Add(patience); !empty(in) && time.Now().Before(end); {
 			for _, in := range ranks {
 				in.Loop.Glance(func() bool { return false })
 			}

@@ -130,7 +130,7 @@ func drawModelWorld(seed uint64, tracing, dies bool) *modelWorld {
 		if err != nil {
 			w.fail("%w", err)
 		}
-		in := New(Config{Rank: i, Limits: lim, Classify: modelCode, Draw: draw,
+		in := New(Config{Rank: i, Limits: lim, Classify: modelCode, Draw: draw, Beat: noBeat, // as above
 			Progress: progress.Config{Domain: d, Addrs: w.net.Addrs(), Log: log, NoThread: true}})
 		in.Self.Announce()
 		w.prog.comms[0].places[i].c, w.prog.comms[1+i].places[i].c = in.World, in.Self

@@ -11,6 +11,7 @@ import (
 type PlanKey struct {
 	Call              coll.Call
 	Commutes, InPlace bool
+	Gaps              coll.Gaps
 	Elem              int // bytes of an element
 	Root, Count       int // see coll.Shape
 	RecvCount         int // the same
@@ -54,7 +55,7 @@ func (c *Comm) Plan(k *PlanKey) *coll.Plan {
 		}
 	}
 	s := coll.Shape{Rank: c.Rank, Size: c.Size, Remote: max(c.Remote.Len(), 0), Root: k.Root, Count: k.Count, RecvCount: k.RecvCount,
-		Bytes: k.Elem, Commutes: k.Commutes, InPlace: k.InPlace}
+		Bytes: k.Elem, Commutes: k.Commutes, InPlace: k.InPlace, Gaps: k.Gaps}
 	made := &kept{*k, coll.Make(k.Call, &s)}
 	if len(made.plan.Steps) <= maxKeptSteps {
 		if known == nil {

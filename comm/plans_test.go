@@ -16,7 +16,7 @@ func made(c *Comm, k PlanKey) coll.Plan {
 
 // keys are more keys than there are places.
 func keys(size int) (all []PlanKey) {
-	for call := coll.Barrier; call <= coll.Exscan; call++ {
+	for call := coll.Barrier; call <= coll.LastCall; call++ {
 		switch call {
 		case coll.Gatherv, coll.Scatterv, coll.Allgatherv, coll.Alltoallv:
 			continue

@@ -86,7 +86,7 @@ func newSimWorld(t *testing.T, seed uint64, tracing bool) *simWorld {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := New(Config{Rank: i, Limits: pt2pt.DefaultLimits,
+		in := New(Config{Rank: i, Limits: pt2pt.DefaultLimits, Beat: noBeat, // there is no time here
 			Progress: progress.Config{Domain: d, Addrs: w.net.Addrs(), Log: log, NoThread: true}})
 		w.ranks = append(w.ranks, &simRank{w: w, id: i, in: in, dom: d})
 	}

@@ -19,6 +19,10 @@ var (
 	// ErrPeerLeft is in the errors about a peer that has closed its domain in
 	// order, which is no failure of its process. It is an ErrPeerDown.
 	ErrPeerLeft = fmt.Errorf("%w: it has closed the transport", ErrPeerDown)
+	// ErrUnreachable is in the errors about a peer that no connection could be made to.
+	// It is an ErrPeerDown, but no death: the peer may have closed its domain in order, or
+	// may be connected to others.
+	ErrUnreachable = fmt.Errorf("%w: there is no connection to it", ErrPeerDown)
 	// ErrClosed is returned by calls on a closed domain.
 	ErrClosed = errors.New("fabric: domain is closed")
 	// ErrTooLong is returned for a header or body above the limits in Caps.

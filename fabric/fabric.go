@@ -297,6 +297,7 @@ type Handler interface {
 	// Complete reports the completion of an accepted operation, exactly once.
 	Complete(op Op, err error)
 	// PeerDown reports that a peer is down, exactly once, after every Complete
-	// of its operations. From then on its endpoint returns ErrPeerDown.
+	// of its operations. From then on its endpoint returns ErrPeerDown. err is an
+	// ErrPeerLeft or an ErrUnreachable where other ranks may not learn of it.
 	PeerDown(p Peer, err error)
 }

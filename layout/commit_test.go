@@ -51,7 +51,7 @@ func TestPredefinedTypesAreReady(t *testing.T) {
 		if _, extent := typ.Extent(); extent != k.Extent() || typ.Dense() != (k.Size() == k.Extent()) {
 			t.Errorf("%v: extent %d, dense %v", k, extent, typ.Dense())
 		}
-		if c, _, _, _ := typ.Envelope(); c != Named {
+		if c, _, _, _ := typ.Envelope(); c != CombinerNamed {
 			t.Errorf("%v is made by %v", k, c)
 		}
 	}

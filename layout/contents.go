@@ -8,9 +8,9 @@ import (
 // Combiner is how a type has been made.
 type Combiner uint8
 
-// The combiners of MPI-4.0 §5.1.13.
+// The combiners of MPI-4.0 §5.1.13, with the values of MPI-5's ABI.
 const (
-	Named Combiner = iota + 1
+	CombinerNamed Combiner = iota + 101
 	CombinerDup
 	CombinerContiguous
 	CombinerVector
@@ -22,22 +22,23 @@ const (
 	CombinerStruct
 	CombinerSubarray
 	CombinerDarray
-	CombinerResized
+
+	CombinerResized Combiner = 116
 	// CombinerDecoded is of a type that has come from another rank, whose contents
 	// are not known.
-	CombinerDecoded
+	CombinerDecoded Combiner = 1
 )
 
-var combinerNames = [...]string{Named: "named", CombinerDup: "dup", CombinerContiguous: "contiguous", CombinerVector: "vector",
+var combinerNames = map[Combiner]string{CombinerNamed: "named", CombinerDup: "dup", CombinerContiguous: "contiguous", CombinerVector: "vector",
 	CombinerHVector: "hvector", CombinerIndexed: "indexed", CombinerHIndexed: "hindexed", CombinerIndexedBlock: "indexed_block",
 	CombinerHIndexedBlock: "hindexed_block", CombinerStruct: "struct", CombinerSubarray: "subarray", CombinerDarray: "darray",
 	CombinerResized: "resized", CombinerDecoded: "decoded"}
 
 func (c Combiner) String() string {
-	if int(c) >= len(combinerNames) || c == 0 {
-		return fmt.Sprintf("Combiner(%d)", uint8(c))
+	if name, ok := combinerNames[c]; ok {
+		return name
 	}
-	return combinerNames[c]
+	return fmt.Sprintf("Combiner(%d)", uint8(c))
 }
 
 // args is what a constructor was given.
@@ -79,7 +80,7 @@ func (t *Type) String() string {
 	switch {
 	case t == nil:
 		return "no type"
-	case t.from.combiner == Named:
+	case t.from.combiner == CombinerNamed:
 		return t.sole.String()
 	}
 	lb, extent := t.Extent()

@@ -62,7 +62,7 @@ func (r rebuilder) rebuild(t *Type) (again *Type, err error) {
 		}
 		return Darray(size, rank, gsizes, dists, next(n), next(n), Order(next(1)[0]), types[0])
 	}
-	return t, nil // Named
+	return t, nil // CombinerNamed
 }
 
 func TestContentsMakeTheSameTypeAgain(t *testing.T) {
@@ -92,7 +92,7 @@ func TestContentsAreTheArgumentsInMPIsOrder(t *testing.T) {
 		ints, adds []int
 		types      []*Type
 	}{
-		{f, Named, nil, nil, nil},
+		{f, CombinerNamed, nil, nil, nil},
 		{must(Dup(f)), CombinerDup, nil, nil, []*Type{f}},
 		{must(Contiguous(3, f)), CombinerContiguous, []int{3}, nil, []*Type{f}},
 		{must(Vector(3, 2, -4, f)), CombinerVector, []int{3, 2, -4}, nil, []*Type{f}},
@@ -103,9 +103,9 @@ func TestContentsAreTheArgumentsInMPIsOrder(t *testing.T) {
 		{must(HIndexedBlock(7, []int{8, 99}, f)), CombinerHIndexedBlock, []int{2, 7}, []int{8, 99}, []*Type{f}},
 		{must(Struct([]int{1, 2}, []int{0, 9}, []*Type{f, sub})), CombinerStruct, []int{2, 1, 2}, []int{0, 9}, []*Type{f, sub}},
 		{must(Resized(f, -8, 24)), CombinerResized, nil, []int{-8, 24}, []*Type{f}},
-		{sub, CombinerSubarray, []int{2, 4, 5, 2, 3, 1, 0, 1}, nil, []*Type{f}},
-		{must(Darray(6, 4, []int{9, 8}, []Dist{DistCyclic, DistBlock}, []int{2, DefaultDarg}, []int{3, 2}, OrderC, f)),
-			CombinerDarray, []int{6, 4, 2, 9, 8, 1, 0, 2, -1, 3, 2, 0}, nil, []*Type{f}},
+		{sub, CombinerSubarray, []int{2, 4, 5, 2, 3, 1, 0, 15}, nil, []*Type{f}},
+		{must(Darray(6, 4, []int{9, 8}, []Dist{DistributeCyclic, DistributeBlock}, []int{2, DistributeDfltDarg}, []int{3, 2}, OrderC, f)),
+			CombinerDarray, []int{6, 4, 2, 9, 8, 18, 17, 2, -1, 3, 2, 12}, nil, []*Type{f}},
 	} {
 		combiner, ints, adds, types := c.t.Contents()
 		if combiner != c.combiner || !slices.Equal(ints, c.ints) || !slices.Equal(adds, c.adds) || !slices.Equal(types, c.types) {

@@ -2,29 +2,31 @@ package layout
 
 import "fmt"
 
-// Dist is how a dimension of an array is distributed over processes.
+// Dist is how a dimension of an array is distributed over processes. The values are those
+// of MPI-5's ABI.
 type Dist int
 
 const (
-	// DistBlock gives each process one block (MPI_DISTRIBUTE_BLOCK).
-	DistBlock Dist = iota
-	// DistCyclic deals out blocks in turns (MPI_DISTRIBUTE_CYCLIC).
-	DistCyclic
-	// DistNone gives the dimension to one process (MPI_DISTRIBUTE_NONE).
-	DistNone
+	// DistributeNone gives the dimension to one process (MPI_DISTRIBUTE_NONE).
+	DistributeNone Dist = 16
+	// DistributeBlock gives each process one block (MPI_DISTRIBUTE_BLOCK).
+	DistributeBlock Dist = 17
+	// DistributeCyclic deals out blocks in turns (MPI_DISTRIBUTE_CYCLIC).
+	DistributeCyclic Dist = 18
 )
 
-// DefaultDarg is the block length that a distribution has by itself: of DistBlock
-// as much as is needed for all elements, of DistCyclic 1 (MPI_DISTRIBUTE_DFLT_DARG).
-const DefaultDarg = -1
+// DistributeDfltDarg is the block length that a distribution has by itself: of
+// DistributeBlock as much as is needed for all elements, of DistributeCyclic 1
+// (MPI_DISTRIBUTE_DFLT_DARG). It is no block length, as MPI-5's 19 would be.
+const DistributeDfltDarg = -1
 
 func (d Dist) String() string {
 	switch d {
-	case DistBlock:
+	case DistributeBlock:
 		return "block"
-	case DistCyclic:
+	case DistributeCyclic:
 		return "cyclic"
-	case DistNone:
+	case DistributeNone:
 		return "none"
 	}
 	return fmt.Sprintf("Dist(%d)", int(d))
@@ -113,15 +115,15 @@ type dealt struct {
 
 func (d *dealt) check(c call, dim int) error {
 	switch {
-	case d.dist != DistBlock && d.dist != DistCyclic && d.dist != DistNone:
-		return c.badItemValue(4, "distribs", dim, int(d.dist), ErrValue).hint("give DistBlock, DistCyclic or DistNone")
-	case d.dist == DistNone && d.processes != 1:
+	case d.dist != DistributeBlock && d.dist != DistributeCyclic && d.dist != DistributeNone:
+		return c.badItemValue(4, "distribs", dim, int(d.dist), ErrValue).hint("give DistributeBlock, DistributeCyclic or DistributeNone")
+	case d.dist == DistributeNone && d.processes != 1:
 		return c.badItemValue(6, "psizes", dim, d.processes, ErrValue).hint("a dimension that is not distributed has one process")
-	case d.darg == DefaultDarg || d.dist == DistNone:
+	case d.darg == DistributeDfltDarg || d.dist == DistributeNone:
 		return nil
 	case d.darg < 1:
-		return c.badItemValue(5, "dargs", dim, d.darg, ErrValue).hint("give 1 or more, or DefaultDarg")
-	case d.dist == DistBlock && d.darg < ceil(d.elements, d.processes):
+		return c.badItemValue(5, "dargs", dim, d.darg, ErrValue).hint("give 1 or more, or DistributeDfltDarg")
+	case d.dist == DistributeBlock && d.darg < ceil(d.elements, d.processes):
 		return c.badItemValue(5, "dargs", dim, d.darg, ErrOutside).hint("blocks that hold %d elements on %d processes have %d or more",
 			d.elements, d.processes, ceil(d.elements, d.processes))
 	}
@@ -136,11 +138,11 @@ func ceil(a, b int) int { return (a-1)/b + 1 }
 func (d *dealt) part(k *checked, step int, p place) place {
 	block := d.darg
 	switch {
-	case d.dist == DistNone:
+	case d.dist == DistributeNone:
 		block = d.elements
-	case block == DefaultDarg && d.dist == DistCyclic:
+	case block == DistributeDfltDarg && d.dist == DistributeCyclic:
 		block = 1
-	case block == DefaultDarg:
+	case block == DistributeDfltDarg:
 		block = ceil(d.elements, d.processes)
 	}
 	// Blocks are numbered in the order of the array. This process has those whose

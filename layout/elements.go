@@ -149,6 +149,53 @@ func (t *Type) CountElements(bytes int) (n int, ok bool) {
 	return whole*t.elems + in, true
 }
 
+// ElementBytes is how many packed bytes the first basic elements of a message have, the
+// inverse of CountElements. It is false if n is below 0, or no message has so many.
+func (t *Type) ElementBytes(n int) (bytes int, ok bool) {
+	switch {
+	case n == 0:
+		return 0, true
+	case t.place.node == nil || n < 0:
+		return 0, false
+	}
+	var k checked
+	bytes = k.add(k.mul(n/t.elems, t.size), t.place.node.bytesOf(n%t.elems))
+	return bytes, !k.over
+}
+
+// bytesOf is how many packed bytes the first basic elements of a node have, which are fewer
+// than it has.
+func (n *node) bytesOf(elements int) (bytes int) {
+	for elements > 0 {
+		switch n.op {
+		case opRun, opRuns:
+			t := &traits[n.kind]
+			per := n.kind.basics()
+			bytes += elements / per * t.size
+			if elements%per != 0 {
+				bytes += traits[t.parts[0]].size
+			}
+			return bytes
+		case opRep:
+			bytes += elements / n.child.elems * n.child.size
+			n, elements = n.child, elements%n.child.elems
+		case opSeq:
+			i := 0
+			if len(n.kids) == 1 {
+				i = elements / n.kids[0].elems
+				elements %= n.kids[0].elems
+			} else {
+				for ; elements >= n.kids[i].elems; i++ {
+					elements -= n.kids[i].elems
+				}
+			}
+			bytes += n.start(i)
+			n = n.part(i)
+		}
+	}
+	return bytes
+}
+
 // elementsIn is the number of basic elements in the first packed bytes of a node,
 // which are fewer than it has.
 func (n *node) elementsIn(bytes int) (count int, ok bool) {

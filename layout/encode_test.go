@@ -209,5 +209,5 @@ func examples() []*Type {
 		must(Indexed([]int{3, 1, 2}, []int{0, 9, 4}, Of(Uint16))), must(Indexed([]int{3, 1, 2}, []int{0, 9, 4}, pair)),
 		must(IndexedBlock(2, []int{0, 3, 7}, Of(ShortInt))), must(HIndexedBlock(1, []int{0, 100, 50}, column)),
 		must(Subarray([]int{4, 5, 6}, []int{2, 3, 4}, []int{1, 1, 1}, OrderC, Of(Complex64))),
-		must(Darray(4, 3, []int{7, 9}, []Dist{DistCyclic, DistBlock}, []int{2, DefaultDarg}, []int{2, 2}, OrderFortran, Of(Int8)))}
+		must(Darray(4, 3, []int{7, 9}, []Dist{DistributeCyclic, DistributeBlock}, []int{2, DistributeDfltDarg}, []int{2, 2}, OrderFortran, Of(Int8)))}
 }

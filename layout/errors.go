@@ -11,7 +11,7 @@ import (
 var (
 	ErrNegative     = errors.New("it is negative")
 	ErrTooLarge     = fmt.Errorf("the size, a bound or a displacement of the type would be above %d", math.MaxInt)
-	ErrNilType      = errors.New("it is nil: give a type, such as layout.Of(layout.Byte)")
+	ErrNilType      = errors.New("it is nil: give a predefined type, or what a constructor has returned")
 	ErrKind         = errors.New("there is no such kind")
 	ErrLengths      = errors.New("the lists are not equally long")
 	ErrOutside      = errors.New("it does not fit into the array")
@@ -37,9 +37,11 @@ type ArgError struct {
 	HasValue bool
 }
 
-func (e *ArgError) Error() string {
+func (e *ArgError) Error() string { return e.Call + ": " + e.Words() }
+
+// Words is the error without the call: "argument 2, blocklen = -1: it is negative".
+func (e *ArgError) Words() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: ", e.Call)
 	switch {
 	case e.Pos == 0:
 		b.WriteString(e.Arg)

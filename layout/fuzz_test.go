@@ -103,13 +103,13 @@ func (d *fuzzed) construct(old *Type, known []*Type) (*Type, error) {
 		}
 		return Struct(lens, disps, types)
 	case 10:
-		return Subarray(d.ints(), d.ints(), d.ints(), Order(d.below(3)), old)
+		return Subarray(d.ints(), d.ints(), d.ints(), []Order{OrderC, OrderFortran, 0}[d.below(3)], old)
 	default:
 		dists := make([]Dist, d.below(4))
 		for i := range dists {
-			dists[i] = Dist(d.below(4))
+			dists[i] = DistributeNone + Dist(d.below(4))
 		}
-		return Darray(d.int(), d.int(), d.ints(), dists, d.ints(), d.ints(), Order(d.below(3)), old)
+		return Darray(d.int(), d.int(), d.ints(), dists, d.ints(), d.ints(), []Order{OrderC, OrderFortran, 0}[d.below(3)], old)
 	}
 }
 

@@ -6,7 +6,7 @@ import "pgregory.net/rapid"
 // of the array in its order and asks of each whether it belongs to the part.
 func drawArray(rt draws, distributed bool, old tree, extent int) tree {
 	dims := rapid.IntRange(1, 3).Draw(rt.T, "dimensions")
-	order := Order(rapid.IntRange(0, 1).Draw(rt.T, "order"))
+	order := rapid.SampledFrom([]Order{OrderC, OrderFortran}).Draw(rt.T, "order")
 	sizes := make([]int, dims)
 	for i := range sizes {
 		sizes[i] = rapid.IntRange(1, 5).Draw(rt.T, "size")
@@ -60,13 +60,13 @@ func drawDarray(rt draws, gsizes []int, order Order, old tree, extent int) tree 
 	dims, size := len(gsizes), 1
 	dists, dargs, psizes := make([]Dist, dims), make([]int, dims), make([]int, dims)
 	for i, g := range gsizes {
-		dists[i], dargs[i] = Dist(rapid.IntRange(0, 2).Draw(rt.T, "dist")), DefaultDarg
+		dists[i], dargs[i] = rapid.SampledFrom([]Dist{DistributeBlock, DistributeCyclic, DistributeNone}).Draw(rt.T, "dist"), DistributeDfltDarg
 		psizes[i] = 1
-		if dists[i] != DistNone {
+		if dists[i] != DistributeNone {
 			psizes[i] = rapid.IntRange(1, 3).Draw(rt.T, "processes")
 			if rapid.Bool().Draw(rt.T, "darg given") {
 				least := 1
-				if dists[i] == DistBlock {
+				if dists[i] == DistributeBlock {
 					least = (g + psizes[i] - 1) / psizes[i]
 				}
 				dargs[i] = rapid.IntRange(least, 6).Draw(rt.T, "darg")
@@ -80,11 +80,11 @@ func drawDarray(rt draws, gsizes []int, order Order, old tree, extent int) tree 
 		for i, a := range at {
 			block := dargs[i]
 			switch {
-			case dists[i] == DistNone:
+			case dists[i] == DistributeNone:
 				block = gsizes[i]
-			case block == DefaultDarg && dists[i] == DistCyclic:
+			case block == DistributeDfltDarg && dists[i] == DistributeCyclic:
 				block = 1
-			case block == DefaultDarg:
+			case block == DistributeDfltDarg:
 				block = (gsizes[i] + psizes[i] - 1) / psizes[i]
 			}
 			owner = owner*psizes[i] + a/block%psizes[i]

@@ -25,8 +25,11 @@ func (t *Type) Overlaps(count int) (overlaps, known bool) {
 	case p.root.op == codeBlock && (count == 1 || t.ub-t.lb >= p.root.size):
 		return false, true
 	}
-	if _, _, ok := t.span(count); !ok {
+	switch lo, hi, ok := t.span(count); {
+	case !ok:
 		return false, false
+	case count*t.size > hi-lo: // there are fewer bytes than are sent
+		return true, true
 	}
 	if state, ok := p.overlap.load(count); ok {
 		return state == doOverlap, state != mayOverlap

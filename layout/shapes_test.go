@@ -138,7 +138,8 @@ func TestOverlapOfLargeTypes(t *testing.T) {
 	}{
 		{"the columns of a matrix", columns, 4096, false, true},
 		{"one column too many", must(Resized(must(Vector(512, 1, 512, Of(Float64))), 0, 8)), 513, true, true},
-		{"one column too many among more blocks than are looked at", columns, 4097, false, false},
+		{"one column too many of a large matrix", columns, 4097, true, true},
+		{"one of every other column too many, among more blocks than are looked at", must(Resized(column, 0, 16)), 2049, false, false},
 		{"a vector", many, 1, false, true},
 		{"vectors between one another", must(Resized(many, 0, 4)), 2, false, true},
 		{"a sorted list of more blocks than are looked at", must(HIndexedBlock(1, random, Of(Int32))), 1, false, true},

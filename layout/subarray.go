@@ -4,14 +4,15 @@ import (
 	"fmt"
 )
 
-// Order is the order in which the elements of an array lie in memory.
+// Order is the order in which the elements of an array lie in memory. The values are those
+// of MPI-5's ABI.
 type Order int
 
 const (
 	// OrderC has the last dimension's neighbours side by side (MPI_ORDER_C).
-	OrderC Order = iota
+	OrderC Order = 12
 	// OrderFortran has the first dimension's (MPI_ORDER_FORTRAN).
-	OrderFortran
+	OrderFortran Order = 15
 )
 
 func (o Order) String() string {

@@ -25,7 +25,7 @@ type bounds struct {
 var predefined = func() (types [lastKind + 1]*Type) {
 	for kind := Bool; kind <= lastKind; kind++ {
 		var k checked
-		t := &Type{place: place{0, k.run(kind, 1)}, bounds: bounds{ub: traits[kind].extent}, from: &args{combiner: Named}}
+		t := &Type{place: place{0, k.run(kind, 1)}, bounds: bounds{ub: traits[kind].extent}, from: &args{combiner: CombinerNamed}}
 		t.commit()
 		types[kind] = t
 	}

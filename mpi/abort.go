@@ -15,7 +15,8 @@ import (
 // Abort ends all ranks of the job with the exit code code, 0 to 255, whatever
 // they are doing (MPI_Abort, MPI-4.0 §11.4.2). Any other code counts as 255. Under
 // weft run, and under a launcher that speaks PMI-1, the launcher ends the
-// processes and exits with the code. In a process without a launcher, or after
+// processes and exits with the code. Where the ranks have met at WEFT_ROOT, the others
+// are sent SIGTERM and this process exits. In a process without a launcher, or after
 // Finalize, this process exits. Abort does not return.
 //
 // Ranks of Run that are goroutines can't be ended from outside. Their calls fail
@@ -48,7 +49,7 @@ func (w *World) abort(code int, why string, aside bool) {
 		if w.job.Launcher != boot.LauncherWeft { // which says why
 			fmt.Fprintf(os.Stderr, "weft: rank %d ends the job with the exit code %d: %s\n", w.comm.rank, code, why)
 		}
-		if err := w.job.Abort(code, why); err == nil && w.job.Launcher != boot.LauncherNone {
+		if err := w.job.Abort(code, why); err == nil && w.job.Launcher != boot.LauncherNone && w.job.Launcher != boot.LauncherRoot {
 			time.Sleep(abortTime) // for the launcher's signal, so that its code counts
 		}
 	}

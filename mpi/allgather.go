@@ -67,14 +67,14 @@ func (x *operation) allgather(c *Comm, call string) (err error) {
 	}
 	k := comm.PlanKey{Call: coll.Allgather, Count: x.sends, InPlace: x.here}
 	if x.here && !x.instead {
-		if k.Count, err = shares(call, "recv", x.recvs, c.size); err != nil {
+		if k.Count, err = x.shares(call, "recv", x.recvs, c.size); err != nil {
 			return err
 		}
 	}
 	if err := x.checkRecv(call, k.Count*c.size); err != nil {
 		return err
 	}
-	return x.uniform(c, &k)
+	return x.uniform(c, call, &k)
 }
 
 func (x *operation) allgatherv(c *Comm, call string, counts, displs []int) error {
@@ -89,11 +89,11 @@ func (x *operation) allgatherv(c *Comm, call string, counts, displs []int) error
 	case err != nil:
 		return err
 	case x.here:
-	case counts[c.rank] != x.sends:
-		return badArg(call, ErrCount, "send has %d elements, counts[%d], which is this rank's, is %d", x.sends, c.rank, counts[c.rank])
-	case meet([]span{spanOf(x.o.In)}, to.spans(x.o.Out, x.o.Elem)):
+	case to.counts[c.rank] != x.sends:
+		return badArg(call, ErrCount, "send has %d %s, counts[%d], which is this rank's, is for %d", x.sends, x.counted(), c.rank, to.counts[c.rank])
+	case x.meet(one(x.sends), to):
 		return x.overlaps(call)
 	}
-	s := coll.Shape{Count: counts[c.rank], Counts: to.counts, Displs: to.displs, InPlace: x.here}
+	s := coll.Shape{Count: to.counts[c.rank], Counts: to.counts, Displs: to.displs, InPlace: x.here}
 	return x.irregular(c, coll.Allgatherv, &s)
 }

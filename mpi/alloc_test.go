@@ -105,33 +105,53 @@ func TestMessagesUpTo8KBAllocateNothing(t *testing.T) {
 									defer mpi.Free(*b)
 								}
 							}
-							// Queues and lists grow to what they need first.
-							for range 200 {
-								if err := x.do(s); err != nil {
-									return err
-								}
-							}
-							if c.Rank() == 1 {
-								for range rounds + 1 { // AllocsPerRun runs once to warm up
-									if err := x.do(s); err != nil {
-										return err
-									}
-								}
-								return nil
-							}
-							var err error
-							if got := testing.AllocsPerRun(rounds, func() {
-								if err == nil {
-									err = x.do(s)
-								}
-							}); got != 0 {
-								t.Errorf("%v allocations for a message each way", got)
-							}
-							return err
+							return steady(t, c, "a message each way", rounds, func() error { return x.do(s) })
 						})
 					})
 				}
 			}
 		}
 	})
+}
+
+// steady checks that two ranks that do the same over and over allocate nothing. What
+// else the process does counts, too, such as the end of an earlier test, so of a few
+// measurements one without allocations is enough.
+func steady(t *testing.T, c *mpi.Comm, what string, rounds int, do func() error) error {
+	t.Helper()
+	// Queues and lists grow to what they need first.
+	for range 200 {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	for tries := 5; ; tries-- {
+		got, again, err := 0., []byte{0}, error(nil)
+		once := func() {
+			if err == nil {
+				err = do()
+			}
+		}
+		if c.Rank() == 0 {
+			if got = testing.AllocsPerRun(rounds, once); got != 0 && tries > 1 {
+				again[0] = 1
+			}
+			if err == nil {
+				err = mpi.Send(c, again, 1, 99)
+			}
+		} else {
+			for range rounds + 1 { // AllocsPerRun runs once to warm up
+				once()
+			}
+			if err == nil {
+				_, err = mpi.Recv(c, again, 0, 99)
+			}
+		}
+		if err != nil || again[0] == 0 {
+			if got != 0 {
+				t.Errorf("%v allocations for %s", got, what)
+			}
+			return err
+		}
+	}
 }

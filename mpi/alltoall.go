@@ -68,9 +68,9 @@ func (x *operation) alltoall(c *Comm, call string) (err error) {
 	}
 	k := comm.PlanKey{Call: coll.Alltoall, InPlace: x.here}
 	if x.here {
-		k.Count, err = shares(call, "recv", x.recvs, c.size)
+		k.Count, err = x.shares(call, "recv", x.recvs, c.size)
 	} else {
-		k.Count, err = shares(call, "send", x.sends, c.size)
+		k.Count, err = x.shares(call, "send", x.sends, c.size)
 	}
 	if err == nil {
 		err = x.checkRecv(call, k.Count*c.size)
@@ -78,7 +78,7 @@ func (x *operation) alltoall(c *Comm, call string) (err error) {
 	if err != nil {
 		return err
 	}
-	return x.uniform(c, &k)
+	return x.uniform(c, call, &k)
 }
 
 func (x *operation) alltoallv(c *Comm, call string, sendcounts, sdispls, recvcounts, rdispls []int) error {
@@ -94,14 +94,14 @@ func (x *operation) alltoallv(c *Comm, call string, sendcounts, sdispls, recvcou
 	}
 	s := coll.Shape{RecvCounts: to.counts, RecvDispls: to.displs, InPlace: x.here}
 	if !x.here {
-		from, err := c.blocks(call, "send", x.sends, sendcounts, sdispls)
+		from, err := x.blocks(c, call, "send", x.sends, sendcounts, sdispls)
 		switch {
 		case err != nil:
 			return err
-		case c.remote == 0 && sendcounts[c.rank] != recvcounts[c.rank]:
-			return badArg(call, ErrCount, "this rank sends itself %d elements and receives %d: sendcounts[%d] and recvcounts[%d] differ",
-				sendcounts[c.rank], recvcounts[c.rank], c.rank, c.rank)
-		case overlap(x.o.In, x.o.Out) && meet(from.spans(x.o.In, x.o.Elem), to.spans(x.o.Out, x.o.Elem)):
+		case c.remote == 0 && from.counts[c.rank] != to.counts[c.rank]:
+			return badArg(call, ErrCount, "this rank sends itself %d %s and receives %d: sendcounts[%d] and recvcounts[%d] differ",
+				from.counts[c.rank], x.counted(), to.counts[c.rank], c.rank, c.rank)
+		case x.meet(from, to):
 			return x.overlaps(call)
 		}
 		s.Counts, s.Displs = from.counts, from.displs

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// attributes are those of one object: a communicator or a window.
+// attributes are those of one object: a communicator, a window or a datatype.
 type attributes[O any] struct {
 	mu    sync.Mutex // guards the rest; no function of the program is called under it
 	list  []*attr[O] // in the order in which they were set
@@ -22,7 +22,7 @@ type attr[O any] struct {
 	busy  bool // its delete function runs
 }
 
-// keyval is what attributes need of a Keyval or a WinKeyval.
+// keyval is what attributes need of a Keyval, a WinKeyval or a TypeKeyval.
 type keyval[O any] struct {
 	copy  func(O, any) (any, bool, error) // nil: not copied
 	del   func(O, any) error              // nil: nothing to do
@@ -142,6 +142,34 @@ func (s *attributes[O]) callDelete(of O, a *attr[O]) error {
 		a.busy = false
 	}()
 	return a.key.del(of, a.value)
+}
+
+// copies are the attributes for a duplicate of an object. A communicator asks for them
+// before its ranks agree on the duplicate, so that a failure can be part of the agreement.
+func (s *attributes[O]) copies(of O) (copied []*attr[O], err error) {
+	for _, a := range s.all() {
+		if a.key.copy == nil {
+			continue
+		}
+		value, ok, err := a.key.copy(of, a.value)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("the copy function of an attribute has failed: %w", err), dropCopies(of, copied))
+		}
+		if ok {
+			copied = append(copied, &attr[O]{key: a.key, value: value})
+		}
+	}
+	return copied, nil
+}
+
+// dropCopies deletes what copies has made, since there is no duplicate.
+func dropCopies[O any](of O, copied []*attr[O]) (err error) {
+	for _, a := range slices.Backward(copied) {
+		if a.key.del != nil {
+			err = errors.Join(err, a.key.del(of, a.value))
+		}
+	}
+	return err
 }
 
 // clear deletes all attributes of an object that ends, the last one first, until one

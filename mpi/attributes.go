@@ -1,9 +1,6 @@
 package mpi
 
 import (
-	"errors"
-	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -98,38 +95,10 @@ func (k *Keyval[T]) Free() error {
 
 func (k *Keyval[T]) check(call string, c *Comm) error {
 	switch {
-	case c.gone():
+	case c.lost():
 		return c.explain(call, 0, 0, false)
 	case k == nil:
 		return c.raise(badArg(call, ErrKeyval, "the Keyval is nil: take what NewKeyval has returned"))
 	}
 	return nil
-}
-
-// copies are the attributes for a duplicate of c. It is called before the ranks
-// agree on the duplicate, so that a failure can be part of the agreement.
-func (c *Comm) copies() (copied []*attr[*Comm], err error) {
-	for _, a := range c.st.attrs.all() {
-		if a.key.copy == nil {
-			continue
-		}
-		value, ok, err := a.key.copy(c, a.value)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("the copy function of an attribute has failed: %w", err), c.dropCopies(copied))
-		}
-		if ok {
-			copied = append(copied, &attr[*Comm]{key: a.key, value: value})
-		}
-	}
-	return copied, nil
-}
-
-// dropCopies deletes what copies has made, since there is no duplicate.
-func (c *Comm) dropCopies(copied []*attr[*Comm]) (err error) {
-	for _, a := range slices.Backward(copied) {
-		if a.key.del != nil {
-			err = errors.Join(err, a.key.del(c, a.value))
-		}
-	}
-	return err
 }

@@ -93,14 +93,16 @@ func TestNilIsAnError(t *testing.T) {
 	}
 	_, _, terr := mpi.Test(nil)
 	for what, err := range map[string]error{
-		"Mrecv":       status(mpi.Mrecv(nil, b)),
-		"Imrecv":      request(mpi.Imrecv(nil, b)),
-		"Wait":        status(mpi.Wait(nil)),
-		"Test":        terr,
-		"Start":       mpi.Start(nil),
-		"Cancel":      mpi.Cancel(nil),
-		"RequestFree": mpi.RequestFree(nil),
-		"OnComplete":  mpi.OnComplete(nil, func(mpi.Status, error) {}),
+		"Mrecv":           status(mpi.Mrecv(nil, b)),
+		"Imrecv":          request(mpi.Imrecv(nil, b)),
+		"Mrecv of a Buf":  status((*mpi.Message)(nil).Mrecv(mpi.Of(b))),
+		"Imrecv of a Buf": request((*mpi.Message)(nil).Imrecv(mpi.Of(b))),
+		"Wait":            status(mpi.Wait(nil)),
+		"Test":            terr,
+		"Start":           mpi.Start(nil),
+		"Cancel":          mpi.Cancel(nil),
+		"RequestFree":     mpi.RequestFree(nil),
+		"OnComplete":      mpi.OnComplete(nil, func(mpi.Status, error) {}),
 	} {
 		want(t, what, err, mpi.ErrRequest)
 	}

@@ -30,7 +30,7 @@ func (c *Comm) Ibarrier() (Request, error) {
 	x := operation{}
 	err := c.checkCollective("Ibarrier")
 	if err == nil {
-		err = x.uniform(c, &comm.PlanKey{Call: coll.Barrier})
+		err = x.uniform(c, "Ibarrier", &comm.PlanKey{Call: coll.Barrier})
 	}
 	return x.begin(c, coll.Barrier, err)
 }

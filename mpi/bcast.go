@@ -35,9 +35,9 @@ func (x *operation) bcast(c *Comm, call string, root int) error {
 	switch {
 	case c.remote > 0 && root == ProcNull:
 		x.o.In, x.o.Out = nil, nil
-		return x.uniform(c, &comm.PlanKey{Call: coll.Bcast, Root: root})
+		return x.uniform(c, call, &comm.PlanKey{Call: coll.Bcast, Root: root})
 	case x.here:
 		return badArg(call, ErrBuffer, "InPlace as buf: it is both the root's input and the others' result")
 	}
-	return x.uniform(c, &comm.PlanKey{Call: coll.Bcast, Root: root, Count: x.sends})
+	return x.uniform(c, call, &comm.PlanKey{Call: coll.Bcast, Root: root, Count: x.sends})
 }

@@ -14,10 +14,19 @@ type blocks struct{ counts, displs []int }
 
 // irregular plans a v-form. The plan has all that it needs of s.
 func (x *operation) irregular(c *Comm, call coll.Call, s *coll.Shape) error {
-	s.Rank, s.Size, s.Remote, s.Bytes = c.rank, c.size, c.remote, x.o.Elem
+	s.Rank, s.Size, s.Remote, s.Bytes, s.Gaps = c.rank, c.size, c.remote, x.o.Elem, x.gaps()
 	p := coll.Make(call, s)
 	x.plan = &p
 	return nil
+}
+
+// blocks checks the counts and displs of a buffer of n elements. They count elements of
+// the buffer's type.
+func (x *operation) blocks(c *Comm, call, buffer string, n int, counts, displs []int) (blocks, error) {
+	if !x.bufs {
+		return c.blocks(call, buffer, n, counts, displs)
+	}
+	return x.blocksOfBuf(c, call, buffer, n, counts, displs)
 }
 
 // blocks checks the counts and displs of a buffer that has room for so many
@@ -56,7 +65,7 @@ func (x *operation) receives(c *Comm, call string, counts, displs []int) (blocks
 	if x.instead {
 		return blocks{}, badArg(call, ErrBuffer, "InPlace as recv: the result needs a buffer")
 	}
-	to, err := c.blocks(call, "recv", x.recvs, counts, displs)
+	to, err := x.blocks(c, call, "recv", x.recvs, counts, displs)
 	if err != nil || to.ascend() {
 		return to, err
 	}
@@ -114,6 +123,17 @@ func (b blocks) spans(buffer []byte, elem int) []span {
 		slices.SortFunc(all, func(x, y span) int { return cmp.Compare(x.from, y.from) })
 	}
 	return all
+}
+
+// one is a single block, at the beginning.
+func one(n int) blocks { return blocks{[]int{n}, []int{0}} }
+
+// meet reports whether blocks of send and of recv have memory in common.
+func (x *operation) meet(from, to blocks) bool {
+	if x.o.Gaps != nil {
+		return x.meetWithGaps(from, to)
+	}
+	return overlap(x.o.In, x.o.Out) && meet(from.spans(x.o.In, x.o.Elem), to.spans(x.o.Out, x.o.Elem))
 }
 
 // meet reports whether a span of a and one of b have memory in common. Those of b

@@ -62,7 +62,7 @@ func (w *World) BufferIflush() (Request, error) {
 // (MPI_Comm_attach_buffer, MPI-4.1 §3.6). Local.
 func (c *Comm) BufferAttach(buf []byte) error {
 	const call = "Comm.BufferAttach"
-	if c.gone() {
+	if c.lost() {
 		return c.explain(call, 0, 0, false)
 	}
 	return c.fail(call, c.p2p.AttachBuffer(c.cid, buf))
@@ -72,7 +72,7 @@ func (c *Comm) BufferAttach(buf []byte) error {
 // (MPI_Comm_detach_buffer, MPI-4.1 §3.6). Non-local.
 func (c *Comm) BufferDetach() ([]byte, error) {
 	const call = "Comm.BufferDetach"
-	if c.gone() {
+	if c.lost() {
 		return nil, c.explain(call, 0, 0, false)
 	}
 	b, err := c.p2p.DetachBuffer(c.ctx, c.cid)
@@ -83,7 +83,7 @@ func (c *Comm) BufferDetach() ([]byte, error) {
 // (MPI_Comm_flush_buffer, MPI-4.1 §3.6). Non-local.
 func (c *Comm) BufferFlush() error {
 	const call = "Comm.BufferFlush"
-	if c.gone() {
+	if c.lost() {
 		return c.explain(call, 0, 0, false)
 	}
 	return c.fail(call, c.p2p.FlushBuffer(c.ctx, c.cid))
@@ -92,7 +92,7 @@ func (c *Comm) BufferFlush() error {
 // BufferIflush starts a BufferFlush (MPI_Comm_iflush_buffer, MPI-4.1 §3.6).
 // Local.
 func (c *Comm) BufferIflush() (Request, error) {
-	if c.gone() {
+	if c.lost() {
 		return Request{}, c.explain("Comm.BufferIflush", 0, 0, false)
 	}
 	return c.request(c.p2p.IflushBuffer(c.ctx, c.cid)), nil

@@ -322,6 +322,7 @@ func TestWaitAfterCancelWithoutAThreadTakesTheReceiversNextCall(t *testing.T) {
 				act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
 					pingpong(c, 2)
 					if c.Rank() == 1 {
+						settle(c)
 						join := func() {}
 						if blocked {
 							join = aside(func() { get(mpi.Recv(c, make([]byte, 1), 0, 3)) })

@@ -23,6 +23,16 @@ func WithChecks() Option { return func(o *options) { o.checks = true } }
 // WithChecks, too.
 func WithWindowChecks() Option { return func(o *options) { o.separate = true } }
 
+// WithTypeChecks has point-to-point messages begin with their signature, the sequence of
+// their basic elements, which the receiver compares with that of its datatype (MPI-4.0
+// §3.3.1). If they differ the receive fails with ErrType and a SignatureError, and nothing
+// is written to its memory; of a message that is longer than the receive only the length is
+// told. TypeByte matches itself alone, TypePacked everything. Messages take 32 bytes more,
+// which counters count, and no longer go without copies. All ranks give it, or none.
+// Collective calls and windows are not compared so. WEFT_CHECK=types is the same from
+// outside, and takes others with a comma between.
+func WithTypeChecks() Option { return func(o *options) { o.signs = true } }
+
 // checkVar turns checks on.
 const checkVar = "WEFT_CHECK"
 
@@ -38,9 +48,11 @@ func (o *options) lookUpChecks() error {
 			o.checks = true
 		case "win":
 			o.separate = true
+		case "types":
+			o.signs = true
 		default:
 			return &boot.EnvError{Var: checkVar, Value: v, Err: errors.New("unknown value"),
-				Remedy: `set it to "coll", which compares collective calls, to "win", which checks accesses to windows, to both with a comma between, or not at all`}
+				Remedy: `set it to "coll", which compares collective calls, to "win", which checks accesses to windows, to "types", which compares the elements of messages with those of their receives, to several with commas between, or not at all`}
 		}
 	}
 	return nil

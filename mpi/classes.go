@@ -51,7 +51,7 @@ const (
 	ErrValueTooLarge Class = 59 // MPI_ERR_VALUE_TOO_LARGE: a value that does not fit its variable
 	ErrSession       Class = 60 // MPI_ERR_SESSION: invalid session
 	ErrErrhandler    Class = 61 // MPI_ERR_ERRHANDLER of MPI-4.1: invalid error handler
-	firstFree              = ErrCanceled + 1
+	firstFree              = ErrProcFailedPending + 1
 	MaxErrorString         = 511 // longest text of AddErrorString in bytes (MPI_MAX_ERROR_STRING, without C's final zero)
 	maxClasses       Class = 1<<31 - 1
 )

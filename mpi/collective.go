@@ -19,6 +19,11 @@ type operation struct {
 
 	sends, recvs  int  // lengths of the buffers in elements
 	here, instead bool // InPlace was passed as send, as recv
+
+	// A call with Bufs (buf_collective.go) counts bytes as its elements, or with an
+	// operator what that combines. The units are how many are an element of a Buf's type.
+	bufs               bool
+	sendUnit, recvUnit int
 }
 
 func operationOf[T Scalar](send, recv []T) operation {
@@ -35,18 +40,30 @@ func (x *operation) begin(c *Comm, call coll.Call, err error) (Request, error) {
 }
 
 // uniform plans a call whose blocks are equally long.
-func (x *operation) uniform(c *Comm, k *comm.PlanKey) error {
+func (x *operation) uniform(c *Comm, call string, k *comm.PlanKey) error {
 	k.Elem = x.o.Elem
+	if x.bufs {
+		if err := x.wholeElements(c, call, k); err != nil {
+			return err
+		}
+	}
 	x.plan = c.core.Plan(k)
 	return nil
 }
 
 // reduction plans a call with an operator, whose function is f.
-func (x *operation) reduction(c *Comm, k *comm.PlanKey, o *Op, kind op.Kind, f op.Func) error {
+func (x *operation) reduction(c *Comm, call string, k *comm.PlanKey, o *Op, kind op.Kind, f op.Func) error {
 	x.o.Combine, x.o.User, x.o.Op = f, o.user(), o.number(kind)
-	k.Elem, k.Commutes = x.o.Elem, o.Commutes()
-	x.plan = c.core.Plan(k)
-	return nil
+	k.Commutes = o.Commutes()
+	return x.uniform(c, call, k)
+}
+
+// fit returns the operator's function for the elements.
+func (x *operation) fit(call string, o *Op, kind op.Kind) (op.Func, error) {
+	if x.bufs { // it has been found by their types
+		return x.o.Combine, nil
+	}
+	return o.fit(call, kind)
 }
 
 // checkCollective checks the communicator of a call.
@@ -76,23 +93,52 @@ func (x *operation) checkRecv(call string, n int) error {
 	case x.instead:
 		return badArg(call, ErrBuffer, "InPlace as recv: the result needs a buffer")
 	case x.recvs < n:
-		return badArg(call, ErrBuffer, "recv has %d elements, the result %d", x.recvs, n)
-	case !x.here && overlap(x.o.In, x.o.Out[:n*x.o.Elem]):
+		return badArg(call, ErrBuffer, "recv has %d %s, the result %d", x.recvs, x.counted(), n)
+	case !x.here && x.overlap(n):
 		return x.overlaps(call)
 	}
 	return nil
+}
+
+// counted is what the call counts.
+func (x *operation) counted() string {
+	if x.bufs && x.o.Combine == nil {
+		return "bytes"
+	}
+	return "elements"
+}
+
+// overlap reports whether send and the first n elements of recv have memory in common.
+func (x *operation) overlap(n int) bool {
+	if x.o.Gaps == nil {
+		return overlap(x.o.In, x.o.Out[:n*x.o.Elem])
+	}
+	return x.meet(one(x.sends), one(n))
 }
 
 func (x *operation) overlaps(call string) error {
 	return badArg(call, ErrBuffer, "send and recv overlap: give two buffers, or within one group InPlace as send if the input is where the result comes")
 }
 
-// shares cuts n elements of a buffer into one block for each of so many ranks.
-func shares(call, buffer string, n, ranks int) (int, error) {
-	if n%ranks != 0 {
-		return 0, badArg(call, ErrCount, "the %d elements of %s can't be cut into %d blocks of one length, one for each rank", n, buffer, ranks)
+// shares cuts the n elements of a buffer, send or recv, into one block for each of so
+// many ranks.
+func (x *operation) shares(call, buffer string, n, ranks int) (int, error) {
+	unit := 1
+	if x.bufs {
+		unit = x.unit(buffer)
+	}
+	if n/unit%ranks != 0 {
+		return 0, badArg(call, ErrCount, "the %d elements of %s can't be cut into %d blocks of one length, one for each rank", n/unit, buffer, ranks)
 	}
 	return n / ranks, nil
+}
+
+// unit is how many elements are counted for each of a buffer's type, at least 1.
+func (x *operation) unit(buffer string) int {
+	if buffer == "send" {
+		return max(x.sendUnit, 1)
+	}
+	return max(x.recvUnit, 1)
 }
 
 // refuseHere is for calls without an InPlace as send at this rank.

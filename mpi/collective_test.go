@@ -247,24 +247,7 @@ func TestShortCollectivesAllocateNothing(t *testing.T) {
 				// An Allgather behind each call, so that neither rank is ahead: what comes
 				// unexpected is kept.
 				do := func() error { return errors.Join(call(), mpi.Allgather(c, in[:1], all[:2])) }
-				for range 200 {
-					if err := do(); err != nil {
-						return err
-					}
-				}
-				if c.Rank() == 1 {
-					for range rounds + 1 {
-						if err := do(); err != nil {
-							return err
-						}
-					}
-					continue
-				}
-				var err error
-				if got := testing.AllocsPerRun(rounds, func() { err = errors.Join(err, do()) }); got != 0 {
-					t.Errorf("%s: %v allocations", name, got)
-				}
-				if err != nil {
+				if err := steady(t, c, name, rounds, do); err != nil {
 					return err
 				}
 			}

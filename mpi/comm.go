@@ -55,6 +55,8 @@ type Comm struct {
 	p2p        *pt2pt.Engine
 	cid        uint32
 	peers      int        // ranks that messages can go to: size, or remote
+	quick      int        // peers, or 0 where no call is plain
+	signs      bool       // messages have signatures, see signed.go
 	ranks      *group.Map // the peers' ranks in the job; nil: the same
 	rank, size int        // in the local group
 	remote     int        // ranks of the remote group; 0: this is no intercommunicator
@@ -73,6 +75,9 @@ func (c *Comm) is(w *World, core *comm.Comm, ctx context.Context) {
 		rank: core.Rank, size: core.Size, peers: core.Peers(), ranks: core.Ranks}
 	if core.Remote != nil {
 		c.remote, c.ranks = core.Peers(), core.Remote
+	}
+	if c.signs = c.p2p.Header() > 0; !c.signs {
+		c.quick = c.peers
 	}
 }
 
@@ -121,6 +126,9 @@ func (c *Comm) Context() context.Context {
 // why.
 func (c *Comm) gone() bool { return c == nil || c.core == nil || c.core.Over() }
 
+// lost is gone for calls that work on a communicator which has been revoked.
+func (c *Comm) lost() bool { return c == nil || c.core == nil || c.core.Gone() }
+
 // checkSend checks the arguments of a send.
 func (c *Comm) checkSend(call string, dest, tag int) error {
 	if c.plain(dest, tag) {
@@ -138,9 +146,9 @@ func (c *Comm) checkRecv(call string, source, tag int) error {
 }
 
 // plain reports whether a call needs no explain: its communicator is usable, its
-// peer is a rank, and its tag is no wildcard.
+// peer is a rank, its tag is no wildcard, and messages have no signatures.
 func (c *Comm) plain(peer, tag int) bool {
-	return c != nil && uint(peer) < uint(c.peers) && uint(tag) <= TagUB && !c.core.Over()
+	return c != nil && uint(peer) < uint(c.quick) && uint(tag) <= TagUB && !c.core.Over()
 }
 
 // explain raises and returns the error in the arguments, or returns nil.
@@ -154,8 +162,10 @@ func (c *Comm) wrong(call string, peer, tag int, wild bool) error {
 		return badArg(call, ErrComm, "the communicator is nil, or not made yet: take World.Comm, or what Dup has returned, or wait for the request of Idup")
 	case c.core.Over() && c.w.over(): // which is so before its communicators are
 		return c.w.finalized(call)
-	case c.core.Over():
+	case c.core.Gone():
 		return badArg(call, ErrComm, "%s has been freed", c.called())
+	case c.core.Revoked():
+		return &Error{Class: ErrRevoked, Call: call, Err: comm.ErrRevoked}
 	case (peer < 0 || peer >= c.peers) && peer != ProcNull && !(wild && peer == AnySource):
 		return badArg(call, ErrRank, "rank %d is not in %s of %d ranks (0 to %d)", peer, c.where(), c.peers, c.peers-1)
 	case (tag < 0 || tag > TagUB) && !(wild && tag == AnyTag):

@@ -16,7 +16,7 @@ var hints = map[string]bool{
 // DupWithInfo gives others. Local.
 func (c *Comm) SetInfo(info *Info) error {
 	const call = "SetInfo"
-	if c.gone() {
+	if c.lost() {
 		return c.explain(call, 0, 0, false)
 	}
 	known, err := hintsOf(call, info)
@@ -35,7 +35,7 @@ func (c *Comm) SetInfo(info *Info) error {
 // MPI-4.0 §7.4.4), and mpi_hw_resource_type where SplitType has split by hardware.
 // The caller owns the result. Local.
 func (c *Comm) GetInfo() (*Info, error) {
-	if c.gone() {
+	if c.lost() {
 		return nil, c.explain("GetInfo", 0, 0, false)
 	}
 	c.st.mu.Lock()

@@ -17,6 +17,13 @@ func TestSpecialNumbersHaveMPI5sValues(t *testing.T) {
 		{"ThreadSingle", int(mpi.ThreadSingle), 0}, {"ThreadFunneled", int(mpi.ThreadFunneled), 1024},
 		{"ThreadSerialized", int(mpi.ThreadSerialized), 2048}, {"ThreadMultiple", int(mpi.ThreadMultiple), 4096},
 		{"MaxInfoKey", mpi.MaxInfoKey, 255}, {"MaxInfoValue", mpi.MaxInfoValue, 1023}, {"MaxErrorString", mpi.MaxErrorString, 511}, {"TypeShared", int(mpi.TypeShared), 221}, {"TypeHWUnguided", int(mpi.TypeHWUnguided), 222}, {"TypeHWGuided", int(mpi.TypeHWGuided), 223},
+		{"OrderC", int(mpi.OrderC), 12}, {"OrderFortran", int(mpi.OrderFortran), 15},
+		{"DistributeNone", int(mpi.DistributeNone), 16}, {"DistributeBlock", int(mpi.DistributeBlock), 17}, {"DistributeCyclic", int(mpi.DistributeCyclic), 18},
+		{"CombinerNamed", int(mpi.CombinerNamed), 101}, {"CombinerDup", int(mpi.CombinerDup), 102}, {"CombinerContiguous", int(mpi.CombinerContiguous), 103},
+		{"CombinerVector", int(mpi.CombinerVector), 104}, {"CombinerHvector", int(mpi.CombinerHvector), 105}, {"CombinerIndexed", int(mpi.CombinerIndexed), 106},
+		{"CombinerHindexed", int(mpi.CombinerHindexed), 107}, {"CombinerIndexedBlock", int(mpi.CombinerIndexedBlock), 108}, {"CombinerHindexedBlock", int(mpi.CombinerHindexedBlock), 109},
+		{"CombinerStruct", int(mpi.CombinerStruct), 110}, {"CombinerSubarray", int(mpi.CombinerSubarray), 111}, {"CombinerDarray", int(mpi.CombinerDarray), 112},
+		{"CombinerResized", int(mpi.CombinerResized), 116},
 		{"MaxObjectName", mpi.MaxObjectName, 127},
 		{"LockExclusive", int(mpi.LockExclusive), 301}, {"LockShared", int(mpi.LockShared), 302},
 		{"FlavorCreate", int(mpi.FlavorCreate), 311}, {"FlavorAllocate", int(mpi.FlavorAllocate), 312}, {"FlavorDynamic", int(mpi.FlavorDynamic), 313}, {"FlavorShared", int(mpi.FlavorShared), 314},
@@ -48,7 +55,7 @@ func TestErrorClassesHaveMPI5sValues(t *testing.T) {
 		}
 	}
 	const last = 0x3fff // MPI_ERR_LASTCODE
-	if mpi.ErrProcFailed <= last || mpi.ErrCanceled <= last {
+	if mpi.ErrProcFailed <= last || mpi.ErrCanceled <= last || mpi.ErrRevoked <= last || mpi.ErrProcFailedPending <= last {
 		t.Error("a class of ours has a value that is MPI's")
 	}
 }

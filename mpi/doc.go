@@ -13,12 +13,24 @@
 // arguments that agree as each call says. A length is that of a slice, in elements.
 // Arguments that a call does not use at a rank are not looked at there, and may be nil.
 // recv may be longer than the result; send is sent whole. InPlace is for input that is
-// where the result comes. The calls that return a Request are local, and do not match
+// where the result comes. The methods of Comm that have the names of these functions take
+// Bufs. Their elements, and blocks of some of them, follow one another at the distance of
+// the type's extent; counts and displacements count elements of the Buf's type. Only
+// elements that a call gives to the rank are written to. Types may differ from rank to
+// rank, and a rank may pass a slice where another one passes a Buf, as long as the basic
+// elements that are sent are those that are received, in the same order. The calls that return a Request are local, and do not match
 // the blocking ones. A rank whose arguments are wrong has made no call, so that the
 // others wait for it. If a call fails otherwise, it fails at all ranks, or the next
 // one does, and the communicator's collective calls can't be used further. So do calls
 // that do not match one another, with ErrNotSame and a MismatchError, if one of them
 // waits for about a second; with WithChecks all do, and at once.
+//
+// What is no slice of scalars is a Buf: memory with a Datatype. OfStructs makes one of a
+// slice of structs; Strided, Subarray and Indexed of a part of a slice; As of any Datatype,
+// which TypeOf or a constructor such as TypeVector has returned. The methods of Comm take
+// Bufs, and do what the functions of their names do:
+//
+//	err := c.Send(mpi.Strided(matrix, rows, 1, columns), 1, 0) // the first column
 //
 // A window (WinAllocate) is memory that each rank of a communicator exposes to the others,
 // for Put, Get and accumulates, which need no call at the target. They are allowed within

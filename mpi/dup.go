@@ -53,7 +53,7 @@ func (c *Comm) prepareDup(call string, info *Info) creation {
 	var hints *Info
 	if hints, k.spec.Failed = hintsOf(call, info); k.spec.Failed == nil {
 		k.hints = *hints
-		k.attrs, k.spec.Failed = c.copies()
+		k.attrs, k.spec.Failed = c.st.attrs.copies(c)
 	}
 	return k
 }
@@ -100,7 +100,7 @@ func (k *creation) start() (Request, *Comm, error) {
 	made := &Comm{}
 	h := k.c.core.Icreate(k.c.ctx, k.spec, func(core *comm.Comm) { k.finish(made, core) }, func() {
 		if len(k.attrs) > 0 {
-			go k.c.dropCopies(k.attrs) // nobody is left to tell of its errors
+			go dropCopies(k.c, k.attrs) // nobody is left to tell of its errors
 		}
 	})
 	return k.c.request(h), made, nil
@@ -117,5 +117,5 @@ func (k *creation) finish(made *Comm, core *comm.Comm) {
 
 // failed is the error of the call at this rank.
 func (k *creation) failed(err error) error {
-	return k.c.fail(k.call, joined(err, k.c.dropCopies(k.attrs)))
+	return k.c.fail(k.call, joined(err, dropCopies(k.c, k.attrs)))
 }

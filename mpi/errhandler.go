@@ -62,7 +62,7 @@ func NewSessionErrhandler(f func(s *Session, err error) error) *Errhandler {
 // the communicator is a session's, and so is one of NewWinErrhandler. Local.
 func (c *Comm) SetErrhandler(h *Errhandler) error {
 	const call = "SetErrhandler"
-	if c.gone() {
+	if c.lost() {
 		return c.explain(call, 0, 0, false)
 	}
 	switch {
@@ -93,7 +93,7 @@ func (c *Comm) Errhandler() *Errhandler {
 // (MPI_Comm_call_errhandler, MPI-4.0 §9.5). Without an error nothing happens.
 // Local.
 func (c *Comm) CallErrhandler(err error) error {
-	if c.gone() {
+	if c.lost() {
 		return c.explain("CallErrhandler", 0, 0, false)
 	}
 	return c.raise(err)

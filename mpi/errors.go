@@ -23,7 +23,7 @@ type Class int
 const (
 	ErrBuffer      Class = 1  // MPI_ERR_BUFFER: memory that is not what the call needs
 	ErrCount       Class = 2  // MPI_ERR_COUNT: invalid count
-	ErrType        Class = 3  // MPI_ERR_TYPE: elements that CompareAndSwap does not take; a type that can't be sent does not compile
+	ErrType        Class = 3  // MPI_ERR_TYPE: no datatype, one that is not committed or has been freed, a Go type that can't be sent, elements that overlap where they are received; elements that CompareAndSwap does not take; with WithTypeChecks a message of other elements than its receive
 	ErrTag         Class = 4  // MPI_ERR_TAG: invalid tag
 	ErrComm        Class = 5  // MPI_ERR_COMM: invalid communicator, also a freed one, here or at the receiver of a send, one of a finalized World or Session, and one that another goroutine is in a collective call on
 	ErrRank        Class = 6  // MPI_ERR_RANK: invalid rank
@@ -40,8 +40,10 @@ const (
 	ErrNoMem       Class = 39 // MPI_ERR_NO_MEM: Alloc found no memory
 	ErrUnsupported Class = 55 // MPI_ERR_UNSUPPORTED_OPERATION: this machine or fabric can't
 
-	ErrProcFailed Class = lastCode + 1 // MPIX_ERR_PROC_FAILED: a peer has died or broken the protocol
-	ErrCanceled   Class = lastCode + 2 // the operation's context ended; errors.Is finds the context's error too
+	ErrProcFailed        Class = lastCode + 1 // MPIX_ERR_PROC_FAILED: a peer has died or broken the protocol
+	ErrCanceled          Class = lastCode + 2 // the operation's context ended; errors.Is finds the context's error too
+	ErrRevoked           Class = lastCode + 3 // MPIX_ERR_REVOKED: the communicator has been revoked
+	ErrProcFailedPending Class = lastCode + 4 // MPIX_ERR_PROC_FAILED_PENDING: a receive from AnySource may wait for a rank that has failed
 
 	lastCode = 0x3fff // MPI_ERR_LASTCODE
 )
@@ -52,7 +54,7 @@ var classNames = map[Class]string{
 	ErrRoot: "invalid root", ErrOp: "invalid operator",
 	ErrTruncate: "message truncated", ErrArg: "invalid argument", ErrInStatus: "error in status", ErrPending: "pending",
 	ErrNoMem: "no memory", ErrBase: "invalid base address", ErrProcFailed: "process failed",
-	ErrCanceled: "canceled", ErrUnsupported: "unsupported", ErrOther: "error",
+	ErrCanceled: "canceled", ErrRevoked: "communicator revoked", ErrProcFailedPending: "process failed, receive pending", ErrUnsupported: "unsupported", ErrOther: "error",
 }
 
 func (c Class) Error() string {
@@ -119,12 +121,22 @@ func classOf(err error) Class {
 	switch {
 	case errors.As(err, &mine):
 		return mine.Class
+	case errors.As(err, new(*comm.PendingError)):
+		return ErrProcFailedPending
+	case errors.Is(err, comm.ErrRevoked):
+		return ErrRevoked
+	case errors.As(err, new(*comm.FailedError)), errors.Is(err, comm.ErrNoRemote):
+		return ErrProcFailed
+	case errors.Is(err, comm.ErrTooMany):
+		return ErrUnsupported
 	case errors.As(err, &abort):
 		return ErrProcAborted
 	case errors.As(err, &rank):
 		return ErrRank
 	case errors.As(err, &name), errors.As(err, &stride):
 		return ErrArg
+	case errors.As(err, new(*SignatureError)):
+		return ErrType
 	case errors.As(err, &truncated):
 		return ErrTruncate
 	case errors.As(err, &length):

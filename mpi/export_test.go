@@ -11,6 +11,7 @@ import (
 	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/hardware"
+	"github.com/weft-mpi/weft/pt2pt"
 )
 
 // Join is Init for tests that make one World after another in one job. The job
@@ -116,3 +117,6 @@ func Own(w *World, f func()) { w.engine.Loop.Exclusive(f) }
 func WithoutLooks() Option {
 	return func(o *options) { o.beat = func(func()) func() { return func() {} } }
 }
+
+// Signed is the memory of a Buf that is checked, see WithTypeChecks.
+func Signed(b Buf) pt2pt.Data { return b.signed() }

@@ -12,7 +12,7 @@ package mpi
 // freed: they belong to their World until Finalize. Local.
 func (c *Comm) Free() error {
 	const call = "Comm.Free"
-	if c.gone() {
+	if c.lost() {
 		return c.explain(call, 0, 0, false)
 	}
 	if c.predefined() {

@@ -70,7 +70,7 @@ func (x *operation) gather(c *Comm, call string, root int) (err error) {
 	switch {
 	case c.rank == root:
 		if x.here && !x.instead {
-			if k.Count, err = shares(call, "recv", x.recvs, c.size); err != nil {
+			if k.Count, err = x.shares(call, "recv", x.recvs, c.size); err != nil {
 				return err
 			}
 		}
@@ -82,7 +82,7 @@ func (x *operation) gather(c *Comm, call string, root int) (err error) {
 	default:
 		x.o.Out = nil
 	}
-	return x.uniform(c, &k)
+	return x.uniform(c, call, &k)
 }
 
 func (x *operation) gatherv(c *Comm, call string, counts, displs []int, root int) error {
@@ -99,9 +99,9 @@ func (x *operation) gatherv(c *Comm, call string, counts, displs []int, root int
 		switch {
 		case err != nil:
 			return err
-		case !x.here && counts[root] != x.sends:
-			return badArg(call, ErrCount, "send has %d elements, counts[%d], which is the root's own, is %d", x.sends, root, counts[root])
-		case !x.here && meet([]span{spanOf(x.o.In)}, to.spans(x.o.Out, x.o.Elem)):
+		case !x.here && to.counts[root] != x.sends:
+			return badArg(call, ErrCount, "send has %d %s, counts[%d], which is the root's own, is for %d", x.sends, x.counted(), root, to.counts[root])
+		case !x.here && x.meet(one(x.sends), to):
 			return x.overlaps(call)
 		}
 		s.Counts, s.Displs = to.counts, to.displs

@@ -94,7 +94,7 @@ func (c *Comm) members() *group.Map {
 func (c *Comm) Compare(other *Comm) (Comparison, error) {
 	const call = "Comm.Compare"
 	for _, comm := range []*Comm{c, other} {
-		if comm.gone() {
+		if comm.lost() {
 			return Unequal, comm.explain(call, 0, 0, false)
 		}
 	}

@@ -147,6 +147,9 @@ func newInstance(routes *job.Routes, cfg comm.Config, o options) *instance {
 	}
 	cfg.Limits, cfg.Alloc = pt2pt.Limits(o.limits), job.Alloc
 	cfg.Operator, cfg.Beat, cfg.Check = numbered, o.beat, o.checks
+	if o.signs {
+		cfg.Header = signature
+	}
 	cfg.Classify = func(err error) int { return int(classOf(err)) }
 	in := &instance{asked: o.fabric, fabric: routes.Fabric, hosts: routes.Hosts, engine: comm.New(cfg),
 		apart: o.separate, log: o.log, logs: o.logs, trace: trace, open: map[*World]struct{}{}}

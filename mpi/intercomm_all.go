@@ -13,7 +13,7 @@ import (
 func (x *operation) allgatherBetween(c *Comm, call string) (err error) {
 	k := comm.PlanKey{Call: coll.Allgather, Count: x.sends}
 	if err = x.noneInPlace(call); err == nil {
-		k.RecvCount, err = shares(call, "recv", x.recvs, c.remote)
+		k.RecvCount, err = x.shares(call, "recv", x.recvs, c.remote)
 	}
 	if err == nil {
 		err = x.checkRecv(call, x.recvs)
@@ -21,7 +21,7 @@ func (x *operation) allgatherBetween(c *Comm, call string) (err error) {
 	if err != nil {
 		return err
 	}
-	return x.uniform(c, &k)
+	return x.uniform(c, call, &k)
 }
 
 func (x *operation) allgathervBetween(c *Comm, call string, counts, displs []int) error {
@@ -32,7 +32,7 @@ func (x *operation) allgathervBetween(c *Comm, call string, counts, displs []int
 	switch {
 	case err != nil:
 		return err
-	case meet([]span{spanOf(x.o.In)}, to.spans(x.o.Out, x.o.Elem)):
+	case x.meet(one(x.sends), to):
 		return x.overlaps(call)
 	}
 	return x.irregular(c, coll.Allgatherv, &coll.Shape{Count: x.sends, Counts: to.counts, Displs: to.displs})
@@ -41,10 +41,10 @@ func (x *operation) allgathervBetween(c *Comm, call string, counts, displs []int
 func (x *operation) alltoallBetween(c *Comm, call string) (err error) {
 	k := comm.PlanKey{Call: coll.Alltoall}
 	if err = x.noneInPlace(call); err == nil {
-		k.Count, err = shares(call, "send", x.sends, c.remote)
+		k.Count, err = x.shares(call, "send", x.sends, c.remote)
 	}
 	if err == nil {
-		k.RecvCount, err = shares(call, "recv", x.recvs, c.remote)
+		k.RecvCount, err = x.shares(call, "recv", x.recvs, c.remote)
 	}
 	if err == nil {
 		err = x.checkRecv(call, x.recvs)
@@ -52,5 +52,5 @@ func (x *operation) alltoallBetween(c *Comm, call string) (err error) {
 	if err != nil {
 		return err
 	}
-	return x.uniform(c, &k)
+	return x.uniform(c, call, &k)
 }

@@ -141,6 +141,10 @@ func TestAWildcardWaitsForTheRemoteGroup(t *testing.T) {
 					ok(mpi.Send(s.x, []int{0}, r, 9))
 				}
 				_, err := mpi.Recv(s.x, []int{0}, mpi.AnySource, 8)
+				for errors.Is(err, mpi.ErrProcFailedPending) {
+					get(s.x.AckFailed(5)) // the others may live
+					_, err = mpi.Recv(s.x, []int{0}, mpi.AnySource, 8)
+				}
 				want(t, "a receive from a dead group", err, mpi.ErrProcFailed)
 			})
 			if err == nil && s.at == 1 {

@@ -49,7 +49,7 @@ func (x *operation) gatherBetween(c *Comm, call string, root int) (err error) {
 		x.o.In, x.o.Out = nil, nil
 	case Root:
 		if err = x.noneInPlace(call); err == nil {
-			k.Count, err = shares(call, "recv", x.recvs, c.remote)
+			k.Count, err = x.shares(call, "recv", x.recvs, c.remote)
 		}
 		x.o.In = nil
 	default:
@@ -58,7 +58,7 @@ func (x *operation) gatherBetween(c *Comm, call string, root int) (err error) {
 	if err != nil {
 		return err
 	}
-	return x.uniform(c, &k)
+	return x.uniform(c, call, &k)
 }
 
 // sendsAll is the length of send at a rank that only sends.
@@ -107,7 +107,7 @@ func (x *operation) scatterBetween(c *Comm, call string, root int) (err error) {
 		x.o.In, x.o.Out = nil, nil
 	case Root:
 		if err = x.noneInPlace(call); err == nil {
-			k.Count, err = shares(call, "send", x.sends, c.remote)
+			k.Count, err = x.shares(call, "send", x.sends, c.remote)
 		}
 		x.o.Out = nil
 	default:
@@ -116,7 +116,7 @@ func (x *operation) scatterBetween(c *Comm, call string, root int) (err error) {
 	if err != nil {
 		return err
 	}
-	return x.uniform(c, &k)
+	return x.uniform(c, call, &k)
 }
 
 func (x *operation) scattervBetween(c *Comm, call string, counts, displs []int, root int) (err error) {
@@ -127,7 +127,7 @@ func (x *operation) scattervBetween(c *Comm, call string, counts, displs []int, 
 	case Root:
 		var from blocks
 		if err = x.noneInPlace(call); err == nil {
-			from, err = c.blocks(call, "send", x.sends, counts, displs)
+			from, err = x.blocks(c, call, "send", x.sends, counts, displs)
 		}
 		s.Counts, s.Displs = from.counts, from.displs
 		x.o.Out = nil
@@ -144,9 +144,9 @@ func (x *operation) reduceBetween(c *Comm, call string, o *Op, kind op.Kind, roo
 	k := comm.PlanKey{Call: coll.Reduce, Root: root}
 	if root == ProcNull {
 		x.o.In, x.o.Out = nil, nil
-		return x.uniform(c, &k)
+		return x.uniform(c, call, &k)
 	}
-	f, err := o.fit(call, kind)
+	f, err := x.fit(call, o, kind)
 	switch {
 	case err != nil:
 	case root == Root:
@@ -159,5 +159,5 @@ func (x *operation) reduceBetween(c *Comm, call string, o *Op, kind op.Kind, roo
 	if err != nil {
 		return err
 	}
-	return x.reduction(c, &k, o, kind, f)
+	return x.reduction(c, call, &k, o, kind, f)
 }

@@ -29,6 +29,9 @@ func send[T Scalar](c *Comm, call string, mode pt2pt.Mode, buf []T, dest, tag in
 	if err := c.checkSend(call, dest, tag); err != nil || dest == ProcNull {
 		return err
 	}
+	if c.signs {
+		return c.sendBuf(call, mode, Of(buf), dest, tag)
+	}
 	return c.fail(call, c.p2p.Send(c.ctx, mode, c.world(dest), c.cid, int32(tag), bytesOf(buf)))
 }
 
@@ -53,6 +56,9 @@ func Ibsend[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 func isend[T Scalar](c *Comm, call string, mode pt2pt.Mode, buf []T, dest, tag int) (Request, error) {
 	if err := c.checkSend(call, dest, tag); err != nil || dest == ProcNull {
 		return c.nullRequest(err)
+	}
+	if c.signs {
+		return c.isendBuf(call, mode, Of(buf), dest, tag)
 	}
 	return c.request(c.p2p.Isend(c.ctx, mode, c.world(dest), c.cid, int32(tag), bytesOf(buf))), nil
 }

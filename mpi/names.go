@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// MaxObjectName is the longest name of a communicator or a window, in bytes (MPI_MAX_OBJECT_NAME,
-// MPI-4.0 §7.8, without C's final zero).
+// MaxObjectName is the longest name of a communicator, a window or a datatype, in bytes
+// (MPI_MAX_OBJECT_NAME, MPI-4.0 §7.8, without C's final zero).
 const MaxObjectName = 127
 
 // SetName gives the communicator a name, which reports and errors at this rank show
@@ -15,19 +15,27 @@ const MaxObjectName = 127
 // one stays: it is not cut off, as in C. Local.
 func (c *Comm) SetName(name string) error {
 	const call = "SetName"
-	if c.gone() {
+	if c.lost() {
 		return c.explain(call, 0, 0, false)
 	}
 	return c.setName(call, name)
 }
 
 func (c *Comm) setName(call, name string) error {
-	if len(name) > MaxObjectName || strings.ContainsRune(name, 0) {
-		return c.raise(badArg(call, ErrArg, "a name of %d bytes: it has at most %d, none of them zero", len(name), MaxObjectName))
+	if err := checkName(call, name); err != nil {
+		return c.raise(err)
 	}
 	c.st.mu.Lock()
 	defer c.st.mu.Unlock()
 	c.st.name = &name
+	return nil
+}
+
+// checkName refuses what is no name of an object.
+func checkName(call, name string) error {
+	if len(name) > MaxObjectName || strings.ContainsRune(name, 0) {
+		return badArg(call, ErrArg, "a name of %d bytes: it has at most %d, none of them zero", len(name), MaxObjectName)
+	}
 	return nil
 }
 

@@ -42,7 +42,7 @@ var functions = map[string]any{
 	"Iallgather": mpi.Iallgather[byte], "Iallgatherv": mpi.Iallgatherv[byte], "Ialltoall": mpi.Ialltoall[byte], "Ialltoallv": mpi.Ialltoallv[byte],
 	"Ireduce": mpi.Ireduce[byte], "Iallreduce": mpi.Iallreduce[byte], "IreduceScatterBlock": mpi.IreduceScatterBlock[byte],
 	"Iscan": mpi.Iscan[byte], "Iexscan": mpi.Iexscan[byte],
-	"NewOp": mpi.NewOp[byte], "NewVectorOp": mpi.NewVectorOp[byte], "Commutes": mpi.Commutes, "ReduceLocal": mpi.ReduceLocal[byte], "InPlace": mpi.InPlace[byte],
+	"NewOp": mpi.NewOp[byte], "NewVectorOp": mpi.NewVectorOp[byte], "NewStructOp": mpi.NewStructOp[struct{}], "Commutes": mpi.Commutes, "ReduceLocal": mpi.ReduceLocal[byte], "InPlace": mpi.InPlace[byte],
 	"Count": mpi.Count[int32], "SetCount": mpi.SetCount[int32],
 	"IntercommCreate": mpi.IntercommCreate,
 	"Init":            mpi.Init, "Run": mpi.Run, "Initialized": mpi.Initialized, "Finalized": mpi.Finalized,
@@ -60,9 +60,17 @@ var functions = map[string]any{
 	"Attach": mpi.Attach[byte], "Detach": mpi.Detach[byte], "Put": mpi.Put[byte], "Get": mpi.Get[byte], "Accumulate": mpi.Accumulate[byte],
 	"GetAccumulate": mpi.GetAccumulate[byte], "FetchAndOp": mpi.FetchAndOp[byte], "CompareAndSwap": mpi.CompareAndSwap[byte], "Rput": mpi.Rput[byte],
 	"Rget": mpi.Rget[byte], "Raccumulate": mpi.Raccumulate[byte], "RgetAccumulate": mpi.RgetAccumulate[byte],
+	"Of": mpi.Of[byte], "OfStructs": mpi.OfStructs[struct{}], "As": mpi.As[byte],
+	"TypeOf": mpi.TypeOf[struct{}], "TypeContiguous": mpi.TypeContiguous, "TypeVector": mpi.TypeVector, "TypeHvector": mpi.TypeHvector,
+	"TypeIndexed": mpi.TypeIndexed, "TypeHindexed": mpi.TypeHindexed, "TypeIndexedBlock": mpi.TypeIndexedBlock, "TypeHindexedBlock": mpi.TypeHindexedBlock,
+	"TypeStruct": mpi.TypeStruct, "TypeSubarray": mpi.TypeSubarray, "TypeDarray": mpi.TypeDarray, "TypeResized": mpi.TypeResized,
+	"Strided": mpi.Strided[byte], "Subarray": mpi.Subarray[byte], "Indexed": mpi.Indexed[byte],
+	"Pack": mpi.Pack, "Unpack": mpi.Unpack, "PackSize": mpi.PackSize,
+	"PackExternal": mpi.PackExternal, "UnpackExternal": mpi.UnpackExternal, "PackExternalSize": mpi.PackExternalSize,
+	"GetAddress": mpi.GetAddress[int], "AintAdd": mpi.AintAdd, "AintDiff": mpi.AintDiff, "NewTypeKeyval": mpi.NewTypeKeyval[int],
 	"NewWinErrhandler": mpi.NewWinErrhandler, "NewWinKeyval": mpi.NewWinKeyval[int],
 	"WithFabric": mpi.WithFabric, "WithLogger": mpi.WithLogger, "WithLimits": mpi.WithLimits,
-	"WithWatchdog": mpi.WithWatchdog, "WithChecks": mpi.WithChecks, "WithWindowChecks": mpi.WithWindowChecks, "WithoutProgressThread": mpi.WithoutProgressThread, "WithoutSIGQUIT": mpi.WithoutSIGQUIT, "WithoutPeek": mpi.WithoutPeek, "WithTrace": mpi.WithTrace,
+	"WithWatchdog": mpi.WithWatchdog, "WithChecks": mpi.WithChecks, "WithWindowChecks": mpi.WithWindowChecks, "WithTypeChecks": mpi.WithTypeChecks, "WithoutProgressThread": mpi.WithoutProgressThread, "WithoutSIGQUIT": mpi.WithoutSIGQUIT, "WithoutPeek": mpi.WithoutPeek, "WithTrace": mpi.WithTrace,
 }
 
 // values are one value of each exported type that has methods, the zero one or,
@@ -71,7 +79,9 @@ var values = map[string][]any{
 	"World": {(*mpi.World)(nil), new(mpi.World)},
 	"Comm":  {(*mpi.Comm)(nil), new(mpi.Comm)}, "Session": {(*mpi.Session)(nil), new(mpi.Session)},
 	"Group": {(*mpi.Group)(nil), new(mpi.Group), mpi.GroupEmpty}, "Comparison": {mpi.Comparison(0)}, "SplitKind": {mpi.SplitKind(0)},
-	"Request": {mpi.Request{}}, "Message": {mpi.Message{}}, "Status": {mpi.Status{}}, "Pending": {mpi.Pending{}},
+	"Request": {mpi.Request{}}, "Message": {mpi.Message{}, new(mpi.Message)}, "Status": {mpi.Status{}, new(mpi.Status)}, "Pending": {mpi.Pending{}},
+	"Buf": {mpi.Buf{}, mpi.BufInPlace}, "Datatype": {(*mpi.Datatype)(nil), new(mpi.Datatype)}, "TypeKeyval": {(*mpi.TypeKeyval[int])(nil), new(mpi.TypeKeyval[int])},
+	"Combiner": {mpi.Combiner(0)}, "Order": {mpi.Order(0)}, "Dist": {mpi.Dist(0)}, "ArgError": {&mpi.ArgError{}}, "SignatureError": {&mpi.SignatureError{}},
 	"Snapshot": {new(mpi.Snapshot)},
 	"Win":      {(*mpi.Win)(nil), new(mpi.Win)}, "Window": {mpi.Window[int]{}, mpi.Window[int]{Win: new(mpi.Win)}}, "WinKeyval": {(*mpi.WinKeyval[int])(nil), new(mpi.WinKeyval[int])},
 	"WinFlavor": {mpi.WinFlavor(0)}, "WinModel": {mpi.WinModel(0)}, "LockKind": {mpi.LockKind(0)}, "Assert": {mpi.Assert(0)},
@@ -90,7 +100,7 @@ var values = map[string][]any{
 
 // noValues are the exported types that have no methods to call.
 var noValues = map[string]bool{"Scalar": true, "SnapshotFamily": true, "SnapshotRow": true, "Range": true, "CommOptions": true, "WinOptions": true,
-	"Setting": true, "Origin": true, "Protocol": true, "Algorithm": true}
+	"Setting": true, "Loc": true, "Origin": true, "Protocol": true, "Algorithm": true}
 
 // What is nil or zero, after an error that was not looked at say, is answered
 // with an error where there is one to answer, and never with a panic.

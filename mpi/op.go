@@ -7,8 +7,8 @@ import (
 )
 
 // Op is an operator of reductions (MPI_Op, MPI-4.0 §6.9.1): one of MPI's, such as
-// Sum, or the program's own, which NewOp and NewVectorOp make. It does not change
-// and is safe for concurrent use. There is nothing to free.
+// Sum, or the program's own, which NewOp, NewVectorOp and NewStructOp make. It does not
+// change and is safe for concurrent use. There is nothing to free.
 type Op op.Op
 
 // MPI's operators (MPI-4.0 §6.9.2). All are commutative. An element type that they
@@ -30,12 +30,19 @@ var (
 	LOr = (*Op)(op.LOr)
 	// LXor is the logical exclusive or of the same (MPI_LXOR, MPI-4.0 §6.9.2).
 	LXor = (*Op)(op.LXor)
-	// BAnd is the bitwise and of integers (MPI_BAND, MPI-4.0 §6.9.2).
+	// BAnd is the bitwise and of integers, and of a Buf's TypeByte (MPI_BAND, MPI-4.0 §6.9.2).
 	BAnd = (*Op)(op.BAnd)
-	// BOr is the bitwise or of integers (MPI_BOR, MPI-4.0 §6.9.2).
+	// BOr is the bitwise or of the same (MPI_BOR, MPI-4.0 §6.9.2).
 	BOr = (*Op)(op.BOr)
-	// BXor is the bitwise exclusive or of integers (MPI_BXOR, MPI-4.0 §6.9.2).
+	// BXor is the bitwise exclusive or of the same (MPI_BXOR, MPI-4.0 §6.9.2).
 	BXor = (*Op)(op.BXor)
+	// MinLoc is, of two pairs of a value and an index, that with the smaller value, or of
+	// equal ones that with the lower index. It is for Bufs: of Loc, or of TypeFloatInt and
+	// the other pairs (MPI_MINLOC, MPI-4.0 §6.9.4).
+	MinLoc = (*Op)(op.MinLoc)
+	// MaxLoc is the one with the larger value, or of equal ones that with the lower index
+	// (MPI_MAXLOC, MPI-4.0 §6.9.4).
+	MaxLoc = (*Op)(op.MaxLoc)
 	// Replace is for accumulates on windows: the element becomes the origin's
 	// (MPI_REPLACE, MPI-4.0 §12.3.4).
 	Replace = (*Op)(op.Replace)
@@ -119,6 +126,9 @@ func numbered(n uint16) string {
 	name := "an operator of the program's"
 	if o := op.Code(n >> 8).Op(); o != nil {
 		name = o.String()
+	}
+	if op.Kind(n) == ofStructs {
+		return name + " of structs"
 	}
 	return fmt.Sprintf("%s of %v", name, op.Kind(n))
 }

@@ -24,6 +24,7 @@ type options struct {
 	noPeek   bool
 	size     func(int) error // refuses a job of another number of ranks than Run is to have; nil: any will do
 	checks   bool
+	signs    bool                            // messages have signatures, see signed.go
 	separate bool                            // windows have separate memory, unless the program says otherwise
 	beat     func(look func()) (stop func()) // see comm.Config; nil but in tests
 

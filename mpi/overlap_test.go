@@ -99,6 +99,7 @@ func TestWithoutTheThreadARendezvousWaitsForTheReceiver(t *testing.T) {
 						}
 						return
 					}
+					settle(c)
 					in := make([]byte, n)
 					r := way.start(c, in)
 					posted.give()

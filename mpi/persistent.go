@@ -32,6 +32,9 @@ func sendInit[T Scalar](c *Comm, call string, mode pt2pt.Mode, buf []T, dest, ta
 	if err := c.checkSend(call, dest, tag); err != nil {
 		return Request{}, err
 	}
+	if c.signs {
+		return c.sendInitBuf(call, mode, Of(buf), dest, tag)
+	}
 	return c.request(c.p2p.SendInit(c.ctx, mode, c.world(dest), c.cid, int32(tag), bytesOf(buf))), nil
 }
 
@@ -40,6 +43,9 @@ func sendInit[T Scalar](c *Comm, call string, mode pt2pt.Mode, buf []T, dest, ta
 func RecvInit[T Scalar](c *Comm, buf []T, source, tag int) (Request, error) {
 	if err := c.checkRecv("RecvInit", source, tag); err != nil {
 		return Request{}, err
+	}
+	if c.signs {
+		return c.RecvInit(Of(buf), source, tag)
 	}
 	return c.request(c.p2p.RecvInit(c.ctx, c.world(source), c.cid, int32(tag), bytesOf(buf))), nil
 }

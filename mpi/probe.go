@@ -89,6 +89,9 @@ func Improbe(c *Comm, source, tag int) (bool, Message, Status, error) {
 // error is ErrRequest. Local: it waits at most for bytes that are on their way.
 func Mrecv[T Scalar](m *Message, buf []T) (Status, error) {
 	const call = "Mrecv"
+	if m.signs() {
+		return m.Mrecv(Of(buf))
+	}
 	was, err := m.spend(call)
 	if err != nil || was.noProc {
 		return nullStatus, err
@@ -100,6 +103,9 @@ func Mrecv[T Scalar](m *Message, buf []T) (Status, error) {
 // Imrecv starts an Mrecv (MPI_Imrecv, MPI-4.0 §3.8.3). buf must not be touched
 // until the request has completed. Local.
 func Imrecv[T Scalar](m *Message, buf []T) (Request, error) {
+	if m.signs() {
+		return m.Imrecv(Of(buf))
+	}
 	was, err := m.spend("Imrecv")
 	switch {
 	case err != nil:

@@ -87,6 +87,15 @@ func playRank(role string) error {
 	if round := survivals[name]; round != nil {
 		return playSurvivor(w, c, round)
 	}
+	if name == "shrinks" {
+		return playShrinks(w, c)
+	}
+	if name == "any source" {
+		return playAnySource(w, c)
+	}
+	if name == "mortal" {
+		return playMortal(w, c, role)
+	}
 	if name == "abort" {
 		return playAbort(c, w)
 	}

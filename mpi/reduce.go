@@ -91,7 +91,7 @@ func (x *operation) reduce(c *Comm, call string, o *Op, kind op.Kind, root int) 
 	if c.remote > 0 {
 		return x.reduceBetween(c, call, o, kind, root)
 	}
-	f, err := o.fit(call, kind)
+	f, err := x.fit(call, o, kind)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (x *operation) reduce(c *Comm, call string, o *Op, kind op.Kind, root int) 
 	default:
 		x.o.Out = nil
 	}
-	return x.reduction(c, &k, o, kind, f)
+	return x.reduction(c, call, &k, o, kind, f)
 }
 
 // reduceAll is for calls that have as many elements in send as in recv at each rank.
@@ -124,7 +124,7 @@ func (x *operation) reduceAll(c *Comm, call string, which coll.Call, o *Op, kind
 	case x.here:
 		return refuseBetween(call, "send")
 	}
-	f, err := o.fit(call, kind)
+	f, err := x.fit(call, o, kind)
 	if err != nil {
 		return err
 	}
@@ -135,14 +135,14 @@ func (x *operation) reduceAll(c *Comm, call string, which coll.Call, o *Op, kind
 	if err := x.checkRecv(call, k.Count); err != nil {
 		return err
 	}
-	return x.reduction(c, &k, o, kind, f)
+	return x.reduction(c, call, &k, o, kind, f)
 }
 
 func (x *operation) reduceScatterBlock(c *Comm, call string, o *Op, kind op.Kind) error {
 	if err := c.checkCollective(call); err != nil {
 		return err
 	}
-	f, err := o.fit(call, kind)
+	f, err := x.fit(call, o, kind)
 	if err != nil {
 		return err
 	}
@@ -151,9 +151,9 @@ func (x *operation) reduceScatterBlock(c *Comm, call string, o *Op, kind op.Kind
 	}
 	k := comm.PlanKey{Call: coll.ReduceScatterBlock, InPlace: x.here}
 	if x.here {
-		k.Count, err = shares(call, "recv", x.recvs, c.size)
+		k.Count, err = x.shares(call, "recv", x.recvs, c.size)
 	} else {
-		k.Count, err = shares(call, "send", x.sends, c.size)
+		k.Count, err = x.shares(call, "send", x.sends, c.size)
 	}
 	if err == nil {
 		err = x.checkRecv(call, k.Count)
@@ -161,5 +161,5 @@ func (x *operation) reduceScatterBlock(c *Comm, call string, o *Op, kind op.Kind
 	if err != nil {
 		return err
 	}
-	return x.reduction(c, &k, o, kind, f)
+	return x.reduction(c, call, &k, o, kind, f)
 }

@@ -83,7 +83,9 @@ func RequestGetStatus(r Request) (bool, Status, error) {
 }
 
 // Wait blocks until the operation has completed and sets the handle to null
-// (MPI_Wait, MPI-4.0 §3.7.3). A null handle gives an empty status at once.
+// (MPI_Wait, MPI-4.0 §3.7.3). A null handle gives an empty status at once. A receive from
+// AnySource that may wait for a rank that has died fails with ErrProcFailedPending, and
+// stays (AckFailed); the other calls that complete requests do the same.
 // Non-local, except for buffered sends, ready sends and matched receives.
 func Wait(r *Request) (Status, error) {
 	if r == nil {

@@ -129,6 +129,7 @@ func (g *crew) bury(rank int) {
 	if g.abort.Load() != nil {
 		return
 	}
+	g.ranks[rank].engine.Die()
 	for k, in := range g.ranks {
 		if k != rank {
 			in.engine.Fail(rank)

@@ -61,10 +61,10 @@ func (x *operation) exscan(c *Comm, call string, o *Op, kind op.Kind) error {
 	if err := c.checkCollective(call); err != nil {
 		return err
 	}
-	f, err := o.fit(call, kind)
+	f, err := x.fit(call, o, kind)
 	if err != nil {
 		return err
 	}
 	x.o.Out = nil
-	return x.reduction(c, &comm.PlanKey{Call: coll.Exscan, Count: x.sends}, o, kind, f)
+	return x.reduction(c, call, &comm.PlanKey{Call: coll.Exscan, Count: x.sends}, o, kind, f)
 }

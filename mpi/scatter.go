@@ -68,21 +68,21 @@ func (x *operation) scatter(c *Comm, call string, root int) (err error) {
 		if err := x.scattered(call); err != nil {
 			return err
 		}
-		return x.uniform(c, &k)
+		return x.uniform(c, call, &k)
 	}
 	switch {
 	case x.here:
 		return refuseHere(call, "the root passes it as recv")
 	case x.instead:
-		if k.Count, err = shares(call, "send", x.sends, c.size); err != nil {
+		if k.Count, err = x.shares(call, "send", x.sends, c.size); err != nil {
 			return err
 		}
 	case x.sends != x.recvs*c.size:
-		return badArg(call, ErrCount, "send has %d elements: %d ranks get %d each, as many as recv has", x.sends, c.size, x.recvs)
-	case overlap(x.o.In, x.o.Out):
+		return badArg(call, ErrCount, "send has %d %s: %d ranks get %d each, as many as recv has", x.sends, x.counted(), c.size, x.recvs)
+	case x.overlap(x.recvs):
 		return badArg(call, ErrBuffer, "send and recv overlap: pass InPlace as recv to leave the root's own block where it is")
 	}
-	return x.uniform(c, &k)
+	return x.uniform(c, call, &k)
 }
 
 func (x *operation) scatterv(c *Comm, call string, counts, displs []int, root int) error {
@@ -102,14 +102,16 @@ func (x *operation) scatterv(c *Comm, call string, counts, displs []int, root in
 	if x.here {
 		return refuseHere(call, "the root passes it as recv")
 	}
-	from, err := c.blocks(call, "send", x.sends, counts, displs)
+	from, err := x.blocks(c, call, "send", x.sends, counts, displs)
 	switch {
 	case err != nil:
 		return err
 	case x.instead:
-	case x.recvs < counts[root]:
-		return badArg(call, ErrBuffer, "recv has %d elements, the root's own block %d", x.recvs, counts[root])
-	case meet(from.spans(x.o.In, x.o.Elem), []span{spanOf(x.o.Out[:counts[root]*x.o.Elem])}):
+	case x.recvs < from.counts[root]:
+		return badArg(call, ErrBuffer, "recv has %d %s, the root's own block %d", x.recvs, x.counted(), from.counts[root])
+	case from.counts[root]%x.unit("recv") != 0:
+		return x.cutElements(call, "recv", from.counts[root])
+	case x.meet(from, one(from.counts[root])):
 		return badArg(call, ErrBuffer, "send and recv overlap: pass InPlace as recv to leave the root's own block where it is")
 	}
 	s.Counts, s.Displs = from.counts, from.displs

@@ -9,6 +9,9 @@ func Send[T Scalar](c *Comm, buf []T, dest, tag int) error {
 		if err := c.explain("Send", dest, tag, false); err != nil || dest == ProcNull {
 			return err
 		}
+		if c.signs {
+			return c.Send(Of(buf), dest, tag)
+		}
 	}
 	if err := c.p2p.Send(c.ctx, pt2pt.Standard, c.world(dest), c.cid, int32(tag), bytesOf(buf)); err != nil {
 		return c.fail("Send", err)
@@ -25,6 +28,9 @@ func Recv[T Scalar](c *Comm, buf []T, source, tag int) (Status, error) {
 		if err := c.explain("Recv", source, tag, true); err != nil || source == ProcNull {
 			return nullStatus, err
 		}
+		if c.signs {
+			return c.Recv(Of(buf), source, tag)
+		}
 	}
 	res, err := c.p2p.Recv(c.ctx, c.world(source), c.cid, int32(tag), bytesOf(buf))
 	if err != nil {
@@ -39,6 +45,9 @@ func Isend[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 	if err := c.checkSend("Isend", dest, tag); err != nil || dest == ProcNull {
 		return c.nullRequest(err)
 	}
+	if c.signs {
+		return c.Isend(Of(buf), dest, tag)
+	}
 	return c.request(c.p2p.Isend(c.ctx, pt2pt.Standard, c.world(dest), c.cid, int32(tag), bytesOf(buf))), nil
 }
 
@@ -47,6 +56,9 @@ func Isend[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 func Irecv[T Scalar](c *Comm, buf []T, source, tag int) (Request, error) {
 	if err := c.checkRecv("Irecv", source, tag); err != nil || source == ProcNull {
 		return c.nullRequest(err)
+	}
+	if c.signs {
+		return c.Irecv(Of(buf), source, tag)
 	}
 	return c.request(c.p2p.Irecv(c.ctx, c.world(source), c.cid, int32(tag), bytesOf(buf))), nil
 }

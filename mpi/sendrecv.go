@@ -12,6 +12,9 @@ func Sendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R,
 	if err := c.checkSendrecv(call, dest, sendtag, source, recvtag); err != nil {
 		return nullStatus, err
 	}
+	if c.signs {
+		return c.Sendrecv(Of(sendbuf), dest, sendtag, Of(recvbuf), source, recvtag)
+	}
 	res, err := c.core.Sendrecv(c.ctx, bytesOf(sendbuf), c.world(dest), int32(sendtag), bytesOf(recvbuf), c.world(source), int32(recvtag))
 	return statusOf(res), c.fail(call, err)
 }
@@ -22,6 +25,9 @@ func SendrecvReplace[T Scalar](c *Comm, buf []T, dest, sendtag, source, recvtag 
 	const call = "SendrecvReplace"
 	if err := c.checkSendrecv(call, dest, sendtag, source, recvtag); err != nil {
 		return nullStatus, err
+	}
+	if c.signs {
+		return c.SendrecvReplace(Of(buf), dest, sendtag, source, recvtag)
 	}
 	b := bytesOf(buf)
 	res, err := c.core.Sendrecv(c.ctx, slices.Clone(b), c.world(dest), int32(sendtag), b, c.world(source), int32(recvtag))
@@ -35,6 +41,9 @@ func Isendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R
 	if err := c.checkSendrecv("Isendrecv", dest, sendtag, source, recvtag); err != nil {
 		return Request{}, err
 	}
+	if c.signs {
+		return c.Isendrecv(Of(sendbuf), dest, sendtag, Of(recvbuf), source, recvtag)
+	}
 	return c.request(c.p2p.Isendrecv(c.ctx, c.cid, bytesOf(sendbuf), c.world(dest), int32(sendtag), bytesOf(recvbuf), c.world(source), int32(recvtag))), nil
 }
 
@@ -43,6 +52,9 @@ func Isendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R
 func IsendrecvReplace[T Scalar](c *Comm, buf []T, dest, sendtag, source, recvtag int) (Request, error) {
 	if err := c.checkSendrecv("IsendrecvReplace", dest, sendtag, source, recvtag); err != nil {
 		return Request{}, err
+	}
+	if c.signs {
+		return c.IsendrecvReplace(Of(buf), dest, sendtag, source, recvtag)
 	}
 	b := bytesOf(buf)
 	return c.request(c.p2p.Isendrecv(c.ctx, c.cid, slices.Clone(b), c.world(dest), int32(sendtag), b, c.world(source), int32(recvtag))), nil

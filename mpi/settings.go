@@ -93,6 +93,8 @@ func (o *options) given(option string) (value string, is bool) {
 		return o.trace, o.trace != ""
 	case "WithWindowChecks":
 		return "win", o.separate
+	case "WithTypeChecks":
+		return "types", o.signs
 	case "WithLimits":
 		l := o.limits
 		return fmt.Sprintf("%d bytes or %d messages of one peer, %d bytes or %d messages of all, %v", l.PeerBytes, l.PeerMessages, l.Bytes, l.Messages, l.Stall), l != DefaultLimits

@@ -85,7 +85,7 @@ func (c *Comm) splitType(call string, kind SplitKind, key int, info *Info) (*Com
 	}
 	told := make([]int64, len(mine)*c.size)
 	x := operationOf(mine[:], told)
-	if err := x.uniform(c, &comm.PlanKey{Call: coll.Allgather, Count: len(mine)}); err != nil {
+	if err := x.uniform(c, call, &comm.PlanKey{Call: coll.Allgather, Count: len(mine)}); err != nil {
 		return nil, c.fail(call, err)
 	}
 	h := c.core.Icollective(c.ctx, coll.Allgather, x.plan, &x.o) // here, so that reports find the program's line

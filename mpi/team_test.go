@@ -58,10 +58,14 @@ var notBetweenProcesses = map[string][]string{
 		"TestRanksOnHostsUseSharedMemoryWithinAndTCPBetween", "TestAMomentWithoutNetworkLosesNothing", "TestHydraStartsRanksOnHosts",
 		"TestLaunchedProcessesMakeSessionsAgain", "TestSessionsUnderHydra", "TestASessionAfterTheWorldIsToldWhatToDo", "TestARankMayExitBehindItsLastFinalize",
 		"TestALaunchedRankThatKeepsASessionOpenHasNotLeft", "TestSessionsOfAProcessWithoutALauncher", "TestALaunchedRankThatFailsInRunSessions",
-		"TestAFatalErrorOfASessionEndsTheJob", "TestLaunchedRanksRefuseAnUnknownVariable", "TestTheSurvivorsOfADeathKeepTheirTraces",
+		"TestAFatalErrorOfASessionEndsTheJob", "TestLaunchedRanksRefuseAnUnknownVariable", "TestRandomDeathsOfProcesses", "TestTheSurvivorsOfADeathKeepTheirTraces",
+		"TestAProcessDiesThatAnySourceMightBe",
 	},
-	"it weighs the memory of the process that all ranks have": {"TestManyWindowsTakeLittleMemory"},
+	"a rank that fails there leaves, since its process goes on": {"TestReceivesFromAnySourceArePending", "TestRequestsForAnySourceStayAfterADeath"},
+	"it weighs the memory of the process that all ranks have":   {"TestManyWindowsTakeLittleMemory"},
 	"it has no job, or one of a single rank, which has no transport to itself": {
+		"TestNobodyTakesAndGivesBufs", "TestACancelledReceiveLeavesItsBuf", "TestABufferedSendOfABufTakesItsPackedSize", "TestPartitionsOfBufsToOneself",
+		"TestPartitionsOfBufsAreRefused", "TestReduceLocalOnBufs", "TestOperatorsThatDoNotFitBufs", "TestSignaturesAreThoseOfTheElements",
 		"TestNilIsAnError", "TestNothingPanicsOnNil", "TestMethodsOfNilAnswerErrComm", "TestWtimeCountsSeconds", "TestTheEnvironmentIsTold",
 		"TestEveryErrorOfACommunicatorsCallsPassesItsHandlerOnce", "TestADuplicateHasTheHandlerOfItsParent", "TestAHandlerThatReturnsNilLeavesTheError",
 		"TestOnlyTheHandlerOfTheFirstFailedRequestIsCalled", "TestTheRequestOfAFreedCommunicatorHasItsHandler", "TestErrorsWithoutACommunicatorAreSelfs",
@@ -89,6 +93,12 @@ var notBetweenProcesses = map[string][]string{
 		"TestErrorsOfTheLayersBelowWindowsHaveClasses", "TestOneGoroutineFreesAWindow",
 		"TestASettingHasItsValueAndItsOrigin", "TestTheDefaultLimitsAreToldAsTheyAre", "TestTheThresholdOfSharedMemoryIsMeasured",
 		"TestAWrongValueIsAnErrorOfItsSetting", "TestAnEnvironmentThatCannotBeIsRefused",
+		"TestRandomDatatypesAreTheirTypemaps", "TestRandomBufsArePackedAsTheirTypemapsSay", "TestStatusesCountWhatTypemapsSay", "TestContentsMakeATypeAgain",
+		"TestConstructorsNameTheBadArgument", "TestBadPacksChangeNothing", "TestStatusesOfNoTypesAreUndefined", "TestAddressesGiveDisplacements",
+		"TestATypeHasAttributesUntilItsFree", "TestAPredefinedTypeHasAttributes", "TestDupCopiesAttributesThatCanBeCopied", "TestOneGoroutineFreesAType",
+		"TestWhatBelongsToAllIsNotFreed", "TestTypesHaveNames", "TestTypesOfGoTypesHaveContents", "TestListsOfTypesAreCopied",
+		"TestViewsOutsideOfTheirSlicesAreRefused", "TestAViewOfAKnownShapeAllocatesNothing", "TestGoroutinesMakeViewsOfManyShapes", "TestTheDatatypesPageIsTrue",
+		"TestSignaturesComeInPieces", "TestAMessageWithoutASignatureIsRefused",
 	},
 	"its ranks are goroutines anyway": {
 		"TestABarrierOfManyGoroutinesEndsSoon", "TestABufferIsTheUsersWhenAnEndedWorldGivesItBack", "TestStormsOfCancelsTakeLinearTime",
@@ -113,6 +123,9 @@ func TestTheSuiteBetweenProcesses(t *testing.T) {
 		t.Run(c.fabric, func(t *testing.T) {
 			need(t, c.fabric)
 			ran := map[string]bool{}
+			if testing.Short() && strings.Contains(c.fabric, "tcp") {
+				t.Skip("left to a run without -short: what differs by the transport is tested between goroutines too")
+			}
 			if testing.Short() {
 				c.sizes = c.sizes[max(0, len(c.sizes)-3):][:1]
 			}

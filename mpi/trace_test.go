@@ -231,7 +231,13 @@ func TestTheWaitsOfATraceCoverWhatIsWaitedFor(t *testing.T) {
 	file := tracePath(t)
 	run(t, "mem", 2, func(w *mpi.World, c *mpi.Comm) error {
 		if c.Rank() == 1 {
+			if err := mpi.Send(c, make([]byte, 8), 0, 8); err != nil {
+				return err
+			}
 			_, err := mpi.Recv(c, make([]byte, 8), 0, 7)
+			return err
+		}
+		if _, err := mpi.Recv(c, make([]byte, 8), 1, 8); err != nil {
 			return err
 		}
 		work() // while rank 1 waits

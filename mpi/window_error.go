@@ -21,12 +21,16 @@ func windowClass(err error) Class {
 		return ErrRMARange
 	case errors.As(err, new(*rma.EndedError)):
 		return ErrWin
+	case errors.As(err, new(*rma.UnknownTypeError)):
+		return ErrIntern
 	case errors.As(err, new(*rma.AttachError)):
 		return ErrRMAAttach
 	case errors.As(err, new(*rma.CompareError)):
 		return ErrType
 	case errors.As(err, new(*rma.LockError)):
 		return ErrProcFailed
+	case errors.Is(err, rma.ErrTypeTooLong):
+		return ErrType
 	case errors.Is(err, rma.ErrModels):
 		return ErrNotSame
 	case errors.Is(err, comm.ErrUnshared):

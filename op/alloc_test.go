@@ -13,7 +13,7 @@ import (
 func TestNoOperatorAllocates(t *testing.T) {
 	ops := append([]*op.Op{forms["Of"], forms["Vector"]}, predefined...)
 	for _, o := range ops {
-		for k := op.Bool; k <= op.Complex128; k++ {
+		for k := op.Bool; k <= op.TwoDouble; k++ {
 			if _, err := o.Func(k); err != nil {
 				continue
 			}

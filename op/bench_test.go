@@ -9,7 +9,7 @@ import (
 
 // bench times an operator on each kind that it fits, on operands in cache.
 func bench(b *testing.B, o *op.Op, bytes int) {
-	for k := op.Bool; k <= op.Complex128; k++ {
+	for k := op.Bool; k <= op.TwoDouble; k++ {
 		if f, err := o.Func(k); err == nil && bytes%k.Size() == 0 {
 			b.Run(k.String(), func(b *testing.B) {
 				lower, upper, to := aligned(bytes), aligned(bytes), aligned(bytes)

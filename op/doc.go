@@ -10,6 +10,9 @@
 // origin's the upper one. [Op.OnWindow] has their Func for many elements; [Int],
 // [Float] and [Complex] combine two elements as it does.
 //
+// The elements of MinLoc and MaxLoc are pairs without padding. An operator of the
+// user's on elements that have no kind is [Custom].
+//
 // # The same result everywhere
 //
 // All ranks of one Allreduce get the same bits if they evaluate the same

@@ -27,3 +27,9 @@ func sizeOf[T Scalar]() int {
 func of[T Scalar](b *block) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(b)), int(unsafe.Sizeof(*b))/sizeOf[T]())
 }
+
+// load is the element at the beginning of b, which need not be aligned for it.
+func load[T Scalar](b []byte) (v T) {
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&v)), unsafe.Sizeof(v)), b)
+	return v
+}

@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// Kind is the type of an element.
+// Kind is the type of an element. The numbers are those of package layout.
 type Kind uint8
 
 const (
@@ -23,25 +23,39 @@ const (
 	Float64
 	Complex64
 	Complex128
+	Byte   // which has no value: only its bits are combined
+	Packed // which no operator takes
+	// The pairs of MinLoc and MaxLoc, a value and an index, without padding.
+	FloatInt  // float32, int32
+	DoubleInt // float64, int32
+	LongInt   // int64, int32
+	TwoInt    // int32, int32
+	ShortInt  // int16, int32
+	TwoFloat  // float32, float32
+	TwoDouble // float64, float64
+
+	lastKind = TwoDouble
 )
 
-var kinds = [...]struct {
+var kinds = [lastKind + 1]struct {
 	name string
 	size int
 }{Bool: {"bool", 1}, Int8: {"int8", 1}, Uint8: {"uint8", 1}, Int16: {"int16", 2}, Uint16: {"uint16", 2},
 	Int32: {"int32", 4}, Uint32: {"uint32", 4}, Int64: {"int64", 8}, Uint64: {"uint64", 8},
-	Float32: {"float32", 4}, Float64: {"float64", 8}, Complex64: {"complex64", 8}, Complex128: {"complex128", 16}}
+	Float32: {"float32", 4}, Float64: {"float64", 8}, Complex64: {"complex64", 8}, Complex128: {"complex128", 16}, Byte: {"byte", 1}, Packed: {name: "packed"},
+	FloatInt: {"float32 with int32", 8}, DoubleInt: {"float64 with int32", 12}, LongInt: {"int64 with int32", 12}, TwoInt: {"int32 with int32", 8},
+	ShortInt: {"int16 with int32", 6}, TwoFloat: {"float32 with float32", 8}, TwoDouble: {"float64 with float64", 16}}
 
-func (k Kind) known() bool { return k >= Bool && k <= Complex128 }
+func (k Kind) known() bool { return k <= lastKind && kinds[k].size > 0 }
 
 func (k Kind) String() string {
-	if !k.known() {
+	if k > lastKind || kinds[k].name == "" {
 		return fmt.Sprintf("Kind(%d)", uint8(k))
 	}
 	return kinds[k].name
 }
 
-// Size is the length of an element in bytes; 0 if the kind is unknown.
+// Size is the length of an element in bytes; 0 if no operator takes the kind.
 func (k Kind) Size() int {
 	if !k.known() {
 		return 0

@@ -60,6 +60,10 @@ func model(o *op.Op, k op.Kind, lower, upper []byte) (to []byte) {
 	size := k.Size()
 	for i := 0; i < len(lower); i += size {
 		a, b := lower[i:i+size], upper[i:i+size]
+		if _, ok := pairs[k]; ok {
+			to = append(to, modelPair(o, k, a, b)...)
+			continue
+		}
 		switch k {
 		case op.Float32, op.Float64:
 			to = appendFloat(to, size, modelFloat(o, floatOf(a), floatOf(b)))
@@ -187,6 +191,10 @@ func from(k op.Kind, n int, below func(bound int) int, word func() uint64) []byt
 	}
 	e := make([]byte, 0, n*k.Size())
 	for len(e) < n*k.Size() {
+		if kinds, ok := pairs[k]; ok {
+			e = append(append(e, from(kinds[0], 1, below, word)...), from(kinds[1], 1, below, word)...)
+			continue
+		}
 		special := below(3) == 0
 		switch {
 		case k == op.Bool:

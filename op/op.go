@@ -22,10 +22,12 @@ type Op struct {
 	commutes bool
 	user     bool
 	funcs    table
+	custom   Func // for elements that have no kind
+	of       any  // what they are
 }
 
 // table has an operator's Func for each kind that it fits.
-type table [Complex128 + 1]Func
+type table [lastKind + 1]Func
 
 // New returns an operator of the user's for elements of one kind. Its Func may
 // panic or block: it is never called under ownership of the loop. It has to be
@@ -38,6 +40,16 @@ func New(name string, k Kind, commutes bool, f Func) *Op {
 	}
 	return o
 }
+
+// Custom returns an operator of the user's for elements that have no kind. of is what
+// they are: it means something to the caller alone, and errors print it behind "it
+// takes". f is as with [New]; it may be nil, and then the operator fits nothing.
+func Custom(name string, commutes bool, of any, f Func) *Op {
+	return &Op{name: name, commutes: commutes, user: true, custom: f, of: of}
+}
+
+// Custom returns what Custom was given for the operator, or nil and nil.
+func (o *Op) Custom() (of any, f Func) { return o.of, o.custom }
 
 func (o *Op) String() string { return o.name }
 
@@ -88,10 +100,13 @@ var families = [...]struct {
 	name        string
 	first, last Kind
 }{{"bool", Bool, Bool}, {"integers", Int8, Uint64}, {"floating-point numbers", Float32, Float64},
-	{"complex numbers", Complex64, Complex128}}
+	{"complex numbers", Complex64, Complex128}, {"bytes", Byte, Byte}, {"pairs of a value and an index", FloatInt, TwoDouble}}
 
 // takes lists the element types of an operator for people.
 func (o *Op) takes() string {
+	if o.of != nil {
+		return fmt.Sprint(o.of)
+	}
 	var all []string
 	for _, f := range families {
 		var some []string

@@ -19,7 +19,11 @@ func TestAnOperatorThatDoesNotFitSaysWhatItTakes(t *testing.T) {
 		{op.Sum, op.Bool, "the operator Sum is not defined for bool: it takes integers, floating-point numbers and complex numbers"},
 		{op.Max, op.Complex64, "the operator Max is not defined for complex64: it takes integers and floating-point numbers"},
 		{op.LOr, op.Float64, "the operator LOr is not defined for float64: it takes bool and integers"},
-		{op.BXor, op.Bool, "the operator BXor is not defined for bool: it takes integers"},
+		{op.BXor, op.Bool, "the operator BXor is not defined for bool: it takes integers and bytes"},
+		{op.Min, op.Byte, "the operator Min is not defined for byte: it takes integers and floating-point numbers"},
+		{op.MaxLoc, op.Float64, "the operator MaxLoc is not defined for float64: it takes pairs of a value and an index"},
+		{op.Sum, op.DoubleInt, "the operator Sum is not defined for float64 with int32: it takes integers, floating-point numbers and complex numbers"},
+		{op.Custom("mine", true, "elements of type particle", nil), op.Int8, "the operator mine is not defined for int8: it takes elements of type particle"},
 		{op.Min, 0, "the operator Min is not defined for Kind(0): it takes integers and floating-point numbers"},
 		{op.Min, 200, "the operator Min is not defined for Kind(200): it takes integers and floating-point numbers"},
 		{op.Of("first", false, first), op.Int64, "the operator first is not defined for int64: it takes int32"},
@@ -36,7 +40,7 @@ func TestAnOperatorThatDoesNotFitSaysWhatItTakes(t *testing.T) {
 }
 
 func TestAnOperatorOfAnUnknownKindFitsNothing(t *testing.T) {
-	for _, k := range []op.Kind{0, op.Complex128 + 1, 255} {
+	for _, k := range []op.Kind{0, op.Packed, op.TwoDouble + 1, 255} {
 		o := op.New("odd", k, true, func(_, _, _ []byte) {})
 		for j := range 256 {
 			if _, err := o.Func(op.Kind(j)); err == nil {
@@ -51,15 +55,16 @@ func TestAnOperatorOfAnUnknownKindFitsNothing(t *testing.T) {
 
 func TestKindsHaveGosNamesAndSizes(t *testing.T) {
 	want := "bool 1, int8 1, uint8 1, int16 2, uint16 2, int32 4, uint32 4, int64 8, uint64 8, " +
-		"float32 4, float64 8, complex64 8, complex128 16, "
+		"float32 4, float64 8, complex64 8, complex128 16, byte 1, packed 0, float32 with int32 8, float64 with int32 12, int64 with int32 12, " +
+		"int32 with int32 8, int16 with int32 6, float32 with float32 8, float64 with float64 16, "
 	got := ""
-	for k := op.Bool; k <= op.Complex128; k++ {
+	for k := op.Bool; k <= op.TwoDouble; k++ {
 		got += fmt.Sprintf("%v %d, ", k, k.Size())
 	}
 	if got != want {
 		t.Errorf("the kinds are %s, want %s", got, want)
 	}
-	for _, k := range []op.Kind{0, op.Complex128 + 1, 255} {
+	for _, k := range []op.Kind{0, op.TwoDouble + 1, 255} {
 		if k.Size() != 0 || k.String() != fmt.Sprintf("Kind(%d)", uint8(k)) {
 			t.Errorf("the unknown kind %d is %v of %d bytes", uint8(k), k, k.Size())
 		}

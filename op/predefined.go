@@ -39,14 +39,14 @@ var (
 	// LXor is MPI_LXOR, logical exclusive or: for bool and integers, as LAnd.
 	LXor = predefined("LXor", CodeLXor, truths(lxor[uint8], lxor[uint16], lxor[uint32], lxor[uint64]))
 
-	// BAnd is MPI_BAND, bitwise and: for integers.
-	BAnd = predefined("BAnd", CodeBAnd, integers(band[uint8], band[uint16], band[uint32], band[uint64]))
+	// BAnd is MPI_BAND, bitwise and: for integers and bytes.
+	BAnd = predefined("BAnd", CodeBAnd, bitwise(band[uint8], band[uint16], band[uint32], band[uint64]))
 
-	// BOr is MPI_BOR, bitwise or: for integers.
-	BOr = predefined("BOr", CodeBOr, integers(bor[uint8], bor[uint16], bor[uint32], bor[uint64]))
+	// BOr is MPI_BOR, bitwise or: for integers and bytes.
+	BOr = predefined("BOr", CodeBOr, bitwise(bor[uint8], bor[uint16], bor[uint32], bor[uint64]))
 
-	// BXor is MPI_BXOR, bitwise exclusive or: for integers.
-	BXor = predefined("BXor", CodeBXor, integers(bxor[uint8], bxor[uint16], bxor[uint32], bxor[uint64]))
+	// BXor is MPI_BXOR, bitwise exclusive or: for integers and bytes.
+	BXor = predefined("BXor", CodeBXor, bitwise(bxor[uint8], bxor[uint16], bxor[uint32], bxor[uint64]))
 )
 
 func predefined(name string, c Code, funcs table) *Op {
@@ -56,6 +56,13 @@ func predefined(name string, c Code, funcs table) *Op {
 // integers is for operators that do not depend on the sign.
 func integers(f8, f16, f32, f64 Func) table {
 	return table{Int8: f8, Uint8: f8, Int16: f16, Uint16: f16, Int32: f32, Uint32: f32, Int64: f64, Uint64: f64}
+}
+
+// bitwise is integers for operators on bytes, too.
+func bitwise(f8, f16, f32, f64 Func) table {
+	funcs := integers(f8, f16, f32, f64)
+	funcs[Byte] = f8
+	return funcs
 }
 
 // truths takes bools as integers of a byte: nothing depends on how the compiler

@@ -12,10 +12,18 @@ import (
 	"github.com/weft-mpi/weft/op"
 )
 
-var predefined = []*op.Op{op.Sum, op.Prod, op.Max, op.Min, op.LAnd, op.BAnd, op.LOr, op.BOr, op.LXor, op.BXor}
+var predefined = []*op.Op{op.Sum, op.Prod, op.Max, op.Min, op.LAnd, op.BAnd, op.LOr, op.BOr, op.LXor, op.BXor, op.MinLoc, op.MaxLoc}
 
 // fits is the table of MPI-4.0 §6.9.2 in Go's types.
 func fits(o *op.Op, k op.Kind) bool {
+	switch {
+	case o == op.MinLoc || o == op.MaxLoc:
+		return k >= op.FloatInt
+	case k == op.Byte:
+		return o == op.BAnd || o == op.BOr || o == op.BXor
+	case k > op.Byte:
+		return false
+	}
 	switch o {
 	case op.Sum, op.Prod:
 		return k != op.Bool
@@ -31,7 +39,7 @@ func fits(o *op.Op, k op.Kind) bool {
 // each runs f for each predefined operator and each kind that it fits.
 func each(t *testing.T, f func(t *testing.T, o *op.Op, k op.Kind, apply op.Func)) {
 	for _, o := range predefined {
-		for k := op.Bool; k <= op.Complex128; k++ {
+		for k := op.Bool; k <= op.TwoDouble; k++ {
 			if fits(o, k) {
 				apply, err := o.Func(k)
 				if err != nil {
@@ -49,8 +57,8 @@ func TestAPredefinedOperatorFitsTheKindsOfMPIAndNoOthers(t *testing.T) {
 		if !o.Commutes() || o.User() {
 			t.Errorf("%v: commutes %v, user's %v", o, o.Commutes(), o.User())
 		}
-		for k := op.Kind(0); k < 20; k++ {
-			want := k >= op.Bool && k <= op.Complex128 && fits(o, k)
+		for k := op.Kind(0); k < 30; k++ {
+			want := k.Size() > 0 && fits(o, k)
 			if f, err := o.Func(k); (err == nil) != want || (f != nil) != want {
 				t.Errorf("%v of %v: %v", o, k, err)
 			}

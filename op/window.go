@@ -48,10 +48,12 @@ const (
 	CodeBXor
 	CodeReplace
 	CodeNoOp
+	CodeMinLoc
+	CodeMaxLoc
 )
 
 var coded = [...]*Op{CodeSum: Sum, CodeProd: Prod, CodeMax: Max, CodeMin: Min, CodeLAnd: LAnd, CodeLOr: LOr,
-	CodeLXor: LXor, CodeBAnd: BAnd, CodeBOr: BOr, CodeBXor: BXor, CodeReplace: Replace, CodeNoOp: NoOp}
+	CodeLXor: LXor, CodeBAnd: BAnd, CodeBOr: BOr, CodeBXor: BXor, CodeReplace: Replace, CodeNoOp: NoOp, CodeMinLoc: MinLoc, CodeMaxLoc: MaxLoc}
 
 // Code is the operator's number, or 0 for one of the user's.
 func (o *Op) Code() Code { return o.code }
@@ -64,15 +66,19 @@ func (c Code) Op() *Op {
 	return nil
 }
 
-func (o *Op) windowOnly() bool { return o.code >= CodeReplace }
+func (o *Op) windowOnly() bool { return o.code == CodeReplace || o.code == CodeNoOp }
 
 // OnWindow returns the operator for accumulate operations on elements of kind k
 // (MPI-4.0 §12.3.4): lower and to are in the window, upper is the origin's. One of
-// the user's gets a *UserError, one that does not fit the kind a *KindError.
+// the user's gets a *UserError, one that does not fit the kind a *KindError, and so do
+// all on Byte and on pairs, which a window has as Uint8 and with padding.
 // OnWindow does not allocate unless it fails.
 func (o *Op) OnWindow(k Kind) (Func, error) {
 	if o.code == 0 {
 		return nil, &UserError{o}
+	}
+	if k > Complex128 {
+		return nil, &KindError{o, k}
 	}
 	return o.fit(k)
 }

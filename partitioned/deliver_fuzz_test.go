@@ -24,8 +24,9 @@ type hostile struct {
 	peer  fabric.Region // memory of the peer that can be read and written
 	sends []*Send
 	recvs []*Recv
-	open  [3]bool   // receives that have not been seen to end
-	rest  [3][]byte // of those that have: their memory
+	mem   [][]byte  // of the receives
+	open  [4]bool   // receives that have not been seen to end
+	rest  [4][]byte // of those that have: their memory
 }
 
 func newHostile(t *testing.T) *hostile {
@@ -51,10 +52,12 @@ func newHostile(t *testing.T) *hostile {
 		other.Close()
 		l.Close()
 	})
-	for _, c := range []struct{ bytes, parts int }{{96, 6}, {4, 2}, {0, 3}} {
-		h.sends = append(h.sends, h.e.PsendInit(context.Background(), 1, 2, 0, make([]byte, c.bytes), c.parts))
-		h.recvs = append(h.recvs, h.e.PrecvInit(context.Background(), 1, 2, 0, make([]byte, c.bytes), c.parts))
-		h.rest[len(h.recvs)-1] = make([]byte, c.bytes)
+	for i, c := range []struct{ bytes, parts, step int }{{96, 6, 1}, {4, 2, 1}, {0, 3, 1}, {96, 6, 2}} {
+		out, in := newPlace(c.bytes, c.step), newPlace(c.bytes, c.step)
+		h.sends = append(h.sends, h.e.PsendInitData(context.Background(), 1, 2, 0, out.data(), c.parts))
+		h.recvs = append(h.recvs, h.e.PrecvInitData(context.Background(), 1, 2, 0, in.data(), c.parts))
+		h.mem = append(h.mem, in.mem)
+		h.rest[i] = bytes.Clone(in.mem)
 	}
 	return h
 }
@@ -77,7 +80,7 @@ func (h *hostile) packet(b []byte) {
 		hdr = wire.MakePInit(m, wire.PartSend{Channel: uint64(b[2]), Bytes: sizes[b[3]%4], Parts: 1 + uint32(b[4]%8), Per: 1 + uint32(b[5]%8),
 			Addr: h.peer.Addr + uint64(b[6]), Key: h.peer.Key, Readable: b[7]&1 == 0})
 	case wire.PAccept:
-		hdr = wire.MakePAccept(m, wire.PartRecv{Channel: uint64(b[2]), Bytes: sizes[b[3]%4], Parts: uint32(b[4]), Verdict: wire.Verdict(b[5] % 5),
+		hdr = wire.MakePAccept(m, wire.PartRecv{Channel: uint64(b[2]), Bytes: sizes[b[3]%4], Parts: uint32(b[4]), Verdict: wire.Verdict(b[5] % 6),
 			Addr: h.peer.Addr + uint64(b[6]), Key: h.peer.Key})
 	case wire.PData:
 		hdr, body = wire.MakePData(m, uint64(b[2]), uint32(b[3]%3)), bytes.Repeat([]byte{b[4]}, int(b[5]%65))
@@ -136,8 +139,8 @@ func (h *hostile) look() {
 		case r.active:
 		case h.open[i]:
 			h.open[i] = false
-			h.rest[i] = append(h.rest[i][:0], r.buf...)
-		case !bytes.Equal(r.buf, h.rest[i]):
+			h.rest[i] = append(h.rest[i][:0], h.mem[i]...)
+		case !bytes.Equal(h.mem[i], h.rest[i]):
 			h.t.Fatalf("receive %d is at rest, and its memory was written to", i)
 		}
 	}
@@ -177,6 +180,10 @@ func FuzzDeliver(f *testing.F) {
 	add(append(accept, call(2, 0, 0, 5), packet(wire.PDone, send, 1, 0, 6, 0), call(4, 0))...)
 	add(append(accept, call(2, 0, 0, 2), packet(wire.PDone, send, 1, 0, 3, 1), packet(wire.PStop, send), call(4, 0))...)
 	add(append(accept, packet(wire.PFree, send, 1), call(4, 0), call(0, 0))...)
+	scattered := recv + 6 // the receive into a layout, the fourth that matches
+	four := append(slices.Repeat(start[:1], 4), call(1, 3))
+	add(append(four, packet(wire.PReady, scattered, 1, 0, 6), call(5, 3))...)
+	add(append(four, packet(wire.PData, scattered, 0, 1, 7, 64), packet(wire.PData, scattered, 64, 1, 7, 32), call(5, 3))...)
 	f.Fuzz(func(t *testing.T, rows []byte) {
 		h := newHostile(t)
 		for ; len(rows) >= 8; rows = rows[8:] {

@@ -27,4 +27,7 @@
 // computes, or reads already, the goroutine that made the block ready writes it,
 // without ownership of the loop, where its process can (write.go). Short blocks,
 // and those that can't be read, are sent in packets (packets.go).
+//
+// Memory with gaps is packed by the goroutine that makes it ready, and unpacked from
+// packets by the receiver (layout.go).
 package partitioned

@@ -160,6 +160,8 @@ func (e *Engine) onBlocks(from fabric.Peer, kind uint8, imm uint64, h wire.PBloc
 			r.tellDone(round, run{int(first), int(count)}, wire.Failed)
 		}
 		return true
+	case r.scattered():
+		return false
 	case kind == wire.PReady && !r.active && round == following(r.round):
 		return r.foresees(first, count)
 	case !r.expects(round, first, count):

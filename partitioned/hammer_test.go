@@ -54,58 +54,63 @@ func transports() map[string]func() fabric.Provider {
 // A hundred goroutines make partitions of one send ready at once, and others watch
 // them arrive, over rounds: whatever has arrived has its bytes.
 func TestManyGoroutinesMakePartitionsReady(t *testing.T) {
-	const goroutines, sends, recvs, watchers = 100, 400, 100, 4
 	for name, open := range transports() {
 		for _, part := range []int{8, 2400, 1 << 16} { // packets, blocks of several partitions, blocks of one
-			t.Run(fmt.Sprintf("%s/%d", name, part), func(t *testing.T) {
-				parts, rounds := sends, 12
-				if part == 1<<16 {
-					parts, rounds = goroutines, 4 // 6 MB
-				}
-				if testing.Short() {
-					rounds = 3
-				}
-				es := pair(t, open(), true)
-				ctx := t.Context()
-				out, in := make([]byte, parts*part), make([]byte, parts*part)
-				s, r := es[0].PsendInit(ctx, 1, 2, 0, out, parts), es[1].PrecvInit(ctx, 0, 2, 0, in, recvs)
-				for round := range rounds {
-					must(t, progress.Restart(s.h))
-					if round%2 == 0 {
-						must(t, progress.Restart(r.h))
-					}
-					var all sync.WaitGroup
-					for g := range goroutines {
-						all.Go(func() {
-							for i := g; i < parts; i += goroutines {
-								fill(out[i*part:(i+1)*part], byte(i+7*round))
-								must(t, s.Ready(i, i))
-							}
-						})
-					}
-					if round%2 == 1 {
-						must(t, progress.Restart(r.h))
-					}
-					for range watchers {
-						all.Go(func() { watch(t, r, in, part, round) })
-					}
-					all.Wait()
-					for _, h := range []*progress.Handle{&s.h, &r.h} {
-						_, err := progress.Wait(h)
-						must(t, err)
-					}
-				}
-				if n := s.writing.Load() + s.lent.Load(); n != 0 {
-					t.Errorf("%d blocks are being sent after the end", n)
-				}
-			})
+			for _, c := range steps {
+				t.Run(fmt.Sprintf("%s/%d/%s", name, part, c.name), func(t *testing.T) { manyReady(t, open(), part, c.out, c.in) })
+			}
 		}
 	}
 }
 
+func manyReady(t *testing.T, p fabric.Provider, part, outStep, inStep int) {
+	const goroutines, sends, recvs, watchers = 100, 400, 100, 4
+	parts, rounds := sends, 12
+	if part == 1<<16 {
+		parts, rounds = goroutines, 4 // 6 MB
+	}
+	if testing.Short() || outStep+inStep > 2 {
+		rounds = 3
+	}
+	es := pair(t, p, true)
+	ctx := t.Context()
+	out, in := newPlace(parts*part, outStep), newPlace(parts*part, inStep)
+	s, r := es[0].PsendInitData(ctx, 1, 2, 0, out.data(), parts), es[1].PrecvInitData(ctx, 0, 2, 0, in.data(), recvs)
+	for round := range rounds {
+		must(t, progress.Restart(s.h))
+		if round%2 == 0 {
+			must(t, progress.Restart(r.h))
+		}
+		var all sync.WaitGroup
+		for g := range goroutines {
+			all.Go(func() {
+				for i := g; i < parts; i += goroutines {
+					out.fill(i*part, (i+1)*part, byte(i+7*round))
+					must(t, s.Ready(i, i))
+				}
+			})
+		}
+		if round%2 == 1 {
+			must(t, progress.Restart(r.h))
+		}
+		for range watchers {
+			all.Go(func() { watch(t, r, in, part, round) })
+		}
+		all.Wait()
+		for _, h := range []*progress.Handle{&s.h, &r.h} {
+			_, err := progress.Wait(h)
+			must(t, err)
+		}
+	}
+	if n := s.writing.Load() + s.lent.Load(); n != 0 {
+		t.Errorf("%d blocks are being sent after the end", n)
+	}
+	must(t, in.gaps())
+}
+
 // watch polls all partitions until they have arrived, and checks each once it has.
-func watch(t *testing.T, r *Recv, in []byte, part, round int) {
-	size := len(in) / r.parts
+func watch(t *testing.T, r *Recv, in *place, part, round int) {
+	size := in.size / r.parts
 	for left, i := r.parts, 0; left > 0; i = (i + 1) % r.parts {
 		there, err := r.Arrived(i)
 		if err != nil {
@@ -118,8 +123,8 @@ func watch(t *testing.T, r *Recv, in []byte, part, round int) {
 		}
 		left--
 		for at := i * size; at < (i+1)*size; at += max(part/4, 1) {
-			if want := byte(at/part + 7*round); in[at] != want {
-				t.Errorf("partition %d of round %d has arrived with byte %d at %d, want %d", i, round, in[at], at, want)
+			if want := byte(at/part + 7*round); in.at(at) != want {
+				t.Errorf("partition %d of round %d has arrived with byte %d at %d, want %d", i, round, in.at(at), at, want)
 				return
 			}
 		}
@@ -204,37 +209,39 @@ func (deaf) PeerDown(fabric.Peer, error)                        {}
 func TestReadyDoesNotAllocate(t *testing.T) {
 	const parts, part = 4096, 64
 	for name, open := range transports() {
-		t.Run(name, func(t *testing.T) {
-			es := pair(t, open(), false)
-			out, in := make([]byte, parts*part), make([]byte, parts*part)
-			s, r := es[0].PsendInit(t.Context(), 1, 2, 0, out, parts), es[1].PrecvInit(t.Context(), 0, 2, 0, in, 1)
-			hs := []progress.Handle{s.h, r.h}
-			for round := range 4 {
-				must(t, progress.Restart(s.h))
-				i := 0
-				ready := func() {
-					must(t, s.Ready(i, i))
-					i++
+		for _, c := range steps {
+			t.Run(name+"/"+c.name, func(t *testing.T) {
+				es := pair(t, open(), false)
+				out, in := newPlace(parts*part, c.out), newPlace(parts*part, c.in)
+				s, r := es[0].PsendInitData(t.Context(), 1, 2, 0, out.data(), parts), es[1].PrecvInitData(t.Context(), 0, 2, 0, in.data(), 1)
+				hs := []progress.Handle{s.h, r.h}
+				for round := range 4 {
+					must(t, progress.Restart(s.h))
+					i := 0
+					ready := func() {
+						must(t, s.Ready(i, i))
+						i++
+					}
+					early := testing.AllocsPerRun(parts/4, ready)
+					must(t, progress.Restart(r.h))
+					for s.began.Load() != s.round.Load() {
+						turn(t, hs)
+					}
+					late := testing.AllocsPerRun(parts/4, ready)
+					must(t, s.Ready(i, parts-1))
+					for s.active || r.active {
+						turn(t, hs)
+					}
+					if round > 1 && (early != 0 || late != 0) {
+						t.Errorf("round %d: Ready allocates %v times before the receiver has begun, %v times after", round, early, late)
+					}
+					for i := range hs {
+						_, err := progress.Wait(&hs[i])
+						must(t, err)
+					}
 				}
-				early := testing.AllocsPerRun(parts/4, ready)
-				must(t, progress.Restart(r.h))
-				for s.began.Load() != s.round.Load() {
-					turn(t, hs)
-				}
-				late := testing.AllocsPerRun(parts/4, ready)
-				must(t, s.Ready(i, parts-1))
-				for s.active || r.active {
-					turn(t, hs)
-				}
-				if round > 1 && (early != 0 || late != 0) {
-					t.Errorf("round %d: Ready allocates %v times before the receiver has begun, %v times after", round, early, late)
-				}
-				for i := range hs {
-					_, err := progress.Wait(&hs[i])
-					must(t, err)
-				}
-			}
-		})
+			})
+		}
 	}
 }
 

@@ -62,6 +62,22 @@ func (m *modelSide) count(err error) {
 	}
 }
 
+// outcome is how the round of a request ended that nobody can ask any more.
+func (m *modelSide) outcome() error {
+	whole := false
+	switch {
+	case m.doomed:
+	case m.sends:
+		whole = m.send.sent == m.send.shape.blocks()
+	case m.recv.got.Load() != nil:
+		whole = m.recv.count == m.recv.got.Load().shape.blocks()
+	}
+	if whole {
+		return nil
+	}
+	return m.s.failed()
+}
+
 // atRest checks a side when nothing can move any more: it has ended, or waits for a
 // call that nobody has made. What could arrive of it has.
 func (m *modelSide) atRest() {

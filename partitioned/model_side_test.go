@@ -20,7 +20,8 @@ type modelSide struct {
 	sends bool
 	parts int
 	size  int
-	buf   []byte
+	buf   []byte       // its memory
+	lay   *modelLayout // or nil: how the message lies there
 
 	send *Send
 	recv *Recv
@@ -30,6 +31,7 @@ type modelSide struct {
 	cancel    context.CancelFunc // nil: it can't be
 	cancelled bool
 	starting  bool // its Start has not returned
+	readying  bool // nor a Ready
 	active    bool // it has been started, and not seen to end
 	released  bool // its request has been freed
 	doomed    bool // it could not begin another round
@@ -145,7 +147,7 @@ func (m *modelSide) makeReady(rng *rand.Rand) {
 			m.outside(m.send.Ready(i, i-1))
 		}
 	case len(open) == 0 || rng.IntN(16) == 0 && m.ready[i]:
-		if m.ready[i] {
+		if m.ready[i] && !m.readying { // else it may be the one that the call under way gets to
 			m.refused(m.send.Ready(max(i-rng.IntN(3), 0), min(i+rng.IntN(3), m.parts-1)), true)
 		}
 	case rng.IntN(3) == 0:
@@ -176,12 +178,15 @@ func (m *modelSide) makeRange(first, last int) {
 	m.w.note("%v: %d to %d are ready", m, first, last)
 	part := m.size / m.parts
 	for at := first * part; at < (last+1)*part; at++ {
-		m.buf[at] = m.payload(m.round, at)
+		*m.at(at) = m.payload(m.round, at)
 	}
 	for i := first; i <= last; i++ {
 		m.ready[i] = true
 	}
-	if err := m.send.Ready(first, last); err != nil {
+	within := m.readying
+	m.readying = true
+	err := m.send.Ready(first, last)
+	if m.readying = within; err != nil {
 		m.blame(err, m.s.active)
 	}
 }
@@ -237,9 +242,9 @@ func (m *modelSide) here(i int) {
 	}
 	part := m.size / m.parts
 	for at := i * part; at < (i+1)*part; at++ {
-		if from := at / (p.size / p.parts); m.buf[at] != p.payload(m.round, at) || !p.isReady(m.round, from) {
+		if from := at / (p.size / p.parts); *m.at(at) != p.payload(m.round, at) || !p.isReady(m.round, from) {
 			m.w.fail("%v: partition %d of round %d has arrived with byte %d at %d, want %d, ready: %t",
-				m, i, m.round, m.buf[at], at, p.payload(m.round, at), p.isReady(m.round, from))
+				m, i, m.round, *m.at(at), at, p.payload(m.round, at), p.isReady(m.round, from))
 		}
 	}
 	whole := p.allReady(m.round)
@@ -265,7 +270,15 @@ func (m *modelSide) bytes() {
 		return
 	}
 	p := m.partner()
-	for at, b := range m.buf {
+	if m.lay != nil {
+		for _, p := range m.lay.gaps {
+			if m.buf[p] != unwritten {
+				m.w.fail("%v: byte %d, which is none of the message, was written to in round %d", m, p, m.round)
+			}
+		}
+	}
+	for at := range m.size {
+		b := *m.at(at)
 		if b == unwritten {
 			continue
 		}
@@ -287,22 +300,6 @@ func (r *modelRank) look() {
 			r.remove(m)
 		}
 	}
-}
-
-// outcome is how the round of a request ended that nobody can ask any more.
-func (m *modelSide) outcome() error {
-	whole := false
-	switch {
-	case m.doomed:
-	case m.sends:
-		whole = m.send.sent == m.send.shape.blocks()
-	case m.recv.got.Load() != nil:
-		whole = m.recv.count == m.recv.got.Load().shape.blocks()
-	}
-	if whole {
-		return nil
-	}
-	return m.s.failed()
 }
 
 func (r *modelRank) remove(m *modelSide) {

@@ -31,7 +31,7 @@ func TestModel(t *testing.T) {
 	}
 	n := uint64(*modelSeeds)
 	if testing.Short() {
-		n = min(n, 500)
+		n = min(n, 800)
 	}
 	var all modelCounts
 	last, start := *modelFrom, time.Now()
@@ -49,7 +49,7 @@ func TestModel(t *testing.T) {
 	took := time.Since(start)
 	t.Logf("%d seeds in %v, %.0f a second; %d rounds, %d blocks read, %d written", last-*modelFrom, took.Round(time.Millisecond),
 		float64(last-*modelFrom)/took.Seconds(), all.rounds, all.reads, all.writes)
-	if n >= 300 {
+	if n >= 800 {
 		all.complete(t)
 	}
 }
@@ -57,12 +57,14 @@ func TestModel(t *testing.T) {
 // modelCounts is what a run has met.
 type modelCounts struct {
 	rounds, reads, writes, meantimes, early, sizes, freed, abandoned, deaths, unread int
+	packs, unpacks                                                                   int
 	seen                                                                             [256]int // packets by kind
 }
 
 func (c *modelCounts) add(o *modelCounts) {
 	c.rounds, c.reads, c.writes, c.meantimes, c.early = c.rounds+o.rounds, c.reads+o.reads, c.writes+o.writes, c.meantimes+o.meantimes, c.early+o.early
 	c.sizes, c.freed, c.abandoned, c.deaths, c.unread = c.sizes+o.sizes, c.freed+o.freed, c.abandoned+o.abandoned, c.deaths+o.deaths, c.unread+o.unread
+	c.packs, c.unpacks = c.packs+o.packs, c.unpacks+o.unpacks
 	for i := range c.seen {
 		c.seen[i] += o.seen[i]
 	}
@@ -72,7 +74,8 @@ func (c *modelCounts) add(o *modelCounts) {
 func (c *modelCounts) complete(t *testing.T) {
 	for what, n := range map[string]int{"whole rounds": c.rounds, "reads": c.reads, "writes": c.writes, "steps amid others": c.meantimes,
 		"partitions before the last": c.early, "sides of different sizes": c.sizes, "sides whose peer was freed": c.freed,
-		"abandoned sides": c.abandoned, "sides whose peer has died": c.deaths, "reads that fail": c.unread} {
+		"abandoned sides": c.abandoned, "sides whose peer has died": c.deaths, "reads that fail": c.unread,
+		"partitions that are packed": c.packs, "pieces that are unpacked": c.unpacks} {
 		if n < 20 {
 			t.Errorf("%s: %d", what, n)
 		}

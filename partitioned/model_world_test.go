@@ -23,6 +23,7 @@ type modelWorld struct {
 	matches  map[modelKey]*modelMatch
 	faults   map[[2]int]bool // reads that have failed: of a rank, from a rank
 	writers  bool            // endpoints are Writers
+	layouts  bool            // sides may have layouts
 	noWrite  int             // Writes that are refused, in 256
 	slowNet  int             // calls for each move of the network
 	phases   int
@@ -67,7 +68,7 @@ func newModelWorld(t *testing.T, seed uint64, tracing bool) *modelWorld {
 	size := 1 + rng.IntN(4)
 	c := mem.DrawSim(rng, size)
 	w := &modelWorld{rng: rng, own: rand.New(rand.NewPCG(seed, 0xa31d)), matches: map[modelKey]*modelMatch{}, faults: map[[2]int]bool{},
-		writers: rng.IntN(2) == 0, slowNet: 1 + rng.IntN(4), phases: 1 + rng.IntN(3), plan: 20 + rng.IntN(60*size), die: never, tracing: tracing}
+		writers: rng.IntN(2) == 0, layouts: rng.IntN(3) == 0, slowNet: 1 + rng.IntN(4), phases: 1 + rng.IntN(3), plan: 20 + rng.IntN(60*size), die: never, tracing: tracing}
 	if rng.IntN(3) == 0 {
 		w.noWrite = rng.IntN(100)
 	}
@@ -113,13 +114,13 @@ func (w *modelWorld) drawChannel() {
 		k.to = ProcNull
 	}
 	if w.rng.IntN(16) > 0 {
-		w.ranks[k.from].inits = append(w.ranks[k.from].inits, &modelSide{key: k, parts: sends, size: size, sends: true})
+		w.ranks[k.from].inits = append(w.ranks[k.from].inits, w.drawLayout(&modelSide{key: k, parts: sends, size: size, sends: true}))
 	}
 	if k.to == ProcNull {
 		k.from, k.to = k.to, k.from
 	}
 	if w.rng.IntN(16) > 0 {
-		w.ranks[k.to].inits = append(w.ranks[k.to].inits, &modelSide{key: k, parts: recvs, size: other})
+		w.ranks[k.to].inits = append(w.ranks[k.to].inits, w.drawLayout(&modelSide{key: k, parts: recvs, size: other}))
 	}
 }
 
@@ -280,6 +281,9 @@ func (r *modelRank) init(m *modelSide) {
 	w := r.w
 	m.w, m.r, m.id = w, r, len(w.sides)
 	m.buf = make([]byte, m.size)
+	if m.lay != nil {
+		m.buf = make([]byte, len(m.lay.places)+len(m.lay.gaps))
+	}
 	m.ready, m.arrived = make([]bool, m.parts), make([]bool, m.parts)
 	k := m.key
 	ctx := context.Background()
@@ -296,15 +300,15 @@ func (r *modelRank) init(m *modelSide) {
 	m.index = len(*list)
 	*list = append(*list, m)
 	w.sides = append(w.sides, m)
-	w.note("%v: %d bytes in %d partitions", m, m.size, m.parts)
+	w.note("%v: %d bytes in %d partitions, in %d of memory", m, m.size, m.parts, len(m.buf))
 	if m.sends {
 		fill(m.buf, garbage)
-		m.send = r.PsendInit(ctx, k.to, k.cid, k.tag, m.buf, m.parts)
+		m.send = r.PsendInitData(ctx, k.to, k.cid, k.tag, m.data(), m.parts)
 		m.s = &m.send.side
 	} else {
 		fill(m.buf, unwritten)
 		m.after = append([]byte(nil), m.buf...)
-		m.recv = r.PrecvInit(ctx, k.from, k.cid, k.tag, m.buf, m.parts)
+		m.recv = r.PrecvInitData(ctx, k.from, k.cid, k.tag, m.data(), m.parts)
 		m.s = &m.recv.side
 	}
 	m.h = m.s.Request()

@@ -68,7 +68,7 @@ func (e *Engine) onData(from fabric.Peer, name uint64, h wire.PDataHeader, body 
 			return false // it comes in another way, or has come
 		}
 	}
-	copy(r.buf[lo:], body)
+	r.put(lo, body)
 	for b := first; b <= last; b++ {
 		r.asked.add(b)
 		if r.missing[b] -= part(b); r.missing[b] == 0 {

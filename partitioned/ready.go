@@ -7,8 +7,9 @@ import "math/bits"
 // the round has completed. What that completes leaves at once if the receiver has
 // begun its round. It takes no lock, allocates nothing and waits for nobody; where
 // memory of the receiver can be written to, the caller copies what it has made
-// ready. Local; for any number of goroutines, each with partitions of its own. The
-// error is ErrNotStarted, a PartitionError, or why the round can't complete.
+// ready, and what lies in a layout it packs before. Local; for any number of
+// goroutines, each with partitions of its own. The error is ErrNotStarted, a
+// PartitionError, or why the round can't complete.
 func (s *Send) Ready(first, last int) error {
 	if err := s.check(first, last); err != nil {
 		return err
@@ -24,12 +25,16 @@ func (s *Send) Ready(first, last int) error {
 		return ErrNotStarted
 	}
 	was := s.ready.any(first, last+1)
-	if was < 0 {
+	for until := first; was < 0 && first <= last; first = until + 1 {
+		until = last
+		if s.layout != nil {
+			until = min(last, first/s.shape.per*s.shape.per+s.shape.per-1) // a block leaves before the next is packed
+		}
 		due := false
-		was = s.ready.fill(first, last+1, func(word int, fresh uint64) { due = s.count(word, fresh) || due })
+		was = s.ready.fill(first, until+1, func(word int, fresh uint64) { due = s.count(word, fresh) || due })
 		switch {
 		case due && s.began.Load() == round:
-			s.leave(first, last, round)
+			s.leave(first, until, round)
 		case due && s.readable:
 			s.kick.Do() // announces it
 		}
@@ -43,6 +48,9 @@ func (s *Send) Ready(first, last int) error {
 // count counts partitions that have become ready, the bits of a word, and reports
 // whether a block has become due.
 func (s *Send) count(word int, fresh uint64) (due bool) {
+	if s.layout != nil {
+		s.pack(word, fresh)
+	}
 	for fresh != 0 {
 		b := (64*word + bits.TrailingZeros64(fresh)) / s.shape.per
 		of := fresh & mask(word, b*s.shape.per, (b+1)*s.shape.per)

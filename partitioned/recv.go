@@ -42,17 +42,17 @@ type arrivals struct {
 	blocks bitmap // stored by the owner after the bytes, loaded by any goroutine
 }
 
-// PrecvInit makes a partitioned receive into b in parts partitions of one size, at
-// rest (MPI_Precv_init, MPI-4.0 §4.2.1). source is a rank of the job, or ProcNull.
-// parts is at least 1 and divides len(b). b is the engine's while the request is
-// active, but for the partitions that have arrived. Local.
-func (e *Engine) PrecvInit(ctx context.Context, source int, cid uint32, tag int32, b []byte, parts int) *Recv {
+// PrecvInitData makes a partitioned receive into d in parts partitions of one size,
+// at rest (MPI_Precv_init, MPI-4.0 §4.2.1). source is a rank of the job, or ProcNull.
+// parts is at least 1 and divides the size of d. That memory is the engine's while
+// the request is active, but for the partitions that have arrived. Local.
+func (e *Engine) PrecvInitData(ctx context.Context, source int, cid uint32, tag int32, d *Data, parts int) *Recv {
 	r := &Recv{}
 	r.recv = r
-	saved := progress.Saved{Until: progress.Expires(ctx), Buf: b, Imm: wire.Imm(cid, tag), Peer: int32(source), Kind: kindRecv}
+	saved := progress.Saved{Until: progress.Expires(ctx), Imm: wire.Imm(cid, tag), Peer: int32(source), Kind: kindRecv}
 	progress.Callers(&saved.Place)
 	e.loop.Exclusive(func() {
-		e.setUp(&r.side, saved, parts)
+		e.setUp(&r.side, saved, d, parts)
 		if source == ProcNull {
 			return
 		}
@@ -118,7 +118,7 @@ func (r *Recv) sayGo() {
 func (r *Recv) accept(m wire.PartSend) {
 	e := r.e
 	r.posted, r.theirs = false, m.Channel
-	reply := wire.PartRecv{Channel: r.name, Bytes: uint64(len(r.buf)), Parts: uint32(r.parts)}
+	reply := wire.PartRecv{Channel: r.name, Bytes: r.size, Parts: uint32(r.parts)}
 	switch {
 	case r.gone || r.fault.Load() != nil:
 		reply.Verdict = wire.Forgone
@@ -148,7 +148,11 @@ func (r *Recv) accept(m wire.PartSend) {
 // expose registers the memory for the reads of this rank, and for the writes of
 // the sender where it can write.
 func (r *Recv) expose(s shape, readable bool, reply *wire.PartRecv) {
-	if int(r.peer) == r.e.rank || len(r.buf) == 0 {
+	switch {
+	case r.scattered():
+		reply.Verdict = wire.Scattered
+		return
+	case int(r.peer) == r.e.rank || len(r.buf) == 0:
 		return
 	}
 	d, access := r.e.loop.Via(fabric.Peer(r.peer)), fabric.Access(0)
@@ -275,6 +279,9 @@ func (a *awaited) Ready() (bool, error) {
 	return false, a.r.failed()
 }
 
+// Inward makes awaited a progress.Inward: any call of this rank may find why it fails.
+func (*awaited) Inward() {}
+
 // Has is Arrived for a partition that there is, without progress and errors. Local;
 // for any goroutine.
 func (r *Recv) Has(i int) bool {
@@ -285,7 +292,7 @@ func (r *Recv) Has(i int) bool {
 	if got == nil {
 		return false
 	}
-	part := uint64(len(r.buf)) / uint64(r.parts)
+	part := r.size / uint64(r.parts)
 	first, last := got.shape.over(uint64(i)*part, uint64(i+1)*part)
 	return got.blocks.all(first, last+1)
 }

@@ -31,7 +31,7 @@ type Send struct {
 	to        atomic.Pointer[target]
 	landed    bitmap                // blocks that have been written
 	unwritten atomic.Pointer[fault] // why a block could not be
-	writing   atomic.Int32          // goroutines that are at it
+	writing   atomic.Int32          // goroutines that are at it, or pack
 	lent      atomic.Int32          // blocks that the receiver may read: the owner's, loaded by these goroutines
 	kick      *progress.Kick
 
@@ -46,17 +46,17 @@ type Send struct {
 	parting  bool   // it is to be told that the send is abandoned, after that
 }
 
-// PsendInit makes a partitioned send of b in parts partitions of one size, at
+// PsendInitData makes a partitioned send of d in parts partitions of one size, at
 // rest (MPI_Psend_init, MPI-4.0 §4.2.1). dest is a rank of the job, or ProcNull.
-// parts is at least 1 and divides len(b). b is the engine's while the request is
-// active, but for the partitions that are not ready. Local.
-func (e *Engine) PsendInit(ctx context.Context, dest int, cid uint32, tag int32, b []byte, parts int) *Send {
+// parts is at least 1 and divides the size of d. That memory is the engine's while
+// the request is active, but for the partitions that are not ready. Local.
+func (e *Engine) PsendInitData(ctx context.Context, dest int, cid uint32, tag int32, d *Data, parts int) *Send {
 	s := &Send{}
 	s.send = s
-	saved := progress.Saved{Until: progress.Expires(ctx), Buf: b, Imm: wire.Imm(cid, tag), Peer: int32(dest), Kind: kindSend}
+	saved := progress.Saved{Until: progress.Expires(ctx), Imm: wire.Imm(cid, tag), Peer: int32(dest), Kind: kindSend}
 	progress.Callers(&saved.Place)
 	e.loop.Exclusive(func() {
-		e.setUp(&s.side, saved, parts)
+		e.setUp(&s.side, saved, d, parts)
 		s.setUp()
 	})
 	return s
@@ -65,7 +65,6 @@ func (e *Engine) PsendInit(ctx context.Context, dest int, cid uint32, tag int32,
 func (s *Send) setUp() {
 	e, l := s.e, s.e.loop
 	s.kick = l.NewKick(s.push)
-	bytes := uint64(len(s.buf))
 	var caps fabric.Caps
 	if s.peer != ProcNull {
 		caps = l.Via(fabric.Peer(s.peer)).Caps()
@@ -75,7 +74,7 @@ func (s *Send) setUp() {
 	if int(s.peer) == e.rank {
 		least = 0 // a copy of any length
 	}
-	s.shape = cut(bytes, s.parts, least)
+	s.shape = cut(s.size, s.parts, least)
 	s.ready, s.due, s.landed = newBitmap(s.parts), newBitmap(s.shape.blocks()), newBitmap(s.shape.blocks())
 	s.left = make([]atomic.Int32, s.shape.blocks())
 	switch {
@@ -89,7 +88,7 @@ func (s *Send) setUp() {
 			return
 		}
 	}
-	s.post(wire.PInit, s.imm, wire.MakePInit(e.hdr[:], wire.PartSend{Channel: s.name, Bytes: bytes, Parts: uint32(s.parts),
+	s.post(wire.PInit, s.imm, wire.MakePInit(e.hdr[:], wire.PartSend{Channel: s.name, Bytes: s.size, Parts: uint32(s.parts),
 		Per: uint32(s.shape.per), Addr: s.region.Addr, Key: s.region.Key, Readable: s.readable}))
 }
 
@@ -146,6 +145,7 @@ func (e *Engine) onAccept(from fabric.Peer, name uint64, m wire.PartRecv) bool {
 	case m.Bytes != s.shape.bytes:
 		return false
 	default:
+		s.inPieces = s.inPieces || m.Verdict == wire.Scattered
 		s.aim(m)
 		s.push()
 	}
@@ -284,7 +284,7 @@ func (s *Send) onStop() {
 
 // still says what waits for the end of all writing. A goroutine that begins to
 // write adds to writing and then loads began; whoever has set that to 0 loads
-// writing afterwards. The last one that writes kicks.
+// writing afterwards. The last one that writes kicks. For those that pack see pack.
 func (s *Send) still() {
 	if s.writing.Load() > 0 {
 		return

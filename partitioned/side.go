@@ -20,8 +20,10 @@ type side struct {
 	peer   int32
 	theirs uint64 // the peer's name for its side, 0 until they have matched
 	imm    uint64
-	buf    []byte
-	parts  int // on this side
+	layout Layout // the user's memory, if that is not buf
+	buf    []byte // the user's memory; with a layout, of a send what is packed, of a receive nil
+	size   uint64 // of the message in bytes
+	parts  int    // on this side
 	region fabric.Region
 
 	active bool  // a round is under way
@@ -64,12 +66,20 @@ func (s *side) check(first, last int) error {
 }
 
 // setUp fills in a side and makes its request.
-func (e *Engine) setUp(s *side, saved progress.Saved, parts int) {
+func (e *Engine) setUp(s *side, saved progress.Saved, d *Data, parts int) {
+	s.buf, s.size = d.Bytes, uint64(len(d.Bytes))
+	if d.Layout != nil && saved.Peer != ProcNull {
+		s.layout, s.size = d.Layout, d.Size
+		if s.send != nil {
+			s.buf = make([]byte, d.Size)
+		}
+	}
+	saved.Buf = s.buf
 	saved.Sink, saved.Freed, saved.Object = e, s.freed, any(s.send)
 	if s.recv != nil {
 		saved.Object = s.recv
 	}
-	s.e, s.imm, s.peer, s.parts, s.buf = e, saved.Imm, saved.Peer, parts, saved.Buf
+	s.e, s.imm, s.peer, s.parts = e, saved.Imm, saved.Peer, parts
 	s.name = e.names.add(s)
 	s.r = e.loop.PersistOwned(saved)
 	s.h = s.r.Handle()
@@ -174,5 +184,5 @@ func (s *side) forget() {
 		s.region = fabric.Region{}
 	}
 	s.e.names.remove(s.name)
-	s.buf = nil
+	s.buf, s.layout = nil, nil
 }

@@ -12,17 +12,17 @@ const mostRuns = 8
 // State fills in what the round of a request waits for. For the owner.
 func (e *Engine) State(r *progress.Request, w *hang.Wait) {
 	cid, tag := wire.Match(r.Imm)
-	w.Comm, w.Tag, w.Peer, w.Bytes = cid, int(tag), int(r.Peer), uint64(len(r.Buf))
+	w.Comm, w.Tag, w.Peer = cid, int(tag), int(r.Peer)
 	switch o := r.Object().(type) {
 	case *Send:
-		w.Kind, w.State, w.Partitions = hang.PartitionSend, o.state(), o.parts
+		w.Kind, w.State, w.Bytes, w.Partitions = hang.PartitionSend, o.state(), o.size, o.parts
 		w.Missing = missing(o.parts, o.ready.has)
 		needs := o.ending == nil && (o.theirs == 0 || len(w.Missing) == 0 && o.began.Load() != o.round.Load())
 		if needs && int(r.Peer) != e.rank {
 			w.Needs = []int{int(r.Peer)}
 		}
 	case *Recv:
-		w.Kind, w.State, w.Partitions = hang.PartitionRecv, o.state(), o.parts
+		w.Kind, w.State, w.Bytes, w.Partitions = hang.PartitionRecv, o.state(), o.size, o.parts
 		w.Missing = missing(o.parts, o.Has)
 		if o.ending == nil && o.got.Load() == nil && int(r.Peer) != e.rank {
 			w.Needs = []int{int(r.Peer)}

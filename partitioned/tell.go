@@ -11,14 +11,14 @@ import (
 // Tell says what a request is, and what its round waits for.
 func (e *Engine) Tell(r *progress.Request) (what, state string) {
 	cid, tag := wire.Match(r.Imm)
-	where := func(name, way string, parts int) string {
-		return fmt.Sprintf("partitioned %s %s rank %d, tag %d, context %d, %d bytes in %d partitions", name, way, r.Peer, tag, cid, len(r.Buf), parts)
+	where := func(name, way string, s *side) string {
+		return fmt.Sprintf("partitioned %s %s rank %d, tag %d, context %d, %d bytes in %d partitions", name, way, r.Peer, tag, cid, s.size, s.parts)
 	}
 	switch o := r.Object().(type) {
 	case *Send:
-		return where("send", "to", o.parts), o.state()
+		return where("send", "to", &o.side), o.state()
 	case *Recv:
-		return where("receive", "from", o.parts), o.state()
+		return where("receive", "from", &o.side), o.state()
 	}
 	return "", ""
 }

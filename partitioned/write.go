@@ -12,13 +12,14 @@ type target struct {
 	at     fabric.Remote
 	ep     fabric.Writer
 	memory []byte // of this rank itself, without ep
+	layout Layout // or that
 }
 
 // aim finds out whether this process can write to the receiver's memory.
 func (s *Send) aim(m wire.PartRecv) {
 	if int(s.peer) == s.e.rank {
 		r := s.e.names.recv(s.theirs, fabric.Peer(s.peer))
-		s.to.Store(&target{memory: r.buf})
+		s.to.Store(&target{memory: r.buf, layout: r.layout})
 		return
 	}
 	if m.Verdict != wire.Writable {
@@ -53,7 +54,11 @@ func (s *Send) write(to *target, first, count int, round uint32) {
 }
 
 func (t *target) write(b []byte, at uint64) error {
-	if t.ep == nil {
+	switch {
+	case t.layout != nil:
+		t.layout.Unpack(b, at)
+		return nil
+	case t.ep == nil:
 		copy(t.memory[at:], b)
 		return nil
 	}

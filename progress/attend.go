@@ -22,17 +22,18 @@ import (
 
 // attendant decides how the progress thread sleeps. It belongs to the thread.
 type attendant struct {
-	l     *Loop         // whose attended says that the thread sleeps in the kernel
-	never bool          // the fabric has no such sleep, or the user wants no thread
-	used  time.Duration // by the process, after the last look
-	row   int           // of looks at which the application may have computed
+	l     *Loop                // whose attended says that the thread sleeps in the kernel
+	never bool                 // the fabric has no such sleep, or the user wants no thread
+	clock func() time.Duration // processTime; a test has its own
+	used  time.Duration        // by the process, after the last look
+	row   int                  // of looks at which the application may have computed
 
 	scheduled time.Time // when it last went through the runtime's scheduler, once it sleeps in the kernel
 }
 
 // begin checks whether there is a choice.
 func (a *attendant) begin() {
-	a.used = processTime()
+	a.used = a.clock()
 	a.never = !a.l.threaded || errors.Is(a.l.dom.Sleep(time.Nanosecond), fabric.ErrUnsupported)
 }
 
@@ -67,7 +68,7 @@ func (a *attendant) computes() bool {
 	case l.poller != nil:
 		a.row = 0
 		return false
-	case processTime()-a.used < computing:
+	case a.clock()-a.used < computing:
 		return false
 	case l.visits()-l.seen >= fewPasses:
 		a.row = 0
@@ -83,7 +84,7 @@ func (a *attendant) computes() bool {
 // application's.
 func (a *attendant) looked() {
 	if !a.never && !a.l.attended.Load() {
-		a.used = processTime()
+		a.used = a.clock()
 	}
 }
 

@@ -1,12 +1,16 @@
 package progress
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // An application that computes is seen at one look if nobody has been there since
 // the one before, and at several in a row if calls take turns with computing. One
 // that communicates never is.
 func TestAnApplicationThatComputesIsSeen(t *testing.T) {
-	busy := func(a *attendant) { a.used = processTime() - computing }
+	var used time.Duration
+	busy := func() { used += computing }
 	look := func(a *attendant, passes uint64) bool {
 		a.l.passes += passes
 		seen := a.computes()
@@ -15,30 +19,30 @@ func TestAnApplicationThatComputesIsSeen(t *testing.T) {
 		return seen
 	}
 	l := &Loop{}
-	a := &attendant{l: l}
+	a := &attendant{l: l, clock: func() time.Duration { return used }}
 	a.looked()
 	if look(a, 0) {
 		t.Error("an application that has used no time computes")
 	}
-	busy(a)
+	busy()
 	if !look(a, 0) {
 		t.Error("an application that stays away does not compute")
 	}
 	for i := range 2 * computingRow {
-		busy(a)
+		busy()
 		if got, want := look(a, 1), i == computingRow-1; got != want {
 			t.Errorf("look %d at an application that calls now and then: computes %t, want %t", i, got, want)
 		}
 	}
 	a.row = 0
 	for range 10 * computingRow {
-		busy(a)
+		busy()
 		if look(a, fewPasses) {
 			t.Error("an application whose calls poll for long computes")
 		}
 	}
 	for i := range 10 * computingRow {
-		busy(a)
+		busy()
 		if l.poller = nil; i%computingRow == 0 {
 			l.poller = &Waiter{}
 		}
@@ -48,7 +52,7 @@ func TestAnApplicationThatComputesIsSeen(t *testing.T) {
 	}
 	l.poller = nil
 	a.row = 0
-	busy(a)
+	busy()
 	a.looked() // what the thread itself has used
 	if look(a, 0) {
 		t.Error("the thread takes its own work for the application's")

@@ -47,7 +47,7 @@ func (c *Conn) connect() {
 	l := c.loop
 	ep, err := c.dom.Connect(c.Peer, l.addrs[c.Peer])
 	if err != nil {
-		c.down = &fabric.Error{Op: "connect", Peer: c.Peer, HasPeer: true, Err: fmt.Errorf("%w: %w", fabric.ErrPeerDown, err)}
+		c.down = &fabric.Error{Op: "connect", Peer: c.Peer, HasPeer: true, Err: fmt.Errorf("%w: %w", fabric.ErrUnreachable, err)}
 		l.fallen = append(l.fallen, c.Peer)
 		l.Rouse()
 		return

@@ -107,3 +107,42 @@ func TestAPeerThatSaidItMayExitLeavesInOrder(t *testing.T) {
 		}
 	}
 }
+
+// seldom is a domain that finds what has come only once it is armed.
+type seldom struct {
+	fabric.Domain
+	armed     bool
+	left, end int // what has not been found, now and when the peer was ended
+}
+
+func (d *seldom) Arm(w fabric.Wake) error {
+	d.armed = true
+	return d.Domain.Arm(w)
+}
+
+func (d *seldom) Poll(fabric.Handler, int) int {
+	if !d.armed || d.left == 0 {
+		return 0
+	}
+	d.left--
+	return 1
+}
+
+func (d *seldom) End(fabric.Peer, error) bool {
+	d.end = d.left
+	return false
+}
+
+// A peer that fails is ended behind what it had sent, also where the domain does not
+// look for that each time.
+func TestAFailureComesBehindWhatWasSent(t *testing.T) {
+	var d *seldom
+	l := lone(t, func(of fabric.Domain, _ *toy) fabric.Domain {
+		d = &seldom{Domain: of, left: 3, end: -1}
+		return d
+	})
+	l.Fail(0, fabric.ErrPeerDown)
+	if d.end != 0 || l.bell != bellOff {
+		t.Errorf("ended before %d that had come; the bell is armed for %d", d.end, l.bell)
+	}
+}

@@ -53,7 +53,7 @@ func (l *Loop) PeerDown(p fabric.Peer, err error) {
 			err = fmt.Errorf("%w, as it had said it might (%w)", fabric.ErrPeerLeft, err)
 		}
 		c.down = err
-		if c.lost != nil && errors.Is(err, fabric.ErrPeerLeft) {
+		if c.lost != nil && (errors.Is(err, fabric.ErrPeerLeft) || errors.Is(err, fabric.ErrUnreachable)) {
 			c.down = c.lost
 		}
 	}
@@ -128,7 +128,9 @@ func (l *Loop) mourn() {
 // had sent. For anyone.
 func (l *Loop) Fail(p fabric.Peer, err error) {
 	l.Exclusive(func() {
+		l.lastLook(fabric.WakeAll) // at connections, too, that a domain asks now and then only
 		l.dry()
+		l.disarm()
 		l.EndPeer(p, err)
 	})
 }

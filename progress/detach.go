@@ -97,7 +97,7 @@ func (l *Loop) untell(w *Waiter) {
 // Orphan starts a request without a waiter. hook is called under ownership when
 // it has completed, before it is freed. For the owner.
 func (l *Loop) Orphan(s Sink, r *Request, hook func(*Request, error)) {
-	w := newWaiter()
+	w := l.waiter()
 	w.single, w.need, w.detached, w.hook = r, 1, &nobody, hook
 	r.waiter = w
 	l.Begin(s, r)
@@ -113,7 +113,7 @@ func (l *Loop) endDetached(w *Waiter) {
 	} else if w.unwatch != nil {
 		l.call(&detached{unwatch: w.unwatch})
 	}
-	w.recycle()
+	l.release(w)
 }
 
 // call leaves d to the progress goroutine, or to another goroutine if the

@@ -80,8 +80,8 @@ func loopOf(hs []Handle) (*Loop, error) {
 	return l, nil
 }
 
-// enlist makes w the waiter of the requests that have not completed; w.need of
-// them must. A stale handle is an error, unless the wait is for all and all
+// enlist makes w the waiter of the requests that have not completed and are not in doubt;
+// w.need of them must. A stale handle is an error, unless the wait is for all and all
 // others have completed: then the collector reports it.
 func (l *Loop) enlist(w *Waiter, hs []Handle, some bool) error {
 	ended := 0
@@ -95,7 +95,7 @@ func (l *Loop) enlist(w *Waiter, hs []Handle, some bool) error {
 			err = ErrStale
 			continue
 		}
-		if r.done {
+		if r.done || r.inDoubt() {
 			ended++
 			continue
 		}

@@ -9,6 +9,9 @@ type Layout interface {
 	// be packed again.
 	Pack(dst []byte, at uint64)
 	Unpack(src []byte, at uint64)
+	// Free is called once no request uses the layout any more. A loop that is closed
+	// may not call it.
+	Free()
 }
 
 // SetLayout has the request send from, or receive into, a layout of n bytes
@@ -34,4 +37,12 @@ func (r *Request) Size() uint64 {
 		return r.packed
 	}
 	return uint64(len(r.Buf))
+}
+
+// unshape is the part of free for requests with ranks or a layout.
+func (r *Request) unshape() {
+	if r.lay != nil {
+		r.lay.Free()
+	}
+	r.ranks, r.lay, r.shaped = nil, nil, false
 }

@@ -74,6 +74,7 @@ type Loop struct {
 	spins          int     // passes of a wait that spins, see Await
 	bell           fabric.Wake
 	thread         threadState
+	doubted        bool          // a request has been in doubt, see doubt.go
 	woke           bool          // a waiter that does not poll can go on: the poller yields
 	oneProc        bool          // one processor runs all goroutines
 	oversubscribed bool          // more ranks than cores

@@ -27,6 +27,9 @@ func (l *Loop) PersistOwned(s Saved) *Request {
 		r.object.Store(&object{r.gen, s.Object})
 	}
 	r.Buf, r.Imm, r.Peer, r.Kind, r.Mode, r.Until, r.Place = s.Buf, s.Imm, s.Peer, s.Kind, s.Mode, s.Until, s.Place
+	if s.Layout != nil {
+		r.SetLayout(s.Layout, s.Size)
+	}
 	return r
 }
 

@@ -83,7 +83,7 @@ func (t *recorder) ended(r *Request) {
 	}
 	if name != "" {
 		t.log.Add(timeline.Span{Kind: timeline.Op, Begin: *t.at(r), End: timeline.Now(), Name: t.log.Name(name),
-			Peer: max(r.Peer, -1), Bytes: uint64(len(r.Buf)), Failed: r.err != nil})
+			Peer: max(r.Peer, -1), Bytes: r.Size(), Failed: r.err != nil})
 	}
 }
 

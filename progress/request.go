@@ -82,6 +82,8 @@ type Saved struct {
 	Sink       Sink
 	Until      Expiry
 	Buf        []byte
+	Layout     Layout // instead of Buf, or nil
+	Size       uint64 // bytes of Layout
 	Imm        uint64
 	Peer       int32
 	Kind, Mode uint8
@@ -258,7 +260,9 @@ func (s *requests) free(r *Request) {
 			r.object.Store(nil)
 		}
 		r.saved, r.general, r.special, r.resting = nil, nil, false, false
-		r.ranks, r.lay, r.shaped = nil, nil, false
+		if r.shaped {
+			r.unshape()
+		}
 	}
 	if r.gen = (r.gen + uses) & lastGen; r.gen&(timedEvery-1)&^s.always == 0 {
 		s.turnOver(r)

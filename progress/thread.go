@@ -18,7 +18,7 @@ import (
 func (l *Loop) standIn() {
 	defer close(l.stopped)
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("weft", "progress thread")))
-	at := attendant{l: l}
+	at := attendant{l: l, clock: processTime}
 	at.begin()
 	for next := afterTick; ; {
 		timeout := time.Duration(0)

@@ -81,3 +81,25 @@ func TestProfilesNameTheProgressThread(t *testing.T) {
 		named = strings.Contains(b.String(), `"weft":"progress thread"`)
 	}
 }
+
+// nowhere is a layout of bytes that nobody wants.
+type nowhere struct{ Layout }
+
+func (nowhere) Free() {}
+
+func TestATimelineHasTheBytesOfALayout(t *testing.T) {
+	log := timeline.NewLog(10)
+	l := &Loop{}
+	l.record(log)
+	r := l.Take(true)
+	r.SetLayout(nowhere{}, 77)
+	if !l.Adopt(&classedSink{}, r) {
+		t.Fatal("the loop is over")
+	}
+	l.Finish(r, nil)
+	l.collect(r)
+	spans, _, _ := log.Spans()
+	if len(spans) != 1 || spans[0].Kind != timeline.Op || spans[0].Bytes != 77 {
+		t.Errorf("the timeline has %+v", spans)
+	}
+}

@@ -140,6 +140,11 @@ func (l *Loop) satisfy(r *Request) {
 		}
 		w.result, w.err = l.collect(r)
 	}
+	l.lessen(w)
+}
+
+// lessen has a waiter wait for one request less.
+func (l *Loop) lessen(w *Waiter) {
 	if w.need--; w.need > 0 {
 		return
 	}
@@ -213,6 +218,11 @@ func (l *Loop) Await(r *Request) (Result, error) {
 // awaitLong is the part of Await that has a Waiter. since is when the wait began, 0 for
 // now, if it is traced.
 func (l *Loop) awaitLong(r *Request, since int64) (Result, error) {
+	if r.inDoubt() {
+		err := r.err
+		l.Leave()
+		return nothing, err
+	}
 	w := l.waiter()
 	w.single, w.need, r.waiter = r, 1, w
 	if r.Until.done != nil {

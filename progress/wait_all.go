@@ -6,8 +6,17 @@ import "runtime/trace"
 // out, unless nil, is as long as hs and receives every status with its error;
 // the result is then only about the call itself. If out is nil the result is the
 // first error of a request. A stale handle is a request's error if all others
-// have completed; otherwise it is the call's, which waits for nothing.
+// have completed; otherwise it is the call's, which waits for nothing. A request in doubt
+// fails with a Doubted, and its handle stays.
 func WaitAll(hs []Handle, out []Status) error {
+	for {
+		if err := waitAll(hs, out); err != errUnsettled {
+			return err
+		}
+	}
+}
+
+func waitAll(hs []Handle, out []Status) error {
 	l, err := loopOf(hs)
 	if err != nil {
 		return err
@@ -32,7 +41,7 @@ func WaitAll(hs []Handle, out []Status) error {
 			w.recycle()
 			return collectQueued(l, hs, out)
 		}
-		err = l.collectAll(hs, out)
+		err = l.collectSettled(hs, out)
 	}
 	l.release(w)
 	l.Leave()
@@ -91,8 +100,16 @@ func waitAllQueued(l *Loop, hs []Handle, out []Status) error {
 }
 
 func collectQueued(l *Loop, hs []Handle, out []Status) (err error) {
-	l.Exclusive(func() { err = l.collectAll(hs, out) })
+	l.Exclusive(func() { err = l.collectSettled(hs, out) })
 	return err
+}
+
+// collectSettled is collectAll, unless a request must still be waited for.
+func (l *Loop) collectSettled(hs []Handle, out []Status) error {
+	if l.unsettled(hs) {
+		return errUnsettled
+	}
+	return l.collectAll(hs, out)
 }
 
 // enlistQueued makes the caller, who is not the owner, wait for the requests.
@@ -118,6 +135,9 @@ func (l *Loop) begun(w *Waiter, hs []Handle, some bool, self int) error {
 	if l.withinAny(hs, self) {
 		return ErrWithin
 	}
+	if l.doubted {
+		l.glance() // a wait that a doubt ends makes progress too
+	}
 	err := l.enlist(w, hs, some)
 	if w.need > 0 && (l.rec != nil || trace.IsEnabled()) {
 		l.beginTrace(w, nil, hs, l.rec.since())
@@ -132,6 +152,10 @@ func (l *Loop) collectAll(hs []Handle, out []Status) error {
 	for i := range hs {
 		out[i] = Empty
 		if hs[i].idle() {
+			continue
+		}
+		if h := hs[i]; h.valid() && h.r.inDoubt() {
+			out[i].Err = h.blame(h.r.err)
 			continue
 		}
 		h := hs[i].spend()
@@ -169,6 +193,8 @@ func (l *Loop) endAll(hs []Handle) error {
 			continue
 		case !h.valid():
 			hs[i], err = Handle{}, ErrStale
+		case r.inDoubt():
+			err = r.err
 		default:
 			hs[i].spend()
 			_, err = l.collect(r)
@@ -223,7 +249,7 @@ func (l *Loop) testAll(hs []Handle, out []Status) (bool, error) {
 				stale = true
 			default:
 				h.r.lapse()
-				all = all && h.r.done
+				all = all && (h.r.done || h.r.inDoubt())
 			}
 		}
 		if all {

@@ -1,8 +1,17 @@
 package progress
 
 // WaitAny blocks until one request has completed, treats it as Wait does and
-// returns its index, or -1 if all are null or at rest.
+// returns its index, or -1 if all are null or at rest. If none has completed, one that is
+// in doubt ends the wait with a Doubted.
 func WaitAny(hs []Handle) (int, Status, error) {
+	for {
+		if i, st, err := waitAny(hs); err != errUnsettled {
+			return i, st, err
+		}
+	}
+}
+
+func waitAny(hs []Handle) (int, Status, error) {
 	l, err := loopOf(hs)
 	if err != nil || l == nil {
 		return -1, Empty, err
@@ -55,7 +64,15 @@ func (l *Loop) collectAny(hs []Handle) (int, Status, error) {
 			return i, st, err
 		}
 	}
-	if active {
+	for i, h := range hs {
+		if l.doubted && !h.idle() && h.valid() && h.r.inDoubt() {
+			return i, Empty, h.blame(h.r.err)
+		}
+	}
+	switch {
+	case l.unsettled(hs):
+		return -1, Empty, errUnsettled
+	case active:
 		return -1, Empty, ErrStale
 	}
 	return -1, Empty, nil
@@ -93,8 +110,8 @@ func (l *Loop) testAny(hs []Handle) (bool, int, Status, error) {
 	return true, i, st, err
 }
 
-// lookAny makes progress unless some request has completed, and counts those
-// that have. It reports whether any request is active at all.
+// lookAny makes progress unless some request has completed or is in doubt, and counts
+// those. It reports whether any request is active at all.
 func (l *Loop) lookAny(hs []Handle) (ended int, active bool, err error) {
 	for try := range 2 {
 		active = false
@@ -106,7 +123,7 @@ func (l *Loop) lookAny(hs []Handle) (ended int, active bool, err error) {
 				return 0, true, ErrStale
 			}
 			active = true
-			if h.r.lapse(); h.r.done {
+			if h.r.lapse(); h.r.done || h.r.inDoubt() {
 				ended++
 			}
 		}
@@ -123,8 +140,16 @@ func (l *Loop) lookAny(hs []Handle) (ended int, active bool, err error) {
 // WaitSome blocks until at least one request has completed and treats all that
 // have as Wait does. It returns their number, with their indices in indices and
 // their statuses and errors in out, both as long as hs; -1 if all are null or at
-// rest.
+// rest. Requests in doubt count as failed, and their handles stay.
 func WaitSome(hs []Handle, indices []int, out []Status) (int, error) {
+	for {
+		if n, err := waitSome(hs, indices, out); err != errUnsettled {
+			return n, err
+		}
+	}
+}
+
+func waitSome(hs []Handle, indices []int, out []Status) (int, error) {
 	l, err := loopOf(hs)
 	if err != nil || l == nil {
 		return -1, err
@@ -184,6 +209,12 @@ func (l *Loop) collectSome(hs []Handle, indices []int, out []Status) (n int, err
 			continue
 		}
 		active = true
+		if h.valid() && h.r.inDoubt() {
+			indices[n], out[n] = i, Empty
+			out[n].Err = h.blame(h.r.err)
+			n++
+			continue
+		}
 		if !h.r.done || !h.valid() {
 			continue
 		}
@@ -197,8 +228,11 @@ func (l *Loop) collectSome(hs []Handle, indices []int, out []Status) (n int, err
 	if !active {
 		return -1, nil
 	}
-	if n == 0 {
-		return 0, ErrStale
+	switch {
+	case n > 0:
+		return n, nil
+	case l.unsettled(hs):
+		return 0, errUnsettled
 	}
-	return n, nil
+	return 0, ErrStale
 }

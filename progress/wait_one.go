@@ -8,7 +8,8 @@ import (
 
 // Wait blocks until the request has completed, frees it and sets *h to null. A
 // persistent request is brought to rest instead. A null handle, or one at rest,
-// is completed at once with an empty status.
+// is completed at once with an empty status. If the request is in doubt the error is a
+// Doubted and *h stays.
 func Wait(h *Handle) (Status, error) {
 	res, err := WaitResult(h)
 	return res.Status(), err
@@ -22,7 +23,7 @@ func WaitResult(h *Handle) (Result, error) {
 	}
 	l := r.loop
 	if !l.Enter() {
-		return waitQueued(l, h)
+		return waitQueued(h)
 	}
 	if r.special && r.gen == h.gen && r.saved != nil && r.waiter == nil {
 		res, err := l.waitPersistent(r)
@@ -45,6 +46,9 @@ func WaitResult(h *Handle) (Result, error) {
 	}
 	res, err := l.Await(r)
 	if err != nil {
+		if _, ok := err.(*Doubted); ok {
+			*h = was
+		}
 		err = was.blame(err)
 	}
 	return res, err
@@ -67,10 +71,10 @@ func (l *Loop) waitPersistent(r *Request) (Result, error) {
 }
 
 // waitQueued waits where another goroutine owns the loop.
-func waitQueued(l *Loop, h *Handle) (Result, error) {
+func waitQueued(h *Handle) (Result, error) {
 	was := *h
 	hs, st := [1]Handle{was}, [1]Status{Empty}
-	err := was.blame(waitAllQueued(l, hs[:], st[:]))
+	err := was.blame(WaitAll(hs[:], st[:]))
 	*h = hs[0]
 	if err == nil {
 		err = st[0].Err
@@ -126,7 +130,9 @@ func (l *Loop) attend(h *Handle) (bool, error) {
 	if !r.done {
 		l.glance()
 	}
-	r.lapse()
+	if r.lapse(); r.inDoubt() {
+		return false, r.err
+	}
 	return r.done, nil
 }
 

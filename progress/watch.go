@@ -23,8 +23,9 @@ type Needing interface {
 	Needs() (p fabric.Peer, context uint32, ok bool)
 }
 
-// Inward is a Watched on operations of this rank, which end in any call and ring no
-// bell. The loop also checks it whenever an owner leaves.
+// Inward is a Watched that ends by what this rank does too: its operations end, and its
+// communicators and peers, in any call, and ring no bell. The loop also checks it whenever
+// an owner leaves.
 type Inward interface {
 	Watched
 	Inward()

@@ -111,20 +111,20 @@ func (w watchless) Ready() (bool, error) {
 
 // Waits for what holds soon take no requests, but now and then they poll.
 func TestWaitsThatEndWithoutARequestPoll(t *testing.T) {
-	s := loops(t, 1, Config{NoThread: true})[0]
-	s.l.crowded = false
+	l := lone(t, func(d fabric.Domain, _ *toy) fabric.Domain { return d })
+	l.crowded = false
 	var word atomic.Int64
-	before := s.l.passes
+	before := l.passes
 	for range 10 * pollEvery {
-		if err := s.l.WaitFor(Expiry{}, atLeast{word: &word}); err != nil {
+		if err := l.WaitFor(Expiry{}, atLeast{word: &word}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := s.l.passes - before; n != 10 {
+	if n := l.passes - before; n != 10 {
 		t.Errorf("%d passes, want 10", n)
 	}
-	s.l.Close()
-	if err := s.l.WaitFor(Expiry{}, watchless{t}); !errors.Is(err, fabric.ErrClosed) {
+	l.Close()
+	if err := l.WaitFor(Expiry{}, watchless{t}); !errors.Is(err, fabric.ErrClosed) {
 		t.Errorf("%v, want %v", err, fabric.ErrClosed)
 	}
 }

@@ -120,18 +120,19 @@ func (e *Engine) sendBuffered(r *progress.Request) {
 		a = e.attached[Everywhere]
 	}
 	if a == nil {
-		e.finishSend(r, &NoBufferError{Need: int(r.Size()) + BufferOverhead})
+		e.finishSend(r, &NoBufferError{Need: int(r.Size()) + e.overhead()})
 		return
 	}
-	b, n := r.Buf, int(r.Size())
-	if lay := r.Layout(); lay != nil {
-		b = make([]byte, n)
-		lay.Pack(b, 0)
-	}
-	block, number, ok := a.copy(b)
+	n := int(r.Size())
+	block, number, ok := a.take(n)
 	if !ok {
-		e.finishSend(r, &NoBufferError{Need: n + BufferOverhead, Free: max(a.ring.room(), a.free()), Size: len(a.mem)})
+		e.finishSend(r, &NoBufferError{Need: n + e.overhead(), Free: max(a.ring.room(), a.free()), Size: len(a.mem)})
 		return
+	}
+	if lay := r.Layout(); lay != nil {
+		lay.Pack(block, 0)
+	} else {
+		copy(block, r.Buf)
 	}
 	_, tag := wire.Match(r.Imm)
 	d := e.loop.New()
@@ -141,21 +142,20 @@ func (e *Engine) sendBuffered(r *progress.Request) {
 	e.finishSend(r, nil)
 }
 
-// copy makes a copy of b, which has a number.
-func (a *attached) copy(b []byte) (block []byte, number uint64, ok bool) {
-	n := len(b) + BufferOverhead
-	if off, number, ok := a.ring.add(n); ok {
-		off = (off + BufferOverhead - 1) &^ (BufferOverhead - 1)
-		block := a.mem[off : off+len(b)]
-		copy(block, b)
-		a.used, a.bytes = a.used+1, a.bytes+n
-		return block, number, true
+// take returns room for a copy of n bytes, which has a number.
+func (a *attached) take(n int) (block []byte, number uint64, ok bool) {
+	over := a.e.overhead()
+	entry := n + over
+	if off, number, ok := a.ring.add(entry); ok {
+		off = (off + over - 1) &^ (over - 1)
+		a.used, a.bytes = a.used+1, a.bytes+entry
+		return a.mem[off : off+n], number, true
 	}
-	if n > a.free() {
+	if entry > a.free() {
 		return nil, 0, false
 	}
-	a.used, a.bytes = a.used+1, a.bytes+n
-	return append(a.e.buffers.take(len(b)), b...), outside, true
+	a.used, a.bytes = a.used+1, a.bytes+entry
+	return a.e.buffers.take(n)[:n], outside, true
 }
 
 // drop frees the room of a copy.
@@ -165,7 +165,7 @@ func (a *attached) drop(block []byte, number uint64) {
 	} else {
 		a.ring.done(number)
 	}
-	a.used, a.bytes = a.used-1, a.bytes-len(block)-BufferOverhead
+	a.used, a.bytes = a.used-1, a.bytes-len(block)-a.e.overhead()
 }
 
 // free is the number of unused bytes, wherever they lie.

@@ -98,7 +98,7 @@ func TestABufferedSendFindsRoomWhereverTheStandardsBufferHasIt(t *testing.T) {
 			}
 			c := copied{want: b, entry: model.send(len(b) + BufferOverhead)}
 			var ok bool
-			c.block, c.number, ok = a.copy(b)
+			c.block, c.number, ok = a.take(len(b))
 			switch {
 			case !ok && c.entry != nil:
 				t.Fatalf("seed %d, step %d: no room for %d bytes in %d; the standard's buffer has it at %d", seed, step, len(b), size, c.entry.off)
@@ -119,6 +119,7 @@ func TestABufferedSendFindsRoomWhereverTheStandardsBufferHasIt(t *testing.T) {
 			} else if off := size - cap(c.block); len(b) > 0 && (off < 0 || &mem[off] != &c.block[0]) {
 				t.Fatalf("seed %d, step %d: a copy is not in the memory", seed, step)
 			}
+			copy(c.block, b)
 			live = append(live, c)
 		}
 		for _, c := range live {

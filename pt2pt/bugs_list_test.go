@@ -40,7 +40,7 @@ var bugs = []bug{
 	{"the length of a truncated message is the buffer's", "pt2pt/recv.go",
 		"Tag: tag, Bytes: total}", "Tag: tag, Bytes: min(total, room)}", 1000},
 	{"truncation by one byte is not reported", "pt2pt/recv.go",
-		"if total > room {", "if total > room+1 {", 1000},
+		"if err == nil && total > room {", "if err == nil && total > room+1 {", 1000},
 	{"chunks lie one byte off", "pt2pt/chunks.go",
 		"put(r, in.got, body)", "put(r, in.got-1, body)", 1000},
 	{"chunks begin anew after ErrAgain", "pt2pt/chunks.go",
@@ -133,13 +133,13 @@ var bugs = []bug{
 	{"a probe that waits looks at no context", "pt2pt/probe.go",
 		"if c == cid && (t", "if c|6 == cid|6 && (t", 1000},
 	{"a buffered send is not copied", "pt2pt/buffered.go",
-		"\t\tcopy(block, b)\n", "", 1000},
+		"\t\tcopy(block, r.Buf)\n", "", 1000},
 	{"attached memory is lent twice", "pt2pt/bufring.go",
 		"\tq.tail = off + n\n", "\tq.tail = off + n/2\n", 1000},
 	{"attached memory is not taken back", "pt2pt/buffered.go",
 		"\t\ta.ring.done(number)\n", "", 1000},
 	{"what is copied outside of attached memory counts for ever", "pt2pt/buffered.go",
-		"\ta.used, a.bytes = a.used-1, a.bytes-len(block)-BufferOverhead\n", "\tif a.used--; number != outside {\n\t\ta.bytes -= len(block) + BufferOverhead\n\t}\n", 1000},
+		"\ta.used, a.bytes = a.used-1, a.bytes-len(block)-a.e.overhead()\n", "\tif a.used--; number != outside {\n\t\ta.bytes -= len(block) + a.e.overhead()\n\t}\n", 1000},
 	{"a persistent send goes on where it had ended", "progress/persistent.go",
 		"r.Mode, r.Moved, r.resting, r.Began = s.Imm, s.Peer, s.Mode, 0, false,", "r.Mode, r.resting, r.Began = s.Imm, s.Peer, s.Mode, false,", 1000},
 	{"a receive gives its memory back before its sender writes", "pt2pt/rndv_put.go",
@@ -160,6 +160,44 @@ var bugs = []bug{
 		"\te.release(r)\n\tif o == wire.Lost {", "\tif o == wire.Lost {", 1000},
 	{"a pair ends with its receive", "pt2pt/pair.go",
 		"r.Halves[0] == nil && r.Halves[1] == nil", "r.Halves[0] == nil", 1000},
+
+	{"each piece of a layout is the first", "pt2pt/layout.go",
+		"\tlay.Pack(b, from)\n", "\tlay.Pack(b, 0)\n", 1000},
+	{"pieces for a layout go to its beginning", "pt2pt/layout.go",
+		"room-at)], at)", "room-at)], 0)", 1000},
+	{"a message that is too long for a layout is written behind its end", "pt2pt/layout.go",
+		"lay.Unpack(b[:min(uint64(len(b)), room-at)], at)", "lay.Unpack(b, at)", 1000},
+	{"a layout that was sent at once is kept", "pt2pt/data.go",
+		"\td.Layout.Free()\n", "", 1000},
+	{"a layout that has to wait is given back", "pt2pt/data.go",
+		"\tif !e.sendNow(mode, dest, imm, b) {\n", "\tif !e.sendNow(mode, dest, imm, b) {\n\t\td.Layout.Free()\n", 1000},
+	{"what is in a layout overtakes a long message", "pt2pt/data.go",
+		"|| dest == e.rank || e.loop.Conn(fabric.Peer(dest)).Busy() {", "|| dest == e.rank {\n\t\treturn false\n\t}\n\tif c := e.loop.Conn(fabric.Peer(dest)); c.Busy() && d.Size > 0 && c.Endpoint().Send(wire.Eager, imm, nil, make([]byte, d.Size)) != nil {", 1000},
+	{"a layout is announced as readable", "pt2pt/rndv_get.go",
+		"if r.Region.Len < r.Size() {", "if r.Region.Len < uint64(len(r.Buf)) {", 1000},
+	{"a message is got into a layout", "pt2pt/rndv_get.go",
+		"if !readable || r.Layout() != nil {", "if !readable {", 1000},
+	{"a buffered send of a layout is not copied", "pt2pt/buffered.go",
+		"\t\tlay.Pack(block, 0)\n", "\t\t_ = lay\n", 1000},
+	{"a layout is kept for ever", "progress/layout.go",
+		"\t\tr.lay.Free()\n", "", 1000},
+	{"a layout is given back at each end of a persistent request", "progress/persistent.go",
+		"func (r *Request) rest() { r.done,", "func (r *Request) rest() {\n\tif r.lay != nil {\n\t\tr.lay.Free()\n\t}\n\tr.done,", 1000},
+	{"the receive of a pair has the layout of its send", "pt2pt/data.go",
+		"source, wire.Imm(cid, recvtag), in)", "source, wire.Imm(cid, recvtag), out)", 1000},
+	{"a matched receive into a layout has no room", "pt2pt/data.go",
+		"\tfillData(r, until, kindMrecv, e.rank, wire.Imm(0, 0), d)\n", "\tfill(r, until, kindMrecv, e.rank, wire.Imm(0, 0), d.Bytes)\n", 1000},
+}
+
+// layoutBugs are those that TestPlantedBugsOfLayouts makes: in messages of a rank's to
+// itself that are longer than the simulation's.
+var layoutBugs = planted.List{
+	{"each piece for the own layout goes to its beginning", "pt2pt/layout.go",
+		"\t\tput(to, at, e.piece(", "\t\tput(to, 0, e.piece(", "TestLayouts"},
+	{"each piece out of the own layout is the first", "pt2pt/layout.go",
+		"e.piece(from, at, min(at+packPiece, n)))", "e.piece(from, 0, min(packPiece, n-at)))", "TestLayouts"},
+	{"only the first piece out of the own layout is received", "pt2pt/layout.go",
+		"from.Layout().Pack(to.Buf[:n], 0)", "from.Layout().Pack(to.Buf[:min(n, packPiece)], 0)", "TestLayouts"},
 }
 
 // contextBugs are those in the life of a communicator that
@@ -225,4 +263,23 @@ var contextBugs = planted.List{
 		"connect = n == 1", "connect = false", "TestAReceiveConnects"},
 	{"a freed communicator's ranks cost for ever", "pt2pt/contexts.go",
 		"\t\te.unlike--\n", "", "TestAMillion|TestRanksAreForgotten"},
+}
+
+// wildBugs are those in what no message may come for any more, which TestPlantedBugsOfWaits
+// makes.
+var wildBugs = planted.List{
+	{"a probe in a forbidden context waits", "pt2pt/library.go",
+		"case r.Kind == kindRecv, r.Kind == kindProbe, r.Kind == kindMprobe:", "case r.Kind == kindRecv:", "TestNothingBegins"},
+	{"a blocking call from any source that is under way waits on", "pt2pt/wild.go",
+		"\t\t\te.Cancel(r, err)\n", "\t\t\te.doubt(r, err)\n", "TestBlockingCalls"},
+	{"a blocking call from any source begins to wait", "pt2pt/wild.go",
+		"\tcase r.Mode == blocking:\n\t\treturn err\n", "", "TestBlockingCalls"},
+	{"a probe is a request", "pt2pt/probe.go",
+		"kindMprobe, source, wire.Imm(cid, tag), nil)\n\tr.Mode = blocking\n", "kindMprobe, source, wire.Imm(cid, tag), nil)\n", "TestBlockingCalls"},
+	{"requests from any source that are under way end", "pt2pt/wild.go",
+		"case r.Mode == blocking:\n\t\t\te.Cancel", "case true:\n\t\t\te.Cancel", "TestRequestsArePending"},
+	{"the receive of a pair is in doubt, and the pair is not", "pt2pt/wild.go",
+		"\tif r.Pair != nil {\n", "\tif false {\n", "TestRequestsArePending"},
+	{"doubts stay", "pt2pt/wild.go",
+		"\t\t\te.loop.Trust(r)\n", "\t\t\t_ = r\n", "TestRequestsArePending"},
 }

@@ -28,7 +28,17 @@ func TestPlantedBugsOfContexts(t *testing.T) {
 	planted.Tests{Root: "..", Args: []string{"-test.timeout", "2m", "-test.short"}}.Hunt(t, contextBugs)
 }
 
+// The tests of layouts find the bugs in them that the simulation does not.
+func TestPlantedBugsOfLayouts(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "2m"}}.Hunt(t, layoutBugs)
+}
+
 // The tests of counters find the bugs in them.
 func TestPlantedBugsOfCounts(t *testing.T) {
 	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, countBugs)
+}
+
+// The tests of what may wait find the bugs in that.
+func TestPlantedBugsOfWaits(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, wildBugs)
 }

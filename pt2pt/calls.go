@@ -29,6 +29,7 @@ func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b 
 	until := progress.Expires(ctx)
 	r, owner := e.loop.Open()
 	fill(r, until, kindRecv, source, wire.Imm(cid, tag), b)
+	r.Mode = blocking
 	progress.Callers(&r.Place)
 	return e.run(r, owner)
 }
@@ -73,18 +74,12 @@ func (e *Engine) Irecv(ctx context.Context, source int, cid uint32, tag int32, b
 // SendInit returns a persistent send, at rest (MPI-4.0 §3.9). Local; b is the
 // engine's while the request is active.
 func (e *Engine) SendInit(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) progress.Handle {
-	return e.persist(ctx, kindSend, mode, dest, cid, tag, b)
+	return e.persist(ctx, kindSend, mode, dest, cid, tag, &Data{Bytes: b})
 }
 
 // RecvInit returns a persistent receive, at rest. Local.
 func (e *Engine) RecvInit(ctx context.Context, source int, cid uint32, tag int32, b []byte) progress.Handle {
-	return e.persist(ctx, kindRecv, Standard, source, cid, tag, b)
-}
-
-func (e *Engine) persist(ctx context.Context, kind uint8, mode Mode, peer int, cid uint32, tag int32, b []byte) progress.Handle {
-	s := progress.Saved{Sink: e, Until: progress.Expires(ctx), Buf: b, Imm: wire.Imm(cid, tag), Peer: int32(peer), Kind: kind, Mode: uint8(mode)}
-	progress.Callers(&s.Place)
-	return e.loop.Persist(s)
+	return e.persist(ctx, kindRecv, Standard, source, cid, tag, &Data{Bytes: b})
 }
 
 // Null returns the request of an operation with ProcNull, which has completed.

@@ -57,9 +57,11 @@ type Engine struct {
 	pairErrs  map[*progress.Request]error    // of pairs of which one half has failed
 	halfEnded func(*progress.Request, error) // endHalf, made once
 	informed  bool                           // see Informed
+	unsure    map[uint32]error               // see Pend; nil while there is none
 	forbidden map[uint32]ban                 // contexts whose collective calls have failed; nil while there are none
 	hdr       [fabric.MaxHeader]byte         // of the packet being sent
 	packed    []byte                         // see piece
+	header    uint64                         // see Head
 	tracer    *tracer                        // nil unless a timeline is recorded
 }
 

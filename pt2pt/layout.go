@@ -7,7 +7,8 @@ import "github.com/weft-mpi/weft/progress"
 // in chunks, or it is announced as unreadable for any fabric and goes in
 // fragments.
 
-// packPiece is how much of a layout is packed at a time for a rank's own receive.
+// packPiece is how much of a layout is packed at a time for a rank's own receive into
+// another layout.
 const packPiece = 4 << 10
 
 // piece is a part of a request's message: of its buffer, or packed and valid
@@ -17,13 +18,17 @@ func (e *Engine) piece(r *progress.Request, from, to uint64) []byte {
 	if lay == nil {
 		return r.Buf[from:to]
 	}
-	n := int(to - from)
+	b := e.scratch(int(to - from))
+	lay.Pack(b, from)
+	return b
+}
+
+// scratch is memory for a piece of n bytes, valid until the next piece.
+func (e *Engine) scratch(n int) []byte {
 	if cap(e.packed) < n {
 		e.packed = make([]byte, n)
 	}
-	b := e.packed[:n]
-	lay.Pack(b, from)
-	return b
+	return e.packed[:n]
 }
 
 // put stores a part of a message, as much as there is room for.
@@ -45,6 +50,10 @@ func (e *Engine) move(to, from *progress.Request) {
 		return
 	}
 	n := min(to.Size(), from.Size())
+	if to.Layout() == nil {
+		from.Layout().Pack(to.Buf[:n], 0)
+		return
+	}
 	for at := uint64(0); at < n; at += packPiece {
 		put(to, at, e.piece(from, at, min(at+packPiece, n)))
 	}

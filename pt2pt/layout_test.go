@@ -36,6 +36,8 @@ func (s *strided) Unpack(src []byte, at uint64) {
 	s.each(len(src), at, func(i int, p *byte) { *p = src[i] })
 }
 
+func (s *strided) Free() {}
+
 // gaps checks that nothing between the blocks has been written to.
 func (s *strided) gaps() error {
 	for k, b := range s.mem {

@@ -10,21 +10,21 @@ import (
 // communicator.
 
 // OrphanSend starts a send in standard mode for the owner of the loop, whom hook
-// tells of its end: at once or later, under ownership. b is the engine's until
+// tells of its end: at once or later, under ownership. The memory is the engine's until
 // then. place is what reports say made the call.
-func (e *Engine) OrphanSend(dest int, cid uint32, tag int32, b []byte, place [3]uintptr, hook func(*progress.Request, error)) {
-	e.orphan(kindSend, dest, cid, tag, b, place, hook)
+func (e *Engine) OrphanSend(dest int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) {
+	e.orphan(kindSend, dest, cid, tag, d, place, hook)
 }
 
 // OrphanRecv starts a receive, as OrphanSend does a send. hook finds the length of
 // the message in the request's Result.
-func (e *Engine) OrphanRecv(source int, cid uint32, tag int32, b []byte, place [3]uintptr, hook func(*progress.Request, error)) {
-	e.orphan(kindRecv, source, cid, tag, b, place, hook)
+func (e *Engine) OrphanRecv(source int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) {
+	e.orphan(kindRecv, source, cid, tag, d, place, hook)
 }
 
-func (e *Engine) orphan(kind uint8, peer int, cid uint32, tag int32, b []byte, place [3]uintptr, hook func(*progress.Request, error)) {
+func (e *Engine) orphan(kind uint8, peer int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) {
 	r := e.loop.New()
-	fill(r, progress.Expiry{}, kind, peer, wire.Imm(cid, tag), b)
+	fillData(r, progress.Expiry{}, kind, peer, wire.Imm(cid, tag), &d)
 	r.Place = place
 	e.loop.Orphan(e, r, hook)
 }
@@ -102,7 +102,7 @@ func (e *Engine) forbids(r *progress.Request) bool {
 	switch {
 	case !ok || b.spared(tag):
 		return false
-	case r.Kind == kindRecv:
+	case r.Kind == kindRecv, r.Kind == kindProbe, r.Kind == kindMprobe:
 		e.failRecv(r, b.err)
 	case r.Kind == kindSend:
 		e.finishSend(r, b.err)

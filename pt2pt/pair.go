@@ -6,7 +6,6 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/progress"
-	"github.com/weft-mpi/weft/wire"
 )
 
 // Isendrecv starts a send and a receive as one request, which completes when
@@ -14,17 +13,12 @@ import (
 // dies, the other half is withdrawn if it still can be: that rank may wait for
 // us. Local.
 func (e *Engine) Isendrecv(ctx context.Context, cid uint32, out []byte, dest int, sendtag int32, in []byte, source int, recvtag int32) progress.Handle {
-	until := progress.Expires(ctx)
-	owner := e.loop.Enter()
-	r := e.loop.Take(owner)
-	fill(r, until, kindPair, e.rank, wire.Imm(cid, recvtag), nil)
-	progress.Callers(&r.Place)
-	send := e.loop.Take(owner)
-	fill(send, progress.Expiry{}, kindSend, dest, wire.Imm(cid, sendtag), out)
-	recv := e.loop.Take(owner)
-	fill(recv, progress.Expiry{}, kindRecv, source, wire.Imm(cid, recvtag), in)
-	send.Pair, recv.Pair, r.Halves = r, r, [2]*progress.Request{recv, send}
-	return e.start(r, owner)
+	return e.IsendrecvData(ctx, cid, &Data{Bytes: out}, dest, sendtag, &Data{Bytes: in}, source, recvtag)
+}
+
+// Sendrecv is Isendrecv and the wait for it.
+func (e *Engine) Sendrecv(ctx context.Context, cid uint32, out []byte, dest int, sendtag int32, in []byte, source int, recvtag int32) (progress.Result, error) {
+	return e.SendrecvData(ctx, cid, &Data{Bytes: out}, dest, sendtag, &Data{Bytes: in}, source, recvtag)
 }
 
 // startPair starts the halves of a pair.

@@ -74,7 +74,7 @@ func (e *Engine) Pending() (all []Pending) {
 				continue
 			}
 			cid, tag := wire.Match(a.imm)
-			p := Pending{What: Unexpected, Peer: int(a.from), Tag: tag, Context: cid, Bytes: a.total,
+			p := Pending{What: Unexpected, Peer: int(a.from), Tag: tag, Context: cid, Bytes: e.length(cid, a.total),
 				Age: progress.Since(a.began), Op: uint64(a.gen)<<32 | uint64(id), State: "is here"}
 			if a.matched {
 				p.What = Matched

@@ -23,6 +23,7 @@ func (e *Engine) Probe(ctx context.Context, source int, cid uint32, tag int32) (
 	owner := e.loop.Enter()
 	r := e.loop.Take(owner)
 	fill(r, until, kindProbe, source, wire.Imm(cid, tag), nil)
+	r.Mode = blocking
 	progress.Callers(&r.Place)
 	return e.run(r, owner)
 }
@@ -77,6 +78,7 @@ func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) 
 	}
 	r := e.loop.Take(owner)
 	fill(r, until, kindMprobe, source, wire.Imm(cid, tag), nil)
+	r.Mode = blocking
 	progress.Callers(&r.Place)
 	res, name, err := e.loop.Find(e, r, owner)
 	if err != nil {
@@ -95,26 +97,12 @@ func (e *Engine) take(id uint32) Message {
 
 // Mrecv receives a message of Mprobe or Improbe into b and sets *m to null.
 func (e *Engine) Mrecv(ctx context.Context, m *Message, b []byte) (progress.Result, error) {
-	until := progress.Expires(ctx)
-	owner := e.loop.Enter()
-	r := e.loop.Take(owner)
-	fill(r, until, kindMrecv, e.rank, wire.Imm(0, 0), b)
-	progress.Callers(&r.Place)
-	r.Found = m.name()
-	*m = Message{}
-	return e.run(r, owner)
+	return e.MrecvData(ctx, m, &Data{Bytes: b})
 }
 
 // Imrecv starts Mrecv. Local.
 func (e *Engine) Imrecv(ctx context.Context, m *Message, b []byte) progress.Handle {
-	until := progress.Expires(ctx)
-	owner := e.loop.Enter()
-	r := e.loop.Take(owner)
-	fill(r, until, kindMrecv, e.rank, wire.Imm(0, 0), b)
-	progress.Callers(&r.Place)
-	r.Found = m.name()
-	*m = Message{}
-	return e.start(r, owner)
+	return e.ImrecvData(ctx, m, &Data{Bytes: b})
 }
 
 const noMessage = 1<<64 - 1
@@ -155,7 +143,7 @@ func (e *Engine) startProbe(r *progress.Request) {
 		e.probed(r, id)
 		return
 	}
-	if err := e.sourceDown(int(r.Peer), cid, r.Ranks()); err != nil {
+	if err := e.nothingComes(r, cid); err != nil {
 		e.failRecv(r, err)
 		return
 	}

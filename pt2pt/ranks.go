@@ -85,7 +85,7 @@ func setResult(r *progress.Request, source int, tag int32, total uint64) {
 // result is an arrival's result in its communicator's ranks.
 func (e *Engine) result(a *arrival) progress.Result {
 	cid, tag := wire.Match(a.imm)
-	res := progress.Result{Source: int32(a.from), Tag: tag, Bytes: a.total}
+	res := progress.Result{Source: int32(a.from), Tag: tag, Bytes: e.length(cid, a.total)}
 	if e.unlike > 0 {
 		res.Source = int32(e.ranksOf(cid).Rank(int(a.from)))
 	}

@@ -52,6 +52,7 @@ func runReal(seed uint64, lie func(*realDomain, *realMessage), ps ...fabric.Prov
 		}
 	}
 	w := newSimWorld(rng, size, n, p.limits)
+	w.drawShapes(rand.New(rand.NewPCG(seed, 0x1a7007)))
 	w.tracing = true
 	w.note("%+v", p)
 	err = w.run(p)

@@ -23,7 +23,7 @@ func (e *Engine) startRecv(r *progress.Request) {
 		}
 	}
 	if r.Peer < 0 || !e.loop.Connected(fabric.Peer(r.Peer)) {
-		if err := e.sourceDown(int(r.Peer), cid, r.Ranks()); err != nil {
+		if err := e.nothingComes(r, cid); err != nil {
 			e.failRecv(r, err)
 			return
 		}
@@ -54,15 +54,15 @@ func (e *Engine) sourceDown(source int, cid uint32, ranks *group.Map) error {
 // finishRecv completes a receive whose bytes are in place. A message longer than
 // the buffer is consumed all the same (MPI-4.0 §3.2.4).
 func (e *Engine) finishRecv(r *progress.Request, source int, tag int32, total uint64) {
+	var err error
 	room := uint64(len(r.Buf))
 	if r.Plain() {
 		r.Result = progress.Result{Source: int32(source), Tag: tag, Bytes: total}
 	} else {
-		room = r.Size()
+		total, room, err = e.verdict(r, total)
 		setResult(r, source, tag, total)
 	}
-	var err error
-	if total > room {
+	if err == nil && total > room {
 		err = &TruncateError{Length: total, Room: room}
 	}
 	e.loop.Finish(r, err)

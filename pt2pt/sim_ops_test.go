@@ -32,7 +32,11 @@ func (r *simRank) isend(mode Mode, dest int, cid uint32, tag int32, n int, cance
 	q.mode = mode
 	w.tell(oracle.Event{Kind: oracle.Send, Rank: r.id, Peer: dest, Context: cid, Tag: tag, Req: q.id, Mode: oracle.Mode(mode), Data: q.buf})
 	r.open = append(r.open, q)
-	q.h = r.Isend(ctx, mode, dest, cid, tag, q.buf)
+	if d := q.data(w.drawShape()); d != nil {
+		q.h = r.IsendData(ctx, mode, dest, cid, tag, d)
+	} else {
+		q.h = r.Isend(ctx, mode, dest, cid, tag, q.buf)
+	}
 	q.sent()
 	return q
 }
@@ -54,7 +58,11 @@ func (r *simRank) irecv(source int, cid uint32, tag int32, room int, cancellable
 	q := w.request(r, true, bytes.Repeat([]byte{oracle.Fill}, room), cancel)
 	w.tell(oracle.Event{Kind: oracle.Post, Rank: r.id, Peer: source, Context: cid, Tag: tag, Req: q.id, Room: room})
 	r.open = append(r.open, q)
-	q.h = r.Irecv(ctx, source, cid, tag, q.buf)
+	if d := q.data(w.drawShape()); d != nil {
+		q.h = r.IrecvData(ctx, source, cid, tag, d)
+	} else {
+		q.h = r.Irecv(ctx, source, cid, tag, q.buf)
+	}
 	return q
 }
 
@@ -62,20 +70,28 @@ func (r *simRank) irecv(source int, cid uint32, tag int32, room int, cancellable
 func (r *simRank) sendInit(mode Mode, dest int, cid uint32, tag int32, n int) {
 	q := &simReq{r: r, mode: mode, buf: make([]byte, n)}
 	q.start = func(q *simReq) {
-		copy(q.buf, payload(q.id, n))
+		q.fillAgain(payload(q.id, n))
 		r.w.tell(oracle.Event{Kind: oracle.Send, Rank: r.id, Peer: dest, Context: cid, Tag: tag, Req: q.id, Mode: oracle.Mode(mode), Data: q.buf})
 	}
-	q.h = r.SendInit(background, mode, dest, cid, tag, q.buf)
+	if d := q.data(r.w.drawShape()); d != nil {
+		q.h = r.SendInitData(background, mode, dest, cid, tag, d)
+	} else {
+		q.h = r.SendInit(background, mode, dest, cid, tag, q.buf)
+	}
 	r.startAgain(q)
 }
 
 func (r *simRank) recvInit(source int, cid uint32, tag int32, room int) {
 	q := &simReq{r: r, recv: true, buf: make([]byte, room)}
 	q.start = func(q *simReq) {
-		copy(q.buf, bytes.Repeat([]byte{oracle.Fill}, room))
+		q.fillAgain(bytes.Repeat([]byte{oracle.Fill}, room))
 		r.w.tell(oracle.Event{Kind: oracle.Post, Rank: r.id, Peer: source, Context: cid, Tag: tag, Req: q.id, Room: room})
 	}
-	q.h = r.RecvInit(background, source, cid, tag, q.buf)
+	if d := q.data(r.w.drawShape()); d != nil {
+		q.h = r.RecvInitData(background, source, cid, tag, d)
+	} else {
+		q.h = r.RecvInit(background, source, cid, tag, q.buf)
+	}
 	r.startAgain(q)
 }
 
@@ -83,7 +99,7 @@ func (r *simRank) recvInit(source int, cid uint32, tag int32, room int) {
 func (r *simRank) startAgain(q *simReq) {
 	w := r.w
 	next := w.request(r, q.recv, q.buf, nil)
-	next.h, next.mode, next.start = q.h, q.mode, q.start
+	next.h, next.mode, next.start, next.lay = q.h, q.mode, q.start, q.lay
 	q.after = nil // the buffer is in use again
 	next.start(next)
 	r.open = append(r.open, next)
@@ -102,7 +118,18 @@ func (r *simRank) isendrecv(dest int, cid uint32, sendTag int32, n, source int, 
 	w.tell(oracle.Event{Kind: oracle.Post, Rank: r.id, Peer: source, Context: cid, Tag: recvTag, Req: q.id, Room: room})
 	w.tell(oracle.Event{Kind: oracle.Send, Rank: r.id, Peer: dest, Context: cid, Tag: sendTag, Req: s.id, Data: s.buf, With: q.id + 1})
 	r.open = append(r.open, q)
-	q.h = r.Isendrecv(background, cid, s.buf, dest, sendTag, q.buf, source, recvTag)
+	out, in := s.data(w.drawShape()), q.data(w.drawShape())
+	if out == nil && in == nil {
+		q.h = r.Isendrecv(background, cid, s.buf, dest, sendTag, q.buf, source, recvTag)
+		return
+	}
+	if out == nil {
+		out = s.data(ofBytes)
+	}
+	if in == nil {
+		in = q.data(ofBytes)
+	}
+	q.h = r.IsendrecvData(background, cid, out, dest, sendTag, in, source, recvTag)
 }
 
 // release gives a request up that is not persistent; its buffers stay its own.
@@ -153,7 +180,11 @@ func (r *simRank) imrecv(i, room int) *simReq {
 	q := w.request(r, true, bytes.Repeat([]byte{oracle.Fill}, room), nil)
 	w.tell(oracle.Event{Kind: oracle.Receive, Rank: r.id, Peer: c.id, Req: q.id, Room: room})
 	r.open = append(r.open, q)
-	q.h = r.Imrecv(background, &c.msg, q.buf)
+	if d := q.data(w.drawShape()); d != nil {
+		q.h = r.ImrecvData(background, &c.msg, d)
+	} else {
+		q.h = r.Imrecv(background, &c.msg, q.buf)
+	}
 	return q
 }
 

@@ -124,10 +124,11 @@ func (w *simWorld) drain() {
 		r.leftovers()
 	}
 	for _, q := range w.reqs {
-		if q != nil && q.after != nil && !bytes.Equal(q.buf, q.after) {
+		if q != nil && q.after != nil && !bytes.Equal(q.memory(), q.after) {
 			w.fail("the buffer of receive #%d was written after its end", q.id)
 		}
 	}
+	w.checkFreed()
 }
 
 // leftovers tells the oracle what the engine still holds.

@@ -26,6 +26,7 @@ func drawWorld(seed uint64) (*simWorld, simPlan) {
 	w := newSimWorld(rng, p.nets[0].Size, newSimNets(rng, p.nets), p.limits)
 	w.own = rand.New(rand.NewPCG(seed, 0x1a7e))
 	p.drawLate(w.own)
+	w.drawShapes(rand.New(rand.NewPCG(seed, 0x1a7007)))
 	return w, p
 }
 

@@ -29,6 +29,9 @@ type simWorld struct {
 	step  int        // of the plan
 	early int        // messages that came before their context
 
+	shapes *rand.Rand // for layouts, nil: there are none
+	shaped int        // operations with other memory than a slice, in 256
+
 	changes int // events that bring the job on
 	tracing bool
 	raw     bool // the trace shows every byte
@@ -71,7 +74,8 @@ type simReq struct {
 	probe     bool
 	mode      Mode
 	h         progress.Handle
-	buf       []byte
+	buf       []byte             // the message's bytes
+	lay       *simLayout         // where they are, if not in buf
 	cancel    context.CancelFunc // nil: it can't be
 	cancelled bool
 	ended     bool
@@ -359,8 +363,9 @@ func (q *simReq) end(st progress.Status, err error) {
 	case q.probe:
 		e.Kind, e.FoundPeer, e.FoundTag, e.Length = oracle.ProbeDone, st.Source, int32(st.Tag), int(st.Bytes)
 	default:
+		q.fetch()
 		e.Kind, e.Peer, e.Tag, e.Length, e.Data = oracle.RecvDone, st.Source, int32(st.Tag), int(st.Bytes), q.buf
-		q.after = append([]byte(nil), q.buf...)
+		q.after = append([]byte(nil), q.memory()...)
 	}
 	if !q.recv {
 		q.give(e.Class)
@@ -379,7 +384,9 @@ func (q *simReq) end(st progress.Status, err error) {
 func (q *simReq) give(c oracle.Class) {
 	q.ended = true
 	q.r.w.tell(oracle.Event{Kind: oracle.SendDone, Rank: q.r.id, Req: q.id, Class: c})
-	for i := range q.buf {
-		q.buf[i] = 0x99
+	for _, b := range [][]byte{q.buf, q.memory()} {
+		for i := range b {
+			b[i] = 0x99
+		}
 	}
 }

@@ -21,6 +21,7 @@ type action struct {
 	number         uint64  // among the operations with the target
 	lane           *action // behind it in its peer's lane
 	waits          bool    // it is in the lane
+	given          bool    // the fabric has taken it, and will report its end
 	over           bool
 
 	// A transfer.
@@ -36,6 +37,7 @@ type action struct {
 	sent, got int     // of them
 	act       *access // to be announced, or nil
 	region    fabric.Region
+	typed     *typedAction // of a Typed, which has its memory, or nil
 
 	// A flush, or a wait for several.
 	local   bool
@@ -90,6 +92,8 @@ func (o *action) beginTransfer() {
 		o.end(err)
 	case o.n == 0:
 		o.end(nil)
+	case o.typed != nil:
+		o.beginTyped()
 	case t.rank == o.w.rank:
 		o.onOwn()
 	case o.code == codeBytes && !o.cas && !t.packets:
@@ -131,12 +135,14 @@ func (t *target) deregister(r fabric.Region) {
 	}
 }
 
-// native has the fabric carry out a Put or Get.
+// native has the fabric carry out a Put or Get. The fabric reports the end of each Get, so a
+// flush has nothing to ask about them: that would be a round trip of its own.
 func (o *action) native() error {
 	t := o.t
-	name, seg := fabric.NoOp, fabric.Segment{Bytes: o.buf(), Region: o.region}
-	if o.named {
-		name = o.r.Op()
+	name, seg := o.r.Op(), fabric.Segment{Bytes: o.buf(), Region: o.region}
+	nameless := !o.named && !o.get
+	if nameless {
+		name = fabric.NoOp
 	}
 	there := fabric.Remote{Addr: t.memory.Addr + uint64(o.at), Len: uint64(o.n), Key: t.memory.Key}
 	var err error
@@ -147,9 +153,10 @@ func (o *action) native() error {
 	}
 	switch {
 	case err == nil:
-		t.native = true
 		o.w.e.loop.Rouse() // a Poll reports its end
-		if !o.named {
+		o.given = !nameless
+		t.native = t.native || !o.get
+		if nameless {
 			t.kept = append(t.kept, kept{o.buf(), o.region})
 			o.region = fabric.Region{}
 			o.end(nil)
@@ -171,6 +178,8 @@ func (o *action) resume() error {
 		return o.flushFabric()
 	case o.waits:
 		return o.w.e.lanes[o.t.peer].pump(o)
+	case o.typed != nil:
+		return o.post()
 	}
 	return o.native()
 }
@@ -180,27 +189,30 @@ func (o *action) completed(err error) {
 	switch {
 	case o.r.Kind == kindFlush:
 		o.flushed(err)
+	case o.typed != nil:
+		o.postedOne(err)
 	case errors.Is(err, fabric.ErrUnsupported):
-		o.t.packets = true
+		o.t.packets, o.given = true, false
 		o.enlane()
 	default:
 		o.end(err)
 	}
 }
 
-// end ends a transfer. A failure of one without a name is the next flush's.
+// end ends a transfer. A failure of one without a name is the next flush's, and so is the
+// target's death.
 func (o *action) end(err error) {
-	t := o.t
+	t, n := o.t, o.number
 	t.deregister(o.region)
 	t.open.remove(o)
 	if err == nil {
 		o.count()
 	}
-	if !o.named {
+	if !o.named || errors.Is(err, fabric.ErrPeerDown) {
 		t.fail(err)
 	}
 	o.w.e.remove(o, err)
-	t.advance()
+	t.ended(n)
 }
 
 // onOwn carries a transfer out with memory of this rank in a dynamic window. As with any

@@ -43,8 +43,11 @@ func (e *EndedError) Error() string {
 
 // refusal is the error of a target that has refused an operation.
 func refusal(rank int, h wire.RRefusedHeader) error {
-	if h.At() == wire.RGone {
+	switch h.At() {
+	case wire.RGone:
 		return &EndedError{rank}
+	case wire.RUnknown:
+		return &UnknownTypeError{rank}
 	}
 	return &RangeError{rank, h.At(), h.Bytes()}
 }

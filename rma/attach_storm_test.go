@@ -326,7 +326,7 @@ func storm(t *testing.T, g *mesh, strokes int) {
 	busy.Store(int64(g.n))
 	each(t, all, func(ctx context.Context, w *Win) error {
 		owner := make(chan error, 1)
-		var toggled atomic.Int64
+		var toggled, wanted atomic.Int64 // how often the owner has, and is to have at least
 		go func() {
 			defer toggled.Store(math.MaxInt64)
 			r := rand.New(rand.NewPCG(uint64(w.rank), 1))
@@ -336,7 +336,7 @@ func storm(t *testing.T, g *mesh, strokes int) {
 					return
 				}
 				toggled.Add(1)
-				for until := struck.Load() + r.Int64N(6); struck.Load() < until && busy.Load() > 0; {
+				for until := struck.Load() + r.Int64N(6); struck.Load() < until && toggled.Load() >= wanted.Load() && busy.Load() > 0; {
 					runtime.Gosched()
 				}
 			}
@@ -348,7 +348,8 @@ func storm(t *testing.T, g *mesh, strokes int) {
 			target := r.IntN(g.n)
 			err = s.strike(ctx, w, r, target, plots[target])
 			struck.Add(1)
-			for toggled.Load() < int64(i/8) { // neither leaves the other behind
+			wanted.Store(int64(i / 8)) // neither leaves the other behind
+			for toggled.Load() < wanted.Load() {
 				runtime.Gosched()
 			}
 		}

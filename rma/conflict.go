@@ -100,7 +100,7 @@ func (l *ledger) access(a access, at, n uint64) (all []clash) {
 	}
 	s := span{at, at + n}
 	c := classKey{access: a}
-	if size := uint64(a.kind.Size()); a.atomic() && size > 0 {
+	if size := uint64(sizeOfKind(a.kind)); a.atomic() && size > 0 {
 		c.place = at % size
 	}
 	for _, r := range l.open {

@@ -18,12 +18,17 @@ type Engine struct {
 	wins  map[uint32]*Win // by id
 	ops   []*action       // under way, by Request.Found
 	idle  []uint64        // free places of ops
+	spare *action         // to be used again, linked by lane
 	lanes map[fabric.Peer]*lane
 	slabs []*slab // for control blocks
 	vias  []*via  // to the ranks, one for each fabric: windows share them
 	held  int     // locks that this rank has by the loop, see Win.byCall
 
 	lockers []*Win // windows with locks that calls may take themselves
+
+	types     map[fabric.Peer]*gotTypes // that peers have sent
+	kept      int                       // how many of this rank's each peer keeps
+	encodings encodings
 
 	hdr     [fabric.MaxHeader]byte // of the packet being sent
 	scratch []byte                 // results being sent
@@ -36,9 +41,11 @@ func New(l *progress.Loop, rank int, alloc func(n int) ([]byte, error)) *Engine 
 	if alloc == nil {
 		alloc = func(n int) ([]byte, error) { return make([]byte, n), nil }
 	}
-	e := &Engine{loop: l, rank: rank, alloc: alloc, wins: map[uint32]*Win{}, lanes: map[fabric.Peer]*lane{}}
+	e := &Engine{loop: l, rank: rank, alloc: alloc, wins: map[uint32]*Win{}, lanes: map[fabric.Peer]*lane{}, kept: maxTypes}
+	e.encodings.longest = wire.MaxType
 	l.Handle(e, wire.RAcc, wire.RGet, wire.RCas, wire.RData, wire.RFlush, wire.RFlushed, wire.RRefused, wire.RPost, wire.RComplete,
-		wire.RLock, wire.RPress, wire.RUnlock, wire.RGranted, wire.RDeclined, wire.RAccess, wire.RConflict)
+		wire.RLock, wire.RPress, wire.RUnlock, wire.RGranted, wire.RDeclined, wire.RAccess, wire.RConflict,
+		wire.RType, wire.RAccTyped, wire.RGetTyped, wire.RAccessTyped)
 	return e
 }
 
@@ -124,6 +131,22 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 		if h := wire.RConflictHeader(hdr); h.Valid() {
 			ok = e.onConflict(from, imm, h, body)
 		}
+	case wire.RType:
+		if h := wire.RTypeHeader(hdr); h.Valid() {
+			ok = e.onType(from, h, body)
+		}
+	case wire.RAccTyped:
+		if h := wire.RAccTypedHeader(hdr); h.Valid() {
+			ok = e.onAccTyped(from, imm, h, body)
+		}
+	case wire.RGetTyped:
+		if h := wire.RGetTypedHeader(hdr); h.Valid() {
+			ok = e.onGetTyped(from, imm, h, body)
+		}
+	case wire.RAccessTyped:
+		if h := wire.RAccessTypedHeader(hdr); h.Valid() {
+			ok = e.onAccessTyped(from, imm, h, body)
+		}
 	case wire.RPost, wire.RComplete:
 		ok = e.onSignal(from, kind, imm)
 	}
@@ -136,6 +159,7 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 // PeerDown fails what needs a peer.
 func (e *Engine) PeerDown(p fabric.Peer, err error) {
 	delete(e.lanes, p)
+	delete(e.types, p)
 	for _, w := range e.wins {
 		if w.check != nil {
 			w.check.ledger.lost(w.rankOf(p))
@@ -159,6 +183,25 @@ func (e *Engine) to(d fabric.Domain) *via {
 	return v
 }
 
+// action returns one of a target, to be filled in: until remove it is the caller's.
+func (e *Engine) action(t *target) *action {
+	o := e.spare
+	if o == nil {
+		o = new(action)
+	} else {
+		e.spare, o.lane = o.lane, nil
+	}
+	o.w, o.t = t.w, t
+	return o
+}
+
+// recycle takes one back, without what it refers to.
+func (e *Engine) recycle(o *action) {
+	clear(o.kept)
+	*o = action{kept: o.kept[:0], lane: e.spare}
+	e.spare = o
+}
+
 // add gives an operation a place, and its request that place's number.
 func (e *Engine) add(o *action, r *progress.Request) {
 	o.r = r
@@ -172,10 +215,15 @@ func (e *Engine) add(o *action, r *progress.Request) {
 	e.ops = append(e.ops, o)
 }
 
-// remove gives the place back and completes the request.
+// remove gives the place back and completes the request. An action of a target is used
+// again from here on; one for several waits for theirs, and they refer to it.
 func (e *Engine) remove(o *action, err error) {
+	r := o.r
 	o.over = true
-	e.ops[o.r.Found] = nil
-	e.idle = append(e.idle, o.r.Found)
-	e.loop.Finish(o.r, err)
+	e.ops[r.Found] = nil
+	e.idle = append(e.idle, r.Found)
+	if o.t != nil {
+		e.recycle(o)
+	}
+	e.loop.Finish(r, err)
 }

@@ -1,5 +1,7 @@
 package rma
 
+import "fmt"
+
 // Way tells in words how this rank's operations with the part of a rank go, and why, and
 // how it takes the lock there. For anyone. Local.
 func (w *Win) Way(rank int) (words string) {
@@ -34,9 +36,14 @@ func (t *target) way() string {
 	case t.packets:
 		return "packets, as the fabric has refused a Put or Get"
 	case t.caps.Reach:
-		return "Put and Get of the fabric, as the memory is not of WinAllocate or Alloc; packets for accumulates"
+		return "Put and Get of the fabric, as the memory is not of WinAllocate or Alloc; " + t.besides()
 	}
-	return "Put and Get of the fabric, as it joins no memory of ranks; packets for accumulates"
+	return "Put and Get of the fabric, as it joins no memory of ranks; " + t.besides()
+}
+
+// besides is what goes in packets where the fabric has Put and Get.
+func (t *target) besides() string {
+	return fmt.Sprintf("packets for accumulates, and for datatypes of more than %d pieces of less than %d bytes on average", fewPieces, t.caps.Chunk)
 }
 
 // lockWay is that of locks.

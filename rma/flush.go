@@ -12,8 +12,8 @@ import (
 )
 
 // A flush of a target waits until the operations that began before it have been handed
-// over or have their results. Then the fabric confirms the Puts among them, and the
-// target the packets.
+// over. Then the fabric confirms the Puts among them, and the target the packets,
+// while the last results come.
 
 // flush blocks until this rank's operations with a target have ended: at the target
 // too, or with local only here. It returns the first failure of an operation since the
@@ -24,8 +24,31 @@ func (w *Win) flush(ctx context.Context, target int, local bool) error {
 		w.look()
 		return t.deadErr()
 	}
+	if ctx == nil {
+		var place [3]uintptr
+		progress.Callers(&place)
+		if l := w.e.loop; l.Enter() {
+			if !l.Over() {
+				return t.flushHere(local, place)
+			}
+			l.Leave()
+		}
+	}
 	h := w.wait(ctx, "flush", t.alone(), local)
 	_, err := progress.WaitResult(&h)
+	return err
+}
+
+// flushHere flushes the target and waits, where nothing ends the wait before. The caller
+// owns the loop, and does not any more when flushHere returns.
+func (t *target) flushHere(local bool, place [3]uintptr) error {
+	e := t.w.e
+	f, r := e.action(t), e.loop.New()
+	f.what, f.local = "flush", local
+	f.fill(r, kindFlush, place)
+	e.add(f, r)
+	e.loop.Begin(e, r)
+	_, err := e.loop.Await(r)
 	return err
 }
 
@@ -111,8 +134,8 @@ func (w *Win) wait(ctx context.Context, what string, targets []*target, local bo
 				continue
 			}
 			all.left++
-			f := &action{w: w, t: t, what: what, local: local, parent: all}
-			r := e.loop.New()
+			f, r := e.action(t), e.loop.New()
+			f.what, f.local, f.parent = what, local, all
 			f.fill(r, kindFlush, place)
 			f.start(r)
 		}
@@ -143,25 +166,51 @@ func (o *action) beginFlush() {
 	o.t.advance()
 }
 
-// advance begins the flushes whose operations have ended.
+// advance begins the flushes whose operations have ended, Gets that the fabric has taken
+// apart: confirmations need not wait for those, but the flush does.
 func (t *target) advance() {
 	for f := t.flushes.first; f != nil; {
 		next := f.behind
 		if !f.going {
-			if t.open.first != nil && t.open.first.number <= f.number {
+			gets, ok := t.handed(f.number)
+			if !ok {
 				return
 			}
-			f.going = true
+			f.going, f.left = true, gets
 			f.confirm()
 		}
 		f = next
 	}
 }
 
+// handed counts the operations up to a number that have not ended, and reports whether all
+// of them are Gets that the fabric has taken.
+func (t *target) handed(number uint64) (n int, ok bool) {
+	for o := t.open.first; o != nil && o.number <= number; o = o.behind {
+		if !o.get || !o.given {
+			return n, false
+		}
+		n++
+	}
+	return n, true
+}
+
+// ended tells the flushes of the end of an operation.
+func (t *target) ended(number uint64) {
+	for f := t.flushes.first; f != nil; {
+		next := f.behind
+		if f.going && f.number >= number {
+			f.flushed(nil)
+		}
+		f = next
+	}
+	t.advance()
+}
+
 // confirm asks for what has to be confirmed.
 func (f *action) confirm() {
 	t, e := f.t, f.w.e
-	f.left = 1
+	f.left++
 	switch {
 	case t.deadErr() != nil:
 		f.flushed(t.deadErr())
@@ -171,7 +220,7 @@ func (f *action) confirm() {
 	}
 	// What another flush has asked for, and not heard of yet, is this one's too.
 	if t.native || t.flushes.any(func(o *action) bool { return o.fabric }) {
-		t.native, f.kept, t.kept = false, t.kept, nil
+		t.native, f.kept, t.kept = false, t.kept, f.kept
 		f.left++
 		f.fabric = true
 		if c := f.conn(); c.Busy() || f.flushFabric() == fabric.ErrAgain {
@@ -218,18 +267,22 @@ func (f *action) endFlush() {
 		t.deregister(k.region)
 	}
 	t.flushes.remove(f)
-	err := f.failure
+	err, parent := f.failure, f.parent
 	if t.err != nil {
 		err, t.err = errors.Join(t.err, err), nil
 	}
 	switch {
-	case err != nil && f.parent.over:
+	case err != nil && parent != nil && parent.over:
 		t.err = err // the program has given the wait up, so the next flush tells of it
 	case t.open.first == nil && t.flushes.first == nil && !t.native && !t.unacked:
 		t.settled()
 	}
+	if parent == nil {
+		f.w.e.remove(f, err)
+		return
+	}
 	f.w.e.remove(f, nil)
-	f.parent.done(err)
+	parent.done(err)
 }
 
 // settled notes that a flush has nothing to do.

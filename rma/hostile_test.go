@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/layout"
 	"github.com/weft-mpi/weft/op"
 	"github.com/weft-mpi/weft/wire"
 )
@@ -17,7 +18,8 @@ import (
 const hostileRow = 16
 
 var hostileKinds = []uint8{wire.RAcc, wire.RGet, wire.RCas, wire.RData, wire.RFlush, wire.RFlushed, wire.RRefused, wire.RPost, wire.RComplete,
-	wire.RLock, wire.RPress, wire.RUnlock, wire.RGranted, wire.RDeclined, wire.RAccess, wire.RConflict}
+	wire.RLock, wire.RPress, wire.RUnlock, wire.RGranted, wire.RDeclined, wire.RAccess, wire.RConflict,
+	wire.RType, wire.RAccTyped, wire.RGetTyped, wire.RAccessTyped}
 
 // FuzzPackets feeds a rank packets of another one that keeps to no protocol, while it
 // waits for operations, flushes, locks and signals. Nothing panics, no byte outside of
@@ -33,7 +35,7 @@ func FuzzPackets(f *testing.F) {
 
 // Random sessions, of which most packets are nearly right.
 func TestNoPacketOfAHostilePeerHarms(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		rows := make([]byte, hostileRow*(1+r.IntN(40)))
 		for i := range rows {
@@ -44,6 +46,28 @@ func TestNoPacketOfAHostilePeerHarms(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
+}
+
+// hostileTypes are encoded types: good ones, whose elements lie within the part or not.
+var hostileTypes = func() (all [][]byte) {
+	for _, t := range []*layout.Type{
+		numbered(3, 2, 0), numbered(2, 3, -1), numbered(4, -1, 3), blocks(3, 0, 7, 21), blocks(1, 5, 5), blocks(8, 1<<40, 0),
+		must(layout.Vector(3, 1, 2, layout.Of(layout.Int16))), must(layout.Resized(layout.Of(layout.Int64), 0, 0)), must(layout.Contiguous(1<<60, layout.Of(layout.Byte))),
+		must(layout.Struct([]int{1, 1}, []int{0, 12}, []*layout.Type{layout.Of(layout.Float64), layout.Of(layout.Int32)})), must(layout.Contiguous(0, layout.Of(layout.Int64))),
+		must(layout.Contiguous(2, layout.Of(layout.DoubleInt))), must(layout.Resized(numbered(2, 2, 0), -8, -24)),
+		layout.Of(layout.Packed),
+	} {
+		all = append(all, t.Encode(nil))
+	}
+	return all
+}()
+
+// hostileID is a number of a type: most are from few.
+func hostileID(b byte) uint32 {
+	if n := len(hostileTypes) + 2; b < 240 {
+		return maxTypes + uint32(int(b)%n)
+	}
+	return uint32(near(b|3, 64, 1, 1<<32-1))
 }
 
 // near is a number that is often one of those that matter.
@@ -116,6 +140,11 @@ func hostileSession(t *testing.T, rows []byte) {
 		func() error { return locked[0].Lock(ctx, true, 1, 0) },
 	} {
 		go func() { ended <- call() }()
+	}
+	for i, code := range hostileTypes {
+		e.loop.Exclusive(func() {
+			e.loop.Deliver(1, wire.RType, 0, wire.MakeRType(e.hdr[:], maxTypes+uint32(i), 0, uint32(len(code))), code)
+		})
 	}
 	for ; len(rows) >= hostileRow; rows = rows[hostileRow:] {
 		e.loop.Exclusive(func() { m.hostile(e, rows, addr, size) })
@@ -202,6 +231,41 @@ func (m *mesh) hostile(e *Engine, row []byte, addr, size uint64) {
 			}
 		}
 		h, imm = wire.MakeRConflict(hdr[:], x), near(row[1]|3, 64)
+	case wire.RType:
+		body = hostileTypes[int(row[7])%len(hostileTypes)]
+		total := uint32(len(body))
+		offset := uint32(near(row[3]|3, 0, 0, 0, 4))
+		switch row[12] % 8 {
+		case 0: // a piece
+			body = body[:min(4, len(body))]
+		case 1: // the rest
+			offset, body = min(4, total-1), body[min(4, len(body)):]
+		case 2: // anything
+			body = pattern(len(body), int(row[9]), int(row[5]))
+		}
+		h, imm = wire.MakeRType(hdr[:], hostileID(row[2]), offset, uint32(near(row[4]|3, uint64(total), uint64(total), wire.MaxType, 1<<30))), 0
+	case wire.RAccTyped, wire.RGetTyped, wire.RAccessTyped:
+		exact := byte(3)
+		if row[14]%4 == 0 {
+			exact = 0
+		}
+		p := wire.TypedPiece{At: base + near(row[2]|exact, 0, 0, 24, size/2, size), Count: near(row[4]|exact, 1, 1, 1, 2, 3, 1<<40), Offset: near(row[3]|exact, 0, 0, 0, 8, 16, 1<<40),
+			Type: hostileID(row[9]), Code: row[5] % 15, Kind: row[6] % 24}
+		switch body = body[:min(len(body), 8*int(row[13]%5))]; row[15] % 4 {
+		case 0, 1: // a Put or Get
+			p.Code, p.Kind = 0, 0
+		case 2:
+			p.Code, p.Kind = 1+row[5]%12, uint8(op.Int64)
+		}
+		n := near(row[12]|3, 8, uint64(len(body)), uint64(len(body)), uint64(len(body)), 64)
+		switch kind {
+		case wire.RAccTyped:
+			h = wire.MakeRAccTyped(hdr[:], p)
+		case wire.RGetTyped:
+			h = wire.MakeRGetTyped(hdr[:], p, n, request)
+		default:
+			h, imm = wire.MakeRAccessTyped(hdr[:], p, n, wire.Access{Phase: near(row[3], 0, 1, 1<<40), Call: row[13] % 9, Ends: row[14] % 5}), near(row[1]|3, 64)
+		}
 	default:
 		h = wire.MakeRLock(hdr[:], row[3]%2 > 0, row[4]%8, row[5]%2 > 0, uint32(near(row[6], 0, 1, 2)))
 	}
@@ -213,5 +277,5 @@ func (m *mesh) hostile(e *Engine, row []byte, addr, size uint64) {
 			le.PutUint64(h[int(row[11])%(len(h)-8):], le.Uint64(row[8:]))
 		}
 	}
-	e.Deliver(1, kind, imm, h, body)
+	e.loop.Deliver(1, kind, imm, h, body) // which drops what comes of a rank that is down
 }

@@ -12,6 +12,8 @@ type lane struct {
 	peer        fabric.Peer
 	first, last *action
 	asked       int // pieces of results under way
+	types       sentTypes
+	packed      []byte // the body of a packet, where that has to be packed
 }
 
 // maxAsked bounds the pieces of results that a peer holds for this rank at once.
@@ -78,6 +80,9 @@ func (l *lane) pump(resumed *action) error {
 
 // send sends the next packet of the operation.
 func (o *action) send(ep fabric.Endpoint) (err error) {
+	if o.typed != nil {
+		return o.sendTyped(ep)
+	}
 	e := o.w.e
 	if o.act != nil {
 		if err := o.announce(ep); err != nil {
@@ -128,10 +133,17 @@ func (e *Engine) waiting(from fabric.Peer, request uint64) *action {
 // onData takes a piece of a result.
 func (e *Engine) onData(from fabric.Peer, request uint64, h wire.RDataHeader, body []byte) bool {
 	o, off := e.waiting(from, request), h.Offset()
-	if o == nil || len(body) == 0 || off > uint64(o.sent) || uint64(len(body)) > uint64(o.sent)-off || len(body) > o.sent-o.got {
+	if o == nil || len(body) == 0 || len(body) > o.sent-o.got {
 		return false
 	}
-	copy(o.dst[off:], body)
+	switch {
+	case o.typed != nil:
+		o.take(body)
+	case off > uint64(o.sent) || uint64(len(body)) > uint64(o.sent)-off:
+		return false
+	default:
+		copy(o.dst[off:], body)
+	}
 	o.answered(len(body))
 	return true
 }
@@ -142,7 +154,7 @@ func (e *Engine) onRefused(from fabric.Peer, request uint64, h wire.RRefusedHead
 	if o == nil || h.Bytes() == 0 || h.Bytes() > uint64(o.sent-o.got) {
 		return false
 	}
-	o.note(refusal(o.t.rank, h))
+	o.note(o.refusal(h))
 	o.answered(int(h.Bytes()))
 	return true
 }

@@ -106,7 +106,9 @@ func TestADeathEndsWaitsForItsLocks(t *testing.T) {
 					err := until(ctx, func() error {
 						err := w.Lock(ctx, false, target, 0)
 						if err == nil {
-							err = w.Unlock(ctx, target)
+							if e := w.Unlock(ctx, target); e != nil && deathOf(e, 1) != nil {
+								return e
+							} // of a death the next Lock tells
 						}
 						return err
 					})

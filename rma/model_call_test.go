@@ -1,7 +1,6 @@
 package rma
 
 import (
-	"bytes"
 	"errors"
 
 	"github.com/weft-mpi/weft/progress"
@@ -14,12 +13,23 @@ func (k *modelRank) call(it item) error {
 	o.flushes = k.flushes[[2]int{it.win, it.target}]
 	o.round = k.round
 	o.from, o.to = k.m.clock.Add(1), 1<<62
-	o.x.At = w.at(it.target, o.x.At)
 	k.open = append(k.open, o)
-	if !o.named {
-		return x.Do(&o.x)
+	var h progress.Handle
+	var err error
+	switch y := o.typed; {
+	case y != nil:
+		y.x.At = w.at(it.target, o.b.at) + y.shift
+		if !o.named {
+			return x.DoTyped(&y.x)
+		}
+		h, err = x.BeginTyped(&y.x)
+	default:
+		o.x.At = w.at(it.target, o.x.At)
+		if !o.named {
+			return x.Do(&o.x)
+		}
+		h, err = x.Begin(&o.x)
 	}
-	h, err := x.Begin(&o.x)
 	if err != nil {
 		return err
 	}
@@ -44,12 +54,31 @@ func (k *modelRank) finish(o *modelOp) error {
 
 // returned takes the memory of an operation back.
 func (k *modelRank) returned(o *modelOp) {
+	y := o.typed
 	if o.x.Old != nil && o.got == nil {
-		o.got = append([]byte{}, o.x.Old...)
+		if y == nil {
+			o.got = append([]byte{}, o.x.Old...)
+		} else {
+			var err error
+			if o.got, err = y.old.gather(); err != nil {
+				k.failed = errors.Join(k.failed, err)
+			}
+		}
 		o.to = k.m.clock.Add(1)
 	}
-	copy(o.x.Src, bytes.Repeat([]byte{0xEE}, len(o.x.Src)))
-	copy(o.x.Old, bytes.Repeat([]byte{0xDD}, len(o.x.Old)))
+	spoil(o.x.Src, 0xEE)
+	spoil(o.x.Old, 0xDD)
+	if y != nil {
+		spoil(y.x.Src.Mem, 0xEE)
+		spoil(y.x.Old.Mem, 0xDD)
+	}
+}
+
+// spoil makes memory useless.
+func spoil(b []byte, with byte) {
+	for i := range b {
+		b[i] = with
+	}
 }
 
 // settle follows a flush of a target, or of all.

@@ -98,29 +98,36 @@ func plain(k ops.Kind, b []byte) []byte {
 // checkBytes: a byte is what any Put has left that no later one has covered. Those of
 // one rank are ordered by its flushes, those of several by rounds.
 func (b *modelBlock) checkBytes(calls [][]*modelOp, first, last []byte) error {
-	var puts, gets []*modelOp
+	type result struct {
+		by    *modelOp
+		value byte
+	}
+	var puts []*modelOp
+	got := make([][]result, b.n)
 	for _, list := range calls {
 		for _, o := range list {
-			if o.x.Old != nil {
-				gets = append(gets, o)
-			} else {
+			if o.x.Old == nil {
 				puts = append(puts, o)
+				continue
+			}
+			for i, v := range o.got {
+				at := o.cell(i) - b.at
+				got[at] = append(got[at], result{o, v})
 			}
 		}
 	}
-	start := func(o *modelOp) int { return o.place - b.at }
 	before := func(p, q *modelOp) bool {
 		return p.round < q.round || p.origin == q.origin && p.flushes < q.flushes
 	}
 	for i := range b.n {
 		var here []*modelOp
 		for _, p := range puts {
-			if i >= start(p) && i < start(p)+len(p.value) {
+			if p.index(b.at+i) >= 0 {
 				here = append(here, p)
 			}
 		}
 		// of is what the byte may be for o, or in the end.
-		of := func(o *modelOp, got byte) bool {
+		of := func(o *modelOp, v byte) bool {
 			fresh := false
 			for _, p := range here {
 				past := o == nil || before(p, o)
@@ -129,18 +136,18 @@ func (b *modelBlock) checkBytes(calls [][]*modelOp, first, last []byte) error {
 				for _, q := range here {
 					covered = covered || (o == nil || before(q, o)) && before(p, q)
 				}
-				if !covered && (o == nil || !before(o, p)) && p.value[i-start(p)] == got {
+				if !covered && (o == nil || !before(o, p)) && p.value[p.index(b.at+i)] == v {
 					return true
 				}
 			}
-			return !fresh && got == first[i]
+			return !fresh && v == first[i]
 		}
 		if !of(nil, last[i]) {
 			return fmt.Errorf("byte %d is %#x: no Put has left that", i, last[i])
 		}
-		for _, g := range gets {
-			if i >= start(g) && i < start(g)+len(g.got) && !of(g, g.got[i-start(g)]) {
-				return fmt.Errorf("rank %d has got %#x of byte %d: no Put has left that", g.origin, g.got[i-start(g)], i)
+		for _, g := range got[i] {
+			if !of(g.by, g.value) {
+				return fmt.Errorf("rank %d has got %#x of byte %d: no Put has left that", g.by.origin, g.value, i)
 			}
 		}
 	}
@@ -151,8 +158,11 @@ func (b *modelBlock) checkBytes(calls [][]*modelOp, first, last []byte) error {
 func (b *modelBlock) checkAlone(calls []*modelOp, now []byte) error {
 	for _, o := range calls {
 		n := max(len(o.value), len(o.got))
-		to := now[o.place-b.at:][:n]
-		was := bytes.Clone(to)
+		was := make([]byte, n)
+		for i := range was {
+			was[i] = now[o.cell(i)-b.at]
+		}
+		to := append(alignedBytes(0), was...)
 		kind := b.kind
 		switch {
 		case o.x.Kind == 0 && o.x.Old == nil:
@@ -168,6 +178,11 @@ func (b *modelBlock) checkAlone(calls []*modelOp, now []byte) error {
 		}
 		if o.x.Old != nil && !b.sameOld(kind, o, was) {
 			return fmt.Errorf("rank %d has got % x at %d, want % x", o.origin, o.got, o.place-b.at, was)
+		}
+		if o.x.Kind != 0 || o.x.Old == nil {
+			for i, v := range to {
+				now[o.cell(i)-b.at] = v
+			}
 		}
 	}
 	return nil
@@ -191,8 +206,8 @@ func (b *modelBlock) checkElements(calls [][]*modelOp, first, last []byte) error
 		for _, list := range calls {
 			var mine []elementCall
 			for _, o := range list {
-				from := at - (o.place - b.at)
-				if from < 0 || from >= max(len(o.value), len(o.got)) {
+				from := o.index(b.at + at)
+				if from < 0 {
 					continue
 				}
 				c := elementCall{code: o.x.Code, round: o.round, from: o.from, to: o.to, swaps: o.x.Compare != nil, compare: o.x.Compare}

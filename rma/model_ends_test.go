@@ -13,6 +13,16 @@ import (
 // errEnded is the end of such a context.
 var errEnded = errors.New("the context of this call has ended")
 
+// noContext is that of a program which has given none.
+var noContext context.Context
+
+// alone calls f, which nothing ends but the end of its rank, when ctx is over.
+func alone(ctx context.Context, x *Win, f func() error) error {
+	stop := context.AfterFunc(ctx, func() { x.e.loop.Close() })
+	defer stop()
+	return f()
+}
+
 // state is what a call changes, so whether operations are allowed if it has had no
 // effect.
 type state int
@@ -74,8 +84,11 @@ func (k *modelRank) lock(ctx context.Context, x *Win, exclusive bool, target int
 	return k.patiently(ctx, callOpens, x, max(target, 0), call)
 }
 
-// unlock is Unlock or UnlockAll.
+// unlock is Unlock or UnlockAll, as flush.
 func (k *modelRank) unlock(ctx context.Context, x *Win, target int) error {
+	if k.fates == nil && target != lockEverywhere {
+		return alone(ctx, x, func() error { return x.Unlock(noContext, target) })
+	}
 	return k.patiently(ctx, callCloses, x, max(target, 0), func(ctx context.Context) error {
 		if target == lockEverywhere {
 			return x.UnlockAll(ctx)
@@ -84,6 +97,19 @@ func (k *modelRank) unlock(ctx context.Context, x *Win, target int) error {
 	})
 }
 
+// flush is Flush. In programs in which no context ends there is none: it waits by itself
+// then.
 func (k *modelRank) flush(ctx context.Context, x *Win, target int, local bool) error {
+	if k.fates == nil {
+		return alone(ctx, x, func() error { return x.Flush(noContext, target, local) })
+	}
 	return k.patiently(ctx, callCloses, x, target, func(ctx context.Context) error { return x.Flush(ctx, target, local) })
+}
+
+// look is for the race detector: over a real transport it does not see that what the loop
+// of this rank has carried out came before the reply of which this rank has been told.
+func (k *modelRank) look() {
+	if raceEnabled && !k.dead {
+		k.m.g.loops[k.rank].Exclusive(func() {})
+	}
 }

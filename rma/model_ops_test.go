@@ -14,6 +14,9 @@ func (d planner) on(b *modelBlock, o, round int, passive bool) (list []item) {
 		m := &modelOp{b: b, x: x, place: x.At, value: bytes.Clone(x.Src), origin: o, round: round}
 		m.named = passive && d.r.IntN(4) == 0
 		m.waits = d.r.IntN(2) == 0
+		if d.r.IntN(2) == 0 {
+			d.spread(m)
+		}
 		list = append(list, item{kind: itemOp, win: b.win, target: b.rank, op: m, block: b})
 	}
 	flush := func(local bool) {

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	ops "github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/wire"
 )
 
 // A program is steps. In each, ranks use some windows at once, each window in epochs of
@@ -48,8 +49,10 @@ type modelBlock struct {
 type modelOp struct {
 	b       *modelBlock
 	x       Transfer
-	place   int    // where it begins in the part
-	value   []byte // what Src was
+	place   int         // where it begins in the part
+	value   []byte      // what Src was
+	typed   *modelTyped // of elements that lie apart, else nil
+	indices map[int]int // see index
 	named   bool
 	waits   bool // for the request at once
 	origin  int
@@ -106,6 +109,8 @@ type modelPlan struct {
 	ends     uint64 // seed of the contexts that end, 0 for none
 	separate bool   // windows have separate memory: no accesses conflict
 	ways     [4][4]way
+	kept     int // types that peers keep
+	longest  int // code of types that is sent
 	wins     []modelWindow
 	steps    []*modelStep
 }
@@ -126,6 +131,7 @@ func drawModel(seed uint64) *modelPlan { return drawProgram(seed, false) }
 func drawProgram(seed uint64, separate bool) *modelPlan {
 	r := rand.New(rand.NewPCG(seed, 0x313))
 	p := &modelPlan{separate: separate, n: 2 + r.IntN(3), eager: []int{64, 64, 100, 1000, 1 << 16}[r.IntN(5)]}
+	p.kept, p.longest = []int{1, 2, maxTypes}[r.IntN(3)], []int{0, 30, wire.MaxType, wire.MaxType}[r.IntN(4)]
 	alike, all := r.IntN(3) == 0, way(r.IntN(int(ways)))
 	for a := range p.n {
 		for b := range a {

@@ -160,6 +160,9 @@ func (p *modelPlan) begin(g *mesh) (*modelRun, error) {
 		g.line = func(int) string { return "" }
 	}
 	m := &modelRun{p: p, g: g}
+	for _, e := range g.engines {
+		e.kept, e.encodings.longest = p.kept, p.longest
+	}
 	for i, mw := range p.wins {
 		w, err := m.makeWindow(uint32(16+16*i), mw)
 		if err != nil {
@@ -263,6 +266,7 @@ func (k *modelRank) step(ctx context.Context, s *modelStep) (err error) {
 			try(k.ends(ctx, w, s.use[w]))
 		}
 	}
+	k.look()
 	for _, w := range s.wins {
 		if s.use[w].scheme <= byPost { // its end is all that a rank needs
 			m.wins[w].after[k.rank] = m.wins[w].read(k.rank)
@@ -271,6 +275,7 @@ func (k *modelRank) step(ctx context.Context, s *modelStep) (err error) {
 	try(k.failed)
 	k.failed = nil
 	try(m.g.gate.wait(ctx))
+	k.look()
 	for _, w := range s.wins {
 		if s.use[w].scheme > byPost {
 			try(k.sync(ctx, w))

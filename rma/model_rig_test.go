@@ -158,7 +158,7 @@ func (g *mesh) idle(rank int) (err error) {
 		}
 		for _, w := range e.wins {
 			for i := range w.targets {
-				if t := &w.targets[i]; t.open.first != nil || t.flushes.first != nil || t.kept != nil {
+				if t := &w.targets[i]; t.open.first != nil || t.flushes.first != nil || len(t.kept) > 0 {
 					err = fmt.Errorf("rank %d has operations or memory of target %d left", rank, i)
 				}
 			}

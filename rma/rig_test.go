@@ -51,6 +51,12 @@ type rig struct {
 
 func newRig(t testing.TB, n int, how way) *rig {
 	t.Helper()
+	return newRigOn(t, n, how, func(d fabric.Domain) fabric.Domain { return d })
+}
+
+// newRigOn is newRig on what wrap makes of each domain.
+func newRigOn(t testing.TB, n int, how way, wrap func(fabric.Domain) fabric.Domain) *rig {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	provider := mem.NewNetwork(n).Provider()
 	var doms []fabric.Domain
@@ -60,7 +66,7 @@ func newRig(t testing.TB, n int, how way) *rig {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doms, addrs = append(doms, limited{d, how}), append(addrs, d.Addr())
+		doms, addrs = append(doms, wrap(limited{d, how})), append(addrs, d.Addr())
 	}
 	g := &rig{}
 	for i, d := range doms {

@@ -123,7 +123,7 @@ func (a *access) possible() bool {
 	case accessSwap:
 		return a.code == 0 && a.kind.Size() > 0
 	}
-	return a.code != codeBytes && fits(a.code, a.kind, a.kind.Size())
+	return a.code != codeBytes && fits(a.code, a.kind, a.kind.Size()) || FitsPairs(a.code, a.kind)
 }
 
 // arrives compares an access with what is there. For the owner.

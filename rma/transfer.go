@@ -186,24 +186,38 @@ func (x *Transfer) bytes() int { return max(len(x.Src), len(x.Old)) }
 
 // begin has the loop carry the transfer out.
 func (w *Win) begin(x *Transfer, named bool, place [3]uintptr) (h progress.Handle) {
-	t := &w.targets[x.Target]
-	o := &action{w: w, t: t, named: named, get: x.Old != nil, cas: x.Compare != nil, code: x.Code, kind: x.Kind,
-		elem: max(x.Kind.Size(), 1), at: x.At, src: x.Src, dst: x.Old, compare: x.Compare, n: x.bytes()}
+	var act *access
 	if w.check != nil {
-		o.act = w.check.describe(x, named, w.acting())
+		act = w.check.describe(x, named, w.acting())
 	}
-	w.e.loop.Exclusive(func() {
-		r := w.e.loop.New()
-		o.fill(r, kindTransfer, place)
-		if !named {
-			o.start(r)
-			return
-		}
-		if !w.e.loop.Over() {
-			w.e.add(o, r)
-		}
-		h = r.Handle()
-		w.e.loop.Begin(w.e, r)
-	})
+	if l := w.e.loop; l.Enter() {
+		defer l.Leave() // as in Exclusive
+		return w.transfer(x, named, act, place)
+	}
+	return w.beginInTurn(x, named, act, place)
+}
+
+func (w *Win) beginInTurn(x *Transfer, named bool, act *access, place [3]uintptr) (h progress.Handle) {
+	own := *x // as in direct
+	w.e.loop.Exclusive(func() { h = w.transfer(&own, named, act, place) })
+	return h
+}
+
+// transfer is begin for the owner.
+func (w *Win) transfer(x *Transfer, named bool, act *access, place [3]uintptr) (h progress.Handle) {
+	l := w.e.loop
+	o, r := w.e.action(&w.targets[x.Target]), l.New()
+	o.named, o.get, o.cas, o.code, o.kind, o.elem = named, x.Old != nil, x.Compare != nil, x.Code, x.Kind, max(x.Kind.Size(), 1)
+	o.at, o.src, o.dst, o.compare, o.n, o.act = x.At, x.Src, x.Old, x.Compare, x.bytes(), act
+	o.fill(r, kindTransfer, place)
+	if !named {
+		o.start(r)
+		return h
+	}
+	if !l.Over() {
+		w.e.add(o, r)
+	}
+	h = r.Handle()
+	l.Begin(w.e, r)
 	return h
 }

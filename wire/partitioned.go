@@ -83,14 +83,15 @@ const (
 	PAcceptSize    = 40
 )
 
-// Verdict says whether a partitioned send and its receive fit.
+// Verdict says whether a partitioned send and its receive fit, and how.
 type Verdict uint8
 
 const (
-	Fits     Verdict = iota
-	Writable         // and the sender may write to the receiver's memory
-	Differs          // they are of different lengths
-	Forgone          // the receive has been given up
+	Fits      Verdict = iota
+	Writable          // and the sender may write to the receiver's memory
+	Differs           // they are of different lengths
+	Forgone           // the receive has been given up
+	Scattered         // the receive does not lie in one piece: send it everything in packets
 	verdicts
 )
 

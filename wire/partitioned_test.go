@@ -63,7 +63,7 @@ func TestKindsOfPartitionedCommunicationHaveTheirGoldenValues(t *testing.T) {
 		{"PData", wire.PData, 0x44}, {"PLanded", wire.PLanded, 0x45}, {"PDone", wire.PDone, 0x46}, {"PFree", wire.PFree, 0xc7},
 		{"PStop", wire.PStop, 0xc8}, {"PStill", wire.PStill, 0xc9},
 		{"verdict Fits", uint8(wire.Fits), 0}, {"verdict Writable", uint8(wire.Writable), 1}, {"verdict Differs", uint8(wire.Differs), 2},
-		{"verdict Forgone", uint8(wire.Forgone), 3},
+		{"verdict Forgone", uint8(wire.Forgone), 3}, {"verdict Scattered", uint8(wire.Scattered), 4},
 		{"fate Taken", uint8(wire.Taken), 0}, {"fate Refused", uint8(wire.Refused), 1}, {"fate Failed", uint8(wire.Failed), 2},
 	} {
 		if c.got != c.want {
@@ -148,7 +148,7 @@ func FuzzOnlyValidHeadersOfPartitionedCommunicationAreRead(f *testing.F) {
 			}
 		}
 		if h := wire.PAcceptHeader(b); h.Valid() {
-			if check(t, "PAccept", true, b, wire.PAcceptSize); h.Recv().Verdict > wire.Forgone {
+			if check(t, "PAccept", true, b, wire.PAcceptSize); h.Recv().Verdict > wire.Scattered {
 				t.Errorf("PAccept with verdict %d is valid", h.Recv().Verdict)
 			}
 		}

@@ -64,7 +64,7 @@ func (s *Section) objects() []map[string]any {
 			switch col.Kind {
 			case PassFail:
 				o[col.Key] = r.Values[i] == 0
-			case Integer:
+			case Integer, Bytes:
 				o[col.Key] = int64(r.Values[i])
 			default:
 				o[col.Key] = r.Values[i]

@@ -39,6 +39,11 @@ var tables = []struct {
 		Columns:  []Column{Bandwidth, Validation, TailBandwidth(50)},
 		Rows:     []Row{{1, []float64{3.46, 0, 3.41}}},
 	}}},
+	{"latency_ddt", Title{Name: "OSU MPI Latency Test"}, []Section{{
+		Datatype: "MPI_CHAR",
+		Columns:  []Column{AvgLatency, Validation, TailLatency(99), TransmitSize},
+		Rows:     []Row{{64, []float64{0.2, 0, 0.5, 0}}, {2097152, []float64{497.371, 0, 512.25, 1048576}}},
+	}}},
 	{"mbw_mr", Title{Name: "OSU MPI Multiple Bandwidth / Message Rate Test",
 		After: []string{"[ pairs: 1 ] [ window size: 64 ]"}, Tight: true}, []Section{{
 		Datatype: "MPI_CHAR",

@@ -159,6 +159,8 @@ func column(name string) Column {
 		c.Kind, c.Key = PassFail, Validation.Key
 	case "iterations":
 		c.Kind = Integer
+	case "transmit size":
+		c.Kind = Bytes
 	}
 	return c
 }

@@ -47,6 +47,7 @@ const (
 	Float    Kind = iota // two decimals
 	Float4               // four
 	Integer              // iterations
+	Bytes                // a number of bytes
 	PassFail             // the number of errors: Pass if it is zero
 )
 
@@ -105,6 +106,9 @@ var (
 	CPUTime   = Column{Name: "CPU(s)", Key: "cpu_s", Kind: Float4, Better: Lower}
 	CoreShare = Column{Name: "Core(%)", Key: "core_percent", Better: Lower}
 )
+
+// TransmitSize is the column of what is sent of a size with gaps.
+var TransmitSize = Column{Name: "Transmit Size", Key: "transmit_size", Kind: Bytes}
 
 // TailLatency is the column of the p-th percentile of a latency.
 func TailLatency(p int) Column {

@@ -90,7 +90,7 @@ func (w *Writer) Row(r Row) error {
 		switch c.Kind {
 		case Float4:
 			w.printf("%*.*f", width, max(4, w.Decimals), v)
-		case Integer:
+		case Integer, Bytes:
 			w.printf("%*.0f", width, v)
 		case PassFail:
 			w.printf("%*s", width, status(v))

@@ -1,4 +1,4 @@
-#include "osu.h"
+#include "ddt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +93,8 @@ static _Noreturn void usage(const char *name, const char *accepts)
 		{'s', "-s SECONDS    how long rank 1 waits (one-sided: the synchronization: lock, flush,\n"
 		      "                flush_local, lock_all, pscw or fence; put_bibw: pscw or fence)"},
 		{'T', "-T TYPE       mpi_char, mpi_int, mpi_float or mpi_int64_t"},
+		{'D', "-D TYPE       messages of a derived datatype: cont, vect:STRIDE:BLOCK, indx:FILE (lines of\n"
+		      "                DISPLACEMENT,LENGTH), struct, or hand:STRIDE:BLOCK, a vector packed by the program"},
 	};
 	if (osu_rank == 0) {
 		printf("Usage: %s [options]\n", name);
@@ -225,6 +227,7 @@ static void parse(int argc, char **argv, enum osu_kind kind, const char *accepts
 				osu_fail("Please use 'receiver' or 'both' for who computes");
 			break;
 		case 'T': type_of(optarg); break;
+		case 'D': osu_ddt_of(optarg); break;
 		case 'w':
 			if (one_sided(kind)) {
 				creation_of(optarg);
@@ -273,6 +276,7 @@ void osu_start(int argc, char **argv, enum osu_kind kind, const char *accepts,
 
 void osu_finish(void)
 {
+	osu_message_free();
 	MPI_Finalize();
 }
 
@@ -341,14 +345,21 @@ void osu_heads(const char *first, const char *second, const char *third)
 	printf("%-*s%*s", NAME_WIDTH, first, FIELD_WIDTH, second);
 	if (third)
 		printf("%*s", FIELD_WIDTH, third);
+	if (osu.ddt != OSU_PLAIN)
+		printf("%*s", FIELD_WIDTH, "Transmit Size");
 	printf("\n");
 	fflush(stdout);
 }
 
 void osu_row(size_t first, double second)
 {
-	if (osu_rank == 0)
-		printf("%-*zu%*.*f\n", NAME_WIDTH, first, FIELD_WIDTH, PRECISION, second), fflush(stdout);
+	if (osu_rank != 0)
+		return;
+	printf("%-*zu%*.*f", NAME_WIDTH, first, FIELD_WIDTH, PRECISION, second);
+	if (osu.ddt != OSU_PLAIN)
+		printf("%*zu", FIELD_WIDTH, osu_message.sent);
+	printf("\n");
+	fflush(stdout);
 }
 
 void osu_fine_row(size_t first, double second)

@@ -16,6 +16,9 @@ enum osu_kind { OSU_LAT, OSU_BW, OSU_COLL, OSU_OWN, OSU_OVERLAP, OSU_ASYNC, OSU_
 enum osu_creation { OSU_CREATE, OSU_ALLOCATE, OSU_DYNAMIC };
 enum osu_sync { OSU_LOCK, OSU_PSCW, OSU_FENCE, OSU_FLUSH, OSU_FLUSH_LOCAL, OSU_LOCK_ALL };
 
+/* -D: what a message consists of, see ddt.h. */
+enum osu_ddt { OSU_PLAIN, OSU_CONT, OSU_VECT, OSU_INDX, OSU_STRUCT, OSU_HAND };
+
 struct osu_options {
 	size_t min, max;             /* -m: message sizes, or queue depths */
 	int iters, iters_large;      /* -i */
@@ -34,6 +37,9 @@ struct osu_options {
 	enum osu_sync sync;          /* -s of one-sided */
 	MPI_Datatype type;           /* -T of one-sided */
 	size_t width;                /* bytes of that type */
+	enum osu_ddt ddt;            /* -D */
+	size_t stride, block;        /* of vect and hand */
+	int blocks, *disps, *lens;   /* of indx */
 };
 
 extern struct osu_options osu;
@@ -47,6 +53,8 @@ void osu_start(int argc, char **argv, enum osu_kind kind, const char *accepts,
                int threads, int ranks);
 void osu_finish(void);
 _Noreturn void osu_fail(const char *why);
+/* Reads -D. */
+void osu_ddt_of(char *text);
 
 /* Sets *iters and *skip for a message size. */
 void osu_counts(size_t size, int *iters, int *skip);
@@ -55,7 +63,8 @@ char *osu_buffer(size_t size, char fill);
 void osu_buffer_free(char *buffer);
 
 /* What rank 0 prints: `# OSU MPI <name> Test v7.4` after an empty line, the
- * datatype line, the column heads, and the rows. */
+ * datatype line, the column heads, and the rows. With -D osu_heads and osu_row have one
+ * more column, what is sent. */
 void osu_preamble(const char *name);
 /* The same for a test that OSU does not have. */
 void osu_own(const char *name);

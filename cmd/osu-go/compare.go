@@ -102,7 +102,7 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 		Rounds:    c.rounds,
 		Progress:  p.say,
 	}
-	if !c.noFloor {
+	if !c.noFloor && c.hasFloor() {
 		cfg.Floor = func() (floor.Floor, error) { return floor.Measure(floorTime) }
 	}
 	r, err := compare.Run(ctx, cfg)

@@ -77,6 +77,7 @@ var options = []option{
 	{letter: "I", long: "type", short: "T", arg: "TYPE", usage: "mpi_char, mpi_int, mpi_int64_t or all", set: func(s *settings, v string) error {
 		return setTypes(s, v, bench.Char, bench.Int, bench.Int64)
 	}},
+	{letter: "D", long: "ddt", short: "D", arg: "TYPE", usage: "messages of a derived datatype, in elements of -T: cont, vect:STRIDE:BLOCK, indx:FILE (lines of DISPLACEMENT,LENGTH), struct, or hand:STRIDE:BLOCK, a vector that the program packs itself; sizes are then those of the memory, and the last column is what is sent of it", set: setDerived},
 	{letter: "C", long: "win-options", short: "w", arg: "create|allocate|dynamic", usage: "how the window is made", set: func(s *settings, v string) error {
 		return setChoice(v, map[string]func(){
 			"create":   func() { s.o.Creation = bench.WinCreate },

@@ -49,6 +49,12 @@ func TestSpellingsOfOSUAreUnderstood(t *testing.T) {
 			counts(&s.o, 4, 1)
 			s.o.Partitions, s.o.Goroutines, s.o.MinSize, s.o.MaxSize = 8, 2, 64, 128
 		}},
+		{"latency -D cont", func(s *settings) { s.o.Derived.Kind = bench.Contiguous }},
+		{"latency -DVECT:128:64 -T mpi_int", func(s *settings) {
+			s.o.Derived, s.o.Types = bench.Derived{Kind: bench.Vector, Stride: 128, Block: 64}, []bench.Datatype{bench.Int}
+		}},
+		{"bw --ddt=struct -c", func(s *settings) { s.o.Derived.Kind, s.o.Validate = bench.Structs, true }},
+		{"bibw --ddt hand:8:8", func(s *settings) { s.o.Derived = bench.Derived{Kind: bench.ByHand, Stride: 8, Block: 8} }},
 		{"put_latency -w create -s lock_all -m 8", func(s *settings) {
 			s.o.Creation, s.o.Sync, s.o.MaxSize = bench.WinCreate, bench.ByLockAll, 8
 		}},

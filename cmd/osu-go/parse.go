@@ -134,6 +134,9 @@ func parseFlags(name string, fs *pflag.FlagSet, args []string) error {
 		return usagef("%s has no flag -%s%s", name, letter, meant(fs, letter))
 	}
 	long := unknown.GetSpecifiedName()
+	if others := having(func(o *option) bool { return o.long == long }); others != "" {
+		return usagef("%s has no flag --%s, only %s", name, long, others)
+	}
 	var names []string
 	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return usagef("%s has no flag --%s: did you mean --%s?", name, long, nearest(long, names))
@@ -149,16 +152,8 @@ func meant(fs *pflag.FlagSet, letter string) string {
 			return fmt.Sprintf(": did you mean -%s, --%s?", l, f.Name)
 		}
 	}
-	var others []string
-	for _, o := range options {
-		for _, b := range bench.All() {
-			if o.short == letter && strings.Contains(b.Flags, o.letter) {
-				others = append(others, b.Name)
-			}
-		}
-	}
-	if len(others) > 0 {
-		return ", only " + strings.Join(others, ", ")
+	if others := having(func(o *option) bool { return o.short == letter }); others != "" {
+		return ", only " + others
 	}
 	var letters []string
 	fs.VisitAll(func(f *pflag.Flag) {
@@ -167,6 +162,19 @@ func meant(fs *pflag.FlagSet, letter string) string {
 		}
 	})
 	return ": it has " + strings.Join(letters, " ")
+}
+
+// having names the benchmarks that have an option.
+func having(is func(*option) bool) string {
+	var names []string
+	for i := range options {
+		for _, b := range bench.All() {
+			if is(&options[i]) && strings.Contains(b.Flags, options[i].letter) {
+				names = append(names, b.Name)
+			}
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // glueOptional writes "-z50,99" as "-z=50,99", also inside a cluster. getopt,

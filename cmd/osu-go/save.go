@@ -44,11 +44,15 @@ func (s *settings) knownFloor() *floor.Floor {
 		text = os.Getenv(floorEnv)
 	}
 	f := &floor.Floor{}
-	if json.Unmarshal([]byte(text), f) != nil || len(f.Copies) == 0 {
+	if !s.hasFloor() || json.Unmarshal([]byte(text), f) != nil || len(f.Copies) == 0 {
 		return nil
 	}
 	return f
 }
+
+// hasFloor reports whether the floor of a size is one of the results: with -D a size is
+// not what is sent.
+func (s *settings) hasFloor() bool { return s.o.Derived.Kind == bench.NotDerived }
 
 // documents reports whether a document is wanted.
 func (s *settings) documents() bool { return s.json || s.save != "" }

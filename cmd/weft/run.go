@@ -18,7 +18,8 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-const runUsage = `weft run starts a program as the ranks of a job on this machine.
+const runUsage = `weft run starts a program as the ranks of a job: on this machine, or on the hosts
+that --hosts or --hostfile names, by an agent on each that ssh starts.
 
 usage: weft run [FLAGS] PROGRAM [ARGUMENTS...]
 
@@ -37,7 +38,9 @@ program may have to flush.
 func runJob(args []string, stdout, stderr io.Writer) int {
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	flags.SetInterspersed(false)
-	n := flags.IntP("n", "n", 1, "start so many `RANKS`; -np is the same")
+	n := flags.IntP("n", "n", 1, "start so many `RANKS`; -np is the same. Without it one, or as many as the hosts have slots")
+	var on places
+	on.flags(flags)
 	label := flags.BoolP("label", "l", false, "begin each line of output with its rank")
 	bind := flags.String("bind", "auto", "`HOW`, auto: a core for each rank if there are enough; none: leave it to the system")
 	keepGoing := flags.Bool("keep-going", false, "let the job go on when a rank fails: the others are told")
@@ -62,6 +65,12 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	case flags.NArg() == 0:
 		return wrong(stderr, errors.New("no program to run: write weft run -n RANKS PROGRAM"))
 	}
+	l := boot.Launch{N: *n, Path: flags.Arg(0), Args: flags.Args()[1:], Bind: how,
+		Stdin: os.Stdin, Stdout: stdout, Stderr: stderr, Label: *label, KeepGoing: *keepGoing,
+		TimerSlack: *slack, NoRseq: *noRseq}
+	if err := on.place(&l, flags.Changed("n")); err != nil {
+		return wrong(stderr, err)
+	}
 	if *traced != "" {
 		file, err := filepath.Abs(*traced) // a rank may have gone elsewhere when it joins the job
 		if err == nil {
@@ -78,15 +87,15 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return wrong(stderr, err)
 	}
+	if counters != nil && l.Hosts != nil {
+		fmt.Fprintln(stderr, "weft: --metrics shows the ranks of this host only: on other hosts a program can serve its counters itself (metrics.Serve)")
+	}
 	// Without a handler a write to a closed pipe would kill this process, and
 	// leave behind the processes that ranks have started. Ranks do not inherit
 	// the handler.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := boot.WithSignals(context.Background())
 	defer stop()
-	l := boot.Launch{N: *n, Path: flags.Arg(0), Args: flags.Args()[1:], Bind: how,
-		Stdin: os.Stdin, Stdout: stdout, Stderr: stderr, Label: *label, KeepGoing: *keepGoing,
-		TimerSlack: *slack, NoRseq: *noRseq}
 	if counters != nil {
 		l.Begun = func(id string) { counters.Begun(id, l.N) }
 	}

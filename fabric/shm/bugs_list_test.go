@@ -10,7 +10,9 @@ var bugs = planted.List{
 	// The ring.
 	// A receiver reads the bytes of an earlier lap.
 	{"a line is published before its payload", "fabric/shm/ring.go",
-		"\tcopy(p.payload(off, len(body)), body)\n", "\tp.line(p.tail).publish(ctl|ctlPayload, p.fenced)\n\tcopy(p.payload(off, len(body)), body)\n", "TestALineIsPublished"},
+		"\t\tcopy(p.payload(off, len(body)), body)\n", "\t\tp.line(p.tail).publish(ctl|ctlPayload, p.fenced)\n\t\tcopy(p.payload(off, len(body)), body)\n", "TestALineIsPublished"},
+	{"the end of a long body is not copied", "fabric/shm/ring_unsafe.go",
+		"uintptr(len(body)))\n}\n\n// claimLines", "uintptr(len(body)-1))\n}\n\n// claimLines", "TestLongBodies"},
 	{"a line is published before what it holds", "fabric/shm/ring.go",
 		"\t\tcopy(line.data(len(hdr), len(body)), body)\n", "\t\tline.publish(ctl, p.fenced)\n\t\tcopy(line.data(len(hdr), len(body)), body)\n", "TestALineIsPublished"},
 	// The sender overwrites what a handler reads.

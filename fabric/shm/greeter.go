@@ -364,5 +364,5 @@ func (g *greeter) unmet(p fabric.Peer, err error) {
 	m := g.known(p)
 	m.over, m.failed = true, err
 	g.d.post(event{peer: p, err: &fabric.Error{Op: "connect over shared memory", Peer: p, HasPeer: true,
-		Err: fmt.Errorf("%w: %w", fabric.ErrPeerDown, err)}})
+		Err: fmt.Errorf("%w: %w", fabric.ErrUnreachable, err)}})
 }

@@ -168,7 +168,12 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 		return false
 	}
 	off, next := p.place(p.payTail, len(body))
-	copy(p.payload(off, len(body)), body)
+	long := fastStrings && len(body) >= stringMin
+	if long {
+		p.putString(off, body)
+	} else {
+		copy(p.payload(off, len(body)), body)
+	}
 	p.claimNext()
 	if p.answers && len(body) <= maxDemote {
 		p.demotePayload(off, len(body))
@@ -181,7 +186,9 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 	p.payTail = next
 	p.inline = false
 	p.claimLines()
-	p.claimPayload(len(body))
+	if !long { // whose lines need not be fetched
+		p.claimPayload(len(body))
+	}
 	return true
 }
 

@@ -86,6 +86,11 @@ func (m *ringMem) payload(off uint64, n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(m.pay, off)), n)
 }
 
+// putString copies a long body into the payload area.
+func (p *producer) putString(off uint64, body []byte) {
+	copyString(unsafe.Add(p.pay, off), unsafe.Pointer(unsafe.SliceData(body)), uintptr(len(body)))
+}
+
 // claimLines makes the line eight lines ahead writable.
 func (p *producer) claimLines() {
 	prefetchWrite(unsafe.Add(p.lines, (p.tail+ahead)&p.mask*lineSize), lineSize)

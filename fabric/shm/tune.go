@@ -95,6 +95,12 @@ const (
 	// beyond it that costs more than it gains ("latency" from 64 to 1024 bytes).
 	maxDemote = 512
 
+	// stringMin is from how many bytes on a body is copied into the ring by a string
+	// instruction. A store to a line that the consumer has read waits for the line
+	// to come back; a string instruction does not, but takes a while to begin
+	// ("latency" from 4 KB to 8 KB, "bw" of 8 KB, and messages in fragments).
+	stringMin = 6 << 10
+
 	// ahead is how many lines before its use a line is claimed or prefetched, on
 	// either side: as many as pass while it comes from the other core ("mbw_mr",
 	// "bw" of 8 bytes).

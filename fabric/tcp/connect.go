@@ -294,7 +294,7 @@ func (d *Domain) hand(p fabric.Peer, u use, mute bool, conn net.Conn, seal *seal
 	d.keep(conn.(*net.TCPConn))
 	if err != nil {
 		d.post(event{peer: p, use: u, fd: -1, err: &fabric.Error{Op: "connect over TCP", Peer: p, HasPeer: true,
-			Err: fmt.Errorf("%w: %w", fabric.ErrPeerDown, err)}})
+			Err: fmt.Errorf("%w: %w", fabric.ErrUnreachable, err)}})
 		return err
 	}
 	d.post(event{peer: p, use: u, mute: mute, fd: fd, seal: seal})

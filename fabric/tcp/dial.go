@@ -113,7 +113,7 @@ func (d *Domain) unreachable(p fabric.Peer, u use, errs []error) {
 		remedy = "its process has ended"
 	}
 	d.post(event{peer: p, fd: -1, err: &fabric.Error{Op: "connect over TCP", Peer: p, HasPeer: true,
-		Err: fmt.Errorf("%w: %w", fabric.ErrPeerDown, errors.Join(errs...)), Remedy: remedy}})
+		Err: fmt.Errorf("%w: %w", fabric.ErrUnreachable, errors.Join(errs...)), Remedy: remedy}})
 }
 
 // pause returns false if the domain closes meanwhile.

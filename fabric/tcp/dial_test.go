@@ -116,8 +116,8 @@ func TestTheAddressThatWasReachedIsTriedFirst(t *testing.T) {
 	hear(t, cs[0], cs[1])
 	cs[0].wantBulk(1)
 	poll(t, "the connection for bulk data", func() bool { return cs[0].eps[1].(*endpoint).bulk != nil }, cs...)
-	if calls() != 1 {
-		t.Errorf("%d connections to the address that does not answer", calls())
+	if most := 1 + int(cs[0].redials.Load()); calls() == 0 || calls() > most {
+		t.Errorf("%d connections to the address that does not answer, of %d at most", calls(), most)
 	}
 }
 

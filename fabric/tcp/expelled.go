@@ -61,7 +61,7 @@ func (d *Domain) ask(p fabric.Peer) bool {
 		return false // this rank has never been told where the peer is
 	}
 	d.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(d.ctx, askTime)
+		ctx, cancel := context.WithTimeout(d.ctx, d.set.askTime)
 		defer cancel()
 		ev := event{peer: p, fd: -1, told: true}
 		for _, o := range order(a.doors(), d.doors, d.won(p)) {
@@ -82,7 +82,7 @@ func (d *Domain) askAt(ctx context.Context, p fabric.Peer, addr netip.AddrPort, 
 		return err
 	}
 	defer conn.Close()
-	defer greet.Bound(ctx, conn, askTime)()
+	defer greet.Bound(ctx, conn, d.set.askTime)()
 	_, err = d.self.Dial(conn, uint32(p), token, func() ([]byte, error) { return []byte{byte(toAsk), d.ways()}, nil })
 	return err
 }

@@ -28,7 +28,7 @@ func closeServesAllThoughOneTakesNothing(t *testing.T, change func(*fabric.Confi
 			a.d.Poll(a, 1)
 		}
 	}
-	a.d.set.closeTime = 50 * time.Millisecond // without progress
+	a.d.set.closeTime = 2 * time.Second // without progress
 	closed := make(chan struct{})
 	go func() {
 		a.d.Close()

@@ -56,6 +56,7 @@ func mates(t testing.TB, n int, change func(*fabric.Config)) []*mate {
 }
 
 func newMate(t testing.TB, d *Domain, n int) *mate {
+	d.set.askTime = time.Minute // it asks who lives
 	return &mate{t: t, d: d, rank: d.cfg.Rank, eps: make([]fabric.Endpoint, n), max: 64,
 		sent: make([]int, n), got: make([]int, n), down: make([]error, n), pending: map[fabric.Op]fabric.Peer{}}
 }
@@ -81,14 +82,15 @@ func meetAll(t testing.TB, ms ...*mate) {
 	t.Helper()
 	for i, m := range ms {
 		for _, p := range ms[:i] {
-			meetBoth(t, m, p, nil)
+			meetBoth(t, m, p, nil, ms...)
 		}
 	}
 }
 
-// meetBoth connects two: the first dials at card.
-func meetBoth(t testing.TB, m, p *mate, card []byte) {
+// meetBoth connects two: the first dials at card. The others go on meanwhile.
+func meetBoth(t testing.TB, m, p *mate, card []byte, others ...*mate) {
 	t.Helper()
+	all := append([]*mate{m, p}, others...)
 	m.meet(p, card)
 	before := p.got[m.rank]
 	pump(t, "the first message", func() bool {
@@ -96,11 +98,11 @@ func meetBoth(t testing.TB, m, p *mate, card []byte) {
 			m.send(p.rank, 8)
 		}
 		return p.got[m.rank] > before
-	}, m, p)
+	}, all...)
 	p.meet(m, nil)
 	before = m.got[p.rank]
 	p.send(m.rank, 8)
-	pump(t, "the reply", func() bool { return m.got[p.rank] > before }, m, p)
+	pump(t, "the reply", func() bool { return m.got[p.rank] > before }, all...)
 }
 
 // through returns the card of a rank that is reached by a relay.
@@ -263,25 +265,28 @@ func goOn(t testing.TB, d time.Duration, ms ...*mate) {
 	}
 }
 
-// talk has two ranks exchange messages, to see that they can.
-func talk(t testing.TB, a, b *mate) {
+// talk has two ranks exchange messages, to see that they can. The others go on
+// meanwhile.
+func talk(t testing.TB, a, b *mate, others ...*mate) {
 	t.Helper()
+	all := append([]*mate{a, b}, others...)
 	const n = 20
 	wantA, wantB := a.got[b.rank]+n, b.got[a.rank]+n
 	for k := 0; k < n; {
 		if a.send(b.rank, 100) {
 			k++
 		}
-		pump(t, "room", func() bool { return true }, a, b)
-		a.d.Poll(a, 64)
-		b.d.Poll(b, 64)
+		for _, m := range all {
+			m.d.Poll(m, 64)
+		}
 	}
 	for k := 0; k < n; {
 		if b.send(a.rank, 100) {
 			k++
 		}
-		a.d.Poll(a, 64)
-		b.d.Poll(b, 64)
+		for _, m := range all {
+			m.d.Poll(m, 64)
+		}
 	}
-	pump(t, "messages of two who live", func() bool { return a.got[b.rank] >= wantA && b.got[a.rank] >= wantB }, a, b)
+	pump(t, "messages of two who live", func() bool { return a.got[b.rank] >= wantA && b.got[a.rank] >= wantB }, all...)
 }

@@ -220,8 +220,9 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// meetProcess has a rank of this process and one of another exchange a message.
-func meetProcess(t *testing.T, m *mate, p *process) {
+// meetProcess has a rank of this process and one of another exchange a message. The
+// others of this process go on meanwhile.
+func meetProcess(t *testing.T, m *mate, p *process, others ...*mate) {
 	t.Helper()
 	if m.eps[p.rank] == nil {
 		ep, err := m.d.Connect(p.rank, p.card)
@@ -238,7 +239,7 @@ func meetProcess(t *testing.T, m *mate, p *process) {
 			m.send(p.rank, 8)
 		}
 		return m.got[p.rank] > 0 && p.got[m.rank].Load() > 0
-	}, m)
+	}, append([]*mate{m}, others...)...)
 }
 
 // A process that is killed while it sends, and is sent to, is down at once, behind
@@ -250,7 +251,7 @@ func TestAKilledProcess(t *testing.T) {
 		a, c := ms[0], ms[2]
 		meetAll(t, a, c)
 		p := startProcess(t, "plain", 1, 3)
-		meetProcess(t, a, p)
+		meetProcess(t, a, p, c)
 		a.loose = true
 		p.order("send 0 1000000000")
 		mem := a.region(make([]byte, 8))
@@ -282,7 +283,7 @@ func TestAStoppedProcessLearnsThatItWasDeclaredDead(t *testing.T) {
 		a, c := ms[0], ms[2]
 		meetAll(t, a, c)
 		p := startProcess(t, "plain", 1, 3)
-		meetProcess(t, a, p)
+		meetProcess(t, a, p, c)
 		p.signal(syscall.SIGSTOP)
 		for full && a.send(1, maxEager) {
 			a.d.Poll(a, 64)

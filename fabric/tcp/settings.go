@@ -21,6 +21,7 @@ const (
 type settings struct {
 	deadline  time.Duration // 0: never
 	closeTime time.Duration // the constant, less in tests
+	askTime   time.Duration // the constant, more in tests
 	dial      time.Duration // how long to try to reach a peer: deadline, less in tests
 	port      uint16        // of all ranks of a host, 0: each has its own
 	tls       bool          // connections are encrypted
@@ -48,7 +49,7 @@ func (Provider) Check(options map[string]string) error {
 }
 
 func readSettings(options map[string]string) (s settings, err error) {
-	s.deadline, s.closeTime = defaultDeadline, closeTime
+	s.deadline, s.closeTime, s.askTime = defaultDeadline, closeTime, askTime
 	if v := options[envDeadline]; v != "" {
 		s.deadline, err = time.ParseDuration(v)
 		if v == "0" {

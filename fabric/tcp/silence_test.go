@@ -34,9 +34,9 @@ func TestACutLinkIsFound(t *testing.T) {
 			ms := mates(t, 3, soon)
 			a, b, c := ms[0], ms[1], ms[2]
 			meetAll(t, a, c)
-			meetAll(t, b, c)
+			meetBoth(t, b, c, nil, a)
 			card, relay := through(t, b, nil)
-			meetBoth(t, a, b, card)
+			meetBoth(t, a, b, card, c)
 			for _, dir := range dirs {
 				relay.Do(meddle.Swallow, dir)
 			}
@@ -56,8 +56,8 @@ func TestACutLinkIsFound(t *testing.T) {
 			if a.failed == 0 || len(a.pending) > 0 {
 				t.Errorf("%d operations have failed, %d are left", a.failed, len(a.pending))
 			}
-			talk(t, a, c)
-			talk(t, b, c)
+			talk(t, a, c, b)
+			talk(t, b, c, a)
 		})
 	}
 }

@@ -77,6 +77,7 @@ func secretIn(t *testing.T, change func(*fabric.Config)) (said []byte) {
 	if !bytes.HasPrefix(mem.Bytes, secret) {
 		t.Fatal("the secret has not arrived")
 	}
+	r.Close() // behind the last that is said
 	for _, c := range r.Conns() {
 		said = append(append(said, c.Said(meddle.Up)...), c.Said(meddle.Down)...)
 	}

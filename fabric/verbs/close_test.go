@@ -65,11 +65,14 @@ func (a *amid) begin(put bool) {
 }
 
 // hurry lets the time be over that a device has to flush the peer's queue pairs.
-func (a *amid) hurry() {
+func (a *amid) hurry() { a.deviceHas(0) }
+
+// deviceHas sets how long the device has from now on to flush what it has begun.
+func (a *amid) deviceHas(d time.Duration) {
 	e := a.here.peers[a.there.cfg.Rank]
-	e.failBy = time.Now()
+	e.failBy = time.Now().Add(d)
 	for _, r := range e.rails {
-		r.lostBy = time.Now()
+		r.lostBy = time.Now().Add(d)
 	}
 }
 
@@ -150,6 +153,7 @@ func TestAnEndAmidATransfer(t *testing.T) {
 		if !a.here.End(1, errors.New("it sends nonsense")) {
 			t.Fatal("there is nothing to end")
 		}
+		a.deviceHas(time.Hour)
 		g := &guard{newMourner(), t, a}
 		for range 10 {
 			a.here.Poll(g, 64)

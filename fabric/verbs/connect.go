@@ -89,7 +89,7 @@ func (d *Domain) unreachable(p fabric.Peer, err error) {
 		return // the peer has connected meanwhile
 	}
 	d.post(event{peer: p, err: &fabric.Error{Op: "connect over verbs", Peer: p, HasPeer: true,
-		Err: fmt.Errorf("%w: %w", fabric.ErrPeerDown, err)}})
+		Err: fmt.Errorf("%w: %w", fabric.ErrUnreachable, err)}})
 }
 
 // offer is the dialer's side: it offers queue pairs, and joins them with those of

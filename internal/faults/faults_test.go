@@ -120,7 +120,7 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 
 // A rank that hangs says what it waits for.
 func TestTheOutputOfAHangIsKept(t *testing.T) {
-	out, _ := faults(t, "faults", "-runs", "1", "-transport", "shm", "-run", "^idle, connected/sender/", "-plant", "hang", "-hang", "3s")
+	out, _ := faults(t, "faults", "-runs", "1", "-transport", "shm", "-run", "^idle, connected/sender/", "-plant", "hang", "-hang", "15s") // until then it is in its call
 	name := regexp.MustCompile(`its output: (\S+)`).FindStringSubmatch(out)
 	if name == nil {
 		t.Fatal(out)

@@ -68,11 +68,11 @@ var states = []state{
 		},
 		func(p *player) { p.recv(fails, short, 1, tagWork) },
 	}},
-	{name: "dial", fresh: true, kill: traffic(0, mortal.Refused, 0, 1), pair: [2]func(*player){
+	{name: "dial", fresh: true, kill: traffic(0, mortal.Sending, 0, 1), pair: [2]func(*player){
 		func(p *player) { p.ssend(either, short, 1) },
 		func(p *player) { p.recv(either, short, 1, tagWork) },
 	}},
-	{name: "dial from both sides", fresh: true, kill: traffic(0, mortal.Refused, 0, 1), pair: [2]func(*player){
+	{name: "dial from both sides", fresh: true, kill: traffic(0, mortal.Sending, 0, 1), pair: [2]func(*player){
 		dialBoth, dialBoth,
 	}},
 	{name: "idle, connected", kill: label(0, "idle"), pair: [2]func(*player){

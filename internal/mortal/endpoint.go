@@ -12,11 +12,8 @@ type endpoint struct {
 func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	happen(Sending, kind, e.peer)
 	err := e.Endpoint.Send(kind, imm, hdr, body)
-	switch err {
-	case nil:
+	if err == nil {
 		happen(Sent, kind, e.peer)
-	case fabric.ErrAgain:
-		happen(Refused, kind, e.peer)
 	}
 	return err
 }

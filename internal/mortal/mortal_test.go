@@ -106,23 +106,6 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-func TestRefusedIsErrAgain(t *testing.T) {
-	t.Cleanup(Reset)
-	ds := openAll(t, mem.NewNetwork(2, mem.WithDepth(1)), 2)
-	ep, err := ds[0].Connect(1, ds[1].Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	met := 0
-	Set(Point{Refused, 5, 1, 1}, func() { met++ })
-	if err := ep.Send(5, 0, nil, nil); err != nil || met != 0 {
-		t.Fatalf("the first Send: %v, met %d times", err, met)
-	}
-	if err := ep.Send(5, 0, nil, nil); err != fabric.ErrAgain || met != 1 {
-		t.Errorf("a Send without room: %v, met %d times", err, met)
-	}
-}
-
 func TestWays(t *testing.T) {
 	t.Cleanup(func() { Choose(AsEver) })
 	plain := openAll(t, mem.NewNetwork(2), 2)[0].Caps()

@@ -15,7 +15,6 @@ type Event uint8
 const (
 	Sending    Event = iota + 1 // Send is about to be called
 	Sent                        // Send has accepted a message
-	Refused                     // Send has returned ErrAgain
 	Delivering                  // a message is about to be delivered
 	Delivered                   // the engine has returned from Deliver
 	Getting                     // a Get was accepted
@@ -25,7 +24,7 @@ const (
 	Closing                     // the domain is about to be closed; it has no peer
 )
 
-var eventNames = [...]string{Sending: "sending", Sent: "sent", Refused: "refused", Delivering: "delivering", Delivered: "delivered",
+var eventNames = [...]string{Sending: "sending", Sent: "sent", Delivering: "delivering", Delivered: "delivered",
 	Getting: "getting", Got: "got", Putting: "putting", Put: "put", Closing: "closing"}
 
 // Point is a moment of a rank's traffic.

@@ -85,7 +85,7 @@ func TestAllRanksOfAJobAreFoundAndReply(t *testing.T) {
 // it; when the owner has come, ranks answer again.
 func TestAnAnswerThatTakesLongIsNotWaitedFor(t *testing.T) {
 	job, come := jobOf(t), make(chan struct{})
-	begun := make(chan struct{}, 10)
+	begun := make(chan struct{}, 1000)
 	s := serve(t, Config{About: About{Job: job}, Answers: map[string]Answer{
 		"slow":  {Patience: 10 * time.Millisecond, Give: func() (any, error) { begun <- struct{}{}; <-come; return 7, nil }},
 		"quick": {Patience: patience, Give: func() (any, error) { return 8, nil }},

@@ -210,12 +210,16 @@ func (s *Server) give(a Answer, l *lane, r *Reply) {
 		late = t.C
 	}
 	select {
-	case <-l.free:
-	case <-late:
-		r.Busy = s.behind(l)
-		return
-	case <-s.ends:
-		return
+	case <-l.free: // however late it is
+	default:
+		select {
+		case <-l.free:
+		case <-late:
+			r.Busy = s.behind(l)
+			return
+		case <-s.ends:
+			return
+		}
 	}
 	l.mu.Lock()
 	l.since = time.Now()

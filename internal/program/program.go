@@ -43,18 +43,26 @@ func Goroutines(t *testing.T, most int, rank func(c *mpi.Comm, out io.Writer) er
 // Processes runs the program as 1 to most processes, and checks what each of these jobs
 // has printed.
 func Processes(t *testing.T, most int, check func(t *testing.T, out string, n int)) {
+	for n := 1; n <= most; n++ {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			out, err := Launch(t, boot.Launch{N: n})
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, out, n)
+		})
+	}
+}
+
+// Launch runs the program as processes, as l says, and returns what they have printed and
+// how the job has ended.
+func Launch(t *testing.T, l boot.Launch) (out string, err error) {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := 1; n <= most; n++ {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			var out bytes.Buffer
-			l := boot.Launch{N: n, Path: exe, Env: append(os.Environ(), asRank+"=1"), Stdout: &out, Stderr: os.Stderr}
-			if err := l.Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			check(t, out.String(), n)
-		})
-	}
+	var b bytes.Buffer
+	l.Path, l.Env, l.Stdout, l.Stderr = exe, append(os.Environ(), asRank+"=1"), &b, os.Stderr
+	err = l.Run(t.Context())
+	return b.String(), err
 }

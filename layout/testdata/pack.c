@@ -61,7 +61,7 @@ static MPI_Aint *addrs(int n)
 	return list;
 }
 
-static int order(void) { return number() == 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN; }
+static int order(void) { return number() == 12 ? MPI_ORDER_C : MPI_ORDER_FORTRAN; }
 
 struct named {
 	const char *name;
@@ -133,9 +133,9 @@ static MPI_Datatype tree(void)
 	} else if (!strcmp(op, "darray")) {
 		int size = number(), rank = number(), n = number();
 		int *gsizes = ints(n), *dists = ints(n), *dargs = ints(n), *psizes = ints(n), o = order();
-		int known[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE};
+		int known[] = {MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC};
 		for (int i = 0; i < n; i++) {
-			dists[i] = known[dists[i]];
+			dists[i] = known[dists[i] - 16];
 			if (dargs[i] < 0)
 				dargs[i] = MPI_DISTRIBUTE_DFLT_DARG;
 		}

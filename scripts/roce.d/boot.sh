@@ -8,22 +8,42 @@
 
 readonly grace=30
 
+# An emulated kernel now and then stops before it has said a word. A guest whose
+# init has not begun after this many seconds, dozens of times what that takes, is
+# started again, and again; a third silence is a failure.
+readonly silence=${ROCE_SILENCE:-180} starts=3
+readonly silent=123 # what watch_guests returns then
+
 # guest CMD ARGS... boots, runs CMD and returns its exit code.
 guest() {
-	local h code=0 started=$SECONDS
+	local h code start started=$SECONDS
 	work_folder
 	build_image "$work/initramfs" "$@"
+	for ((start = 1; start <= starts; start++)); do
+		code=0
+		start_guests
+		watch_guests $((started + timeout)) || code=$?
+		stop_machines
+		[ "$code" -eq "$silent" ] || break
+		complain "no sign of life after $silence s, start $start of $starts"
+		code=$guest_broken
+	done
+	for ((h = 0; h < hosts; h++)); do [ -z "$console" ] || show_console "$h" all; done
+	[ "$code" -ne 0 ] || report $((SECONDS - started)) || code=$?
+	return "$code"
+}
+
+# start_guests boots every host, each in an empty folder.
+start_guests() {
+	local h
 	say "starting QEMU"
 	machines=() streams=()
+	for ((h = 0; h < hosts; h++)); do rm -rf "$work/host$h"; done
+	rm -f "$work/wire"
 	for ((h = 0; h < hosts; h++)); do
 		boot "$h"
 		stream "$h"
 	done
-	watch_guests $((started + timeout)) || code=$?
-	stop_machines
-	for ((h = 0; h < hosts; h++)); do [ -z "$console" ] || show_console "$h" all; done
-	[ "$code" -ne 0 ] || report $((SECONDS - started)) || code=$?
-	return "$code"
 }
 
 # work_folder makes the folder $work, which goes when the script ends, with
@@ -131,6 +151,10 @@ watch_guests() {
 			said=1
 			say "up after $((SECONDS - began)) s"
 		fi
+		for ((h = 0; h < hosts; h++)); do
+			[ $((SECONDS - began)) -ge "$silence" ] || break
+			[ -s "$work/host$h/status" ] || return "$silent"
+		done
 		if [ "$SECONDS" -ge "$until" ]; then
 			too_late "$failed"
 			return "$deadline_passed"

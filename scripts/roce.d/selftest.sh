@@ -6,7 +6,7 @@ run_selftest() {
 	setup
 	work_folder
 	# Two at a time: a guest boots on one processor.
-	run_lane refusals large_output panic interrupt &
+	run_lane refusals silence large_output panic interrupt &
 	lanes+=($!)
 	run_lane results hung_command failed_start killed &
 	lanes+=($!)
@@ -135,6 +135,17 @@ test_hung_command() {
 test_panic() {
 	again run -- sh -c 'echo c >/proc/sysrq-trigger'
 	expect 125 'its kernel panicked'
+}
+
+# A machine that never speaks is started three times.
+test_silence() {
+	mkdir "$work/bin"
+	printf '#!/bin/sh\nexec sleep 1000\n' >"$work/bin/qemu-system-x86_64"
+	chmod +x "$work/bin/qemu-system-x86_64"
+	wrapper=(env ROCE_SILENCE=1 "PATH=$work/bin:$PATH")
+	again run -- true
+	wrapper=(env)
+	expect 125 'no sign of life after 1 s, start 3 of 3'
 }
 
 # A module that is none keeps the guest from starting.

@@ -1,0 +1,41 @@
+package comm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/weft-mpi/weft/fabric"
+)
+
+// PendingError is the error of receives and probes from any source, on a communicator of
+// which a rank has died that this rank has not acknowledged.
+type PendingError struct {
+	Rank int // in the job
+	Err  error
+}
+
+func (e *PendingError) Error() string {
+	return fmt.Sprintf("rank %d of the job has failed, from which the message might have come: call AckFailed to wait for the others (%v)", e.Rank, e.Err)
+}
+func (e *PendingError) Unwrap() error { return e.Err }
+
+// pend has the communicators in which messages of a rank might come wait for it no longer.
+func (in *Instance) pend(p fabric.Peer, err error) {
+	in.mu.Lock()
+	var all []*Comm
+	for c := range in.live {
+		of := c.Ranks
+		if c.Remote != nil {
+			of = c.Remote
+		}
+		if of == nil || of.Rank(int(p)) >= 0 {
+			all = append(all, c)
+		}
+	}
+	in.mu.Unlock()
+	slices.SortFunc(all, func(a, b *Comm) int { return cmp.Compare(a.ID, b.ID) })
+	for _, c := range all {
+		c.P2P.Pend(c.ID, &PendingError{int(p), err})
+	}
+}

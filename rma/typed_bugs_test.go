@@ -1,0 +1,15 @@
+//go:build bugs
+
+package rma
+
+import (
+	"testing"
+
+	"github.com/weft-mpi/weft/internal/planted"
+)
+
+// The tests find every planted bug of operations with types, and nothing where none is
+// planted.
+func TestPlantedBugsOfTypes(t *testing.T) {
+	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m", "-patience", "20s", "-seeds", "500"}}.Hunt(t, typedBugs)
+}
