@@ -4,7 +4,10 @@ GO ?= go
 # are. No test takes a tenth of it, under the race detector either.
 LIMIT ?= 30m
 
-.PHONY: all test setup roce lint race stress bugs soak faults fuzz bench peers compare clean
+# The gate has short tests; make test SHORT= runs the long ones too.
+SHORT ?= -short
+
+.PHONY: all test setup roce guest lint race stress bugs soak faults fuzz bench peers compare proof clean
 
 # All packages: the longest tests first, so that those of the others run beside them.
 ALL = ./mpi ./boot ./...
@@ -12,21 +15,27 @@ ALL = ./mpi ./boot ./...
 all:
 	CGO_ENABLED=0 $(GO) build ./...
 
-# What a developer runs: every test that needs this machine only.
+# The gate's tests, which need this machine only: short, and the same every time.
 test: setup
-	CGO_ENABLED=0 $(GO) build ./...
-	$(GO) test -timeout $(LIMIT) $(ALL)
-	@echo 'left out: RDMA (make roce), the race detector (make race), make stress, make bugs, make soak; .ci/run runs most of it'
+	CGO_ENABLED=0 scripts/test -p 4 -vet=off $(SHORT) -timeout $(LIMIT) $(ALL)
 
 setup:
 	scripts/setup
 
+# Everything that takes long, or a part: make proof PART='race fuzz'.
+proof: setup
+	scripts/proof $(PART)
+
 # What needs an RDMA device, in a virtual machine that has one. It sets itself
-# up: Debian packages, and a kernel.
+# up: Debian packages, and a kernel. The gate has a part of it, make guest the rest.
 roce:
+	scripts/test -- scripts/roce gate --timeout 900
+
+guest:
 	scripts/roce selftest
 	scripts/roce test
 	scripts/roce test --two
+	WEFT_MESSAGES=300000 scripts/roce soak
 
 lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
@@ -39,20 +48,21 @@ ONCE = ^(TestAFloodTakesABoundedPartOfTheReceiver|TestAMessageOfMoreThan4GBComes
 # The suite of mpi between processes, the longest test there is.
 SUITE = ^TestTheSuiteBetweenProcesses$$
 
-# make race SHORT= runs the long ones too.
-SHORT ?= -short
 # The detector sees within a process only, so ranks that are goroutines show all it can.
+# The gate runs the tests in which goroutines meet; make race SHORT= RACES=. RACY='$(ALL)'
+# runs all.
+RACES ?= Goroutine|Hammer|Storm|Concurrent|AtOnce|Meanwhile|While|^TestConformance$$
+RACY ?= ./mpi ./rma ./comm ./pt2pt ./partitioned ./progress ./match ./job ./fabric/... ./internal/scrape
 race: setup
-	CGO_ENABLED=1 $(GO) test -race $(SHORT) -tags invariants -vet=off -skip '$(ONCE)|$(SUITE)' -timeout $(LIMIT) $(ALL)
+	CGO_ENABLED=1 scripts/test -p 4 -race $(SHORT) -tags invariants -vet=off -run '$(RACES)' -skip '$(ONCE)|$(SUITE)' -timeout $(LIMIT) $(RACY)
 
 # The engine with the garbage collector and the scheduler against it: against
 # the test programs, not the go command and its linker, hence -exec. With one
 # processor the suite of mpi between processes adds nothing: a bound rank has one anyway.
-# make stress BUT='|$(SUITE)' leaves it out of the first part too.
 STRESS = $(GO) test -count=1 -vet=off -timeout $(LIMIT)
 ENGINE = ./mpi ./comm ./job ./report ./internal/procs ./pt2pt ./partitioned ./progress ./match ./fabric/...
 stress:
-	$(STRESS) -short -skip '$(ONCE)$(BUT)' -exec 'env GOMAXPROCS=8 GOGC=1 GODEBUG=clobberfree=1' $(ENGINE)
+	$(STRESS) -short -skip '$(ONCE)' -exec 'env GOMAXPROCS=8 GOGC=1 GODEBUG=clobberfree=1' $(ENGINE)
 	$(STRESS) -short -skip '$(ONCE)|$(SUITE)' -exec 'env GOMAXPROCS=1' $(ENGINE)
 
 # Planted bugs: the simulations have to find those of the engine and of flags, the

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weft-mpi/weft/internal/tier"
 )
 
 // agents has a Launch start its ranks by agents, which are all on this machine.
@@ -47,6 +49,7 @@ func TestAgentsStartTheRanks(t *testing.T) {
 
 // What ranks of one machine are told of one another they are told by agents.
 func TestRanksOfSeveralAgentsHearOfOneAnother(t *testing.T) {
+	tier.Long(t, "it waits for time limits to pass")
 	for _, c := range []struct {
 		role  string
 		n     int // half of them on each host
@@ -312,6 +315,7 @@ func TestTheEnvironmentAndTheFolderReachOtherHosts(t *testing.T) {
 // Whatever goes wrong before the ranks start is an error that says where and what, and
 // nothing is left.
 func TestAHostThatCanNotStartRanksSaysWhy(t *testing.T) {
+	tier.Long(t, "it waits for time limits to pass")
 	shell := func(script string) func(*Launch) {
 		return func(l *Launch) {
 			agent := l.Starter.Command("")

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/weft-mpi/weft/internal/tier"
 )
 
 // need returns the path of a tool, or skips the test. With WEFT_CI=1 a missing
@@ -80,6 +82,7 @@ func slurm(t *testing.T, env []string, args ...string) (string, error) {
 
 // Both nodes are this machine. Each has a daemon, and so its ranks a leader.
 func TestSlurmStartsOurRanks(t *testing.T) {
+	tier.Long(t, "it needs another program's daemon")
 	for _, n := range []int{2, 4} {
 		out, err := slurm(t, roleEnv("greet"), "srun", "-N2", fmt.Sprint("-n", n), "--mpi=pmi2", os.Args[0])
 		if err != nil {

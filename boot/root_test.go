@@ -15,6 +15,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/weft-mpi/weft/internal/tier"
 )
 
 // freePort is a port that nobody listens at, of those that the kernel gives to nobody
@@ -322,6 +324,7 @@ func TestRootsThatCanNotBe(t *testing.T) {
 
 // Launchers that speak no protocol of Weft's.
 func TestOpenMPIAndSlurmStartRanksThatMeetAtARoot(t *testing.T) {
+	tier.Long(t, "it needs another program's daemon")
 	env := func() []string {
 		return roleEnv("greet", envRoot+"=127.0.0.1:"+freePort(t), envSecret+"="+secretFile(t, aSecret))
 	}

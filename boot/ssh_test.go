@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/internal/hosts"
+	"github.com/weft-mpi/weft/internal/tier"
 )
 
 // over has a Launch start agents over ssh on the hosts of a kit, with so many ranks each.
@@ -22,6 +23,7 @@ func over(k *hosts.Kit, ssh []string, slots int) func(*Launch) {
 }
 
 func TestSSHStartsRanksOnHosts(t *testing.T) {
+	tier.Long(t, "it needs another program's daemon")
 	k := hosts.Up(t, 3)
 	ssh := k.SSH()
 	out, err := launch(t, 6, "places", over(k, ssh, 2))
@@ -44,6 +46,7 @@ func TestSSHStartsRanksOnHosts(t *testing.T) {
 // A host whose cable is pulled says nothing: the launcher and the agent find out, each for
 // itself.
 func TestAHostThatIsCutOffIsLost(t *testing.T) {
+	tier.Long(t, "it waits for time limits to pass")
 	k := hosts.Up(t, 2)
 	ssh := k.SSH()
 	lines := make(chan string, 8)
@@ -83,6 +86,7 @@ func playHearOfAHost() error {
 }
 
 func TestSSHSaysWhyAHostIsNotReached(t *testing.T) {
+	tier.Long(t, "it needs another program's daemon")
 	k := hosts.Up(t, 1)
 	ssh := k.SSH()
 	for host, says := range map[string]string{

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	_ "github.com/weft-mpi/weft/internal/tier"
 	"pgregory.net/rapid"
 )
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/weft-mpi/weft/internal/tier"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -65,6 +66,7 @@ func (o *output) String() string {
 
 // A Prometheus that scrapes weft run knows what the ranks, which are processes, have done.
 func TestPrometheusScrapesALaunchedJob(t *testing.T) {
+	tier.Long(t, "it needs another program's daemon")
 	needs(t, "prometheus")
 	weft := filepath.Join(t.TempDir(), "weft")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", weft, "../cmd/weft").CombinedOutput(); err != nil {

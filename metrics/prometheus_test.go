@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/tier"
 	"github.com/weft-mpi/weft/metrics"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -177,6 +178,7 @@ func (s *server) becomes(t *testing.T, query, want string) {
 
 // A Prometheus that scrapes a running job knows what it has done.
 func TestPrometheusScrapesARunningJob(t *testing.T) {
+	tier.Long(t, "it needs another program's daemon")
 	needs(t, "prometheus")
 	j := start(t, "shm")
 	addr, err := metrics.ServeRanks(t.Context(), ":0", j.all)

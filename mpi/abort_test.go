@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/tier"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -196,6 +197,7 @@ func TestAbortUnderHydra(t *testing.T) {
 
 // Slurm ends all ranks of the step.
 func TestAbortUnderSlurm(t *testing.T) {
+	tier.Long(t, "it needs another program's daemon")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join("..", "scripts", "slurm"), "srun", "-N2", fmt.Sprint("-n", 4), "--mpi=pmi2", os.Args[0])

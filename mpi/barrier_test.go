@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/tier"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -58,6 +59,7 @@ func TestABarrierAndMessagesDoNotMix(t *testing.T) {
 // Ranks that wait leave the processors to those that others wait for. The limit
 // is a hundred times what the barriers take, which find the ranks connected.
 func TestABarrierOfManyGoroutinesEndsSoon(t *testing.T) {
+	tier.Long(t, "it measures, and a busy machine disturbs that")
 	const barriers, limit = 3, 12 * time.Second
 	n := 512
 	if raceEnabled {

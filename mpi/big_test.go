@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/weft-mpi/weft/internal/tier"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -41,9 +42,7 @@ func sparse(t *testing.T, n int) []byte {
 // needMemory skips the test where n bytes can't be had.
 func needMemory(t *testing.T, n uint64) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("takes gigabytes of memory: not with -short")
-	}
+	tier.Long(t, "takes gigabytes of memory: not with -short")
 	f, err := os.Open("/proc/meminfo")
 	if err != nil {
 		t.Skipf("can't tell how much memory there is: %v", err)

@@ -36,6 +36,9 @@ func bufTrials(t *testing.T, c *mpi.Comm, group, others []int, inPlace bool, f f
 func TestCollectivesOnBufsGiveWhatTheModelGives(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		for _, p := range []int{1, 2, 3, 5} {
+			if testing.Short() && team == nil && p%3 == 2 { // 1, 3
+				continue
+			}
 			t.Run(fmt.Sprint(p), func(t *testing.T) {
 				act(t, fabric, p, func(w *mpi.World, c *mpi.Comm) {
 					var all []int

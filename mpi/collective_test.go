@@ -13,6 +13,9 @@ import (
 func ranks(t *testing.T, f func(t *testing.T, fabric string, n int)) {
 	onEach(t, func(t *testing.T, fabric string) {
 		for n := 1; n <= 8; n++ {
+			if testing.Short() && team == nil && n%3 != 1 { // 1, 4, 7
+				continue
+			}
 			t.Run(fmt.Sprint(n), func(t *testing.T) { f(t, fabric, n) })
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/weft-mpi/weft/internal/tier"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -72,6 +73,7 @@ func TestFabricsUnderHydra(t *testing.T) {
 
 // The two nodes of the cluster are this machine.
 func TestFabricsUnderSlurm(t *testing.T) {
+	tier.Long(t, "it needs another program's daemon")
 	fabrics(t, []int{2, 4}, func(t *testing.T, n int, env []string) (string, error) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 		defer cancel()

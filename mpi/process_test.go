@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/tier"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -323,9 +324,8 @@ func TestProcessesExchangeMessagesOfEverySize(t *testing.T) {
 }
 
 func TestARankBlockedInRecvUsesNoProcessor(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes two seconds")
-	}
+	tier.Long(t, "it measures, and a busy machine disturbs that")
+	tier.Long(t, "it takes two seconds")
 	out, err := launch(t, 2, "blocked for a while")
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)

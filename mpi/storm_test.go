@@ -5,12 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/tier"
 	"github.com/weft-mpi/weft/mpi"
 )
 
 // To take back many sends costs the same for each, whether they have been
 // announced or wait for room, and whether Cancel or their contexts end them.
 func TestStormsOfCancelsTakeLinearTime(t *testing.T) {
+	tier.Long(t, "it measures, and a busy machine disturbs that")
 	for _, s := range []struct {
 		name  string
 		start func(c *mpi.Comm, b []byte) (mpi.Request, error)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/tier"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -113,8 +114,13 @@ var notBetweenProcesses = map[string][]string{
 	"each process would take 8 GB of memory for it": {"TestAMessageOfMoreThan4GBComesWhole", "TestAHugeMessageIsTruncatedAndItsLengthTold"},
 }
 
-// Every test of this package whose ranks can be processes, over every
-// transport between processes.
+// dozen are the tests of the suite that the gate runs between processes.
+const dozen = "^Test(PingPongCarriesEverySize|ARingExchangesInEveryWay|ManyGoroutinesOfTwoRanksSendAndReceive|AProbeDoesNotDisturbPostedReceives|" +
+	"PersistentRequestsStartAgainAndAgain|ASendIsEitherCancelledOrReceived|PartitionsOfBufsArriveWithTheirElements|ElementsOfEveryKind|" +
+	"AFenceEndsTheOperationsOfAll|FetchAndOpGivesEachANumber|EveryCollectiveGivesWhatTheModelGives|AFloodArrivesWholeAndInOrder)$"
+
+// Every test of this package whose ranks can be processes, over every transport between
+// processes; in the gate a dozen over shared memory.
 func TestTheSuiteBetweenProcesses(t *testing.T) {
 	for _, c := range []struct {
 		fabric string
@@ -123,11 +129,11 @@ func TestTheSuiteBetweenProcesses(t *testing.T) {
 		t.Run(c.fabric, func(t *testing.T) {
 			need(t, c.fabric)
 			ran := map[string]bool{}
-			if testing.Short() && strings.Contains(c.fabric, "tcp") {
-				t.Skip("left to a run without -short: what differs by the transport is tested between goroutines too")
-			}
 			if testing.Short() {
-				c.sizes = c.sizes[max(0, len(c.sizes)-3):][:1]
+				if c.fabric != "shm" {
+					tier.Long(t, "what differs by the transport is tested between goroutines too")
+				}
+				c.sizes = []int{2, 4}
 			}
 			for _, n := range c.sizes {
 				t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -137,7 +143,7 @@ func TestTheSuiteBetweenProcesses(t *testing.T) {
 					maps.Copy(ran, tests)
 				})
 			}
-			if len(c.sizes) > 2 && !t.Failed() && !raceEnabled {
+			if !testing.Short() && len(c.sizes) > 2 && !t.Failed() && !raceEnabled {
 				checkCoverage(t, ran)
 			}
 		})
@@ -189,9 +195,13 @@ func startTeam(t *testing.T, fabric string, n int) map[string]bool {
 		not = append(not, names...)
 	}
 	var out bytes.Buffer
+	tests := "^Test"
+	if testing.Short() {
+		tests = dozen
+	}
 	l := boot.Launch{
 		N: n, Path: exe,
-		Args: []string{"-test.run=^Test", "-test.skip=^(" + strings.Join(not, "|") + ")$", "-test.timeout=" + timeLeft(t).String(), fmt.Sprintf("-test.short=%t", testing.Short() || fabric == "tcp")}, // many gigabytes
+		Args: []string{"-test.run=" + tests, "-test.skip=^(" + strings.Join(not, "|") + ")$", "-test.timeout=" + timeLeft(t).String(), fmt.Sprintf("-test.short=%t", testing.Short() || fabric == "tcp")}, // many gigabytes
 		Env:  append(os.Environ(), teamVar+"="+t.TempDir(), "WEFT_FABRIC="+fabric, "WEFT_TEST_NODES=2", "GORACE=atexit_sleep_ms=0"),
 		// Both, so that a failure is told beside what it is about.
 		Stdout: &out, Stderr: &out,

@@ -4,11 +4,13 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/weft-mpi/weft/internal/tier"
 	"github.com/weft-mpi/weft/mpi"
 )
 
 // 10,000 windows of 8 bytes take less than 26 MB of heap at each rank. Fewer tell, too.
 func TestManyWindowsTakeLittleMemory(t *testing.T) {
+	tier.Long(t, "it measures, and a busy machine disturbs that")
 	const n, most = 2000, 26 << 20 / 10_000
 	heap := func() int {
 		runtime.GC()

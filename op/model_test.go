@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "github.com/weft-mpi/weft/internal/tier"
 	"github.com/weft-mpi/weft/op"
 )
 

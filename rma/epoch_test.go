@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	_ "github.com/weft-mpi/weft/internal/tier"
 	"pgregory.net/rapid"
 )
 

@@ -21,6 +21,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/tier"
 	"golang.org/x/sys/unix"
 )
 
@@ -33,9 +34,7 @@ const patience = 5 * time.Minute
 // skipped where there is none.
 func chromium(t *testing.T, dark bool, url string, args ...string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a browser takes seconds: without -short it looks at the page")
-	}
+	tier.Long(t, "a browser takes seconds: without -short it looks at the page")
 	var program string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/internal/hosts"
+	"github.com/weft-mpi/weft/internal/tier"
 )
 
 // built is weft as users have it: sshd passes on no environment, by which the test binary
@@ -28,6 +29,7 @@ func built(t *testing.T) string {
 
 // The whole way: from a host, which is here, to others over ssh.
 func TestRunStartsRanksOnHosts(t *testing.T) {
+	tier.Long(t, "it needs another program's daemon")
 	k := hosts.Up(t, 3)
 	ssh, weft := k.SSH(), built(t)
 	list := filepath.Join(t.TempDir(), "hosts")
@@ -132,6 +134,7 @@ func TestHostsThatCanNotBe(t *testing.T) {
 // The agents are started by mpiexec of MPICH, on two hosts that are this one, and ranks
 // are none of its own.
 func TestMpiexecStartsAgents(t *testing.T) {
+	tier.Long(t, "it needs another program's daemon")
 	if _, err := exec.LookPath(mpiexec); err != nil {
 		if os.Getenv("WEFT_CI") == "1" {
 			t.Fatalf("%v, and WEFT_CI=1 says that it must be there", err)
@@ -150,6 +153,7 @@ func TestMpiexecStartsAgents(t *testing.T) {
 
 // In a job of Slurm srun starts the agents, without being asked for, on all nodes.
 func TestSrunStartsAgents(t *testing.T) {
+	tier.Long(t, "it needs another program's daemon")
 	weft := built(t)
 	script := `echo "$WEFT_RANK/$WEFT_SIZE on $SLURMD_NODENAME"; exit $((WEFT_RANK == 3 ? 6 : 0))`
 	out, err := slurm(t, "salloc", "--quiet", "-N2", "--ntasks-per-node=2", weft, "run", "-l", "sh", "-c", script)
@@ -162,6 +166,7 @@ func TestSrunStartsAgents(t *testing.T) {
 
 // deploy/slurm.sh is a job as it is.
 func TestTheBatchScriptRunsUnderSlurm(t *testing.T) {
+	tier.Long(t, "it needs another program's daemon")
 	weft, dir := built(t), t.TempDir()
 	out := filepath.Join(dir, "out")
 	said, err := slurm(t, "sbatch", "--quiet", "--wait", "--chdir="+dir, "--output="+out, "--export=ALL,WEFT="+weft,

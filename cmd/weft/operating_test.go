@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weft-mpi/weft/internal/tier"
 )
 
 // differing is what differs from run to run in what weft prints about the page's job.
@@ -100,6 +102,7 @@ func TestTheOperatingPageIsTrue(t *testing.T) {
 
 // The trace of the page's slow program shows what the page says: rank 0 comes early.
 func TestTheTraceOfTheSlowProgramSaysWhoWaits(t *testing.T) {
+	tier.Long(t, "it measures, and a busy machine disturbs that")
 	dir := t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", filepath.Join(dir, "slow"), "./testdata/slow").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/fabrictest"
+	"github.com/weft-mpi/weft/internal/tier"
 )
 
 // openJob opens the ranks of a job in this process, with the changes to its settings.
@@ -64,9 +65,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestConformanceOverTLS(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the hammer, and the tests of deaths and ends, run over TLS in short mode too")
-	}
+	tier.Long(t, "the hammer, and the tests of deaths and ends, run over TLS in short mode too")
 	var last []fabric.Domain
 	fabrictest.Run(t, fabrictest.Harness{
 		Open: func(t testing.TB, n int) []fabric.Domain {

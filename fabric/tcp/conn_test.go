@@ -61,7 +61,7 @@ func TestFramesAreWrittenWhole(t *testing.T) { plainAndTLS(t, framesAreWrittenWh
 func framesAreWrittenWhole(t *testing.T, change func(*fabric.Config)) {
 	var cfg fabric.Config
 	change(&cfg)
-	for seed := range uint64(30) {
+	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		d, e, far := wired(t, false)
 		if seed%2 > 0 {

@@ -152,7 +152,7 @@ func TestHammerOfDeaths(t *testing.T) { plainAndTLS(t, hammerOfDeaths) }
 func hammerOfDeaths(t *testing.T, change func(*fabric.Config)) {
 	seeds := uint64(60)
 	if testing.Short() {
-		seeds = 20
+		seeds = 6
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -8,11 +8,13 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/meddle"
+	"github.com/weft-mpi/weft/internal/tier"
 )
 
 // One peer that takes nothing costs the others nothing of what they were sent, and
 // holds Close up for its limit.
 func TestCloseServesAllThoughOneTakesNothing(t *testing.T) {
+	tier.Long(t, "it waits for time limits to pass")
 	plainAndTLS(t, closeServesAllThoughOneTakesNothing)
 }
 
@@ -60,6 +62,7 @@ func closeServesAllThoughOneTakesNothing(t *testing.T, change func(*fabric.Confi
 func TestCloseWaitsForASlowPeer(t *testing.T) { plainAndTLS(t, closeWaitsForASlowPeer) }
 
 func closeWaitsForASlowPeer(t *testing.T, change func(*fabric.Config)) {
+	tier.Long(t, "it waits for time limits to pass")
 	const step, size = 32 << 10, 2 << 20
 	const delay = 30 * time.Millisecond
 	ms := mates(t, 2, change)
@@ -121,7 +124,10 @@ func closeInTheMiddleOfAPieceIsInOrder(t *testing.T, change func(*fabric.Config)
 func TestCloseMeetsConnect(t *testing.T) { plainAndTLS(t, closeMeetsConnect) }
 
 func closeMeetsConnect(t *testing.T, change func(*fabric.Config)) {
-	const rounds = 10
+	rounds := 10
+	if testing.Short() {
+		rounds = 3
+	}
 	count := func() int {
 		list, err := os.ReadDir("/proc/self/fd")
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/tier"
 )
 
 // Tests with ranks in other processes, which are stopped and killed. The test binary
@@ -303,6 +304,7 @@ func TestAStoppedProcessLearnsThatItWasDeclaredDead(t *testing.T) {
 // A job that is stopped as a whole, for longer than the deadline, goes on as if
 // nothing had been, also where messages were under way for which there was no room.
 func TestAJobThatIsStoppedAsAWholeLosesNobody(t *testing.T) {
+	tier.Long(t, "it waits for time limits to pass")
 	for _, full := range []bool{false, true} {
 		p, q := startProcess(t, "plain", 0, 2), startProcess(t, "plain", 1, 2)
 		p.meet(1, q.card)
@@ -343,6 +345,7 @@ func TestAJobThatIsStoppedAsAWholeLosesNobody(t *testing.T) {
 // A process that polls in its own calls only may be silent for any time; that it is
 // stopped does not show. Its death does.
 func TestAMuteProcessMayBeSilent(t *testing.T) {
+	tier.Long(t, "it waits for time limits to pass")
 	a := mates(t, 2, soon)[0]
 	p := startProcess(t, "mute", 1, 2)
 	meetProcess(t, a, p)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/internal/greet"
+	"github.com/weft-mpi/weft/internal/tier"
 )
 
 // shared has ranks share a port that is free. Its job has a name of its own, since
@@ -87,6 +88,7 @@ func TestTwoJobsShareAPort(t *testing.T) {
 
 // The kernel gives connections to the listener of a process that is stopped, too.
 func TestAStoppedSiblingHoldsNobodyUp(t *testing.T) {
+	tier.Long(t, "it waits for time limits to pass")
 	cs := callers(t, 4, shared(t))
 	stopped, err := reuseport.Listen("tcp", cs[0].doors[0].addr.String())
 	if err != nil {

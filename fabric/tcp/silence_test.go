@@ -13,6 +13,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/internal/greet"
 	"github.com/weft-mpi/weft/internal/meddle"
+	"github.com/weft-mpi/weft/internal/tier"
 )
 
 // silent checks the words about a peer that was silent for the least deadline.
@@ -157,6 +158,7 @@ func TestARankThatAsksHearsWhetherItWasGivenUp(t *testing.T) {
 func TestASlowLinkIsNoSilence(t *testing.T) { plainAndTLS(t, aSlowLinkIsNoSilence) }
 
 func aSlowLinkIsNoSilence(t *testing.T, change func(*fabric.Config)) {
+	tier.Long(t, "it waits for time limits to pass")
 	const size, step = 4 << 20, 64 << 10
 	ms := mates(t, 2, func(c *fabric.Config) { soon(c); change(c) })
 	a, b := ms[0], ms[1]
@@ -183,6 +185,7 @@ func aSlowLinkIsNoSilence(t *testing.T, change func(*fabric.Config)) {
 
 // A peer that polls in its own calls only may be silent, as long as its host is not.
 func TestTheSilenceOfAMutePeerSaysNothing(t *testing.T) {
+	tier.Long(t, "it waits for time limits to pass")
 	for _, full := range []bool{false, true} {
 		ms := mates(t, 2, func(c *fabric.Config) { soon(c); c.Unattended = c.Rank == 1 })
 		a, b := ms[0], ms[1]
@@ -201,6 +204,7 @@ func TestTheSilenceOfAMutePeerSaysNothing(t *testing.T) {
 
 // A rank that has not polled for long holds that against nobody.
 func TestARankThatWasAwayDeclaresNobodyDead(t *testing.T) {
+	tier.Long(t, "it waits for time limits to pass")
 	ms := mates(t, 2, func(c *fabric.Config) { soon(c); c.Unattended = c.Rank == 0 })
 	a, b := ms[0], ms[1]
 	meetAll(t, a, b)

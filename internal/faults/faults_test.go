@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/weft-mpi/weft/internal/tier"
 )
 
 // patience is when a test calls something hung.
@@ -120,6 +122,7 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 
 // A rank that hangs says what it waits for.
 func TestTheOutputOfAHangIsKept(t *testing.T) {
+	tier.Long(t, "it waits for time limits to pass")
 	out, _ := faults(t, "faults", "-runs", "1", "-transport", "shm", "-run", "^idle, connected/sender/", "-plant", "hang", "-hang", "15s") // until then it is in its call
 	name := regexp.MustCompile(`its output: (\S+)`).FindStringSubmatch(out)
 	if name == nil {

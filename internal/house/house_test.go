@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	_ "github.com/weft-mpi/weft/internal/tier"
 )
 
 const module = "github.com/weft-mpi/weft"

@@ -9,6 +9,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/fabrictest"
 	"github.com/weft-mpi/weft/fabric/mem"
+	"github.com/weft-mpi/weft/internal/tier"
 )
 
 // openAll opens the ranks of a network, wrapped.
@@ -26,9 +27,7 @@ func openAll(t testing.TB, net *mem.Network, n int) (ds []fabric.Domain) {
 }
 
 func TestAWrappedTransportConforms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the wrapped one runs the suite in short mode too")
-	}
+	tier.Long(t, "the wrapped one runs the suite in short mode too")
 	var net *mem.Network
 	fabrictest.Run(t, fabrictest.Harness{
 		Open: func(t testing.TB, n int) []fabric.Domain {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	_ "github.com/weft-mpi/weft/internal/tier"
 	"pgregory.net/rapid"
 )
 

@@ -15,6 +15,21 @@ run_tests() {
 	guest_tests "${arguments[@]}"
 }
 
+# run_gate runs the conformance suite and a dozen tests of mpi, or one test again
+# where -test.run=TEST PACKAGE are given, and prints their events as go test -json does.
+run_gate() {
+	local code=0
+	quiet=1
+	tested=("${gate[@]}")
+	[ $# -eq 0 ] || tested=("${2#"$module/"}|-test.short $1")
+	tested=("${tested[@]/|/|-test.v=test2json }")
+	run_tests 2> >(grep -v '^tests: failed' >&2) | awk -v module="$module" '
+		/^== / {if (to) close(to); to = ""; if ($2 != "took") to = "go tool test2json -t -p " module "/" $2; next}
+		to {print | to}' || code=$?
+	[ "$code" -le 1 ] || exit 2 # the guest has failed, not a test
+	return "$code"
+}
+
 # run_two runs the test of two hosts.
 run_two() {
 	setup
