@@ -32,7 +32,6 @@ roce:
 	scripts/test -- scripts/roce gate --timeout 900
 
 guest:
-	scripts/roce selftest
 	scripts/roce test
 	scripts/roce test --two
 	WEFT_MESSAGES=300000 scripts/roce soak
@@ -49,7 +48,7 @@ ONCE = ^(TestAFloodTakesABoundedPartOfTheReceiver|TestAMessageOfMoreThan4GBComes
 SUITE = ^TestTheSuiteBetweenProcesses$$
 
 # The detector sees within a process only, so ranks that are goroutines show all it can.
-# The gate runs the tests in which goroutines meet; make race SHORT= RACES=. RACY='$(ALL)'
+# The gate runs the tests in which goroutines meet; make race RACES=. RACY=./...
 # runs all.
 RACES ?= Goroutine|Hammer|Storm|Concurrent|AtOnce|Meanwhile|While|^TestConformance$$
 RACY ?= ./mpi ./rma ./comm ./pt2pt ./partitioned ./progress ./match ./job ./fabric/... ./internal/scrape
@@ -67,17 +66,18 @@ stress:
 
 # Planted bugs: the simulations have to find those of the engine and of flags, the
 # symbolic machine those of collective plans, tests those of waiting, of counters and of
-# the transports. Those of the check of types and of the calls about failed ranks (make
-# bugs BUGS=./mpi) build the tests of mpi anew for each, and are left to who changes them.
+# the transports.
 BUGS = ./progress ./fabric/... ./pt2pt ./partitioned ./comm ./coll ./rma ./ulfm ./metrics ./internal/scrape
 bugs:
 	$(GO) test -tags bugs -timeout $(LIMIT) $(BUGS) -run PlantedBugs -v
 
-# The simulations with new seeds, for as long as SOAK says; from FROM on they are
-# the same each time.
+# The simulations with new seeds, for as long as SOAK says, and the property tests with
+# one; from FROM on they are the same each time.
 SOAK ?= 10m
 FROM ?= $$(date +%s)00000
+RANDOM = $$(grep -rl --include='*_test.go' '"pgregory.net/rapid"' . | xargs -n 1 dirname | sort -u)
 soak:
+	$(GO) test -short -timeout $(LIMIT) $(RANDOM) -rapid.seed $(FROM) -rapid.checks 1000
 	$(GO) test -timeout 0 ./pt2pt ./partitioned ./comm ./rma -run 'Test(Sim|Model)$$' -soak $(SOAK) -from $(FROM) -v
 
 # The kill matrix: a rank dies in each state of each protocol. FAULTS has further

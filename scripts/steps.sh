@@ -9,9 +9,9 @@ export WEFT_CI=1 # what this machine lacks is a failure, not a skip
 
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
-export WEFT_FLAKY=$logs/flaky
+export FLAKY_LIST=$logs/flaky
 steps=() failures=0
-: >"$WEFT_FLAKY"
+: >"$FLAKY_LIST"
 
 # The lines of a log that say what failed, whoever wrote them.
 telling='^ *--- FAIL|^=== FAIL|^    (hang|wrong|leak): |^FAIL|^panic:|^fatal error:|DATA RACE|^(roce|tests|check|arm64|setup|compare|fuzz|test): |: error: |^[^ ]+\.go:[0-9]+:|\*\*\*'
@@ -32,7 +32,7 @@ step() {
 
 # finish prints the table and exits with 1 if a step failed.
 finish() {
-	cat "$logs/failed" "$logs/stale" "$WEFT_FLAKY" 2>/dev/null
+	cat "$logs/failed" "$logs/stale" "$FLAKY_LIST" 2>/dev/null
 	printf '%s\n' "${steps[@]}"
 	echo "${#steps[@]} parts, $failures failed, $SECONDS s"
 	[ "$failures" -eq 0 ]

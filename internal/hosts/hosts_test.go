@@ -260,45 +260,6 @@ func TestDownEndsTheProcessesOfItsHostsAndNoOthers(t *testing.T) {
 	}
 }
 
-func TestDownRemovesWhatAnUpThatWasKilledHasMade(t *testing.T) {
-	k := hosts.Up(t, 1) // skips where there can be none
-	for _, after := range []int{0, 1, 2, 4} {
-		kit := kitOf(k) + strconv.Itoa(after) + "y"
-		cmd := exec.Command(k.Script, "up", "6", kit)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		folder := "/run/weft-hosts/" + kit
-		until(t, "the kit", func() bool {
-			_, err := os.Stat(folder)
-			return err == nil && processes(t, kit) >= after
-		})
-		cmd.Process.Kill()
-		cmd.Wait()
-		// A holder that was just starting belongs to the kit a moment later.
-		until(t, "nothing", func() bool {
-			out, err := exec.Command(k.Script, "down", kit).CombinedOutput()
-			if err != nil {
-				t.Fatalf("down: %v: %s", err, out)
-			}
-			_, err = os.Stat(folder)
-			return errors.Is(err, os.ErrNotExist) && processes(t, kit) == 0 && starting(kit) == 0
-		})
-	}
-}
-
-// starting counts processes that are about to hold a host.
-func starting(kit string) (n int) {
-	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, f := range all {
-		b, _ := os.ReadFile(f)
-		if strings.Contains(string(b), "\x00become\x00"+kit+"\x00") {
-			n++
-		}
-	}
-	return n
-}
-
 func TestAKitGoesDownWithTheProcessItIsFor(t *testing.T) {
 	k := hosts.Up(t, 1)
 	user := exec.Command("sleep", "infinity")

@@ -72,7 +72,7 @@ func TestOnlyBadLuckIsExcused(t *testing.T) {
 				args = append(args, "-race")
 			}
 			cmd := exec.Command(script, args...)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=1", "KIND="+c.kind, "WEFT_FLAKY="+filepath.Join(dir, "flaky"))
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=1", "KIND="+c.kind, "FLAKY_LIST="+filepath.Join(dir, "flaky"))
 			out, err := cmd.CombinedOutput()
 			told, _ := os.ReadFile(filepath.Join(dir, "flaky"))
 			lucky := strings.HasPrefix(c.says, "\nflaky")

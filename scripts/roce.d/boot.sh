@@ -11,7 +11,7 @@ readonly grace=30
 # An emulated kernel now and then stops before it has said a word. A guest whose
 # init has not begun after this many seconds, dozens of times what that takes, is
 # started again, and again; a third silence is a failure.
-readonly silence=${ROCE_SILENCE:-180} starts=3
+readonly silence=180 starts=3
 readonly silent=123 # what watch_guests returns then
 
 # guest CMD ARGS... boots, runs CMD and returns its exit code.
@@ -51,7 +51,7 @@ start_guests() {
 work_folder() {
 	[ -z "${work:-}" ] || return 0
 	find "$cache" -maxdepth 1 -name 'run.*' -mtime +0 -exec rm -rf {} +
-	work=$(mktemp -d "${ROCE_RUNS:-$cache}/run.XXXXXX")
+	work=$(mktemp -d "$cache/run.XXXXXX")
 	trap clean_up EXIT
 	trap 'complain interrupted; exit 130' INT
 	trap 'complain terminated; exit 143' TERM HUP
@@ -233,8 +233,6 @@ reap() {
 }
 
 clean_up() {
-	local lane
-	for lane in ${lanes[@]+"${lanes[@]}"}; do kill "$lane" 2>/dev/null || true; done
 	stop_machines
 	rm -rf "$work"
 }
