@@ -131,6 +131,13 @@ func TestHostsThatCanNotBe(t *testing.T) {
 	}
 }
 
+// last is a script that says what a rank is, and whose last rank fails with a code once
+// the others have spoken: a failure ends the job.
+func last(t *testing.T, say string, rank, code int) string {
+	return fmt.Sprintf(`%s; cd %s; : >$WEFT_RANK
+if [ $WEFT_RANK = %d ]; then while [ $(ls | wc -l) -le %d ]; do sleep 0.1; done; exit %d; fi`, say, t.TempDir(), rank, rank, code)
+}
+
 // The agents are started by mpiexec of MPICH, on two hosts that are this one, and ranks
 // are none of its own.
 func TestMpiexecStartsAgents(t *testing.T) {
@@ -142,7 +149,7 @@ func TestMpiexecStartsAgents(t *testing.T) {
 		t.Skip(err)
 	}
 	cmd := exec.CommandContext(t.Context(), built(t), "run", "--launcher", "mpiexec", "--hosts", "localhost:2,127.0.0.2:1", "-l",
-		"sh", "-c", `read line; echo "$WEFT_RANK/$WEFT_SIZE $PMI_RANK$PMI_FD $line"; exit $((WEFT_RANK == 2 ? 5 : 0))`)
+		"sh", "-c", last(t, `read line; echo "$WEFT_RANK/$WEFT_SIZE $PMI_RANK$PMI_FD $line"`, 2, 5))
 	cmd.Env = append(os.Environ(), "HYDRA_LAUNCHER=fork")
 	cmd.Stdin = strings.NewReader("in\n")
 	out, err := cmd.Output()
@@ -155,7 +162,7 @@ func TestMpiexecStartsAgents(t *testing.T) {
 func TestSrunStartsAgents(t *testing.T) {
 	tier.Long(t, "it needs another program's daemon")
 	weft := built(t)
-	script := `echo "$WEFT_RANK/$WEFT_SIZE on $SLURMD_NODENAME"; exit $((WEFT_RANK == 3 ? 6 : 0))`
+	script := last(t, `echo "$WEFT_RANK/$WEFT_SIZE on $SLURMD_NODENAME"`, 3, 6)
 	out, err := slurm(t, "salloc", "--quiet", "-N2", "--ntasks-per-node=2", weft, "run", "-l", "sh", "-c", script)
 	for _, want := range []string{"0: 0/4 on n0\n", "1: 1/4 on n0\n", "2: 2/4 on n1\n", "3: 3/4 on n1\n", "rank 3 exited with code 6"} {
 		if !strings.Contains(out, want) || exitCode(t, err) != 6 {

@@ -317,14 +317,3 @@ func TestWrongUsageIsToldInWords(t *testing.T) {
 		t.Errorf("--help: %v: %s", err, out)
 	}
 }
-
-// Without root there are no hosts, and the reason is told.
-func TestWithoutRootThereAreNoHosts(t *testing.T) {
-	k := hosts.Up(t, 1)
-	cmd := exec.Command("bash", k.Script, "up", "1", "nobodys")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	out, err := cmd.CombinedOutput()
-	if e, ok := errors.AsType[*exec.ExitError](err); !ok || e.ExitCode() != 3 || !strings.Contains(string(out), "can't be made here: not root") {
-		t.Errorf("%v: %s", err, out)
-	}
-}
