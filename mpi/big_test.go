@@ -42,7 +42,7 @@ func sparse(t *testing.T, n int) []byte {
 // needMemory skips the test where n bytes can't be had.
 func needMemory(t *testing.T, n uint64) {
 	t.Helper()
-	tier.Long(t, "takes gigabytes of memory: not with -short")
+	tier.Long(t, "it takes gigabytes of memory")
 	f, err := os.Open("/proc/meminfo")
 	if err != nil {
 		t.Skipf("can't tell how much memory there is: %v", err)

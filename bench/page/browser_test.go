@@ -34,7 +34,7 @@ const patience = 5 * time.Minute
 // skipped where there is none.
 func chromium(t *testing.T, dark bool, url string, args ...string) string {
 	t.Helper()
-	tier.Long(t, "a browser takes seconds: without -short it looks at the page")
+	tier.Long(t, "it needs a browser")
 	var program string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {

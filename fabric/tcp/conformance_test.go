@@ -65,7 +65,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestConformanceOverTLS(t *testing.T) {
-	tier.Long(t, "the hammer, and the tests of deaths and ends, run over TLS in short mode too")
+	tier.Long(t, "the hammer, and the tests of deaths and ends, run over TLS in the gate too")
 	var last []fabric.Domain
 	fabrictest.Run(t, fabrictest.Harness{
 		Open: func(t testing.TB, n int) []fabric.Domain {

@@ -27,7 +27,7 @@ func openAll(t testing.TB, net *mem.Network, n int) (ds []fabric.Domain) {
 }
 
 func TestAWrappedTransportConforms(t *testing.T) {
-	tier.Long(t, "the wrapped one runs the suite in short mode too")
+	tier.Long(t, "the wrapped one runs the suite in the gate too")
 	var net *mem.Network
 	fabrictest.Run(t, fabrictest.Harness{
 		Open: func(t testing.TB, n int) []fabric.Domain {
