@@ -48,8 +48,7 @@ ONCE = ^(TestAFloodTakesABoundedPartOfTheReceiver|TestAMessageOfMoreThan4GBComes
 SUITE = ^TestTheSuiteBetweenProcesses$$
 
 # The detector sees within a process only, so ranks that are goroutines show all it can.
-# The gate runs the tests in which goroutines meet; make race RACES=. RACY=./...
-# runs all.
+# The gate has the tests in which goroutines meet; make race RACES=. RACY=./... has all.
 RACES ?= Goroutine|Hammer|Storm|Concurrent|AtOnce|Meanwhile|While|^TestConformance$$
 RACY ?= ./mpi ./rma ./comm ./pt2pt ./partitioned ./progress ./match ./job ./fabric/... ./internal/scrape
 race: setup

@@ -67,7 +67,7 @@ func TestOnlyBadLuckIsExcused(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			args := []string{"-count=1", "-vet=off", "-timeout=2s", "./..."}
+			args := []string{"-vet=off", "-timeout=2s", "./..."}
 			if c.kind == "race" {
 				args = append(args, "-race")
 			}
