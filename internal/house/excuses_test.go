@@ -67,9 +67,12 @@ func TestOnlyBadLuckIsExcused(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			args := []string{"-vet=off", "-timeout=2s", "./..."}
-			if c.kind == "race" {
+			args := []string{"-vet=off", "./..."}
+			switch c.kind {
+			case "race":
 				args = append(args, "-race")
+			case "hang":
+				args = append(args, "-timeout=1s")
 			}
 			cmd := exec.Command(script, args...)
 			cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=1", "KIND="+c.kind, "FLAKY_LIST="+filepath.Join(dir, "flaky"))
