@@ -49,6 +49,7 @@ var reasons = map[*Algorithm]reason{
 	&scatterLinear:         {why: "each byte moves once, straight from its place at the root"},
 	&allgatherRD:           {why: "log n messages in a row", only: "a power of two of ranks"},
 	&allgatherRing:         {why: "each rank sends to one neighbour and receives from one, each byte once"},
+	&alltoallLinear:        {why: "no rank waits for another one's round", only: "not in place"},
 	&alltoallPairwise:      {why: "each round has one message to a rank and one from a rank, so that none is flooded", only: "not in place"},
 	&alltoallInPlace:       {why: "two ranks swap their blocks at a time, with memory for one block", only: "in place"},
 	&reduceBinomial:        {why: "log n messages in a row, and operands in the order of ranks"},

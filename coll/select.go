@@ -19,7 +19,7 @@ var rules = [...][]rule{
 	Scatterv:           {{&scatterLinear, 0, 0}, {&interScatter, 0, 0}},
 	Allgather:          {{&allgatherRD, 0, 64 << 10}, {&allgatherRing, 0, 0}, {&interAllgather, 0, 0}},
 	Allgatherv:         {{&allgatherRing, 0, 0}, {&interAllgather, 0, 0}},
-	Alltoall:           {{&alltoallPairwise, 0, 0}, {&alltoallInPlace, 0, 0}, {&interAlltoall, 0, 0}},
+	Alltoall:           {{&alltoallLinear, 3, 2 << 10}, {&alltoallPairwise, 0, 0}, {&alltoallInPlace, 0, 0}, {&interAlltoall, 0, 0}},
 	Alltoallv:          {{&alltoallPairwise, 0, 0}, {&alltoallInPlace, 0, 0}, {&interAlltoall, 0, 0}},
 	Reduce:             {{&reduceBinomial, 0, 0}, {&interReduce, 0, 0}},
 	Allreduce:          {{&allreduceRD, 0, 0}, {&interAllreduce, 0, 0}},

@@ -51,7 +51,7 @@ func (o *other) Unpack(src []byte, at int) {
 
 // look records a long copy that the owner of the loop makes.
 func (o *other) look(n int) {
-	if o.aside && n >= longCombine && !strings.Contains(string(debug.Stack()), "progress.(*aside).call") {
+	if o.aside && n >= longCombine && !strings.Contains(string(debug.Stack()), "progress.Try(") {
 		o.loop = "a long copy is made by the owner of the loop"
 	}
 }

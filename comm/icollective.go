@@ -88,7 +88,7 @@ func (x *schedule) orphan(place [3]uintptr, hook func(*progress.Request, error))
 	l := x.m.Instance().Loop
 	r := l.New()
 	r.Kind, r.Peer, r.Place = 0, progress.AnySource, place
-	l.Orphan(x, r, hook)
+	l.Step(x, r, hook)
 }
 
 // take sets the plan that is carried out next.

@@ -26,11 +26,11 @@ type medium interface {
 }
 
 func (c *Comm) send(to int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error)) {
-	c.P2P.OrphanSend(to, c.Library(), tag, d, place, hook)
+	c.P2P.StepSend(to, c.Library(), tag, d, place, hook)
 }
 
 func (c *Comm) recv(from int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error)) {
-	c.P2P.OrphanRecv(from, c.Library(), tag, d, place, hook)
+	c.P2P.StepRecv(from, c.Library(), tag, d, place, hook)
 }
 
 func (c *Comm) failed(seq uint32, err error) error { return c.failOwned(seq, err) }

@@ -22,7 +22,7 @@ func (l *letters) receive(from int, key letterKey, into []byte, place [3]uintptr
 	x := &reception{l: l, i: l.inbox(key, fabric.Peer(from)), into: into}
 	r := l.in.Loop.New()
 	r.Kind, r.Mode, r.Peer, r.Imm, r.Moved, r.Buf, r.Place = 0, 0, int32(from), 0, 0, into, place
-	l.in.Loop.Orphan(x, r, func(r *progress.Request, err error) {
+	l.in.Loop.Step(x, r, func(r *progress.Request, err error) {
 		x.leave()
 		hook(r, err)
 	})

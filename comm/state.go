@@ -29,6 +29,7 @@ const (
 // State returns what waits at this rank. It waits for the owner of the loop.
 func (in *Instance) State(name func(context uint32) string, place func(callers [3]uintptr) string) hang.Rank {
 	s := state{in: in, all: map[uint32]*Comm{}, parts: map[hangCall][]int{}, who: map[any]int{}, blocked: map[*progress.Request]int{}}
+	in.Loop.CatchUp()
 	in.Loop.Exclusive(s.collect)
 	for i := range s.Comms {
 		s.Comms[i].Name = name(s.Comms[i].ID)

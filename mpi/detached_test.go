@@ -366,3 +366,74 @@ func TestFinalizeCallsBackWhateverIsDetached(t *testing.T) {
 		}, opts...)
 	})
 }
+
+// A callback that blocks delays other callbacks and nothing else: the rank goes on
+// serving its peers.
+func TestACallbackMayBlock(t *testing.T) {
+	onEach(t, func(t *testing.T, fabric string) {
+		blocked, served := newSignal(), newSignal()
+		act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
+			if c.Rank() == 0 {
+				ok(mpi.Send(c, []byte{1}, 1, 1))
+				blocked.take()
+				ok(mpi.Ssend(c, pattern(long, 3), 1, 3)) // rank 1 makes no call
+				served.give()
+				ok(mpi.Send(c, []byte{2}, 1, 2))
+				return
+			}
+			told, away := newEnds(t), make(chan bool)
+			in, second := make([]byte, long), make([]byte, 1)
+			r := begin(mpi.Irecv(c, in, 0, 3))
+			ok(mpi.OnComplete(begin(mpi.Irecv(c, make([]byte, 1), 0, 1)), func(mpi.Status, error) {
+				blocked.give()
+				<-away
+				told.call(mpi.Recv(c, second, 0, 2))
+			}))
+			served.take()
+			close(away)
+			if ok(told.next().err); second[0] != 2 {
+				t.Errorf("the callback has received %d", second[0])
+			}
+			if get(mpi.Wait(r)); differs(in, 3) >= 0 {
+				t.Error("other bytes")
+			}
+		})
+	})
+}
+
+// A callback that panics, or ends its goroutine, ends neither the process nor the
+// callbacks after it. The error handler sees the panic.
+func TestAPanicOfACallbackIsAnError(t *testing.T) {
+	onEach(t, func(t *testing.T, fabric string) {
+		act(t, fabric, 1, func(w *mpi.World, c *mpi.Comm) {
+			saw := make(chan error, 1)
+			ok(c.SetErrhandler(mpi.NewErrhandler(func(_ *mpi.Comm, err error) error {
+				saw <- err
+				panic("of the handler")
+			})))
+			told := newEnds(t)
+			mine := errors.New("mine")
+			for _, fn := range []func(mpi.Status, error){
+				func(mpi.Status, error) { panic(mine) }, func(mpi.Status, error) { runtime.Goexit() }, told.call,
+			} {
+				ok(mpi.OnComplete(begin(mpi.Irecv(c, make([]byte, 1), 0, 1)), fn))
+			}
+			for range 3 {
+				ok(mpi.Send(c, []byte{1}, 0, 1))
+			}
+			ok(told.next().err)
+			if err := <-saw; !errors.Is(err, mine) {
+				t.Errorf("the error handler has seen: %v", err)
+			}
+			ok(c.SetErrhandler(nil))
+		})
+	})
+}
+
+func TestACallbackMayFinalize(t *testing.T) {
+	act(t, "mem", 2, func(w *mpi.World, c *mpi.Comm) {
+		ended := make(chan error, 1)
+		ok(mpi.OnComplete(begin(mpi.Isend(c, none, c.Rank(), 1)), func(mpi.Status, error) { ended <- w.Finalize() }))
+		ok(<-ended)
+	})
+}

@@ -33,11 +33,11 @@ var (
 // NewErrhandler makes an error handler of a function (MPI_Comm_create_errhandler,
 // MPI-4.0 §9.3.1). f is called on the goroutine of the call, with the handle that
 // the call was made on, or, for a request, with one of its communicator; for a
-// request that OnComplete has detached it is called on the progress goroutine, and
-// must not block. What it returns is the error of the call; nil leaves the error
-// as it is, since a handler can't make a failed call succeed. f may make calls,
-// whose errors call it again. Any number of goroutines may call it at once. If f
-// is nil the result is ErrorsReturn. There is nothing to free. Local.
+// request that OnComplete has detached it is called where its callback is. What it
+// returns is the error of the call; nil leaves the error as it is, since a handler
+// can't make a failed call succeed. f may make calls, whose errors call it again.
+// Any number of goroutines may call it at once. If f is nil the result is
+// ErrorsReturn. There is nothing to free. Local.
 func NewErrhandler(f func(c *Comm, err error) error) *Errhandler {
 	if f == nil {
 		return ErrorsReturn

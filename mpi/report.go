@@ -31,6 +31,7 @@ func (w *World) Pending() []Pending {
 		return nil
 	}
 	var all []Pending
+	w.engine.Loop.CatchUp()
 	for _, p := range w.comm.p2p.Pending() {
 		told := pendingOf(p)
 		if p.Words == "" { // else the words tell of the context
@@ -72,6 +73,7 @@ func (w *World) Report(out io.Writer) error {
 }
 
 func (in *instance) report(out io.Writer) error {
+	in.engine.Loop.CatchUp()
 	all := in.engine.World
 	return report.Write(out, report.Who{Rank: all.Rank, Size: all.Size, Fabric: in.fabric, Name: in.nameOf}, in.engine.P2P)
 }

@@ -1,6 +1,10 @@
 package mpi
 
-import "github.com/weft-mpi/weft/progress"
+import (
+	"errors"
+
+	"github.com/weft-mpi/weft/progress"
+)
 
 // Request is the handle of a started operation (MPI_Request, MPI-4.0 §3.7.1). It
 // is completed by Wait, Test and their forms for several requests, given up by
@@ -50,9 +54,9 @@ func Cancel(r *Request) error {
 // its status and error when it has completed. The handle is set to null; that of
 // a persistent request stays, and fn may start it again.
 //
-// fn runs on the library's progress goroutine, one such call at a time. It may
-// start operations, test, cancel, and detach further requests. It must not
-// block, since it would delay the calls after it. Local.
+// fn runs on a goroutine of the library's, one such call at a time. It may make any
+// call; while it blocks, later callbacks wait. A panic in it goes to the error handler
+// of the request's communicator, and to the log. Local.
 func OnComplete(r *Request, fn func(Status, error)) error {
 	const call = "OnComplete"
 	if r == nil {
@@ -63,12 +67,31 @@ func OnComplete(r *Request, fn func(Status, error)) error {
 	}
 	was := *r
 	return was.fail(call, progress.OnEnd(&r.h, func(end progress.Status, err error) {
-		st, _, err := tell(Status(end), err, true)
-		if err != nil {
-			err = was.comm().failAside(call, err)
-		}
-		fn(st, err)
+		was.guard(call, func() {
+			st, _, err := tell(Status(end), err, true)
+			if err != nil {
+				err = was.comm().failAside(call, err)
+			}
+			fn(st, err)
+		})
 	}))
+}
+
+// guard calls fn, on the goroutine of callbacks. No call is there to return a panic,
+// so the log has it with its stack.
+func (r Request) guard(call string, fn func()) {
+	err := progress.Try(fn)
+	if err == nil {
+		return
+	}
+	if again := progress.Try(func() { err = r.comm().failAside(call, err) }); again != nil {
+		err = again // of the error handler
+	}
+	var p *progress.Panic
+	errors.As(err, &p)
+	if program, _ := r.h.Owner(); p != nil {
+		program.(*instance).log.Error("a callback has panicked", "err", err, "stack", string(p.Stack))
+	}
 }
 
 // RequestGetStatus is Test that leaves the request as it is

@@ -11,11 +11,10 @@ import (
 )
 
 // The program's code runs in two places, and never under ownership. Callbacks at
-// completion (OnEnd, detach.go) run on the progress goroutine, one after
-// another, so they may not block. A panic in one ends the process, as in any
-// goroutine of the program, since no call is there to return it. Functions that
-// an operation needs (Aside), such as the operator of a reduction, run on a
-// goroutine that waits for the operation. A panic in one fails the operation.
+// completion (OnEnd) run on a goroutine of their own, one after another
+// (callbacks.go). Functions that an operation needs (Aside), such as the operator
+// of a reduction, run on a goroutine that waits for the operation. A panic in one
+// fails the operation.
 
 // ErrWithin is returned by a blocking call for an operation if the function that
 // the operation itself waits for makes the call.
@@ -127,7 +126,7 @@ func (l *Loop) runAs(w *Waiter, a *aside) {
 			l.endAside(a, err)
 		})
 	}()
-	err = a.call()
+	err = Try(a.fn)
 	exited = false
 	l.reenter()
 	l.endApart(w)
@@ -149,7 +148,7 @@ func (l *Loop) work(a *aside) {
 	}
 	var err error = &Panic{Value: ErrExit}
 	defer func() { l.Exclusive(func() { l.endAside(a, err) }) }()
-	err = a.call()
+	err = Try(a.fn)
 }
 
 // passOn hands the functions that the waiter has not run to others, since its
@@ -170,14 +169,14 @@ func (l *Loop) begin(a *aside, thread int) {
 	l.apart.Add(1)
 }
 
-// call runs the function.
-func (a *aside) call() (err error) {
+// Try calls a function of the program, and returns its panic as a *Panic.
+func Try(fn func()) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &Panic{Value: v, Stack: debug.Stack()}
 		}
 	}()
-	a.fn()
+	fn()
 	return nil
 }
 

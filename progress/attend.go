@@ -27,6 +27,7 @@ type attendant struct {
 	clock func() time.Duration // processTime; a test has its own
 	used  time.Duration        // by the process, after the last look
 	row   int                  // of looks at which the application may have computed
+	late  int                  // looks that came late, as the application had the processor
 
 	scheduled time.Time // when it last went through the runtime's scheduler, once it sleeps in the kernel
 }
@@ -41,7 +42,12 @@ func (a *attendant) begin() {
 func (a *attendant) sleep(timeout time.Duration) error {
 	// With one processor a thread in the kernel would hold that for a while.
 	if !a.l.attended.Load() || runtime.GOMAXPROCS(0) <= 1 {
-		return a.l.dom.Wait(timeout)
+		begun, used := time.Now(), a.used
+		err := a.l.dom.Wait(timeout)
+		if timeout > 0 && !a.never && time.Since(begun) >= timeout+computing && a.clock()-used >= computing {
+			a.late++
+		}
+		return err
 	}
 	if now := time.Now(); now.Sub(a.scheduled) >= scheduleEvery {
 		a.scheduled = now
@@ -65,6 +71,8 @@ func (a *attendant) computes() bool {
 	switch {
 	case a.never || l.attended.Load():
 		return false
+	case a.late >= computingRow:
+		return true
 	case l.poller != nil:
 		a.row = 0
 		return false

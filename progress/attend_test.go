@@ -51,6 +51,16 @@ func TestAnApplicationThatComputesIsSeen(t *testing.T) {
 		}
 	}
 	l.poller = nil
+	for a.late = range computingRow {
+		busy()
+		if look(a, fewPasses) {
+			t.Errorf("an application computes that has kept the thread from %d looks", a.late)
+		}
+	}
+	if a.late++; !look(a, fewPasses) {
+		t.Error("an application does not compute that keeps the thread from its looks")
+	}
+	a.late = 0
 	a.row = 0
 	busy()
 	a.looked() // what the thread itself has used

@@ -97,11 +97,8 @@ func (l *Loop) Close() (err error) {
 	for _, d := range doms {
 		err = errors.Join(err, d.Close())
 	}
-	l.Exclusive(func() {
-		l.calling = true
-		l.refuseAll()
-	})
-	l.callAll()
+	l.Exclusive(l.refuseAll)
+	l.endCalls()
 	clock.drop()
 	return err
 }

@@ -14,10 +14,10 @@ type detached struct {
 var nobody detached
 
 // OnEnd gives the request up. Instead of a wait, fn is called once, on the
-// progress goroutine, when the request has completed. The handle becomes null;
-// that of a persistent request stays, and the request is at rest when fn is
-// called. fn may call anything that does not block; no two such calls run at the
-// same time. Local.
+// goroutine of callbacks, when the request has completed. The handle becomes
+// null; that of a persistent request stays, and the request is at rest when fn is
+// called. No two such calls run at the same time: one that blocks delays those
+// after it, and nothing else. fn does not panic. Local.
 func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 	if h.r == nil {
 		return ErrStale
@@ -95,12 +95,32 @@ func (l *Loop) untell(w *Waiter) {
 }
 
 // Orphan starts a request without a waiter. hook is called under ownership when
-// it has completed, before it is freed. For the owner.
+// it has completed, before it is freed; for what takes it further, see Step. For
+// the owner.
 func (l *Loop) Orphan(s Sink, r *Request, hook func(*Request, error)) {
+	l.orphan(r, hook)
+	l.Begin(s, r)
+}
+
+// Step is Orphan for a part of a longer operation, such as a message of a
+// nonblocking collective call: hook takes the operation further, for which other
+// ranks may wait. So the progress thread is woken for it, and the operation goes
+// on while the program makes no call (MPI-4.0 §3.7.4, §6.12). For the owner.
+func (l *Loop) Step(s Sink, r *Request, hook func(*Request, error)) {
+	w := l.orphan(r, hook)
+	w.step = true
+	l.steps++
+	l.Begin(s, r)
+	if r.waiter == w {
+		l.Rouse() // it may sleep until the doorbell rings for something urgent
+	}
+}
+
+func (l *Loop) orphan(r *Request, hook func(*Request, error)) *Waiter {
 	w := l.waiter()
 	w.single, w.need, w.detached, w.hook = r, 1, &nobody, hook
 	r.waiter = w
-	l.Begin(s, r)
+	return w
 }
 
 // endDetached takes the result of a detached request that has completed.
@@ -114,60 +134,4 @@ func (l *Loop) endDetached(w *Waiter) {
 		l.call(&detached{unwatch: w.unwatch})
 	}
 	l.release(w)
-}
-
-// call leaves d to the progress goroutine, or to another goroutine if the
-// progress goroutine has stopped.
-func (l *Loop) call(d *detached) {
-	if l.calls.Load() == nil {
-		l.calls.Store(d)
-	} else {
-		l.lastCall.next = d
-	}
-	l.lastCall = d
-	switch {
-	case !l.over:
-		l.dom.Wake()
-	case !l.calling:
-		l.calling = true
-		go l.callAll()
-	}
-}
-
-// takeCalls returns the calls to make. The owner makes them after it has let go.
-func (l *Loop) takeCalls() *detached {
-	d := l.calls.Load()
-	if d != nil {
-		l.lastCall = nil
-		l.calls.Store(nil)
-	}
-	return d
-}
-
-// callAll makes the calls of a loop that has been closed, one goroutine at a
-// time.
-func (l *Loop) callAll() {
-	for {
-		var d *detached
-		l.Exclusive(func() {
-			d = l.takeCalls()
-			l.calling = d != nil
-		})
-		if d == nil {
-			return
-		}
-		d.make()
-	}
-}
-
-// make makes the calls, oldest first.
-func (d *detached) make() {
-	for ; d != nil; d = d.next {
-		if d.unwatch != nil {
-			d.unwatch()
-		}
-		if d.fn != nil {
-			d.fn(d.st, d.err)
-		}
-	}
 }

@@ -74,8 +74,8 @@ func (l *Loop) checkLeave() {
 		l.broken("the thread is asleep and the bell is off")
 	case len(l.backlogged) > 0 && l.thread == asleep:
 		l.broken("the thread is asleep and a backlog waits for room")
-	case l.bell != fabric.WakeAll && (l.detachments > 0 || !l.watching.waiting.Empty()):
-		l.broken("the thread is asleep and the bell is for urgent packets only, though callbacks or conditions wait")
+	case l.bell != fabric.WakeAll && l.goesOn():
+		l.broken("the thread is asleep and the bell is for urgent packets only, though callbacks, steps or conditions wait")
 	}
 }
 

@@ -83,7 +83,8 @@ type Loop struct {
 	threaded       bool
 	over           bool // closed: no request starts any more
 	draining       bool
-	detachments    int           // requests in flight with a callback or hook
+	detachments    int           // requests in flight with a callback
+	steps          int           // requests in flight of Step
 	fallen         []fabric.Peer // down; the sinks have not been told yet
 	backlogged     []*Conn
 	more           []fabric.Domain
@@ -115,13 +116,11 @@ type Loop struct {
 	apart   atomic.Int32 // how many run: stored by the owner, loaded by any blocking call
 	refused bool         // the domains are closed, and every request has completed
 
-	calls    atomic.Pointer[detached] // to make, oldest first: stored by the owner, loaded by the thread where it can't own
-	lastCall *detached
-	calling  bool          // a goroutine makes the calls of the closed loop
-	vains    atomic.Uint32 // calls of Test that found nothing
-	life     atomic.Uint32 // made, going, closed
-	attended atomic.Bool   // the thread sleeps in the kernel, see attendant
-	stopped  chan struct{}
+	callbacks callbacks
+	vains     atomic.Uint32 // calls of Test that found nothing
+	life      atomic.Uint32 // made, going, closed
+	attended  atomic.Bool   // the thread sleeps in the kernel, see attendant
+	stopped   chan struct{}
 
 	counting func(r *Request, as uint8) // see HandleCounts
 

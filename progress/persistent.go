@@ -162,7 +162,11 @@ func Release(h *Handle) (g *General, err error) {
 		case r.general != nil:
 			general := r.general
 			general.released = true
-			guard = l.detach(r, func(Status, error) { general.freed() }) // should the loop be closed first
+			guard = l.detach(r, func(Status, error) { // should the loop be closed first
+				if err := Try(general.freed); err != nil {
+					l.log.Error("a generalized request's function for freeing", "err", err)
+				}
+			})
 		case r.firm():
 			err = ErrFirm
 			return

@@ -114,6 +114,14 @@ func (z *scene) watch() {
 	z.l.Orphan(&z.l.watching, z.l.watcher(z.l.New(), Expiry{}, atLeast{word: &z.word, want: 1}), nil)
 }
 
+// step begins a part of a longer operation.
+func (z *scene) step() *Request {
+	r := z.l.New()
+	r.Kind = forever
+	z.l.Step(z.s, r, func(*Request, error) {})
+	return r
+}
+
 // sleepThread has the thread go to sleep, as it does where nothing happens.
 func (z *scene) sleepThread() {
 	if next := z.l.tend(); next != untilBell {
@@ -300,6 +308,10 @@ func TestEachEventMovesTheStates(t *testing.T) {
 			func(z *scene) { z.l.tend() }, "bell all, asleep, poll, arm all, poll"},
 		{"the same where a callback waits", func(z *scene) { z.a.single.waiter = nil; z.l.detach(z.a.single, func(Status, error) {}) },
 			func(z *scene) { z.l.tend() }, "bell all, asleep, poll, arm all, poll"},
+		{"the same where a step waits", func(z *scene) { z.step() },
+			func(z *scene) { z.l.tend() }, "bell all, asleep, poll, arm all, poll"},
+		{"a step that has ended keeps no bell", func(z *scene) { z.s.finish(z.step()) },
+			func(z *scene) { z.l.tend() }, "bell urgent, asleep, poll, arm urgent, poll"},
 		{"a thread ticks where a waiter polls", func(z *scene) { z.l.beginPoll(z.a); z.l.passes++ },
 			func(z *scene) { z.l.tend() }, "a polling, poller a, bell off, ticking"},
 		{"a thread ticks once more where the application was there", func(z *scene) { z.l.passes++ },
@@ -363,6 +375,8 @@ func TestEachEventMovesTheStates(t *testing.T) {
 			func(z *scene) { z.watch() }, "bell urgent, ticking, wake"},
 		{"a callback rouses a thread that sleeps", func(z *scene) { z.sleepThread(); z.a.single.waiter = nil },
 			func(z *scene) { z.l.detach(z.a.single, func(Status, error) {}) }, "bell urgent, ticking, wake"},
+		{"a step rouses a thread that sleeps", func(z *scene) { z.sleepThread() },
+			func(z *scene) { z.step() }, "bell urgent, ticking, wake"},
 		{"a backlog rouses a thread that sleeps", func(z *scene) { z.sleepThread() },
 			func(z *scene) { z.l.conns[0].Enqueue(z.a.single) }, "bell urgent, ticking, wake"},
 		{"the end of the loop takes the bell away", func(z *scene) { z.l.lastLook(fabric.WakeAll); z.d.log = nil },

@@ -43,17 +43,11 @@ func (l *Loop) standIn() {
 		if l.Enter() {
 			computes := at.computes()
 			next = l.tend()
-			calls := l.takeCalls()
 			l.Leave()
-			calls.make()
 			if computes {
 				at.attend()
 			}
 			at.looked()
-		} else if l.calls.Load() != nil {
-			var calls *detached
-			l.Exclusive(func() { calls = l.takeCalls() })
-			calls.make()
 		}
 	}
 }
@@ -95,7 +89,7 @@ func (l *Loop) stand(rung bool) nextLook {
 		busy = !l.follow()
 	}
 	level := fabric.WakeUrgent
-	if l.parked.first() != nil || l.detachments > 0 || l.watching.waiting.head != nil {
+	if l.parked.first() != nil || l.goesOn() {
 		level = fabric.WakeAll
 	}
 	l.seen = l.visits()
@@ -122,6 +116,12 @@ func (l *Loop) stand(rung bool) nextLook {
 		l.stuck = time.Now()
 	}
 	return afterPause
+}
+
+// goesOn reports whether something is to happen at this rank without a call of
+// the program: callbacks, steps of operations or conditions wait.
+func (l *Loop) goesOn() bool {
+	return l.detachments > 0 || l.steps > 0 || l.watching.waiting.head != nil
 }
 
 // follow polls until nothing has come for a while, and reports whether it got

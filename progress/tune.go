@@ -99,7 +99,8 @@ const (
 	// If calls alternate with computing, the looks, which come when the
 	// application is interrupted, may find a call between any two of them. A
 	// rank also computes if so many looks in a row find it outside, each after
-	// that time and with fewer passes than communication of that length takes.
+	// that time and with fewer passes than communication of that length takes; or if
+	// so many looks in all come that time later than they should.
 	computingRow = 3
 	fewPasses    = 512
 	// spareProcs is the number of processors added: one for a thread that

@@ -41,6 +41,7 @@ type Waiter struct {
 
 	detached *detached // there is no goroutine: call this instead
 	hook     func(*Request, error)
+	step     bool // counted in Loop.steps
 	unwatch  func()
 }
 
@@ -81,7 +82,7 @@ func (w *Waiter) reset() {
 	}
 	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
 	w.detached, w.unwatch, w.hook = nil, nil, nil
-	w.need, w.state, w.finds = 0, unplaced, false
+	w.need, w.state, w.finds, w.step = 0, unplaced, false, false
 }
 
 // waiter and release are newWaiter and recycle for the owner.
@@ -131,6 +132,10 @@ func (l *Loop) satisfy(r *Request) {
 		return
 	}
 	r.waiter = nil
+	if w.step {
+		w.step = false
+		l.steps--
+	}
 	if w.hook != nil {
 		w.hook(r, r.err)
 	}

@@ -157,6 +157,9 @@ func Peek(h Handle) (ended bool, st Status, err error) {
 // Look makes progress once, for a caller that does not wait. For the owner.
 func (l *Loop) Look() { l.pass(burst) }
 
+// CatchUp takes what has come meanwhile, before a report of what has not. Local.
+func (l *Loop) CatchUp() { l.Exclusive(func() { l.dry() }) }
+
 // Glance calls f as the owner, and once more after making progress if f returns
 // false. Local; for calls that check for something without waiting.
 func (l *Loop) Glance(f func() bool) {

@@ -9,24 +9,24 @@ import (
 // What collective calls use: their messages go in the library's context of a
 // communicator.
 
-// OrphanSend starts a send in standard mode for the owner of the loop, whom hook
+// StepSend starts a send in standard mode for the owner of the loop, whom hook
 // tells of its end: at once or later, under ownership. The memory is the engine's until
 // then. place is what reports say made the call.
-func (e *Engine) OrphanSend(dest int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) {
-	e.orphan(kindSend, dest, cid, tag, d, place, hook)
+func (e *Engine) StepSend(dest int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) {
+	e.step(kindSend, dest, cid, tag, d, place, hook)
 }
 
-// OrphanRecv starts a receive, as OrphanSend does a send. hook finds the length of
+// StepRecv starts a receive, as StepSend does a send. hook finds the length of
 // the message in the request's Result.
-func (e *Engine) OrphanRecv(source int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) {
-	e.orphan(kindRecv, source, cid, tag, d, place, hook)
+func (e *Engine) StepRecv(source int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) {
+	e.step(kindRecv, source, cid, tag, d, place, hook)
 }
 
-func (e *Engine) orphan(kind uint8, peer int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) {
+func (e *Engine) step(kind uint8, peer int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) {
 	r := e.loop.New()
 	fillData(r, progress.Expiry{}, kind, peer, wire.Imm(cid, tag), &d)
 	r.Place = place
-	e.loop.Orphan(e, r, hook)
+	e.loop.Step(e, r, hook)
 }
 
 // Forbid ends what is under way in a library's context with err, as far as it can

@@ -1,0 +1,122 @@
+package progress
+
+import (
+	"reflect"
+	"runtime"
+)
+
+// Callbacks have a goroutine of their own, which begins with the first call and
+// ends when there is none left: the progress thread goes on whatever they do. In
+// between it polls as a waiter does before that sleeps, since the messages of
+// programs that consist of callbacks come one after another.
+
+// callbacks are the calls to make. They belong to the owner of the loop.
+type callbacks struct {
+	first, last *detached     // oldest first
+	running     bool          // there is the goroutine
+	w           *Waiter       // the goroutine polls for the next call
+	ended       chan struct{} // closed when the goroutine ends, if Close waits for that
+}
+
+// call leaves d to the goroutine of callbacks. For the owner.
+func (l *Loop) call(d *detached) {
+	c := &l.callbacks
+	if c.first == nil {
+		c.first = d
+	} else {
+		c.last.next = d
+	}
+	c.last = d
+	switch w := c.w; {
+	case !c.running:
+		c.running, l.woke = true, true
+		go l.callAll(nil)
+	case w != nil:
+		c.w = nil
+		l.lessen(w)
+	}
+}
+
+// callAll makes the calls, those of d first. One that ends its goroutine does not
+// end the others.
+func (l *Loop) callAll(d *detached) {
+	finished := false
+	defer func() {
+		if !finished {
+			go l.callAll(d.next)
+		}
+	}()
+	for {
+		for ; d != nil; d = d.next {
+			d.make()
+		}
+		l.reenter()
+		c := &l.callbacks
+		if c.first == nil && l.threaded && l.detachments > 0 && l.poller == nil && !l.over {
+			l.pollForCall()
+		}
+		d, c.first = c.first, nil
+		if c.running = d != nil; !c.running && c.ended != nil {
+			close(c.ended)
+			c.ended = nil
+		}
+		l.Leave()
+		if d == nil {
+			finished = true
+			return
+		}
+	}
+}
+
+// pollForCall polls until there is a call to make, or for as long as a waiter polls
+// in vain. For the owner.
+func (l *Loop) pollForCall() {
+	w := l.waiter()
+	w.need, l.callbacks.w = 1, w
+	l.beginPoll(w)
+	if l.poll(w); l.poller == w {
+		l.endPoll(w)
+	}
+	l.callbacks.w = nil
+	l.release(w)
+}
+
+// endCalls waits until all calls have been made, unless one of them asks for that.
+func (l *Loop) endCalls() {
+	var ended chan struct{}
+	l.Exclusive(func() {
+		if c := &l.callbacks; c.running && !withinCall() {
+			c.ended = make(chan struct{})
+			ended = c.ended
+		}
+	})
+	if ended != nil {
+		<-ended
+	}
+}
+
+// withinCall reports whether a callback has called the calling function.
+func withinCall() bool {
+	var pcs [256]uintptr
+	name := runtime.FuncForPC(reflect.ValueOf((*Loop).callAll).Pointer()).Name()
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if f.Function == name {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
+// make makes the call.
+func (d *detached) make() {
+	if d.unwatch != nil {
+		d.unwatch()
+	}
+	if d.fn != nil {
+		d.fn(d.st, d.err)
+	}
+}
