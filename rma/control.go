@@ -8,7 +8,9 @@ import (
 // the signals to it.
 // Ranks that reach the part reach them too. Blocks are cut from slabs, so that a
 // window takes two cache lines and no page, and are used again: a window has ended
-// when nobody can store to its words any more.
+// when nobody can store to its words any more. Between goroutines slabs are on Go's
+// heap: the race detector sees no atomics elsewhere, and would take accesses that they
+// order for races.
 
 // controlSize is the length in bytes of the blocks of a window of n ranks.
 func controlSize(n int) int { return (8*(lockBlockLen(n)+signalKinds*n) + 63) &^ 63 }

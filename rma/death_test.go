@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/progress"
 )
 
 func deathOf(err error, rank int) error {
@@ -92,5 +94,44 @@ func TestAWaitEndsWithItsContext(t *testing.T) {
 	all[1].Post([]int{0}, 0)
 	if err := all[0].Start(context.Background(), []int{1, 2}, 0); err != nil {
 		t.Error(err)
+	}
+}
+
+// What begins when the death of its target is known fails: with a request in the wait
+// for that, else in the next flush. The memory may be in reach for ever.
+func TestOperationsWithTheDeadFail(t *testing.T) {
+	for how := range ways {
+		t.Run(how.String(), func(t *testing.T) {
+			g := newRig(t, 2, how)
+			w := g.windows(t, 16, 64)[0]
+			ctx := t.Context()
+			if err := errors.Join(w.LockAll(ctx, NoCheck), g.loops[1].Close()); err != nil {
+				t.Fatal(err)
+			}
+			known := func() error { return deathOf(until(ctx, func() error { return w.flush(ctx, 1, false) }), 1) }
+			if err := known(); err != nil {
+				t.Fatal(err)
+			}
+			for name, x := range map[string]*Transfer{
+				"Rput": {Src: pattern(32, 0, 1), Target: 1}, "Rget": {Old: make([]byte, 32), Target: 1},
+				"Raccumulate": {Src: make([]byte, 8), Code: op.CodeSum, Kind: op.Int64, Target: 1},
+			} {
+				h, err := w.Begin(x)
+				if err == nil {
+					_, err = progress.Wait(&h)
+				}
+				if err := deathOf(err, 1); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			for _, x := range []*Transfer{{Src: pattern(32, 0, 1), Target: 1}, {Old: make([]byte, 32), Target: 1}} {
+				if err := w.Do(x); err != nil {
+					t.Fatal(err)
+				}
+				if err := deathOf(w.flush(ctx, 1, false), 1); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }

@@ -230,6 +230,9 @@ func (w *Win) release(kind lockClaim, target int) {
 
 // unlock is release for the owner.
 func (w *Win) unlock(kind lockClaim, target int) {
+	if w.check != nil && (target == w.rank || target == lockEverywhere) {
+		w.check.ledger.flushed(w.rank, false) // before another rank can have the lock
+	}
 	if w.unchecked[target] {
 		delete(w.unchecked, target)
 		return

@@ -173,7 +173,7 @@ func (c *checker) synced(ctx context.Context, call Call, target int, err error) 
 			if stored == nil {
 				c.follow(call, line)
 			}
-		case CallFlush, CallFlushAll, CallUnlock, CallUnlockAll:
+		case CallFlush, CallFlushAll:
 			if self {
 				c.ledger.flushed(c.w.rank, false)
 			}

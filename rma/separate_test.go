@@ -302,3 +302,40 @@ func players(t *testing.T, g *mesh, id uint32, dynamic bool) []*player {
 	}
 	return all
 }
+
+// By the time another rank can have the lock, the accesses under it have ended.
+func TestALockGoesOnBehindItsAccesses(t *testing.T) {
+	g, err := newMesh("locks ", 1, 64, transports["mem"](1), func(a, b int) way { return reached }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, global := range []bool{false, true} {
+		all := players(t, g, uint32(16+16*i), false)
+		each(t, windowsOf(all), func(ctx context.Context, w *Win) error {
+			k, kind, target := all[0], lockExclusive, 0
+			if k.ctx = ctx; global {
+				kind, target = lockShared, lockEverywhere
+				k.lockAll()
+			} else {
+				k.lock(0)
+			}
+			k.put(0, 0, 8)
+			w.e.loop.Exclusive(func() {
+				w.unlock(kind, target)
+				if n := len(w.check.ledger.open); n > 0 {
+					t.Errorf("%d accesses are open behind the lock, for all %t", n, global)
+				}
+			})
+			_, err := w.take(kind, target)
+			if k.took(err); global {
+				k.unlockAll()
+			} else {
+				k.unlock(0)
+			}
+			return k.err
+		})
+	}
+	if err := g.close(); err != nil {
+		t.Error(err)
+	}
+}

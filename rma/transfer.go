@@ -26,7 +26,7 @@ func (w *Win) Do(x *Transfer) error {
 	if err := w.epochs.op(x.Target); err != nil {
 		return err
 	}
-	if t := &w.targets[x.Target]; x.Kind == 0 && t.mem != nil { // as in direct, with no call between
+	if t := &w.targets[x.Target]; x.Kind == 0 && t.mem != nil && t.dead.Load() == nil { // as in direct, with no call between; pairs with the store in peerDown
 		to := t.mem[x.At : x.At+x.bytes()]
 		if x.Old != nil {
 			move(x.Old, to)
@@ -88,7 +88,7 @@ func (w *Win) direct(x *Transfer) bool {
 			}
 		})
 		return true
-	case t.mem == nil:
+	case t.mem == nil, t.dead.Load() != nil: // pairs with the store in peerDown
 		return false
 	case x.Kind == 0:
 		x.apply(t.mem[x.At : x.At+x.bytes()])

@@ -131,7 +131,7 @@ func (w *Win) directTyped(x *Typed) (done int, err error) {
 	case t.mem == nil && t.rank == w.rank:
 		w.ownAttached(*x)
 		return x.bytes(), nil
-	case t.mem == nil, x.Kind != 0 && t.touched.Load():
+	case t.mem == nil, t.dead.Load() != nil, x.Kind != 0 && t.touched.Load():
 		return 0, nil
 	}
 	var s sides

@@ -80,6 +80,8 @@ type target struct {
 	size int         // bytes
 	unit int         // displacement unit
 
+	// dead is why the rank is down. Stored by the owner, loaded by calls.
+	dead    atomic.Pointer[error]
 	mem     []byte          // the part, if loads and stores reach it
 	lines   []byte          // the control block, if they reach that
 	signals signalBlock     // of it
@@ -88,8 +90,6 @@ type target struct {
 	memory, control fabric.Remote // as the peer's fabric names them
 	*via
 
-	// dead is why the rank is down. Stored by the owner, loaded by calls.
-	dead atomic.Pointer[error]
 	// touched says that operations are not covered by a flush. Stored by the owner,
 	// loaded by Flush: a call that has returned has stored it.
 	touched atomic.Bool
