@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -138,6 +139,13 @@ func TestWriteFileReplacesTheFile(t *testing.T) {
 	}
 	if files, _ := os.ReadDir(dir); len(files) != 1 {
 		t.Errorf("the directory has %v", files)
+	}
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := metrics.WriteFile(pipe, one); err == nil || !strings.Contains(err.Error(), "no regular file but a pipe") {
+		t.Errorf("a pipe: %v", err)
 	}
 	if err := metrics.WriteFile(filepath.Join(dir, "missing", "weft.prom"), one); err == nil {
 		t.Error("a directory that does not exist is no error")

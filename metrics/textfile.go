@@ -5,12 +5,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/weft-mpi/weft/internal/atomicfile"
 	"github.com/weft-mpi/weft/progress"
 )
 
 // WriteFile writes the counters to a file, as text, for the textfile collector of the
 // node exporter: path ends in .prom and is in its directory. The file is replaced as a
-// whole, by a rename, and is readable for all. With more than one of from, each series
+// whole, by a rename, and is readable for all; a path that is no regular file is an error. With more than one of from, each series
 // has a label rank, the place of its rank among them.
 func WriteFile(path string, from ...func() progress.Snapshot) error {
 	if len(from) == 1 {
@@ -33,7 +34,11 @@ func WriteRanksFile(path string, from func() map[int]progress.Snapshot) error {
 func writeFile(path string, c prometheus.Collector) error {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(c)
-	if err := prometheus.WriteToTextfile(path, reg); err != nil {
+	err := atomicfile.Check(path)
+	if err == nil {
+		err = prometheus.WriteToTextfile(path, reg)
+	}
+	if err != nil {
 		return fmt.Errorf("write metrics to %s: %w", path, err)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/atomicfile"
 	"github.com/weft-mpi/weft/internal/timeline"
 	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/pt2pt"
@@ -95,9 +97,8 @@ func (o *options) checkTrace(call string) error {
 	if o.trace == "" {
 		return nil
 	}
-	st, err := os.Stat(o.trace)
-	if err == nil && !st.Mode().IsRegular() {
-		return badArg(call, ErrBadFile, "the trace can't be written to %s, which is no regular file: name one that Weft may replace", o.trace)
+	if err := atomicfile.Check(o.trace); err != nil {
+		return badArg(call, ErrBadFile, "the trace can't be written: %w", err)
 	}
 	f, err := os.CreateTemp(filepath.Dir(o.trace), ".weft-trace-*")
 	if err == nil {
@@ -206,38 +207,30 @@ func (in *instance) fetchPart(rank int) (info timeline.Info, events []byte, err 
 
 // writeTrace writes a file with the part of this rank and, unless fetch is nil, those of
 // the others. The file is there as a whole or as it was.
-func (in *instance) writeTrace(name string, fetch func(rank int) (timeline.Info, []byte, error)) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".weft-trace-*")
+func (in *instance) writeTrace(name string, fetch func(rank int) (timeline.Info, []byte, error)) error {
+	var missing []int
+	err := atomicfile.Write(name, func(f io.Writer) error {
+		out := timeline.NewFile(f)
+		out.Add(in.part())
+		for rank := 0; fetch != nil && rank < in.engine.World.Size; rank++ {
+			if rank == in.engine.World.Rank {
+				continue
+			}
+			info, events, err := fetch(rank)
+			if err != nil {
+				info, missing = timeline.Info{Rank: rank, Absent: err.Error()}, append(missing, rank)
+			}
+			out.Add(info, events)
+		}
+		return out.Close()
+	})
 	if err != nil {
 		return fmt.Errorf("write the trace: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-			err = fmt.Errorf("write the trace: %w", err)
-		}
-	}()
-	out := timeline.NewFile(f)
-	out.Add(in.part())
-	var missing []int
-	for rank := 0; fetch != nil && rank < in.engine.World.Size; rank++ {
-		if rank == in.engine.World.Rank {
-			continue
-		}
-		info, events, err := fetch(rank)
-		if err != nil {
-			info, missing = timeline.Info{Rank: rank, Absent: err.Error()}, append(missing, rank)
-		}
-		out.Add(info, events)
-	}
-	err = errors.Join(out.Close(), f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err == nil && missing != nil {
+	if missing != nil {
 		in.log.Warn("the trace lacks ranks; those that are alive have written files of their own: weft trace merge joins them", "file", name, "ranks", missing)
 	}
-	return err
+	return nil
 }
 
 // leaveTrace writes the rank's part into a file of its own, if it has got nowhere else.

@@ -157,5 +157,5 @@ func writeSVG(r *compare.Result, path string) error {
 	if err := r.WriteSVG(&svg); err != nil {
 		return err
 	}
-	return os.WriteFile(path, svg.Bytes(), 0o644)
+	return replace(path, svg.Bytes())
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/weft-mpi/weft/bench/osufmt"
 	"github.com/weft-mpi/weft/bench/record"
 	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/atomicfile"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -151,16 +152,10 @@ func save(to string, doc any, names ...string) error {
 
 // replace writes a file by renaming a new one.
 func replace(name string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".osu-go-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
+	err := atomicfile.Write(name, func(f io.Writer) error {
+		_, err := f.Write(text)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/weft-mpi/weft/internal/atomicfile"
 	"github.com/weft-mpi/weft/internal/timeline"
 )
 
@@ -57,22 +57,10 @@ func mergeTraces(to string, parts []string) (ranks []int, err error) {
 		defer f.Close()
 		in = append(in, f)
 	}
-	f, err := os.CreateTemp(filepath.Dir(to), ".weft-trace-*")
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	if ranks, err = timeline.Merge(f, in...); err == nil {
-		err = errors.Join(f.Chmod(0o644), f.Close())
-	} else {
-		f.Close()
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), to)
-	}
+	err = atomicfile.Write(to, func(f io.Writer) error {
+		joined, err := timeline.Merge(f, in...)
+		ranks = joined
+		return err
+	})
 	return ranks, err
 }

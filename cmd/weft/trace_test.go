@@ -90,7 +90,7 @@ func TestTraceMergeJoinsFiles(t *testing.T) {
 			t.Errorf("weft %s: exit code %d: %s", c.args, code, &errs)
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(file), ".weft-trace-*"))
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(file), ".weft-*"))
 	if err != nil || len(left) > 0 || len(ranksOf(t, file)) != 3 {
 		t.Errorf("what failed has left %v (%v), or changed the file", left, err)
 	}

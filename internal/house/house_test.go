@@ -172,6 +172,21 @@ func TestCgoLivesInIbv(t *testing.T) {
 	})
 }
 
+// A file that a user names may be a device: internal/atomicfile looks.
+func TestFilesAreWrittenByAtomicfile(t *testing.T) {
+	sources(t, func(path string, src []byte, file *ast.File) {
+		switch dir := filepath.ToSlash(filepath.Dir(path)); dir {
+		case "internal/atomicfile", "internal/faults", "internal/hosts", "internal/planted": // the last three write files of their own
+			return
+		}
+		for _, call := range []string{"os.Create(", "os.WriteFile(", "os.Rename(", "prometheus.WriteToTextfile("} {
+			if !strings.HasSuffix(path, "_test.go") && bytes.Contains(src, []byte(call)) && !bytes.Contains(src, []byte("atomicfile.Check(")) {
+				t.Errorf("%s calls %s): use internal/atomicfile", path, call)
+			}
+		}
+	})
+}
+
 // A file of 400 lines is full; one of 450 is two.
 func TestNoFileIsOverfull(t *testing.T) {
 	const most = 450
