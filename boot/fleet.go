@@ -69,7 +69,7 @@ func (l *Launch) runHosts(ctx context.Context, stop func(error)) error {
 		return err
 	}
 	if l.Begun != nil {
-		l.Begun(hex.EncodeToString(f.setup.id[:]))
+		l.Begun(hex.EncodeToString(f.setup.id[:]), f.setup.key)
 	}
 	control := followJobControl(ctx)
 	defer control.leave()

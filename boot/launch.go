@@ -74,8 +74,8 @@ type Launch struct {
 	KeepGoing bool
 
 	// Begun, unless nil, is called once, before the first rank starts, with the
-	// id that the ranks find in Job.ID.
-	Begun func(id string)
+	// id and the key that the ranks find in their Job.
+	Begun func(id string, key Key)
 
 	// The fields below change the ranks' processes. By default only Bind and
 	// the environment variables of launchers do.
@@ -130,7 +130,7 @@ func (l *Launch) Run(ctx context.Context) error {
 		return err
 	}
 	if l.Begun != nil {
-		l.Begun(hex.EncodeToString(c.greet.id[:]))
+		l.Begun(hex.EncodeToString(c.greet.id[:]), c.greet.key)
 	}
 	return c.run(ctx)
 }

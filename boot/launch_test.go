@@ -58,7 +58,7 @@ func TestRanksExchangeInEveryRound(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			var told []string
-			out, err := launch(t, n, "greet", func(l *Launch) { l.Begun = func(id string) { told = append(told, id) } })
+			out, err := launch(t, n, "greet", func(l *Launch) { l.Begun = func(id string, _ Key) { told = append(told, id) } })
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}

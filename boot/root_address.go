@@ -18,6 +18,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"github.com/weft-mpi/weft/internal/strangers"
 )
 
 // rootAddress is where the ranks of a job of WEFT_ROOT meet, and how they know one
@@ -83,7 +85,7 @@ func (a *rootAddress) socket() *net.UnixAddr {
 
 func (a *rootAddress) listen() (net.Listener, error) {
 	if a.secret == nil {
-		return net.ListenUnix("unix", a.socket())
+		return strangers.Listen("unix", a.socket().Name)
 	}
 	host := ""
 	if ip := net.ParseIP(a.host); a.host == "localhost" || ip != nil && ip.IsLoopback() {
@@ -114,7 +116,7 @@ func (a *rootAddress) dialOnce(ctx context.Context, rank, size int) (net.Conn, e
 			return nil, err
 		}
 		if _, ok := ours(conn); !ok {
-			err = fmt.Errorf("%w: a process of another user listens there", errStranger)
+			err = fmt.Errorf("%w: the name %s is taken by a process of another user: name another port, or set %s, with which nobody else is taken for rank 0", errStranger, a.socket().Name, envSecret)
 		} else {
 			_, err = conn.Write(appendNumbers(nil, rank, size))
 		}

@@ -64,6 +64,8 @@ var crews atomic.Int64 // added to by ranksOf and crew.run, loaded by NewSession
 
 // crew is the ranks of a Run that are goroutines.
 type crew struct {
+	id    string // as those of a job
+	key   boot.Key
 	ranks []*instance
 	abort atomic.Pointer[AbortError] // the first: stored by end, loaded by the errors of all ranks
 	ended chan struct{}              // closed when an abort has ended all ranks

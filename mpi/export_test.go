@@ -120,3 +120,6 @@ func WithoutLooks() Option {
 
 // Signed is the memory of a Buf that is checked, see WithTypeChecks.
 func Signed(b Buf) pt2pt.Data { return b.signed() }
+
+// KeyOf returns the secret of ranks that are goroutines.
+func KeyOf(w *World) [32]byte { return w.crew.key }

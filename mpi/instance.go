@@ -129,7 +129,7 @@ func join(ctx context.Context, j *boot.Job, o options) (*instance, error) {
 	}, o)
 	in.job = j
 	go in.mourn(j.Events())
-	in.listen(o, j.ID, j.LocalRanks)
+	in.listen(o, j.ID, j.Key, j.LocalRanks)
 	if !o.noSignal {
 		in.noQuit = report.OnQuit(func() { in.report(os.Stderr) })
 	}

@@ -48,7 +48,7 @@ const maxStacks = 8 << 20
 
 // listen begins to reply to commands that ask what the rank does. local are the ranks of
 // the host, nil for all. Without a socket the rank goes on, and the log says so.
-func (in *instance) listen(o options, id string, local []int) {
+func (in *instance) listen(o options, id string, key boot.Key, local []int) {
 	if o.noPeek {
 		return
 	}
@@ -60,6 +60,7 @@ func (in *instance) listen(o options, id string, local []int) {
 	}
 	name := func(context uint32) string { return in.comms.get(context).Name() }
 	s, err := peek.Serve(peek.Config{
+		Key:    peek.Key(key),
 		About:  peek.About{Job: id, Rank: all.Rank, Size: all.Size, Local: local, Fabric: in.fabric},
 		Behind: in.engine.Lateness,
 		Answers: map[string]peek.Answer{
@@ -89,8 +90,9 @@ func stacks() string {
 }
 
 // newCrewID names ranks that are goroutines as a job.
-func newCrewID() string {
-	var id [16]byte
-	rand.Read(id[:]) // crypto/rand.Read never fails
-	return hex.EncodeToString(id[:])
+func newCrewID() (id string, key boot.Key) {
+	var b [16]byte
+	rand.Read(b[:]) // crypto/rand.Read never fails
+	rand.Read(key[:])
+	return hex.EncodeToString(b[:]), key
 }

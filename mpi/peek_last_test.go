@@ -1,6 +1,7 @@
 package mpi_test
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"github.com/weft-mpi/weft/internal/peek"
@@ -12,7 +13,9 @@ func TestARankLeavesItsLastCounters(t *testing.T) {
 	const rounds, ranks = 50, 3
 	heard := make(chan peek.Result, ranks)
 	var l *peek.Listener
+	var key atomic.Value
 	runningAside(t, ranks, func(w *mpi.World, ready func(), over <-chan struct{}) error {
+		key.Store(mpi.KeyOf(w))
 		ready()
 		<-over
 		for range rounds {
@@ -24,7 +27,7 @@ func TestARankLeavesItsLastCounters(t *testing.T) {
 	}, func() {
 		for job := range socketsHere(t) {
 			var err error
-			if l, err = peek.Listen(job, func(r peek.Result) { heard <- r }); err != nil {
+			if l, err = peek.Listen(key.Load().([32]byte), job, func(r peek.Result) { heard <- r }); err != nil {
 				t.Fatal(err)
 			}
 		}

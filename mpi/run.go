@@ -160,7 +160,8 @@ func ranksOf(call string, n int, o options) ([]*instance, error) {
 		return nil, err
 	}
 	crews.Add(1)
-	g, id := &crew{ended: make(chan struct{})}, newCrewID()
+	g := &crew{ended: make(chan struct{})}
+	g.id, g.key = newCrewID()
 	for i, r := range routes {
 		in := newInstance(r, comm.Config{
 			Rank:     i,
@@ -168,7 +169,7 @@ func ranksOf(call string, n int, o options) ([]*instance, error) {
 			Informed: true, // by bury
 		}, o)
 		in.crew = g
-		in.listen(o, id, nil)
+		in.listen(o, g.id, g.key, nil)
 		g.ranks = append(g.ranks, in)
 	}
 	return g.ranks, nil

@@ -65,7 +65,7 @@ func launch(s *settings, stdout, stderr io.Writer) error {
 		return err
 	}
 	if counters != nil {
-		l.Begun = func(id string) { counters.Begun(id, l.N) }
+		l.Begun = func(id string, key boot.Key) { counters.Begun(id, key, l.N) }
 	}
 	err = l.Run(ctx)
 	counters.Close() // it has no file that could fail

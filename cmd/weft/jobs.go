@@ -18,7 +18,8 @@ import (
 // running is a job of this user with ranks on this host.
 type running struct {
 	id    string
-	ranks []peek.Name
+	uid   uint32
+	ranks []peek.Name // of that user: others may take similar names
 	peek.About
 	pids []int // of the ranks and their launchers
 }
@@ -42,11 +43,11 @@ func jobs(ctx context.Context) (list []running, err error) {
 		if errors.As(r.Err, &other) || r.PID == 0 {
 			continue
 		}
-		last := len(list) - 1
-		if last < 0 || list[last].id != r.Name.Job {
-			list, last = append(list, running{id: r.Name.Job}), last+1
+		at := slices.IndexFunc(list, func(j running) bool { return j.id == r.Name.Job && j.uid == r.UID })
+		if at < 0 {
+			list, at = append(list, running{id: r.Name.Job, uid: r.UID}), len(list)
 		}
-		j := &list[last]
+		j := &list[at]
 		j.ranks = append(j.ranks, r.Name)
 		if j.pids = append(j.pids, r.PID); r.Err != nil {
 			continue
@@ -123,7 +124,9 @@ func (j *running) states(ctx context.Context, wait time.Duration) *hang.Job {
 	first := j.state(ctx, j.ranks, "pending", wait)
 	var names []peek.Name
 	for _, r := range first.Ranks {
-		names = append(names, peek.Name{Job: j.id, Rank: r.Rank})
+		if at := j.find(r.Rank); at >= 0 {
+			names = append(names, j.ranks[at])
+		}
 	}
 	second := j.state(ctx, names, "settled", wait)
 	second.Silent = append(second.Silent, first.Silent...)
@@ -150,7 +153,7 @@ func (j *running) state(ctx context.Context, names []peek.Name, ask string, wait
 // absent adds the ranks that do not listen here.
 func (j *running) absent(all *hang.Job) {
 	for rank := range j.Size {
-		if slices.Contains(j.ranks, peek.Name{Job: j.id, Rank: rank}) {
+		if j.find(rank) >= 0 {
 			continue
 		}
 		why := "on another host: run weft stacks there too"
@@ -159,6 +162,11 @@ func (j *running) absent(all *hang.Job) {
 		}
 		all.Silent = append(all.Silent, hang.Silent{Rank: rank, Why: why})
 	}
+}
+
+// find returns the place of a rank among those that listen, or -1.
+func (j *running) find(rank int) int {
+	return slices.IndexFunc(j.ranks, func(n peek.Name) bool { return n.Rank == rank })
 }
 
 // silence is why a rank has not told its state.

@@ -97,7 +97,7 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := boot.WithSignals(context.Background())
 	defer stop()
 	if counters != nil {
-		l.Begun = func(id string) { counters.Begun(id, l.N) }
+		l.Begun = func(id string, key boot.Key) { counters.Begun(id, key, l.N) }
 	}
 	err = l.Run(ctx)
 	return finish(errors.Join(err, counters.Close()), stderr)

@@ -70,7 +70,7 @@ func (d *Domain) listen() error {
 	}
 	d.self = &greet.Self{Magic: [8]byte([]byte("wefttcp2")), Version: protocolVersion,
 		Rank: uint32(d.cfg.Rank), Size: uint32(d.cfg.Size), Job: d.cfg.Job, Key: greet.Key(d.cfg.Key)}
-	d.tag, d.gate = greet.TagOf(d.cfg.Job), d.self.NewGate(d.token)
+	d.tag, d.gate = d.self.Tag(), d.self.NewGate(d.token)
 	d.guard = greet.NewDoors("tcp", d.cfg.Log, d.vet)
 	a := card{Version: protocolVersion, Rank: d.self.Rank}
 	if d.self.Key == (greet.Key{}) {

@@ -1,12 +1,10 @@
 package tcp
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/libp2p/go-reuseport"
@@ -14,14 +12,16 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/internal/greet"
+	"github.com/weft-mpi/weft/internal/strangers"
 )
 
 // With WEFT_TCP_PORT all ranks of a host listen at one port (SO_REUSEPORT), and the
 // kernel gives a connection to any of them. The opening names the job and the rank
 // that it calls. A rank that accepts what is another's passes the socket on, with
-// the opening that it has read, over the other's Unix socket, whose name in the
-// abstract namespace has the job and the rank. So two jobs of a user may share a
-// port too. Each rank judges the openings that call it, whoever accepted them, and
+// the opening that it has read, over the other's Unix socket in the abstract namespace.
+// Its name is made of what the opening names, the tag of the job and the rank, and gives
+// neither away, so that nobody else can take the name first. So two jobs of a user may
+// share a port too. Each rank judges the openings that call it, whoever accepted them, and
 // the one that passes on first judges those of its own job.
 //
 // A connection may be given to a rank that is stopped, or has just ended. Its dialer
@@ -44,8 +44,8 @@ func (d *Domain) listenAt(o door) (net.Listener, error) {
 const passTime = time.Second
 
 // siblingName is the name of a rank's Unix socket.
-func siblingName(job greet.Tag, rank uint32) *net.UnixAddr {
-	return &net.UnixAddr{Net: "unixpacket", Name: "@weft-tcp/" + hex.EncodeToString(job[:]) + "/" + strconv.FormatUint(uint64(rank), 10)}
+func siblingName(job greet.Tag, rank uint32) string {
+	return "@weft-tcp/" + strangers.Name(job[:], fmt.Sprintf("rank %d", rank))
 }
 
 // listenToSiblings makes the rank reachable for those that share its port.
@@ -53,10 +53,13 @@ func (d *Domain) listenToSiblings() error {
 	if d.set.port == 0 {
 		return nil
 	}
-	l, err := net.ListenUnix("unixpacket", siblingName(d.tag, d.self.Rank))
+	l, err := strangers.Listen("unixpacket", siblingName(d.tag, d.self.Rank))
 	if err != nil {
-		return &fabric.Error{Op: "share a port with the ranks of this host", Err: err,
-			Remedy: "another process is this rank of this job already"}
+		e := &fabric.Error{Op: "share a port with the ranks of this host", Err: err}
+		if _, others := errors.AsType[*strangers.TakenError](err); !others {
+			e.Remedy = "another process is this rank of this job already"
+		}
+		return e
 	}
 	d.listeners = append(d.listeners, siblings{l})
 	return nil
@@ -127,15 +130,7 @@ func receivePassed(via *net.UnixConn) (net.Conn, error) {
 // sameUser returns an error unless the process at the other end is of this user:
 // the kernel lets no other user share a port.
 func sameUser(c *net.UnixConn) error {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var cred *unix.Ucred
-	var cerr error
-	if err = raw.Control(func(fd uintptr) { cred, cerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err == nil {
-		err = cerr
-	}
+	cred, err := strangers.Peer(c)
 	if err == nil && cred.Uid != uint32(os.Geteuid()) {
 		err = fmt.Errorf("a process of user %d says that it shares the port", cred.Uid)
 	}
@@ -182,7 +177,7 @@ func pass(g *greet.Guest, o *greet.Opening) error {
 		return errors.New("a connection is passed on twice")
 	}
 	job, rank := o.To()
-	c, err := net.DialUnix("unixpacket", nil, siblingName(job, rank))
+	c, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Net: "unixpacket", Name: siblingName(job, rank)})
 	if errors.Is(err, unix.ECONNREFUSED) {
 		return greet.ErrAbsent
 	}

@@ -1,8 +1,10 @@
 package tcp
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -168,12 +170,25 @@ func TestARankIsOnlyOnceAtASharedPort(t *testing.T) {
 	}
 }
 
+// Who knows the id of a job, which the names of other sockets have, can't take a name.
+func TestTheNameOfASiblingIsNotThatOfItsJob(t *testing.T) {
+	one := &greet.Self{Job: "job", Key: greet.Key{1}}
+	other := &greet.Self{Job: "job", Key: greet.Key{2}}
+	if siblingName(one.Tag(), 1) == siblingName(other.Tag(), 1) || siblingName(one.Tag(), 1) == siblingName(one.Tag(), 2) {
+		t.Error("it is known without the key")
+	}
+	tag := one.Tag()
+	if name := siblingName(tag, 1); strings.Contains(name, hex.EncodeToString(tag[:])) || len(name) != len("@weft-tcp/")+32 {
+		t.Errorf("%s gives the others away", name)
+	}
+}
+
 // Local processes may connect to the socket of siblings. What they say is nothing
 // to a rank unless it is a connection.
 func TestWhatIsNoConnectionIsNotPassedOn(t *testing.T) {
 	cs := callers(t, 2, shared(t))
 	for _, say := range []string{"", "x", strings.Repeat("x", 72), strings.Repeat("x", 4096)} {
-		c, err := net.DialUnix("unixpacket", nil, siblingName(cs[1].tag, 1))
+		c, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Net: "unixpacket", Name: siblingName(cs[1].tag, 1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,10 +199,22 @@ func TestWhatIsNoConnectionIsNotPassedOn(t *testing.T) {
 	hear(t, cs[0], cs[1])
 }
 
+// opening is what a rank of a job says first.
+func opening(t *testing.T, s *greet.Self, to uint32) []byte {
+	t.Helper()
+	dialer, end := net.Pipe()
+	defer end.Close()
+	go s.Dial(dialer, to, greet.Token{}, nil)
+	o := new(greet.Opening)
+	if err := o.Read(end); err != nil {
+		t.Fatal(err)
+	}
+	return o.Bytes()
+}
+
 // An opening without a cookie is not passed on: the rank that accepts judges it.
 func TestStrangersAreNotPassedOn(t *testing.T) {
 	cs := callers(t, 2, shared(t))
-	s := &greet.Self{Magic: cs[0].self.Magic, Version: cs[0].self.Version, Size: 2, Job: cs[0].self.Job, Key: greet.Key{99}}
 	const n = 20
 	for i := range n {
 		conn, err := net.Dial("tcp", cs[0].doors[0].addr.String())
@@ -195,8 +222,11 @@ func TestStrangersAreNotPassedOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		conn.SetDeadline(time.Now().Add(patienceAtDoors))
-		if _, err := s.Dial(conn, uint32(i%2), greet.Token{}, nil); err == nil || errors.Is(err, greet.ErrAbsent) {
-			t.Errorf("a stranger hears %v", err)
+		o := opening(t, cs[0].self, uint32(i%2))
+		o[len(o)-1] ^= 1
+		conn.Write(o)
+		if b, _ := io.ReadAll(conn); len(b) > 0 {
+			t.Errorf("a stranger hears %x", b)
 		}
 		conn.Close()
 	}

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/weft-mpi/weft/internal/strangers"
 )
 
 // Result is what came of asking one rank.
@@ -22,8 +25,8 @@ type Result struct {
 	Err error // why there is no reply; Reply.Error says why a reply has no body
 }
 
-// Unmarshal decodes the body of the reply into v. The error is that of the rank if there
-// is no body.
+// Unmarshal decodes the body of the reply into v, whose text may be printed (shown.go). The
+// error is that of the rank if there is no body.
 func (r *Result) Unmarshal(v any) error {
 	switch {
 	case r.Err != nil:
@@ -33,7 +36,14 @@ func (r *Result) Unmarshal(v any) error {
 	case r.Busy > 0:
 		return fmt.Errorf("the owner of its loop has not come for %.1f s", r.Busy)
 	}
-	return json.Unmarshal(r.Body, v)
+	body, err := shown(r.Body)
+	if err == nil {
+		err = json.Unmarshal(body, v)
+	}
+	if err != nil {
+		return fmt.Errorf("read the rank's answer: %s", strangers.Line(err.Error()))
+	}
+	return nil
 }
 
 // maxAsked bounds the ranks that are asked at once.
@@ -48,6 +58,8 @@ func Ask(ctx context.Context, names []Name, ask string) []Result { return AskEac
 func AskEach(ctx context.Context, limit time.Duration, names []Name, ask string) []Result {
 	results := make([]Result, len(names))
 	places := make(chan struct{}, maxAsked)
+	var room atomic.Int64
+	room.Store(maxReplies)
 	var wg sync.WaitGroup
 	for i, n := range names {
 		places <- struct{}{}
@@ -60,22 +72,22 @@ func AskEach(ctx context.Context, limit time.Duration, names []Name, ask string)
 			defer cancel()
 			r := &results[i]
 			r.Name = n
-			r.Err = r.ask(ctx, ask)
+			r.Err = r.ask(ctx, ask, &room)
 		})
 	}
 	wg.Wait()
 	return results
 }
 
-// ask asks the rank.
-func (r *Result) ask(ctx context.Context, ask string) error {
+// ask asks the rank, for whose reply there is so much room besides its own limit.
+func (r *Result) ask(ctx context.Context, ask string, room *atomic.Int64) error {
 	conn, err := dial(ctx, r.Name.socket())
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	c := conn.(*net.UnixConn)
-	cred, err := peerOf(c)
+	cred, err := strangers.Peer(c)
 	if err != nil {
 		return err
 	}
@@ -89,7 +101,7 @@ func (r *Result) ask(ctx context.Context, ask string) error {
 		_, err = c.Write(append(line, '\n'))
 	}
 	if err == nil {
-		line, err = readLine(c, maxReply)
+		line, err = readLine(bounded{c, room}, maxReply)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -103,13 +115,18 @@ func (r *Result) ask(ctx context.Context, ask string) error {
 // read takes a reply, if it is that of the rank.
 func (r *Result) read(line []byte) error {
 	if err := json.Unmarshal(line, &r.Reply); err != nil {
-		return fmt.Errorf("ask the rank: its reply is no JSON: %w", err)
+		return fmt.Errorf("ask the rank: its reply is no JSON: %s", strangers.Line(err.Error()))
+	}
+	for _, text := range []*string{&r.About.Job, &r.Fabric, &r.Program, &r.Error} {
+		*text = strangers.Line(*text)
 	}
 	switch {
 	case r.Version != Version:
 		return &VersionError{r.Version}
 	case r.About.Job != r.Name.Job || r.About.Rank != r.Name.Rank:
 		return fmt.Errorf("ask the rank: rank %d of job %s replies", r.About.Rank, r.About.Job)
+	case r.Size > maxRanks:
+		return fmt.Errorf("ask the rank: it says that its job has %d ranks, and %d are the most", r.Size, maxRanks)
 	}
 	return nil
 }

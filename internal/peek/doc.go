@@ -1,7 +1,7 @@
 // Package peek lets commands ask the ranks of a job on this host what they are doing.
 //
-// Each rank listens at an abstract Unix socket whose name has the job and the rank
-// (name.go). A question is one line of JSON, the reply another one, and then the
+// Each rank listens at an abstract Unix socket whose name has the job, the rank, and
+// a tag that only the job knows beforehand (name.go). A question is one line of JSON, the reply another one, and then the
 // connection ends (protocol.go). Either side checks by SO_PEERCRED that the other one is
 // of the same user, or of root. The socket is closed by exec, and goes with its process.
 //

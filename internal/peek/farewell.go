@@ -8,13 +8,20 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/weft-mpi/weft/internal/strangers"
 )
 
 // last names the socket of a job's Listener, in place of a rank's number, and the lane of
 // the last words.
 const last = "last"
 
-func lastSocket(job string) string { return prefix + job + "/" + last }
+// lastRank stands for it where its tag is made.
+const lastRank = -1
+
+func lastSocket(key Key, job string) string {
+	return prefix + job + "/" + last + "/" + key.tag(job, lastRank)
+}
 
 // farewellIn is the time for a rank's last words on their way. They fit into the socket's
 // buffer, so that a listener which is stopped holds up nobody.
@@ -29,13 +36,13 @@ func (s *Server) Farewell() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), farewellIn)
 	defer cancel()
-	conn, err := dial(ctx, lastSocket(s.cfg.Job))
+	conn, err := dial(ctx, lastSocket(s.cfg.Key, s.cfg.Job))
 	if err != nil {
 		return
 	}
 	defer conn.Close()
 	c := conn.(*net.UnixConn)
-	if cred, err := peerOf(c); err != nil || !mayAsk(cred.Uid) {
+	if cred, err := strangers.Peer(c); err != nil || !mayAsk(cred.Uid) {
 		return
 	}
 	r := Reply{Version: Version, About: s.cfg.About}
@@ -55,6 +62,7 @@ const (
 // Listener hears what the ranks of a job say as they leave it.
 type Listener struct {
 	job     string
+	key     Key
 	at      *net.UnixListener
 	each    func(Result)
 	ends    string // the address of the connection that Close makes
@@ -64,15 +72,15 @@ type Listener struct {
 // Listen calls each with the last words of each rank of a job on this host, from several
 // goroutines, until Close. The Result's rank is the one that the words name; whether the
 // job has such a rank is for each to check.
-func Listen(job string, each func(Result)) (*Listener, error) {
-	if !(Name{Job: job}).valid() {
+func Listen(key Key, job string, each func(Result)) (*Listener, error) {
+	if !NameOf(key, job, 0).valid() {
 		return nil, fmt.Errorf("listen for the ranks of job %q: this makes no name of a socket", job)
 	}
-	at, err := net.ListenUnix("unix", &net.UnixAddr{Name: lastSocket(job), Net: "unix"})
+	at, err := strangers.Listen("unix", lastSocket(key, job))
 	if err != nil {
 		return nil, fmt.Errorf("listen for the ranks' last words: %w", err)
 	}
-	l := &Listener{job: job, at: at, each: each, ends: lastSocket(job) + endSuffix}
+	l := &Listener{job: job, key: key, at: at, each: each, ends: lastSocket(key, job) + endSuffix}
 	l.hearing.Go(l.accept)
 	return l, nil
 }
@@ -103,7 +111,7 @@ func (l *Listener) accept() {
 
 // hear reads the words of one rank. Strangers, and what is none, are passed over.
 func (l *Listener) hear(c *net.UnixConn) {
-	cred, err := peerOf(c)
+	cred, err := strangers.Peer(c)
 	if err != nil || !mayAsk(cred.Uid) { // unasked, root believes no other user
 		return
 	}
@@ -116,7 +124,7 @@ func (l *Listener) hear(c *net.UnixConn) {
 	if json.Unmarshal(line, &who) != nil {
 		return
 	}
-	r := Result{Name: Name{l.job, who.Rank}, PID: int(cred.Pid), UID: cred.Uid}
+	r := Result{Name: NameOf(l.key, l.job, who.Rank), PID: int(cred.Pid), UID: cred.Uid}
 	if r.Name.valid() && r.read(line) == nil {
 		l.each(r)
 	}
@@ -132,7 +140,7 @@ func (l *Listener) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), farewellIn)
 	defer cancel()
 	d := net.Dialer{LocalAddr: &net.UnixAddr{Name: l.ends, Net: "unix"}}
-	if c, err := d.DialContext(ctx, "unix", lastSocket(l.job)); err != nil {
+	if c, err := d.DialContext(ctx, "unix", lastSocket(l.key, l.job)); err != nil {
 		l.at.Close() // it accepts no more in any case
 	} else {
 		defer c.Close()

@@ -18,7 +18,7 @@ func hear(t *testing.T, job string) (heard func() []Result) {
 	t.Helper()
 	var mu sync.Mutex
 	var all []Result
-	l, err := Listen(job, func(r Result) {
+	l, err := Listen(Key{}, job, func(r Result) {
 		mu.Lock()
 		defer mu.Unlock()
 		all = append(all, r)
@@ -59,7 +59,7 @@ func TestLastWordsAreHeard(t *testing.T) {
 	}
 	for i, r := range got {
 		n := 0
-		if err := r.Unmarshal(&n); err != nil || n != i*i || r.Name != (Name{job, i}) || r.PID != os.Getpid() {
+		if err := r.Unmarshal(&n); err != nil || n != i*i || r.Name != (NameOf(Key{}, job, i)) || r.PID != os.Getpid() {
 			t.Errorf("rank %d: %v, %+v", i, err, r)
 		}
 	}
@@ -81,11 +81,11 @@ func TestWithoutAListenerNothingIsGiven(t *testing.T) {
 	if got := heard(); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}
-	if _, err := Listen("no job", nil); err == nil {
+	if _, err := Listen(Key{}, "no job", nil); err == nil {
 		t.Error("a name that is none is taken")
 	}
 	defer hear(t, job)()
-	if _, err := Listen(job, nil); err == nil {
+	if _, err := Listen(Key{}, job, nil); err == nil {
 		t.Error("two listen")
 	}
 }
@@ -108,7 +108,7 @@ func TestNonsenseIsNotHeard(t *testing.T) {
 	for _, text := range []string{"", "\n", "{\n", "7\n", `{"weft":9,"job":"JOB","rank":3}` + "\n", `{"weft":1,"job":"JOB","rank":-1}` + "\n",
 		`{"weft":1,"job":"abcd","rank":3}` + "\n", `{"weft":1,"job":"JOB","rank":3}`, `{"weft":1,"job":"JOB","rank":"3"}` + "\n",
 		strings.Repeat(" ", maxLast) + `{"weft":1,"job":"JOB","rank":3}` + "\n", `{"weft":1,"job":"JOB","rank":5,"body":7}` + "\nmore"} {
-		c, err := net.Dial("unix", lastSocket(job))
+		c, err := net.Dial("unix", lastSocket(Key{}, job))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestNonsenseIsNotHeard(t *testing.T) {
 // A listener that is stopped holds up no rank for long: the words fit into its buffer.
 func TestAListenerThatDoesNotReadIsNotWaitedFor(t *testing.T) {
 	job := jobOf(t)
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: lastSocket(job), Net: "unix"})
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: lastSocket(Key{}, job), Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestEachRankHasItsOwnTimeLimit(t *testing.T) {
 			cfg.Answers["one"] = give(7)
 		}
 		serve(t, cfg)
-		names = append(names, Name{job, i})
+		names = append(names, NameOf(Key{}, job, i))
 	}
 	for try := 1; ; try++ { // the limit of the rank that replies is as short
 		all := AskEach(within(t), 100*time.Millisecond, names, "one")

@@ -54,7 +54,7 @@ func TestAllRanksOfAJobAreFoundAndReply(t *testing.T) {
 			"panic":  {Give: func() (any, error) { panic("at once") }},
 			"number": {Give: func() (any, error) { return func() {}, nil }},
 		}})
-		names = append(names, Name{job, i})
+		names = append(names, NameOf(Key{}, job, i))
 	}
 	all, err := List()
 	if err != nil {
@@ -90,7 +90,7 @@ func TestAnAnswerThatTakesLongIsNotWaitedFor(t *testing.T) {
 		"slow":  {Patience: 10 * time.Millisecond, Give: func() (any, error) { begun <- struct{}{}; <-come; return 7, nil }},
 		"quick": {Patience: patience, Give: func() (any, error) { return 8, nil }},
 	}, Behind: func() time.Duration { return 0 }})
-	ask := func(what string) Result { return Ask(within(t), []Name{{job, 0}}, what)[0] }
+	ask := func(what string) Result { return Ask(within(t), []Name{NameOf(Key{}, job, 0)}, what)[0] }
 	first := ask("slow")
 	<-begun
 	second := ask("slow")
@@ -117,7 +117,7 @@ func TestABusyRankSaysSinceWhenItIs(t *testing.T) {
 	job, come := jobOf(t), make(chan struct{})
 	serve(t, Config{About: About{Job: job}, Behind: func() time.Duration { return time.Hour },
 		Answers: map[string]Answer{"slow": {Patience: time.Millisecond, Give: func() (any, error) { <-come; return 7, nil }}}})
-	if r := Ask(within(t), []Name{{job, 0}}, "slow")[0]; r.Busy != 3600 {
+	if r := Ask(within(t), []Name{NameOf(Key{}, job, 0)}, "slow")[0]; r.Busy != 3600 {
 		t.Errorf("%+v", r)
 	}
 	close(come)
@@ -128,7 +128,7 @@ func TestCloseWaitsForNoAnswerAndFreesTheName(t *testing.T) {
 	cfg := Config{About: About{Job: job}, Answers: map[string]Answer{
 		"slow": {Patience: 10 * time.Millisecond, Give: func() (any, error) { close(begun); <-come; return 7, nil }}}}
 	s := serve(t, cfg)
-	silent, err := net.Dial("unix", Name{job, 0}.socket())
+	silent, err := net.Dial("unix", NameOf(Key{}, job, 0).socket())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,14 +142,14 @@ func TestCloseWaitsForNoAnswerAndFreesTheName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go Ask(within(t), []Name{{job, 0}}, "slow")
+	go Ask(within(t), []Name{NameOf(Key{}, job, 0)}, "slow")
 	<-begun
 	s.Close()
 	s.Close()
 	if _, err := silent.Read(make([]byte, 1)); err == nil {
 		t.Error("a connection outlives Close")
 	}
-	if r := Ask(within(t), []Name{{job, 0}}, "slow")[0]; !errors.Is(r.Err, syscall.ECONNREFUSED) {
+	if r := Ask(within(t), []Name{NameOf(Key{}, job, 0)}, "slow")[0]; !errors.Is(r.Err, syscall.ECONNREFUSED) {
 		t.Errorf("behind Close: %v", r.Err)
 	}
 	serve(t, Config{About: About{Job: job}})
@@ -171,7 +171,7 @@ func TestWhatIsNoQuestionIsRefused(t *testing.T) {
 		`{"weft":1,"ask":"two"}` + "\nmore": "there is no question",
 		strings.Repeat("x", maxQuestion+1):  "",
 	} {
-		c, err := net.Dial("unix", Name{job, 0}.socket())
+		c, err := net.Dial("unix", NameOf(Key{}, job, 0).socket())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,16 +187,19 @@ func TestWhatIsNoQuestionIsRefused(t *testing.T) {
 // A rank that says what it may not is not believed.
 func TestARepliesLimitsAreChecked(t *testing.T) {
 	for reply, want := range map[string]string{
-		`{"weft":9,"job":"JOB","rank":3}` + "\n":           "version 9",
-		`{"weft":1,"job":"JOB","rank":4}` + "\n":           "rank 4 of job",
-		`{"weft":1,"job":"abcd","rank":3}` + "\n":          "rank 3 of job abcd",
-		`{"weft":1,"job":"JOB","rank":3}`:                  "unexpected EOF",
-		"no JSON\n":                                        "no JSON",
-		strings.Repeat(" ", maxReply) + "{\"weft\":1}\n":   "too long",
-		`{"weft":1,"job":"JOB","rank":3,"body":5}` + "\n":  "",
-		`{"weft":1,"job":"JOB","rank":3,"later":5}` + "\n": "unexpected end of JSON",
+		`{"weft":9,"job":"JOB","rank":3}` + "\n":                 "version 9",
+		`{"weft":1,"job":"JOB","rank":4}` + "\n":                 "rank 4 of job",
+		`{"weft":1,"job":"abcd","rank":3}` + "\n":                "rank 3 of job abcd",
+		`{"weft":1,"job":"\u009bx","rank":3}` + "\n":             `rank 3 of job \u009bx`,
+		`{"weft":1,"job":"JOB","rank":3,"size":9999999}` + "\n":  "9999999 ranks",
+		`{"weft":1,"job":"JOB","rank":3,"error":"\n=> "}` + "\n": `\n=> `,
+		`{"weft":1,"job":"JOB","rank":3}`:                        "unexpected EOF",
+		"no JSON\n":                                              "no JSON",
+		strings.Repeat(" ", maxReply) + "{\"weft\":1}\n":         "too long",
+		`{"weft":1,"job":"JOB","rank":3,"body":5}` + "\n":        "",
+		`{"weft":1,"job":"JOB","rank":3,"later":5}` + "\n":       "there is none",
 	} {
-		name := Name{jobOf(t), 3}
+		name := NameOf(Key{}, jobOf(t), 3)
 		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: name.socket(), Net: "unix"})
 		if err != nil {
 			t.Fatal(err)
@@ -219,7 +222,7 @@ func TestARepliesLimitsAreChecked(t *testing.T) {
 }
 
 func TestASilentRankIsNotWaitedForBeyondTheContext(t *testing.T) {
-	name := Name{jobOf(t), 0}
+	name := NameOf(Key{}, jobOf(t), 0)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: name.socket(), Net: "unix"})
 	if err != nil {
 		t.Fatal(err)

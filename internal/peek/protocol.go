@@ -7,9 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
-	"syscall"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,10 +16,13 @@ import (
 // error that has theirs.
 const Version = 1
 
-// Limits of a question and a reply in bytes, and of the time for either on its way.
+// Limits of a question, a reply, and all replies to one question in bytes, of a job, and of
+// the time for a question or a reply on its way.
 const (
 	maxQuestion = 4 << 10
 	maxReply    = 32 << 20
+	maxReplies  = 512 << 20
+	maxRanks    = 1 << 20
 	questionIn  = 5 * time.Second
 	replyIn     = 10 * time.Second
 )
@@ -73,6 +75,23 @@ func (e *UserError) Error() string {
 // errTooLong is the error of a line beyond its limit.
 var errTooLong = errors.New("the line is too long")
 
+// bounded is a connection that takes its share of room for several.
+type bounded struct {
+	io.Reader
+	room *atomic.Int64
+}
+
+func (b bounded) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.room.Add(-int64(n)) < 0 {
+		return 0, errTooMuch
+	}
+	return n, err
+}
+
+// errTooMuch is the error of replies that are beyond their limit together.
+var errTooMuch = fmt.Errorf("the replies of all ranks have more than %d MB", maxReplies>>20)
+
 // readLine reads a line of at most most bytes.
 func readLine(r io.Reader, most int) ([]byte, error) {
 	in := bufio.NewReader(io.LimitReader(r, int64(most)+1))
@@ -86,19 +105,6 @@ func readLine(r io.Reader, most int) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(line, []byte{'\n'}), nil
-}
-
-// peerOf returns the credentials of the process at the other end: those at connect, or
-// at listen.
-func peerOf(c *net.UnixConn) (cred *syscall.Ucred, err error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	failed := raw.Control(func(fd uintptr) {
-		cred, err = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
-	})
-	return cred, errors.Join(err, failed)
 }
 
 // mayAsk reports whether a process of a user may ask a rank of the user here.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/weft-mpi/weft/internal/strangers"
 )
 
 // Answer is what a rank answers to one question.
@@ -25,6 +27,7 @@ type Answer struct {
 // Config is what a Server says and answers.
 type Config struct {
 	About
+	Key     Key
 	Answers map[string]Answer
 	// Last is what the rank says as it leaves its job (Farewell). It may be empty.
 	Last Answer
@@ -59,13 +62,13 @@ type lane struct {
 // Serve begins to reply for a rank. PID, Parent, Program and Started of About are filled
 // in. The error is that of the socket. Local.
 func Serve(cfg Config) (*Server, error) {
-	name := Name{cfg.Job, cfg.Rank}
+	name := NameOf(cfg.Key, cfg.Job, cfg.Rank)
 	if !name.valid() {
 		return nil, fmt.Errorf("listen for questions about rank %d of job %q: this makes no name of a socket", cfg.Rank, cfg.Job)
 	}
 	cfg.PID, cfg.Parent, cfg.Started = os.Getpid(), os.Getppid(), time.Now()
 	cfg.Program = cut(strings.Join(os.Args, " "), 200)
-	at, err := net.ListenUnix("unix", &net.UnixAddr{Name: name.socket(), Net: "unix"})
+	at, err := strangers.Listen("unix", name.socket())
 	if err != nil {
 		return nil, fmt.Errorf("listen for questions about the rank: %w", err)
 	}
@@ -156,7 +159,7 @@ func (s *Server) done(c *net.UnixConn) {
 
 // serve replies to one question. A stranger is told nothing.
 func (s *Server) serve(c *net.UnixConn) {
-	cred, err := peerOf(c)
+	cred, err := strangers.Peer(c)
 	if err != nil || !mayAsk(cred.Uid) {
 		return
 	}

@@ -17,7 +17,7 @@ const beVar = "TEST_OF_PEEK_BE"
 
 func TestMain(m *testing.M) {
 	if job := os.Getenv(beVar); job != "" {
-		os.Exit(stranger(Name{job, 0}))
+		os.Exit(stranger(NameOf(Key{}, job, 0)))
 	}
 	os.Exit(m.Run())
 }
@@ -37,7 +37,7 @@ func stranger(n Name) int {
 	if got, _ := io.ReadAll(c); len(got) > 0 {
 		return 3
 	}
-	if c, err = net.Dial("unix", lastSocket(n.Job)); err != nil {
+	if c, err = net.Dial("unix", lastSocket(Key{}, n.Job)); err != nil {
 		return 4
 	}
 	io.WriteString(c, `{"weft":1,"job":"`+n.Job+`","rank":0,"body":1}`+"\n")
@@ -81,7 +81,7 @@ func TestAnotherUserIsToldNothing(t *testing.T) {
 	if all := heard(); len(all) > 0 {
 		t.Errorf("another user's words are heard: %+v", all)
 	}
-	if r := Ask(within(t), []Name{{job, 0}}, "one")[0]; r.Unmarshal(new(int)) != nil {
+	if r := Ask(within(t), []Name{NameOf(Key{}, job, 0)}, "one")[0]; r.Unmarshal(new(int)) != nil {
 		t.Errorf("%+v", r)
 	}
 }

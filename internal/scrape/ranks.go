@@ -40,12 +40,12 @@ type rank struct {
 }
 
 // begin names the ranks.
-func (r *ranks) begin(id string, n int) {
+func (r *ranks) begin(id string, key peek.Key, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rank = make([]rank, n)
 	for i := range n {
-		r.names = append(r.names, peek.Name{Job: id, Rank: i})
+		r.names = append(r.names, peek.NameOf(key, id, i))
 	}
 }
 

@@ -144,7 +144,7 @@ func TestTheRanksOfAJobAreShown(t *testing.T) {
 	if page := c.page(t); has(page, []string{"weft_ranks 0"}, []string{"weft_up"}) != "" {
 		t.Errorf("before the job: %s", page)
 	}
-	c.Begun(job, 3)
+	c.Begun(job, peek.Key{}, 3)
 	c.becomes(t, []string{`weft_up{rank="0"} 0`, `weft_up{rank="2"} 0`, "weft_ranks 3"}, []string{"weft_messages_total"})
 	for rank := range 2 {
 		s := counts(uint64(10+rank), 3, 4)
@@ -160,7 +160,7 @@ func TestARankThatHasLeftKeepsItsCounters(t *testing.T) {
 	for _, told := range []bool{true, false} {
 		t.Run(fmt.Sprintf("with last words %t", told), func(t *testing.T) {
 			c, job := show(t), newJob()
-			c.Begun(job, 1)
+			c.Begun(job, peek.Key{}, 1)
 			s := listen(t, job, 0, say(counts(10, 3, 4)), say(counts(12, 0, 6)))
 			c.becomes(t, []string{`weft_up{rank="0"} 1`, `weft_messages_total{rank="0"} 10`, `weft_posted_receives{rank="0"} 3`}, nil)
 			n, most := 10, 4
@@ -188,7 +188,7 @@ func TestWhatIsShownOfARank(t *testing.T) {
 		return &peek.Result{Reply: peek.Reply{Body: b}}
 	}
 	r := ranks{warn: func(err error) { t.Error(err) }}
-	r.begin(newJob(), 1) // nobody listens
+	r.begin(newJob(), peek.Key{}, 1) // nobody listens
 	for _, step := range []struct {
 		what string
 		does func() progress.Snapshot
@@ -237,7 +237,7 @@ func TestUpIsThatOfTheReply(t *testing.T) {
 		{"nonsense", peek.Result{Reply: peek.Reply{Body: body("x")}}, false},
 	} {
 		r := ranks{warn: func(error) {}}
-		r.begin(newJob(), 1)
+		r.begin(newJob(), peek.Key{}, 1)
 		if up := r.take(0, &c.r); up != c.up {
 			t.Errorf("%s: up is %t", c.name, up)
 		}
@@ -254,7 +254,7 @@ func TestLastWordsAreNotUndoneByAnOlderReply(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	c.ranks.begin(job, 1)
+	c.ranks.begin(job, peek.Key{}, 1)
 	told := make(chan map[int]progress.Snapshot)
 	go func() { told <- c.ranks.snapshots() }()
 	<-asked
@@ -275,7 +275,7 @@ func TestLastWordsAreNotUndoneByAnOlderReply(t *testing.T) {
 func TestAStuckRankHoldsUpNobody(t *testing.T) {
 	c, job, free := show(t), newJob(), make(chan struct{})
 	defer close(free)
-	c.Begun(job, 3)
+	c.Begun(job, peek.Key{}, 3)
 	listen(t, job, 0, say(counts(10, 0, 0)), say(counts(10, 0, 0)))
 	stuck := make(chan struct{})
 	listen(t, job, 1, func() (any, error) {
@@ -309,7 +309,7 @@ func TestNonsenseOfARankIsNotShown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, job := show(t), newJob()
 			listen(t, job, 0, say(counts(10, 0, 0)), say(counts(10, 0, 0)))
-			c.Begun(job, 2)
+			c.Begun(job, peek.Key{}, 2)
 			c.becomes(t, []string{`weft_up{rank="0"} 1`, `weft_up{rank="1"} 0`}, nil)
 			listen(t, job, 1, nonsense, nonsense)
 			for !strings.Contains(c.said(), "test: the counters of rank 1 are not shown: ") {
@@ -339,7 +339,7 @@ func TestTheFileHasTheCountersOfTheEnd(t *testing.T) {
 	if text := read(); !strings.Contains(text, "\nweft_ranks 0\n") {
 		t.Errorf("at the start: %s", text)
 	}
-	c.Begun(job, 2)
+	c.Begun(job, peek.Key{}, 2)
 	var all []*peek.Server
 	for rank := range 2 {
 		all = append(all, listen(t, job, rank, say(counts(1, 1, 1)), say(counts(uint64(20+rank), 1, 1))))
@@ -365,7 +365,7 @@ func TestTheFileHasTheCountersOfTheEnd(t *testing.T) {
 func TestCloseEndsTheServer(t *testing.T) {
 	c, job := show(t), newJob()
 	listen(t, job, 0, say(counts(1, 0, 0)), say(counts(1, 0, 0)))
-	c.Begun(job, 2)
+	c.Begun(job, peek.Key{}, 2)
 	c.becomes(t, []string{`weft_up{rank="0"} 1`}, nil)
 	if err := c.Close(); err != nil {
 		t.Error(err)

@@ -63,10 +63,10 @@ func Start(cfg Config) (*Server, error) {
 func (s *Server) warn(err error) { fmt.Fprintf(s.cfg.Messages, "%s: %v\n", s.cfg.Command, err) }
 
 // Begun names the job, of n ranks: see boot.Launch. It is called once at most.
-func (s *Server) Begun(id string, n int) {
-	s.ranks.begin(id, n)
+func (s *Server) Begun(id string, key [32]byte, n int) {
+	s.ranks.begin(id, key, n)
 	var err error
-	if s.hears, err = peek.Listen(id, s.ranks.leave); err != nil {
+	if s.hears, err = peek.Listen(key, id, s.ranks.leave); err != nil {
 		s.warn(err)
 	}
 	if s.cfg.File != "" {

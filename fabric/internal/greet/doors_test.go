@@ -37,7 +37,7 @@ func TestAGateTakesTheOpeningsOfItsJob(t *testing.T) {
 	}{
 		"nothing is changed": {func(*Self) {}, token, -1, nil},
 		"another token":      {func(*Self) {}, NewToken(), -1, errNoCookie},
-		"a key":              {func(s *Self) { s.Key[0]++ }, token, -1, errNoCookie},
+		"another key":        {func(s *Self) { s.Key[0]++ }, token, -1, errOtherJob},
 		"another job":        {func(s *Self) { s.Job = "other" }, token, -1, errOtherJob},
 		"another version":    {func(s *Self) { s.Version++ }, token, -1, errOtherVersion},
 		"another transport":  {func(s *Self) { s.Magic[0]++ }, token, -1, errNoOpening},
@@ -87,7 +87,7 @@ func TestAnOpeningNamesWhomItCalls(t *testing.T) {
 	s := self(0)
 	s.Size = 3
 	token := NewToken()
-	if job, to := opening(t, s, 2, token).To(); job != TagOf("job") || to != 2 {
+	if job, to := opening(t, s, 2, token).To(); job != s.Tag() || to != 2 {
 		t.Errorf("it calls rank %d of %x", to, job)
 	}
 	answers := self(1)

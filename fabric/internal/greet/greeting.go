@@ -36,13 +36,15 @@ type Self struct {
 	Key Key
 }
 
-// Tag stands for a job's name in an opening.
+// Tag stands for a job in an opening. Where the job has a key, nobody else can tell the
+// tag from the job's name.
 type Tag [16]byte
 
-// TagOf returns the tag of a job.
-func TagOf(job string) Tag {
-	sum := sha256.Sum256([]byte(job))
-	return Tag(sum[:])
+// Tag returns the tag of the rank's job.
+func (s *Self) Tag() Tag {
+	m := hmac.New(sha256.New, s.Key[:])
+	m.Write([]byte("tag of " + s.Job))
+	return Tag(m.Sum(nil))
 }
 
 // An opening is the dialer's greeting:
@@ -128,7 +130,7 @@ func (s *Self) greeting() []byte {
 func (s *Self) opening(peer uint32, token Token) []byte {
 	b := s.begin(make([]byte, 0, openingSize))
 	b = binary.LittleEndian.AppendUint32(b, peer)
-	tag := TagOf(s.Job)
+	tag := s.Tag()
 	b = append(append(b, tag[:]...), nonce()...)
 	m := hmac.New(sha256.New, s.secret(&token))
 	m.Write(b)
@@ -170,7 +172,7 @@ type Gate struct {
 
 // NewGate returns a rank's Gate.
 func (s *Self) NewGate(token Token) *Gate {
-	return &Gate{self: s, tag: TagOf(s.Job), mac: hmac.New(sha256.New, s.secret(&token))}
+	return &Gate{self: s, tag: s.Tag(), mac: hmac.New(sha256.New, s.secret(&token))}
 }
 
 // Check returns nil if whoever made the opening knows the secret, and calls the
