@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/weft-mpi/weft/internal/strangers"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -29,7 +29,6 @@ const (
 	maxEncoded  = 1 << 20 // bytes
 	maxFamilies = 256
 	maxRows     = 1024 // of all families
-	maxText     = 1024 // bytes of a help, a label or its value
 )
 
 // ownNames are those of families that a rank does not have.
@@ -51,7 +50,7 @@ func (r *Reader) Read(b []byte) (s progress.Snapshot, err error) {
 		return s, fmt.Errorf("read the counters of a rank: %d bytes are too many: a snapshot has at most %d", len(b), maxEncoded)
 	}
 	if err := json.Unmarshal(b, &s); err != nil {
-		return progress.Snapshot{}, fmt.Errorf("read the counters of a rank: %w", err)
+		return progress.Snapshot{}, fmt.Errorf("read the counters of a rank: %s", strangers.Line(err.Error()))
 	}
 	if err := r.check(&s); err != nil {
 		return progress.Snapshot{}, fmt.Errorf("read the counters of a rank: %w: all ranks, and this command, have to be of one build", err)
@@ -129,6 +128,5 @@ func define(f *progress.Family) (d definition, err error) {
 	return d, nil
 }
 
-func goodText(s string) bool {
-	return len(s) <= maxText && utf8.ValidString(s) && !strings.Contains(s, "\x00")
-}
+// goodText reports whether a help or the value of a label is one line, and printable.
+func goodText(s string) bool { return strangers.Line(s) == s }

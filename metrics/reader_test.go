@@ -66,6 +66,8 @@ func TestWhatCanNotBeShownIsRefused(t *testing.T) {
 		family("weft_build_info", oneRow):                                                                          "no name of a family",
 		family("weft_a_total", `"Rows":[]`):                                                                        "is empty",
 		family("weft_a_total", `"Help":"`+big+`",`+oneRow):                                                         "is no text",
+		family("weft_a_total", `"Labels":["x"],"Rows":[{"Values":["\u001b[2J"]}]`):                                 "label that is no text",
+		family("weft_a_total", `"Rows":[{"Value":1`+strings.Repeat("0", 5000)+`}]`):                                "...",
 		family("weft_a_total", `"Help":"\u0000",`+oneRow):                                                          "is no text",
 		family("weft_a_total", `"Unit":"meters",`+oneRow):                                                          "a unit is bytes or seconds",
 		family("weft_a_total", `"Labels":["x"],`+oneRow):                                                           "1 labels and a count with 0",

@@ -76,7 +76,8 @@ func runStacks(args []string, stdout, stderr io.Writer) int {
 	fmt.Fprintf(&b, "job %s\n", j)
 	describe(&b, all, t.Sentences)
 	for _, pid := range slices.Sorted(maps.Keys(t.Goroutines)) {
-		fmt.Fprintf(&b, "\nprocess %s\n\n%s\n", pid, strings.TrimSpace(t.Goroutines[pid]))
+		// Indented, the text of a process looks like no line of weft's.
+		fmt.Fprintf(&b, "\nprocess %s\n\n  %s\n", pid, strings.ReplaceAll(strings.TrimSpace(t.Goroutines[pid]), "\n", "\n  "))
 	}
 	return max(code, say(stdout, stderr, b.String()))
 }

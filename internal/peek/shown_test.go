@@ -45,9 +45,9 @@ func TestTextOfARankIsPrintable(t *testing.T) {
 
 func TestAllRepliesHaveOneLimitTogether(t *testing.T) {
 	job := jobOf(t)
-	serve(t, Config{About: About{Job: job}, Answers: map[string]Answer{"long": give(strings.Repeat("x", 1<<20))}})
+	serve(t, Config{About: About{Job: job}, Answers: map[string]Answer{"long": give(strings.Repeat("x", 60<<10))}})
 	var room atomic.Int64
-	room.Store(3 << 20)
+	room.Store(150 << 10)
 	for i, want := range []error{nil, nil, errTooMuch, errTooMuch} {
 		r := Result{Name: NameOf(Key{}, job, 0)}
 		if err := r.ask(within(t), "long", &room); !errors.Is(err, want) {
