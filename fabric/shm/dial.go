@@ -87,7 +87,9 @@ func (g *greeter) answered(c *handshake, you *hello, fds []int) {
 	defer closeAll(fds)
 	m, me := g.known(c.peer), &c.hello
 	var err error
+	c.pid, err = trusted(c.fd)
 	switch {
+	case err != nil:
 	case you.already:
 		if m.in == nil {
 			err = errors.New("the peer takes this rank for connected, which it is not")
@@ -105,9 +107,6 @@ func (g *greeter) answered(c *handshake, you *hello, fds []int) {
 	}
 	if err == nil && len(fds) != fdRings {
 		err = errors.New("the peer sent too few descriptors")
-	}
-	if err == nil {
-		c.pid, err = trusted(c.fd)
 	}
 	if err == nil {
 		c.info, err = g.meet(c, you, fds)

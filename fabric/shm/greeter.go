@@ -3,6 +3,7 @@ package shm
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"sync"
 	"syscall"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/strangers"
 )
 
 // greeter makes a domain's connections, each by one greeting: a socket that
@@ -24,7 +26,8 @@ type greeter struct {
 	d        *Domain
 	listener int
 	epoll    int
-	file     *os.File // of epoll
+	log      *strangers.Log // what others can cause
+	file     *os.File       // of epoll
 	conn     syscall.RawConn
 	events   [64]unix.EpollEvent
 
@@ -80,7 +83,7 @@ func (g *greeter) known(p fabric.Peer) *acquaintance {
 }
 
 func newGreeter(d *Domain) (*greeter, error) {
-	g := &greeter{d: d, listener: -1, epoll: -1, calls: map[int32]*handshake{}, oob: make([]byte, oobSize), met: make([]*acquaintance, d.cfg.Size)}
+	g := &greeter{d: d, log: strangers.NewLog(d.cfg.Log), listener: -1, epoll: -1, calls: map[int32]*handshake{}, oob: make([]byte, oobSize), met: make([]*acquaintance, d.cfg.Size)}
 	err := g.open()
 	if err != nil {
 		g.close()
@@ -319,7 +322,7 @@ func (g *greeter) accept() {
 			return
 		case errors.Is(err, unix.EINTR), errors.Is(err, unix.ECONNABORTED):
 		default: // out of descriptors, say
-			g.d.cfg.Log.Warn("shm: accept", "err", err)
+			g.log.Tell(slog.LevelWarn, "shm: connections can't be accepted; trying again until they can", "err", err)
 			unix.EpollCtl(g.epoll, unix.EPOLL_CTL_DEL, g.listener, nil)
 			g.deaf = time.Now().Add(acceptPause)
 			g.due(g.deaf)

@@ -3,6 +3,7 @@ package shm
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -132,7 +133,7 @@ func (g *greeter) drop(c *handshake, why error) {
 		}
 	default:
 		if !hasGone(why) {
-			g.d.cfg.Log.Warn("shm: a connection was refused", "err", why)
+			g.log.Tell(slog.LevelWarn, "shm: a connection was refused", "err", why)
 		}
 		if c.settled != nil {
 			g.d.post(event{peer: p, undone: true})
@@ -165,7 +166,8 @@ func (g *greeter) heard(c *handshake) {
 		if c.state == hearing && !c.looked {
 			// A stranger is not listened to at all.
 			if c.pid, err = trusted(c.fd); err != nil {
-				g.drop(c, err)
+				g.log.Tell(slog.LevelWarn, "shm: a process of another user was refused", "err", err)
+				g.end(c)
 				return
 			}
 		}

@@ -3,6 +3,7 @@ package shm
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -43,10 +44,12 @@ func (g *greeter) say(c *handshake, what string, more ...any) {
 		return
 	}
 	c.said = true
+	more = append(more, "since", c.begun.Format(time.TimeOnly))
 	if c.known {
-		more = append(more, "rank", c.peer)
+		g.d.cfg.Log.Warn(what, append(more, "rank", c.peer)...)
+	} else {
+		g.log.Tell(slog.LevelWarn, what, more...)
 	}
-	g.d.cfg.Log.Warn(what, append(more, "since", c.begun.Format(time.TimeOnly))...)
 }
 
 // hasEnded reports whether it is certain that a process has ended.

@@ -313,7 +313,7 @@ func (d *Domain) listen(host string) (err error) {
 	}
 	a := address{Version: protocolVersion, Rank: uint32(d.cfg.Rank), Listen: d.listener.Addr().String(), Token: d.token}
 	d.addr = a.encode()
-	s := &greet.Server{Listener: d.listener, Limit: greet.Limit, Most: greet.Most, Name: "verbs", Log: d.cfg.Log, Greet: d.answer}
+	s := &greet.Server{Listener: d.listener, Limit: greet.Limit, Most: greet.Most(), Name: "verbs", Log: d.cfg.Log, Greet: d.answer}
 	d.wg.Go(func() { s.Serve(d.ctx) })
 	return nil
 }

@@ -7,15 +7,16 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/weft-mpi/weft/internal/strangers"
 )
 
-const (
-	// MostStrange is how many connections may be open that have sent no opening
-	// yet, and StrangeLimit how long each may take for it. A peer sends it with the
-	// connection's first packet.
-	MostStrange  = 64
-	StrangeLimit = 2 * time.Second
-)
+// StrangeLimit is how long a connection may take for its opening. A peer sends it with the
+// connection's first packet.
+const StrangeLimit = 2 * time.Second
+
+// MostStrange is how many connections may be open that have sent no opening yet.
+func MostStrange() int { return strangers.Connections(16, 64) }
 
 // Doors accept connections for a rank, at several addresses. Until a connection has
 // shown an opening that Vet takes, nothing is kept of it but its place among few,
@@ -24,7 +25,7 @@ const (
 // A Doors is made by NewDoors.
 type Doors struct {
 	name string
-	log  *slog.Logger
+	log  *strangers.Log
 	vet  func(*Guest) (greet func() error, err error)
 
 	strangers, known places
@@ -36,7 +37,7 @@ type Doors struct {
 // has Limit, and its place among Most, until it calls Keep. Both are called on a
 // goroutine of the connection, which is closed behind them.
 func NewDoors(name string, log *slog.Logger, vet func(*Guest) (greet func() error, err error)) *Doors {
-	return &Doors{name: name, log: log, vet: vet, strangers: places{most: MostStrange}, known: places{most: Most}}
+	return &Doors{name: name, log: strangers.NewLog(log), vet: vet, strangers: places{most: MostStrange()}, known: places{most: Most()}}
 }
 
 // Refused is how many connections have shown no opening that was taken, or were
@@ -70,7 +71,7 @@ func (d *Doors) receive(ctx context.Context, g *Guest) {
 	defer d.known.leave(g)
 	defer Bound(ctx, g, Limit)()
 	if err := greet(); err != nil && ctx.Err() == nil {
-		d.log.Debug(d.name+": a greeting failed", "from", g.RemoteAddr(), "err", err)
+		d.log.Tell(slog.LevelDebug, d.name+": a greeting failed", "from", g.RemoteAddr(), "err", err)
 	}
 }
 

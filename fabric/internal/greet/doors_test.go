@@ -196,7 +196,7 @@ func TestTheOldestStrangerMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, c := open(t, readByte)
 		var in []net.Conn
-		for range MostStrange + 3 {
+		for range d.strangers.most + 3 {
 			in = append(in, c.call())
 			synctest.Wait()
 		}
@@ -208,14 +208,14 @@ func TestTheOldestStrangerMakesRoom(t *testing.T) {
 		in[len(in)-1].Write([]byte("w"))
 		in[len(in)-2].Write([]byte("x"))
 		synctest.Wait()
-		for range 2 * MostStrange {
+		for range 2 * d.strangers.most {
 			c.call()
 			synctest.Wait()
 		}
 		if hungUp(in[len(in)-1]) {
 			t.Error("who has shown an opening is hung up for strangers")
 		}
-		if n := d.Refused(); n != 3+1+2*MostStrange-2 {
+		if n := d.Refused(); n != uint64(3+1+2*d.strangers.most-2) {
 			t.Errorf("%d are counted as refused", n)
 		}
 	})
@@ -244,7 +244,7 @@ func TestASlowStrangerIsHungUp(t *testing.T) {
 func TestWhatStaysIsNotHungUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, evicted := atomic.Int32{}, atomic.Int32{}
-		_, c := open(t, func(g *Guest) (func() error, error) {
+		d, c := open(t, func(g *Guest) (func() error, error) {
 			b, err := readN(g, 1)
 			return func() error {
 				if b[0] == 'k' && !g.Keep(context.Background()) {
@@ -262,7 +262,7 @@ func TestWhatStaysIsNotHungUp(t *testing.T) {
 		keep.Write([]byte("k"))
 		first.Write([]byte("1"))
 		synctest.Wait()
-		for range Most {
+		for range d.known.most {
 			c.call().Write([]byte("x"))
 			synctest.Wait()
 		}
@@ -270,8 +270,8 @@ func TestWhatStaysIsNotHungUp(t *testing.T) {
 			t.Errorf("one too many that has an opening: %d evicted", evicted.Load())
 		}
 		time.Sleep(2 * Limit)
-		if hungUp(keep) || kept.Load() != Most+2 {
-			t.Errorf("what stays is hung up, or %d were not greeted", Most+2-kept.Load())
+		if hungUp(keep) || int(kept.Load()) != d.known.most+2 {
+			t.Errorf("what stays is hung up, or %d were not greeted", d.known.most+2-int(kept.Load()))
 		}
 		keep.Close()
 	})
@@ -307,4 +307,47 @@ func TestAListenerWithoutDescriptorsRests(t *testing.T) {
 			t.Errorf("%d tries, %d at most; the log: %s", f.tries, most, log.String())
 		}
 	})
+}
+
+// flaky is a listener that fails every other time.
+type flaky struct{ full }
+
+func (f *flaky) Accept() (net.Conn, error) {
+	if f.tries++; f.tries%2 == 1 {
+		return nil, fmt.Errorf("accept: %w", syscall.EMFILE)
+	}
+	return f.crowd.Accept()
+}
+
+// Who takes the descriptors and gives them back does not fill the log.
+func TestFailuresToAcceptAreToldOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		d := NewDoors("test", slog.New(slog.NewTextHandler(&log, nil)), readByte)
+		f := &flaky{full{crowd: newCrowd()}}
+		var wg sync.WaitGroup
+		wg.Go(func() { d.Serve(context.Background(), f) })
+		for range 20 {
+			f.call().Close()
+		}
+		f.Close()
+		wg.Wait()
+		if f.tries < 40 || strings.Count(log.String(), "\n") != 1 {
+			t.Errorf("%d tries; the log: %s", f.tries, log.String())
+		}
+	})
+}
+
+func TestPlacesAreAPartOfTheDescriptors(t *testing.T) {
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was)
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 256, Max: was.Max}); err != nil {
+		t.Fatal(err)
+	}
+	if d := NewDoors("test", slog.New(slog.DiscardHandler), readByte); d.known.most != 64 || d.strangers.most != 16 {
+		t.Errorf("of 256 descriptors %d are for greetings, %d for strangers", d.known.most, d.strangers.most)
+	}
 }

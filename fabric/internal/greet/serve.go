@@ -7,15 +7,17 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/weft-mpi/weft/internal/strangers"
 )
 
-const (
-	// Limit is the time that a greeting may take. The peer's goroutines answer by
-	// themselves, however busy the application is.
-	Limit = 20 * time.Second
-	// Most is how many greetings may be under way at a time.
-	Most = 1024
-)
+// Limit is the time that a greeting may take. The peer's goroutines answer by
+// themselves, however busy the application is.
+const Limit = 20 * time.Second
+
+// Most is how many greetings may be under way at a time: whoever has recorded an opening
+// can say it again. The other descriptors are the job's.
+func Most() int { return strangers.Connections(4, 1024) }
 
 // Server accepts connections and has each greeted.
 type Server struct {
@@ -36,8 +38,8 @@ type Server struct {
 func (s *Server) Serve(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	busy := make(chan struct{}, s.Most)
-	accept(ctx, s.Listener, s.Name, s.Log, func(conn net.Conn) {
+	busy, log := make(chan struct{}, s.Most), strangers.NewLog(s.Log)
+	accept(ctx, s.Listener, s.Name, log, func(conn net.Conn) {
 		select {
 		case busy <- struct{}{}:
 		default:
@@ -50,7 +52,7 @@ func (s *Server) Serve(ctx context.Context) {
 			then, err := s.Greet(conn)
 			<-busy
 			if err != nil && ctx.Err() == nil {
-				s.Log.Debug(s.Name+": a greeting failed", "from", conn.RemoteAddr(), "err", err)
+				log.Tell(slog.LevelDebug, s.Name+": a greeting failed", "from", conn.RemoteAddr(), "err", err)
 			}
 			if then != nil {
 				then()
@@ -63,24 +65,18 @@ func (s *Server) Serve(ctx context.Context) {
 // has no descriptor left, say. The kernel keeps the callers meanwhile.
 const acceptPause = 50 * time.Millisecond
 
-// accept has use called for each connection, until l is closed. A failure is logged
-// once for all that follow it directly.
-func accept(ctx context.Context, l net.Listener, name string, log *slog.Logger, use func(net.Conn)) {
-	failing := false
+// accept has use called for each connection, until l is closed.
+func accept(ctx context.Context, l net.Listener, name string, log *strangers.Log, use func(net.Conn)) {
 	for {
 		conn, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err == nil {
-			failing = false
 			use(conn)
 			continue
 		}
-		if !failing {
-			failing = true
-			log.Warn(name+": connections can't be accepted; trying again until they can", "err", err)
-		}
+		log.Tell(slog.LevelWarn, name+": connections can't be accepted; trying again until they can", "err", err)
 		select {
 		case <-ctx.Done():
 			return
