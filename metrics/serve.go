@@ -3,6 +3,8 @@ package metrics
 import (
 	"context"
 	"fmt"
+	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/weft-mpi/weft/internal/strangers"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -17,7 +20,7 @@ import (
 // returns the address. addr is HOST:PORT; without a host it is the loopback
 // interface's, and port 0 is any that is free. from is called at each scrape, by
 // another goroutine. There is no authentication: who reaches the address reads the
-// counters.
+// counters. A bounded number of connections may be open; one more closes the oldest.
 func Serve(ctx context.Context, addr string, from func() progress.Snapshot) (net.Addr, error) {
 	return serve(ctx, addr, Collector(from, nil))
 }
@@ -47,15 +50,22 @@ func serve(ctx context.Context, addr string, c prometheus.Collector) (net.Addr, 
 	if err != nil {
 		return nil, fmt.Errorf("serve metrics: %w", err)
 	}
+	serveAt(ctx, l, c)
+	return l.Addr(), nil
+}
+
+// serveAt serves until ctx ends, and returns at once.
+func serveAt(ctx context.Context, l net.Listener, c prometheus.Collector) {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(c)
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{MaxRequestsInFlight: 8}))
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, ReadTimeout: wholeTime, WriteTimeout: wholeTime}
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, ReadTimeout: wholeTime, WriteTimeout: wholeTime, IdleTimeout: wholeTime,
+		ErrorLog: log.New(serverLog{strangers.NewLog(slog.Default())}, "", 0)}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		srv.Serve(l) // until Shutdown; a listener that fails ends it, too
+		srv.Serve(&crowd{Listener: l, most: strangers.Connections(16, 64)}) // until Shutdown; a listener that fails ends it, too
 	}()
 	go func() {
 		select {
@@ -68,5 +78,4 @@ func serve(ctx context.Context, addr string, c prometheus.Collector) (net.Addr, 
 			srv.Close()
 		}
 	}()
-	return l.Addr(), nil
 }
