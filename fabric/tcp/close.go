@@ -34,7 +34,7 @@ func (d *Domain) Close() error {
 	d.takeEvents(nil) // connections that nobody has used yet get a Bye, too
 	var all []*leaving
 	for _, e := range d.eps {
-		if e == nil || e.down != nil || e.doomed {
+		if e == nil || e.down != nil || e.doomed || e.news != nil {
 			continue
 		}
 		var first *leaving

@@ -57,6 +57,7 @@ type event struct {
 	use  use
 	mute bool // the peer polls in its own calls only
 	told bool // the peer was asked why it has ended the connections: err, or it has not
+	over bool // the time is over that was left to a peer of whose death there is news
 	fd   int
 	seal *sealed // nil where nothing is encrypted
 	err  error
@@ -340,6 +341,8 @@ func (d *Domain) takeEvents(h fabric.Handler) (n int) {
 		switch {
 		case ev.told:
 			d.told(e, ev.err)
+		case ev.over:
+			d.overdue(e)
 		case e.down != nil:
 			if ev.fd >= 0 {
 				unix.Close(ev.fd)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -144,20 +145,70 @@ func (d *Domain) drain(e *endpoint, h fabric.Handler, max int) (n int, dry bool)
 }
 
 // Lost takes the news of a peer's death. A connection that is made, or that the peer
-// has been welcomed with, may bring what it had sent: its end is the peer's.
+// has been welcomed with, may bring what it had sent: its end is the peer's, and so is
+// its silence, as the network may be cut.
 func (d *Domain) Lost(p fabric.Peer, err error) {
 	if d.closed.Load() || int64(p) >= int64(len(d.eps)) || p == d.cfg.Rank {
 		return
 	}
-	if e := d.endpoint(p); e.down != nil || e.doomed || e.msg != nil {
+	e := d.endpoint(p)
+	if e.down != nil || e.doomed || e.news != nil {
+		return
+	}
+	e.news = err
+	d.look(e)
+	d.await(e)
+	if e.msg != nil {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if l := &d.links[p]; l.dead == nil {
-		l.dead = err
-		d.bemoan(p, l)
+	d.links[p].dead = err
+	d.bemoan(p, &d.links[p])
+}
+
+// await has overdue called when a dead peer has had its time.
+func (d *Domain) await(e *endpoint) {
+	end := time.After(d.set.lostTime)
+	d.wg.Go(func() {
+		select {
+		case <-d.ctx.Done():
+		case <-end:
+			d.post(event{peer: e.peer, fd: -1, over: true})
+		}
+	})
+}
+
+// overdue makes a dead peer one that is to be buried, unless something has come of it in
+// its time, or waits to be read, with more behind it perhaps.
+func (d *Domain) overdue(e *endpoint) {
+	if e.down != nil || e.doomed {
+		return
 	}
+	before := e.came
+	if waits := d.look(e); waits || e.came != before {
+		d.await(e)
+		return
+	}
+	d.lose(e, e.news)
+}
+
+// look notes how much has come of a peer, and reports whether some of it waits to be
+// read, which the next Poll does.
+func (d *Domain) look(e *endpoint) (waits bool) {
+	e.came = 0
+	for _, c := range [...]*conn{e.msg, e.bulk} {
+		if c == nil {
+			continue
+		}
+		if tcpInfo(c.fd, &d.info) {
+			e.came += d.info.Bytes_received
+		}
+		if n, err := unix.IoctlGetInt(c.fd, unix.SIOCINQ); err == nil && n > 0 {
+			d.sweep, waits = true, true
+		}
+	}
+	return waits
 }
 
 // bemoan ends a peer of whose death there is news, unless a connection may bring

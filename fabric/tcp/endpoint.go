@@ -21,6 +21,8 @@ type endpoint struct {
 	dying   error    // why it will be, once its messages have been handed over
 	asked   bool     // for the connection for bulk data
 	doomed  bool     // in Domain.dying
+	news    error    // of its death, from outside
+	came    uint64   // bytes by the last look for more, see overdue
 	asking  asking   // whether the peer has given this rank up
 	rest    int      // doomed: bytes of its messages that the kernel has
 	buried  bool     // its connections are closed, and its operations are over

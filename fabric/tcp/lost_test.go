@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -71,6 +72,56 @@ func TestANewsOfADeathWaitsForAWelcome(t *testing.T) {
 		poll(t, "the end of rank 1", func() bool { return cs[0].down[1] != nil }, cs[0])
 		if err := cs[0].yield(1, forMessages); err == nil {
 			t.Error("a dead rank is welcome")
+		}
+	}
+}
+
+// The connection with a dead rank does not end where the network is cut. What has come
+// over it is handed over all the same.
+func TestANewsOfADeathEndsAConnectionThatIsSilent(t *testing.T) {
+	cs := callers(t, 2, nil)
+	cs[0].set.lostTime = forever
+	cs[1].reach(t, cs[0], cs[0].card(t))
+	sent := false
+	poll(t, "a connection", func() bool {
+		sent = sent || cs[1].eps[0].Send(1, 2, nil, []byte("word")) == nil
+		return sent && cs[0].got[1] == 1
+	}, cs...)
+	if cs[1].eps[0].Send(1, 2, nil, []byte("its last")) != nil {
+		t.Fatal("no room")
+	}
+	e := cs[0].endpoint(1)
+	for waits := false; !waits; waits = cs[0].look(e) {
+	}
+	e.news = errKilled
+	if cs[0].overdue(e); e.doomed {
+		t.Error("it is given up though there may be more than has been read")
+	}
+	e.news, cs[0].set.lostTime = nil, 0
+	cs[0].Lost(1, errKilled)
+	poll(t, "the end of rank 1", func() bool { return cs[0].down[1] != nil }, cs[0])
+	if cs[0].got[1] != 2 || cs[0].down[1] != errKilled {
+		t.Errorf("%d messages of 2, then %v", cs[0].got[1], cs[0].down[1])
+	}
+}
+
+// A rank that leaves does not wait for one of whose death it knows, and waits for others
+// as long as the user has said.
+func TestCloseDoesNotWaitForTheDead(t *testing.T) {
+	ms := mates(t, 2, nil)
+	a, b := ms[0], ms[1]
+	meetAll(t, a, b)
+	for a.d.eps[1].msg.clear() { // more than the kernel takes
+		a.send(1, maxEager)
+		a.d.Poll(a, 1)
+	}
+	a.d.Lost(1, errKilled)
+	if err := a.d.Close(); err != nil { // without a deadline it waits for ever
+		t.Error(err)
+	}
+	for v, want := range map[string]time.Duration{"": defaultDeadline, "3s": 3 * time.Second, "0": forever} {
+		if s, err := readSettings(map[string]string{envDeadline: v}); err != nil || s.closeTime != want {
+			t.Errorf("%q: a rank that leaves waits for %v, want %v, %v", v, s.closeTime, want, err)
 		}
 	}
 }

@@ -20,8 +20,9 @@ const (
 // settings are the user's.
 type settings struct {
 	deadline  time.Duration // 0: never
-	closeTime time.Duration // the constant, less in tests
+	closeTime time.Duration // how long Close waits for a peer that takes nothing: deadline, less in tests
 	askTime   time.Duration // the constant, more in tests
+	lostTime  time.Duration // the constant, less in tests
 	dial      time.Duration // how long to try to reach a peer: deadline, less in tests
 	port      uint16        // of all ranks of a host, 0: each has its own
 	tls       bool          // connections are encrypted
@@ -49,7 +50,7 @@ func (Provider) Check(options map[string]string) error {
 }
 
 func readSettings(options map[string]string) (s settings, err error) {
-	s.deadline, s.closeTime, s.askTime = defaultDeadline, closeTime, askTime
+	s.deadline, s.askTime, s.lostTime = defaultDeadline, askTime, lostTime
 	if v := options[envDeadline]; v != "" {
 		s.deadline, err = time.ParseDuration(v)
 		if v == "0" {
@@ -63,6 +64,7 @@ func readSettings(options map[string]string) (s settings, err error) {
 	if s.dial = s.deadline; s.dial == 0 {
 		s.dial = forever
 	}
+	s.closeTime = s.dial
 	if v := options[envPort]; v != "" {
 		n, err := strconv.ParseUint(v, 10, 16)
 		if err != nil || n == 0 {

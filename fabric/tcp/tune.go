@@ -75,7 +75,8 @@ const (
 	// too, or its process is stopped.
 	askTime = 500 * time.Millisecond
 
-	// closeTime bounds how long Close waits for a peer that takes nothing of what was
-	// sent to it. One that takes some has as long again.
-	closeTime = 10 * time.Second
+	// lostTime is how long nothing comes over the connection with a peer of whose
+	// death there is news, before the peer is down: what it has sent comes before its
+	// end if the network carries both.
+	lostTime = time.Second
 )
