@@ -33,12 +33,15 @@ type agent struct {
 // Agent starts ranks of a job on this host, by order of a Launch with Hosts that has
 // started this process and holds the other ends of in and out. It returns when all ranks
 // have exited: at once killed, if the connection ends. The process is the agent's: it
-// goes to the job's folder, and handles signals. A signal that would end it ends the job.
+// goes to the job's folder, and handles signals. A signal that would end it ends the job,
+// and its ranks get SIGUSR1 and SIGUSR2.
 func Agent(in io.Reader, out io.WriteCloser) error {
 	// Without a handler a write to a closed pipe would kill this process.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	notifyEnd(stop)
+	pass := make(chan os.Signal, pending)
+	signal.Notify(pass, passed...)
 	a := &agent{link: newLink(in, out, 1), start: make(chan struct{}), signals: make(chan signalTo, 16), over: make(chan struct{}), ended: make(chan struct{})}
 	a.link.post([]byte(preamble))
 	kind, p, err := a.link.read()
@@ -72,7 +75,7 @@ func Agent(in io.Reader, out io.WriteCloser) error {
 	case s := <-stop:
 		return fmt.Errorf("boot: agent: %w", &Interrupted{s.(syscall.Signal)})
 	}
-	a.run(silent, stop)
+	a.run(silent, stop, pass)
 	return nil
 }
 
@@ -148,7 +151,7 @@ func (a *agent) prepare() error {
 
 // run starts the ranks and waits until they have exited and the launcher has what they
 // have written.
-func (a *agent) run(silent <-chan struct{}, stop <-chan os.Signal) {
+func (a *agent) run(silent <-chan struct{}, stop, pass <-chan os.Signal) {
 	c := a.crew
 	started, release := make(chan error), make(chan struct{})
 	var spawner sync.WaitGroup
@@ -162,7 +165,7 @@ func (a *agent) run(silent <-chan struct{}, stop <-chan os.Signal) {
 			a.report(report{rank: rank, order: c.ends.Add(1), ended: true})
 		}
 	} else {
-		a.attend(silent, stop, cancel)
+		a.attend(silent, stop, pass, cancel)
 	}
 	close(a.over)
 	close(release)
@@ -183,7 +186,7 @@ func (a *agent) run(silent <-chan struct{}, stop <-chan os.Signal) {
 
 // attend passes on what becomes of the ranks, until all have exited. told is called when
 // they are to.
-func (a *agent) attend(silent <-chan struct{}, stop <-chan os.Signal, told func()) {
+func (a *agent) attend(silent <-chan struct{}, stop, pass <-chan os.Signal, told func()) {
 	v := a.crew.watch()
 	lost := a.ended
 	for live := v.live; live > 0; {
@@ -206,6 +209,8 @@ func (a *agent) attend(silent <-chan struct{}, stop <-chan os.Signal, told func(
 		case s := <-stop:
 			a.report(report{rank: theJob, order: v.order(), err: fmt.Errorf("its agent was told to exit: %w", &Interrupted{s.(syscall.Signal)})})
 			stop = nil
+		case s := <-pass: // a batch system has told the processes that it has started
+			v.send(s.(syscall.Signal))
 		case <-lost:
 			lost = nil
 			v.end(unix.SIGKILL)
@@ -277,6 +282,9 @@ func (a *agent) obey(kind frameKind, p []byte) error {
 			a.link.pause(true)
 		case unix.SIGCONT:
 			a.link.pause(false)
+		}
+		if user := s.signal == unix.SIGUSR1 || s.signal == unix.SIGUSR2; user && len(a.signals) == cap(a.signals) {
+			return nil // the kernel keeps one of a kind, too
 		}
 		select {
 		case a.signals <- s:

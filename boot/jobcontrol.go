@@ -13,22 +13,31 @@ import (
 // signalsKey marks the contexts of WithSignals.
 type signalsKey struct{}
 
-// jobControl passes SIGTSTP and SIGCONT on to the ranks: they lead process
-// groups of their own, so Ctrl-Z at the terminal and the shell's fg reach the
-// launcher only.
+// jobControl passes SIGTSTP, SIGCONT and what is passed on to the ranks: they lead
+// process groups of their own, so Ctrl-Z at the terminal and the shell's fg reach the
+// launcher only, and so does what a batch system announces.
 type jobControl struct {
 	got chan os.Signal // nil if they are not followed
 }
 
-// followJobControl begins to catch the signals if ctx comes from WithSignals,
-// but not in a process that was started to ignore SIGTSTP.
+// passed are the signals that have a meaning for the program only.
+var passed = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2}
+
+// pending is room for one signal of each kind, twice: the kernel and the runtime keep no
+// more.
+const pending = 8
+
+// followJobControl begins to catch the signals if ctx comes from WithSignals, but
+// SIGTSTP and SIGCONT not in a process that was started to ignore the first.
 func followJobControl(ctx context.Context) *jobControl {
-	if ctx.Value(signalsKey{}) == nil || signal.Ignored(syscall.SIGTSTP) {
+	if ctx.Value(signalsKey{}) == nil {
 		return &jobControl{}
 	}
-	// One of each kind may be pending: the kernel and the runtime keep no more.
-	j := &jobControl{got: make(chan os.Signal, 4)}
-	signal.Notify(j.got, syscall.SIGTSTP, syscall.SIGCONT)
+	j := &jobControl{got: make(chan os.Signal, pending)}
+	signal.Notify(j.got, passed...)
+	if !signal.Ignored(syscall.SIGTSTP) {
+		signal.Notify(j.got, syscall.SIGTSTP, syscall.SIGCONT)
+	}
 	return j
 }
 
@@ -39,11 +48,13 @@ func (j *jobControl) leave() {
 	}
 }
 
-// follow stops and continues the ranks with the launcher.
+// follow stops and continues the ranks with the launcher, and passes other signals on.
 func follow(ranks troop, s os.Signal, grace *graceTimer) {
-	if s == syscall.SIGCONT {
-		ranks.send(unix.SIGCONT)
-		grace.resume()
+	if s != syscall.SIGTSTP {
+		ranks.send(s.(syscall.Signal))
+		if s == syscall.SIGCONT {
+			grace.resume()
+		}
 		return
 	}
 	// The launcher has caught SIGTSTP, so the signal has not stopped it.

@@ -154,16 +154,17 @@ func (c *crew) run(ctx context.Context) (err error) {
 }
 
 // WithSignals returns a context that ends when the process receives SIGINT,
-// SIGTERM or SIGQUIT, with an *Interrupted as its cause, so that Run passes the
-// signal on to the ranks. On SIGQUIT a rank of package mpi reports what waits,
+// SIGTERM, SIGQUIT or, unless it was started to ignore that, SIGHUP, with an
+// *Interrupted as its cause, so that Run passes the signal on to the ranks: SIGHUP
+// as SIGTERM. On SIGQUIT a rank of package mpi reports what waits,
 // then exits. On SIGTSTP a Run in this context stops the ranks, then its own
 // process. When that process continues, so do the ranks; KillGrace does not
-// count the time stopped. stop restores the handling of the signals and ends
-// ctx.
+// count the time stopped. SIGUSR1 and SIGUSR2 a Run in this context passes on, and
+// goes on. stop restores the handling of the signals and ends ctx.
 func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(parent, signalsKey{}, true))
 	got := make(chan os.Signal, 1)
-	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
+	notifyEnd(got, syscall.SIGQUIT)
 	go func() {
 		select {
 		case s := <-got:
@@ -175,6 +176,15 @@ func WithSignals(parent context.Context) (ctx context.Context, stop func()) {
 		signal.Stop(got)
 		cancel(nil)
 	}
+}
+
+// notifyEnd has a channel get the signals that tell this process to exit, and others.
+// SIGHUP is one unless the process was started to ignore it, as nohup does.
+func notifyEnd(got chan<- os.Signal, others ...os.Signal) {
+	if !signal.Ignored(syscall.SIGHUP) {
+		others = append(others, syscall.SIGHUP)
+	}
+	signal.Notify(got, append(others, syscall.SIGINT, syscall.SIGTERM)...)
 }
 
 // crew is a job while it runs.

@@ -99,6 +99,9 @@ func init() { // breaks the cycle through playLauncher
 		"keep going":    playKeepGoing,
 		"garbage event": playGarbageEvent,
 		"one fails":     playOneFails,
+
+		"launcher with signals": playLauncherWithSignals,
+		"signals":               playSignals,
 	}
 }
 

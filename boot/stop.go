@@ -108,7 +108,7 @@ func (v *supervision) supervise(ctx context.Context, control *jobControl) error 
 			done = nil
 			failed.add(report{rank: theJob, order: v.order(), err: fmt.Errorf("boot: job stopped: %w", ended(ctx))})
 			sig := unix.SIGTERM
-			if by, ok := errors.AsType[*Interrupted](context.Cause(ctx)); ok {
+			if by, ok := errors.AsType[*Interrupted](context.Cause(ctx)); ok && by.Signal != unix.SIGHUP {
 				sig = by.Signal
 			}
 			end(sig)

@@ -32,6 +32,11 @@ up to 1 MiB; the beginning of a line appears after a tenth of a second where
 there is one rank, or a terminal. The ranks themselves write into pipes, so a C
 program may have to flush.
 
+SIGINT, SIGTERM and SIGQUIT go to all ranks and end the job; SIGHUP does so as SIGTERM,
+unless weft was started to ignore it (nohup). SIGUSR1 and SIGUSR2 go to all ranks. SIGTSTP
+stops the ranks and weft, and SIGCONT continues them. Each rank's process group gets the
+signal, a shell around the program too.
+
 `
 
 // runJob starts the ranks of a program and waits until they have exited.
