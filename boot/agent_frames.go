@@ -139,6 +139,7 @@ func appendReport(b []byte, r report) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(int32(r.rank)))
 	b = binary.LittleEndian.AppendUint64(b, r.order)
 	b = appendRest(b, r.ended)
+	b = binary.LittleEndian.AppendUint32(b, uint32(r.after))
 	if r.err == nil {
 		return append(b, reportsNothing)
 	}
@@ -168,7 +169,7 @@ const maxReportText = 8 << 10
 // parseReport is the reverse of appendReport. rank is theJob for an event of the agent.
 func parseReport(p []byte) (r report, err error) {
 	c := &cursor{b: p}
-	r.rank, r.order, r.ended = int(int32(c.uint32())), c.uint64(), c.bool()
+	r.rank, r.order, r.ended, r.after = int(int32(c.uint32())), c.uint64(), c.bool(), int(c.uint32())
 	switch class := c.byte(); class {
 	case reportsNothing:
 	case reportsAbort:

@@ -3,11 +3,13 @@ package boot
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 )
 
@@ -24,6 +26,7 @@ type client struct {
 	end     func(string)  // ends the process when another rank aborts the job; nil unless the peer is rank 0, whose end is a death, and not a launcher
 	left    bool          // rank 0 has left in order; the reader's
 	leaving atomic.Bool   // stored by leave, loaded by read
+	blamed  sync.Once
 }
 
 type frame struct {
@@ -191,7 +194,11 @@ func (c *client) ask(ctx context.Context, kind frameKind, payload []byte, answer
 	case answer:
 		return f.payload, nil
 	case kindFail:
-		return nil, parseFail(f.payload, c.size)
+		err := parseFail(f.payload, c.size)
+		if lost, ok := errors.AsType[*LostError](err); ok {
+			c.blame(lost.Rank)
+		}
+		return nil, err
 	}
 	return nil, protocolError("answer of kind %d to a frame of kind %d", f.kind, kind)
 }
@@ -235,6 +242,13 @@ func (c *client) abort(code byte, why string) error {
 // rest waits for no reply either.
 func (c *client) rest(on bool) error {
 	return c.out.urgent(appendFrame(nil, kindRest, appendRest(nil, on)))
+}
+
+// blame waits for no reply either. The first counts, and others wait for it.
+func (c *client) blame(rank int) {
+	c.blamed.Do(func() {
+		c.out.urgent(appendFrame(nil, kindBlame, binary.LittleEndian.AppendUint32(nil, uint32(rank))))
+	})
 }
 
 // leave waits for no reply: the launcher reads what was written even after this

@@ -18,7 +18,7 @@ import (
 //
 // Integers are little-endian. A rank opens with hello, and the reply is welcome;
 // the reply to each offer is one table or fail; bye ends the stream. A rank that
-// rests may end it without. In round 0 each rank offers its card: which host it is
+// rests may end it without, and one that fails because another has says so by blame. In round 0 each rank offers its card: which host it is
 // on, which cores it has. Two kinds
 // come unrequested. After welcome the launcher sends lost for each rank that
 // dies, at once, and for each that has died before. A rank sends abort at any
@@ -29,7 +29,7 @@ import (
 // recognised at the first frame.
 const (
 	frameMagic0, frameMagic1 = 0xb0, 0x07
-	frameVersion             = 5
+	frameVersion             = 6
 	frameHeader              = 8
 )
 
@@ -58,6 +58,8 @@ const (
 	kindInput  frameKind = 18 // launcher: bytes for rank 0, none at the end
 	kindCredit frameKind = 19 // both: credit
 	kindPing   frameKind = 20 // both: nothing
+
+	kindBlame frameKind = 21 // rank: u32 rank whose failure it has told its program of
 )
 
 const (
@@ -95,6 +97,8 @@ func maxPayload(kind frameKind, size int) int {
 		return maxSetup
 	case kindReady, kindGo, kindPing:
 		return 0
+	case kindBlame:
+		return 4
 	case kindOffers:
 		return 8 + maxParts(size)
 	case kindGone:
@@ -285,6 +289,13 @@ func parseLost(p []byte, size int) (lost *LostError, err error) {
 		err = protocolError("news of a lost rank without the rank")
 	}
 	return nil, err
+}
+
+func parseBlame(p []byte, size int) (rank int, err error) {
+	if len(p) != 4 || binary.LittleEndian.Uint32(p) >= uint32(size) {
+		return 0, protocolError("blame of %q, want one of %d ranks", p, size)
+	}
+	return int(binary.LittleEndian.Uint32(p)), nil
 }
 
 func appendAbort(b []byte, code byte, why string) []byte {

@@ -20,18 +20,18 @@ func TestFramesHaveGoldenBytes(t *testing.T) {
 		payload []byte
 		want    string
 	}{
-		{"hello", kindHello, hello{1, 2}.append(nil), "b0070501 08000000 01000000 02000000"},
-		{"welcome", kindWelcome, w.append(nil), "b0070502 38000000 01000000 02000000 aa" + strings.Repeat("00", 15+31) + "bb"},
-		{"offer", kindOffer, appendOffer(nil, 5, []byte("ab")), "b0070503 0a000000 0500000000000000 6162"},
-		{"table", kindTable, appendTable(nil, 5, [][]byte{nil, []byte("b")}), "b0070504 15000000 0500000000000000 02000000 00000000 01000000 62"},
-		{"fail", kindFail, appendFail(nil, &LostError{1, "x"}), "b0070505 05000000 01000000 78"},
-		{"fail about nobody", kindFail, appendFail(nil, io.EOF), "b0070505 07000000 ffffffff 454f46"},
-		{"bye", kindBye, nil, "b0070506 00000000"},
-		{"lost", kindLost, appendLost(nil, &LostError{1, "x"}), "b0070507 05000000 01000000 78"},
-		{"abort", kindAbort, appendAbort(nil, 200, "xy"), "b0070508 03000000 c8 7879"},
-		{"abort without a word", kindAbort, appendAbort(nil, 0, ""), "b0070508 01000000 00"},
-		{"rest", kindRest, appendRest(nil, true), "b0070509 01000000 01"},
-		{"no rest", kindRest, appendRest(nil, false), "b0070509 01000000 00"},
+		{"hello", kindHello, hello{1, 2}.append(nil), "b0070601 08000000 01000000 02000000"},
+		{"welcome", kindWelcome, w.append(nil), "b0070602 38000000 01000000 02000000 aa" + strings.Repeat("00", 15+31) + "bb"},
+		{"offer", kindOffer, appendOffer(nil, 5, []byte("ab")), "b0070603 0a000000 0500000000000000 6162"},
+		{"table", kindTable, appendTable(nil, 5, [][]byte{nil, []byte("b")}), "b0070604 15000000 0500000000000000 02000000 00000000 01000000 62"},
+		{"fail", kindFail, appendFail(nil, &LostError{1, "x"}), "b0070605 05000000 01000000 78"},
+		{"fail about nobody", kindFail, appendFail(nil, io.EOF), "b0070605 07000000 ffffffff 454f46"},
+		{"bye", kindBye, nil, "b0070606 00000000"},
+		{"lost", kindLost, appendLost(nil, &LostError{1, "x"}), "b0070607 05000000 01000000 78"},
+		{"abort", kindAbort, appendAbort(nil, 200, "xy"), "b0070608 03000000 c8 7879"},
+		{"abort without a word", kindAbort, appendAbort(nil, 0, ""), "b0070608 01000000 00"},
+		{"rest", kindRest, appendRest(nil, true), "b0070609 01000000 01"},
+		{"no rest", kindRest, appendRest(nil, false), "b0070609 01000000 00"},
 	} {
 		b := appendFrame(nil, c.kind, c.payload)
 		if got := hex.EncodeToString(b); got != strings.ReplaceAll(c.want, " ", "") {
@@ -50,13 +50,13 @@ func TestFramesHaveGoldenBytes(t *testing.T) {
 func TestGarbageIsNamed(t *testing.T) {
 	for _, c := range []struct{ name, bytes, says string }{
 		{"text", "GET / HTTP/1.1\r\n", "not a frame of Weft's launcher"},
-		{"other version", "\xb0\x07\x01\x01\x08\x00\x00\x00", "version 1 of the launcher protocol, this program version 5"},
-		{"unknown kind", "\xb0\x07\x05\x63\x00\x00\x00\x00", "unknown kind of frame 99"},
-		{"kind zero", "\xb0\x07\x05\x00\x00\x00\x00\x00", "unknown kind of frame 0"},
-		{"too long", "\xb0\x07\x05\x06\x01\x00\x00\x00x", "with 1 bytes, the limit is 0"},
-		{"far too long", "\xb0\x07\x05\x03\xff\xff\xff\xffx", "with 4294967295 bytes"},
-		{"cut in the header", "\xb0\x07\x05", "ended inside a frame"},
-		{"cut in the payload", "\xb0\x07\x05\x01\x08\x00\x00\x00xyz", "3 bytes into 8"},
+		{"other version", "\xb0\x07\x01\x01\x08\x00\x00\x00", "version 1 of the launcher protocol, this program version 6"},
+		{"unknown kind", "\xb0\x07\x06\x63\x00\x00\x00\x00", "unknown kind of frame 99"},
+		{"kind zero", "\xb0\x07\x06\x00\x00\x00\x00\x00", "unknown kind of frame 0"},
+		{"too long", "\xb0\x07\x06\x06\x01\x00\x00\x00x", "with 1 bytes, the limit is 0"},
+		{"far too long", "\xb0\x07\x06\x03\xff\xff\xff\xffx", "with 4294967295 bytes"},
+		{"cut in the header", "\xb0\x07\x06", "ended inside a frame"},
+		{"cut in the payload", "\xb0\x07\x06\x01\x08\x00\x00\x00xyz", "3 bytes into 8"},
 	} {
 		_, _, err := readFrame(strings.NewReader(c.bytes), 4)
 		if !errors.Is(err, ErrProtocol) || !strings.Contains(err.Error(), c.says) {

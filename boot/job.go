@@ -144,6 +144,15 @@ func (j *Job) Abort(code int, why string) error {
 	return nil
 }
 
+// Blame tells the launcher that this process hears of another rank's failure, before it
+// may fail for that reason: Launch.Run puts its failure behind that rank's, whichever
+// process ends first. The first call counts. It blocks for a few seconds at most.
+func (j *Job) Blame(rank int) {
+	if b, can := j.boot.(interface{ blame(rank int) }); can && rank != j.Rank {
+		b.blame(rank)
+	}
+}
+
 // Close tells the launcher that this rank leaves the job in order. It waits for
 // an Exchange in progress, then blocks for a few seconds at most. Later calls
 // do nothing.

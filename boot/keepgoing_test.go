@@ -154,13 +154,17 @@ func TestFailuresAreOnePerRankInTheirOrder(t *testing.T) {
 		want    []error
 	}{
 		{"nothing", nil, nil},
-		{"one", []report{{1, 5, exit(1, 3), true}}, []error{exit(1, 3)}},
-		{"reports that overtake one another", []report{{1, 5, exit(1, 3), true}, {2, 4, exit(2, 4), true}}, []error{exit(2, 4), exit(1, 3)}},
-		{"the first of a rank", []report{{1, 5, exit(1, 3), true}, {1, 4, exit(1, 9), false}}, []error{exit(1, 9)}},
-		{"an abort, then the exit", []report{{1, 4, abort, false}, {1, 5, exit(1, 7), true}}, []error{abort}},
-		{"an abort that is read after the exit", []report{{2, 4, exit(2, 2), true}, {1, 5, abort, false}, {1, 3, exit(1, 7), true}}, []error{abort, exit(2, 2)}},
-		{"an abort that is told after the exit", []report{{2, 4, exit(2, 2), true}, {1, 3, exit(1, 7), true}, {1, 5, abort, false}}, []error{abort, exit(2, 2)}},
-		{"the end of the context", []report{{2, 4, exit(2, 2), true}, {theJob, 3, context.Canceled, false}}, []error{context.Canceled, exit(2, 2)}},
+		{"one", []report{{1, 5, exit(1, 3), true, 0}}, []error{exit(1, 3)}},
+		{"reports that overtake one another", []report{{1, 5, exit(1, 3), true, 0}, {2, 4, exit(2, 4), true, 0}}, []error{exit(2, 4), exit(1, 3)}},
+		{"the first of a rank", []report{{1, 5, exit(1, 3), true, 0}, {1, 4, exit(1, 9), false, 0}}, []error{exit(1, 9)}},
+		{"an abort, then the exit", []report{{1, 4, abort, false, 0}, {1, 5, exit(1, 7), true, 0}}, []error{abort}},
+		{"an abort that is read after the exit", []report{{2, 4, exit(2, 2), true, 0}, {1, 5, abort, false, 0}, {1, 3, exit(1, 7), true, 0}}, []error{abort, exit(2, 2)}},
+		{"an abort that is told after the exit", []report{{2, 4, exit(2, 2), true, 0}, {1, 3, exit(1, 7), true, 0}, {1, 5, abort, false, 0}}, []error{abort, exit(2, 2)}},
+		{"one that follows from a later one", []report{{1, 4, exit(1, 1), true, 1 + 2}, {2, 5, exit(2, 9), true, 0}}, []error{exit(2, 9), exit(1, 1)}},
+		{"a chain", []report{{1, 4, exit(1, 1), true, 1 + 3}, {2, 6, exit(2, 9), true, 0}, {3, 5, exit(3, 1), true, 1 + 2}}, []error{exit(2, 9), exit(3, 1), exit(1, 1)}},
+		{"two that blame each other, one of them with a follower", []report{{1, 4, exit(1, 1), true, 1 + 2}, {2, 5, exit(2, 2), true, 1 + 3}, {3, 6, exit(3, 3), true, 1 + 2}}, []error{exit(2, 2), exit(1, 1), exit(3, 3)}},
+		{"one that blames a rank without a failure", []report{{1, 4, exit(1, 1), true, 1 + 7}, {2, 5, exit(2, 2), true, 0}}, []error{exit(1, 1), exit(2, 2)}},
+		{"the end of the context", []report{{2, 4, exit(2, 2), true, 0}, {theJob, 3, context.Canceled, false, 0}}, []error{context.Canceled, exit(2, 2)}},
 	} {
 		f := failures{}
 		for _, r := range c.reports {

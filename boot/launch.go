@@ -97,8 +97,8 @@ type Launch struct {
 
 // Run starts the ranks and blocks until all have exited. It returns nil if
 // every rank exited with code 0 and none joined the job without Close.
-// Otherwise the error joins all failures, in the order in which they happened,
-// so that errors.As finds the first of a type:
+// Otherwise the error joins all failures, in the order in which they happened (see
+// Job.Blame), so that errors.As finds the first of a type:
 //   - *AbortError for a rank that has called Job.Abort;
 //   - *ExitError for each rank that failed, except those that Run had told to
 //     exit;

@@ -88,7 +88,7 @@ func TestRunNamesTheFirstRankThatFailed(t *testing.T) {
 		{role: "resumed", n: 1, want: ExitError{Rank: 0, Code: 0}, is: ErrNotFinalized},
 		{role: "rests and fails", n: 1, want: ExitError{Rank: 0, Code: 5}},
 		{role: "garbage", n: 2, want: ExitError{Rank: 1, Code: -1}, is: ErrProtocol, says: `not a frame of Weft's launcher`},
-		{role: "version", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "version 77 of the launcher protocol, this program version 5"},
+		{role: "version", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "version 77 of the launcher protocol, this program version 6"},
 		{role: "twins", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "two processes take themselves for rank 0"},
 		{role: "impostor", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "hello from rank 5 of 9"},
 		{role: "late", n: 1, want: ExitError{Rank: 0, Code: -1}, is: ErrProtocol, says: "offer for round 3 while round 0 is on"},

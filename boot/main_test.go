@@ -100,6 +100,7 @@ func init() { // breaks the cycle through playLauncher
 		"garbage event": playGarbageEvent,
 		"one fails":     playOneFails,
 
+		"blames":                playBlames,
 		"launcher with signals": playLauncherWithSignals,
 		"signals":               playSignals,
 	}

@@ -37,6 +37,7 @@ type session struct {
 	// The rest is written by serve and read after it has returned.
 	hello, bye, aborted bool
 	rests               bool  // the rank may end its stream, see Job.Rest
+	after               int   // see report
 	broken              error // why the rank's stream is read no further; an ErrProtocol
 }
 
@@ -106,6 +107,10 @@ func (s *session) frames() error {
 			err = s.onAbortFrame(p)
 		case kind == kindRest:
 			s.rests, err = parseRest(p)
+		case kind == kindBlame:
+			var rank int
+			rank, err = parseBlame(p, size)
+			s.after = 1 + rank
 		default:
 			err = protocolError("frame of kind %d from a rank", kind)
 		}

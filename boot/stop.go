@@ -224,7 +224,7 @@ func (r *child) reap(reports chan<- report) {
 	if r.wasTold() {
 		err = nil
 	}
-	reports <- report{rank: r.rank, order: r.order, err: err, ended: true}
+	reports <- report{rank: r.rank, order: r.order, err: err, ended: true, after: r.session.after}
 }
 
 // verdict turns a wait status into nil or an *ExitError. deserted says that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/comm"
@@ -98,7 +99,34 @@ func fail(call string, err error) error {
 	if err == fabric.ErrClosed {
 		err = errFinalized
 	}
+	blame(err)
 	return &Error{Class: classOf(err), Call: call, Err: err}
+}
+
+// ownJob is the job of a process that a launcher has started, which can join one only.
+var ownJob atomic.Pointer[boot.Job] // stored by join, loaded by blame
+
+// blame tells the launcher which rank has failed, before the program hears of that and may
+// end its process: the exit code of the job is that of the first rank.
+func blame(err error) {
+	j := ownJob.Load()
+	if j == nil {
+		return
+	}
+	var call *comm.CallError
+	var lost *boot.LostError
+	var peer *fabric.Error
+	var failed *comm.FailedError
+	switch {
+	case errors.As(err, &call):
+		j.Blame(call.Rank)
+	case errors.As(err, &lost):
+		j.Blame(lost.Rank)
+	case errors.As(err, &peer) && peer.HasPeer && errors.Is(err, fabric.ErrPeerDown):
+		j.Blame(int(peer.Peer))
+	case errors.As(err, &failed) && len(failed.Ranks) > 0:
+		j.Blame(failed.Ranks[0])
+	}
 }
 
 // errFinalized is the error of operations on a World that has been finalized.

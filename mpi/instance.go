@@ -128,6 +128,7 @@ func join(ctx context.Context, j *boot.Job, o options) (*instance, error) {
 		Informed: j.Launcher == boot.LauncherWeft,
 	}, o)
 	in.job = j
+	ownJob.Store(j)
 	go in.mourn(j.Events())
 	in.listen(o, j.ID, j.Key, j.LocalRanks)
 	if !o.noSignal {

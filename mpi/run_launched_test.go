@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/mpi"
 )
@@ -36,6 +38,7 @@ var programs = map[string]func(n int) error{
 	"run: goexit":  func(n int) error { return playRunWithout(n, func() error { runtime.Goexit(); return nil }) },
 	"run: swallow": playRunSwallow,
 	"run: fatal":   playRunFatal,
+	"run: last":    playRunLast,
 	"run: panics":  func(n int) error { return playRunWithout(n, func() error { panic("one has panicked") }) },
 }
 
@@ -144,6 +147,33 @@ func playRunFatal(n int) error {
 		_, err := mpi.Recv(w.Comm(), []byte{0}, 0, 1)
 		return err
 	})
+}
+
+// playRunLast: rank 0 fails first, and its process ends behind that of rank 1.
+func playRunLast(n int) error {
+	other := -1
+	err := mpi.Run(n, func(w *mpi.World) (err error) {
+		c, pid := w.Comm(), []int{os.Getpid()}
+		if c.Rank() == 1 {
+			if err := mpi.Send(c, pid, 0, 1); err != nil {
+				return err
+			}
+			_, err := mpi.Recv(c, pid, 0, 1)
+			return err
+		}
+		if _, err = mpi.Recv(c, pid, 1, 1); err == nil {
+			other, err = unix.PidfdOpen(pid[0], 0)
+		}
+		return errors.Join(errors.New("one has failed"), err)
+	})
+	if other < 0 {
+		return err
+	}
+	for err = unix.EINTR; err == unix.EINTR; {
+		_, err = unix.Poll([]unix.PollFd{{Fd: int32(other), Events: unix.POLLIN}}, -1)
+	}
+	os.Exit(9)
+	return err
 }
 
 // program starts n processes that call Run with the number asked for.
@@ -298,10 +328,18 @@ func TestALaunchedRankThatFailsFailsTheOthers(t *testing.T) {
 	}
 }
 
+func TestTheExitCodeIsThatOfTheRankThatOthersHaveFailedFor(t *testing.T) {
+	for _, fabric := range []string{"shm", "tcp"} {
+		out, err := program(t, "run: last", 2, 0, func(l *boot.Launch) { l.Env = append(l.Env, "WEFT_FABRIC="+fabric) })
+		if exit, ok := errors.AsType[*boot.ExitError](err); !ok || exit.Rank != 0 || boot.ExitCode(err) != 9 {
+			t.Errorf("%s: %v\n%s", fabric, err, out)
+		}
+	}
+}
+
 func TestAPanicEndsALaunchedRank(t *testing.T) {
 	out, err := program(t, "run: panics", 2, 0)
-	// The survivor may end before the launcher has seen the end of the other.
-	if err == nil || !strings.Contains(err.Error(), "rank 0 exited with code 2") || !strings.Contains(out, "panic: one has panicked") || !strings.Contains(out, "a survivor was told\n") {
+	if boot.ExitCode(err) != 2 || !strings.Contains(out, "panic: one has panicked") || !strings.Contains(out, "a survivor was told\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
