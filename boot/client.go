@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // client is a rank's side of the local launcher's protocol. One goroutine reads:
@@ -24,6 +26,7 @@ type client struct {
 	ended   chan struct{} // closed when the reader returns
 	broken  error         // why it returned; read-only once ended is closed
 	end     func(string)  // ends the process when another rank aborts the job; nil unless the peer is rank 0, whose end is a death, and not a launcher
+	orphan  func()        // ends the process when the launcher has gone, also after leave; nil unless the peer is one
 	left    bool          // rank 0 has left in order; the reader's
 	leaving atomic.Bool   // stored by leave, loaded by read
 	blamed  sync.Once
@@ -40,25 +43,52 @@ func newClient(conn net.Conn, size int) *client { return newClientOf(conn, size,
 
 // newClientOf is newClient, of a launcher or, with end, of rank 0.
 func newClientOf(conn net.Conn, size int, end func(why string)) *client {
-	c := &client{
-		end:     end,
+	c := makeClient(conn, size)
+	c.end = end
+	go c.read()
+	return c
+}
+
+// makeClient is newClient without the reader.
+func makeClient(conn net.Conn, size int) *client {
+	return &client{
 		out:     outbox{conn: conn},
 		size:    size,
 		answers: make(chan frame, 1),
 		events:  make(chan Event, size),
 		ended:   make(chan struct{}),
 	}
-	go c.read()
-	return c
 }
 
-// joinLauncher sends hello, exchanges cards with the other ranks and returns the
-// job, which owns conn. On an error it closes conn: in order, if the launcher had
-// welcomed the rank.
+// joinLauncher joins the job of a launcher, with which this process ends from here on.
 func joinLauncher(ctx context.Context, conn net.Conn, rank, size int) (*Job, error) {
-	return newClient(conn, size).join(ctx, rank, LauncherWeft)
+	c := makeClient(conn, size)
+	c.orphan = func() {
+		endProcess(fmt.Sprintf("the launcher of rank %d has ended, and so does the rank (process %d), by SIGTERM", rank, os.Getpid()))
+	}
+	go func() {
+		c.read()
+		c.watch()
+	}()
+	return c.join(ctx, rank, LauncherWeft)
 }
 
+// watch ends the process once the launcher has gone: the kernel has told nobody but the
+// launcher's own child (PR_SET_PDEATHSIG), a shell perhaps that has started the rank.
+func (c *client) watch() {
+	err := os.ErrDeadlineExceeded // of leave
+	for errors.Is(err, os.ErrDeadlineExceeded) {
+		c.out.conn.SetReadDeadline(time.Time{})
+		_, err = io.Copy(io.Discard, c.out.conn)
+	}
+	if !errors.Is(err, net.ErrClosed) {
+		c.orphan()
+	}
+}
+
+// join sends hello, exchanges cards with the other ranks and returns the job, which
+// owns the connection. On an error it closes that: in order, if the launcher had
+// welcomed the rank.
 func (c *client) join(ctx context.Context, rank int, launcher string) (*Job, error) {
 	w, err := c.hello(ctx, rank)
 	if err != nil {
@@ -257,7 +287,12 @@ func (c *client) blame(rank int) {
 func (c *client) leave(bool) error {
 	c.leaving.Store(true)
 	err := c.out.urgent(appendFrame(nil, kindBye, nil))
-	c.out.conn.Close()
+	c.out.close()
+	if c.orphan != nil {
+		c.out.conn.SetReadDeadline(time.Unix(1, 0))
+	} else {
+		c.out.conn.Close()
+	}
 	<-c.ended
 	return err
 }

@@ -32,6 +32,9 @@ var consumed struct {
 // blocks until every rank has called it or ctx ends. Under the local launcher it
 // returns a *LostError if a rank is gone that has not called it.
 //
+// From then on, and after Close, the process ends when the local launcher has ended
+// without it: with words on standard error, by SIGTERM, and SIGKILL two seconds later.
+//
 // Discover removes what it uses: the launcher's socket becomes close-on-exec
 // and its variables are removed from the environment, so that programs started
 // by a rank do not take themselves for that rank. A process in a launched job

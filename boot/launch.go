@@ -112,7 +112,8 @@ type Launch struct {
 //   - *OutputError, of Stdout or Stderr.
 //
 // Every rank leads a process group of its own. When the rank exits, the rest of
-// the group is killed; when the launcher dies, the rank is killed.
+// the group is killed; when the launcher dies, the rank is killed, and one that a wrapper
+// has started ends itself (Discover).
 func (l *Launch) Run(ctx context.Context) error {
 	if err := checkRanks(l.N, l.Hosts == nil); err != nil {
 		return err

@@ -101,7 +101,9 @@ func init() { // breaks the cycle through playLauncher
 		"one fails":     playOneFails,
 
 		"blames":                playBlames,
+		"launcher of shells":    playLauncherOfShells,
 		"launcher with signals": playLauncherWithSignals,
+		"orphan":                playOrphan,
 		"signals":               playSignals,
 	}
 }

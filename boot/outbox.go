@@ -16,6 +16,14 @@ type outbox struct {
 	conn net.Conn
 	mu   sync.Mutex
 	rest []byte // left by an interrupted write, to be written first
+	over bool   // see close
+}
+
+// close has later writes fail with net.ErrClosed, and leaves the connection open.
+func (o *outbox) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.over = true
 }
 
 // send writes b. It blocks until the launcher reads or the connection's
@@ -46,6 +54,9 @@ func (o *outbox) urgent(b []byte) error {
 
 // flush writes what is left. Precondition: o is locked.
 func (o *outbox) flush() error {
+	if o.over {
+		return net.ErrClosed
+	}
 	n, err := o.conn.Write(o.rest)
 	if o.rest = o.rest[n:]; len(o.rest) == 0 {
 		o.rest = nil // an Exchange may have left a large buffer

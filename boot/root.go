@@ -173,12 +173,16 @@ func (r *root) endLast(why string, end func(why string)) {
 	end(why)
 }
 
-// endProcess ends this process because another rank has aborted the job, as a launcher
-// does: by SIGTERM, and SIGKILL a while later. A program may handle the first.
-func endProcess(why string) {
-	fmt.Fprintf(os.Stderr, "weft: another rank ends the job: %s\n", strings.TrimSpace(why))
-	unix.Kill(os.Getpid(), unix.SIGTERM)
+// endAborted ends this process because another rank has aborted the job.
+func endAborted(why string) { endProcess("another rank ends the job: " + strings.TrimSpace(why)) }
+
+// endProcess ends this process as a launcher does: by SIGTERM, and SIGKILL a while later.
+// A program may handle the first. The words may find nobody who reads them, or has room:
+// a write by os would then raise SIGPIPE, and one that blocks must not keep the process.
+func endProcess(words string) {
 	time.AfterFunc(DefaultKillGrace, func() { unix.Kill(os.Getpid(), unix.SIGKILL) })
+	unix.Write(unix.Stderr, []byte("weft: "+words+"\n"))
+	unix.Kill(os.Getpid(), unix.SIGTERM)
 }
 
 // rootTime is how long ranks wait for one another: a batch system may start some of
@@ -194,7 +198,7 @@ func joinRoot(ctx context.Context, at *rootAddress, rank, size int) (*Job, error
 		if err != nil {
 			return nil, fmt.Errorf("boot: meet the ranks at rank 0, %s: %w", at, err)
 		}
-		j, err := newClientOf(conn, size, endProcess).join(ctx, rank, LauncherRoot)
+		j, err := newClientOf(conn, size, endAborted).join(ctx, rank, LauncherRoot)
 		if err != nil {
 			return nil, fmt.Errorf("boot: join the job at rank 0, %s: %w", at, err)
 		}
@@ -207,7 +211,7 @@ func joinRoot(ctx context.Context, at *rootAddress, rank, size int) (*Job, error
 	r := newRoot(ln, size, at.admit(size))
 	mine, its := net.Pipe()
 	go r.serve(its, 0)
-	c := newClientOf(mine, size, func(why string) { go r.endLast(why, endProcess) })
+	c := newClientOf(mine, size, func(why string) { go r.endLast(why, endAborted) })
 	j, err := c.join(ctx, 0, LauncherRoot)
 	if err != nil {
 		if missing := r.missing(); len(missing) > 0 {

@@ -1,7 +1,6 @@
 package boot
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 const agentsVar = "BOOT_TEST_AGENTS"
@@ -93,23 +91,4 @@ func TestSignalsReachTheRanks(t *testing.T) {
 			}
 		})
 	}
-}
-
-// piped starts a process of this program, in a role, whose output is a pipe.
-func piped(t *testing.T, cmd *exec.Cmd, role string, env ...string) (*exec.Cmd, *bufio.Reader) {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close() })
-	cmd.Env, cmd.Stdout = roleEnv(role, env...), w
-	err = cmd.Start()
-	w.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	r.SetReadDeadline(time.Now().Add(patience))
-	return cmd, bufio.NewReader(r)
 }

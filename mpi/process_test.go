@@ -113,8 +113,8 @@ func playRank(role string) error {
 	if !errors.Is(end, mpi.ErrProcFailed) {
 		return fmt.Errorf("Finalize without rank 1: %w", end)
 	}
-	// Init took the launcher's socket over and Finalize closed it. What the
-	// process keeps, once, is the arena and the poller of the runtime.
+	// Init took the launcher's socket over. What the process keeps besides, once, is
+	// the arena and the poller of the runtime.
 	if after := openFiles(); after > before+4 {
 		return fmt.Errorf("%d descriptors are open, %d were before Init", after, before)
 	}
