@@ -37,6 +37,7 @@ func playRank(text string) error {
 		return err
 	}
 	before := inventory()
+	before.goroutines++ // ends the process with its launcher, also after Finalize
 	w, err := mpi.Init(context.Background(), mpi.WithFabric(s.Fabric))
 	if err != nil {
 		return err
