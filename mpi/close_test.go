@@ -114,3 +114,19 @@ func takeWhole(c *mpi.Comm, n int) error {
 	mpi.Wait(&s)
 	return nil
 }
+
+// Ranks that are not in step, as a collective call has not matched, leave in order all
+// the same. What one has for another that it was never connected to is dropped, if that
+// has left.
+func TestFinalizeBehindAMismatchIsNoFailure(t *testing.T) {
+	onEach(t, func(t *testing.T, fabric string) {
+		act(t, fabric, 8, func(_ *mpi.World, c *mpi.Comm) {
+			if c.Rank() != 7 {
+				mpi.Bcast(c, make([]int, 1), 1) // which goes well at some
+				return
+			}
+			_, err := mpi.Wait(begin(mpi.Iallreduce(c, mpi.Sum, []int{1}, make([]int, 1))))
+			want(t, "a call that does not match", err, mpi.ErrNotSame)
+		})
+	})
+}

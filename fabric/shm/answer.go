@@ -75,7 +75,11 @@ func (g *greeter) welcome(c *handshake) {
 	c.fenced = !me.membarrier || !you.membarrier
 	settled := word(c.seg, offSettled)
 	if !g.handOver(c, true) {
-		g.refuse(c, errEnded)
+		why := errEnded
+		if g.d.closed.Load() {
+			why = errAbsent
+		}
+		g.refuse(c, why)
 		return
 	}
 	c.hello, c.state, c.settled = me, answering, settled

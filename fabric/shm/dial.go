@@ -97,6 +97,8 @@ func (g *greeter) answered(c *handshake, you *hello, fds []int) {
 		}
 		g.end(c)
 		return
+	case you.refusal == errAbsent.Error():
+		err = errAbsent
 	case you.refusal != "":
 		err = errors.New(you.refusal)
 	default:

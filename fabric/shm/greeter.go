@@ -366,6 +366,10 @@ func (g *greeter) handOver(c *handshake, early bool) bool {
 func (g *greeter) unmet(p fabric.Peer, err error) {
 	m := g.known(p)
 	m.over, m.failed = true, err
+	what := fabric.ErrUnreachable
+	if hasGone(err) {
+		what = fabric.ErrPeerLeft // or it has died, of which the launcher has news
+	}
 	g.d.post(event{peer: p, err: &fabric.Error{Op: "connect over shared memory", Peer: p, HasPeer: true,
-		Err: fmt.Errorf("%w: %w", fabric.ErrUnreachable, err)}})
+		Err: fmt.Errorf("%w: %w", what, err)}})
 }

@@ -199,8 +199,12 @@ func (d *Domain) take(ev *event) {
 	e := d.endpoint(ev.peer)
 	if ev.err != nil {
 		e.died = e.died || ev.died
+		err := ev.err
+		if ev.died && !e.up { // it may have left before it knew of the connection
+			err = &fabric.Error{Op: "connect over shared memory", Peer: e.peer, HasPeer: true, Err: fabric.ErrPeerLeft}
+		}
 		if !d.closed.Load() {
-			d.die(e, ev.err)
+			d.die(e, err)
 		}
 		return
 	}

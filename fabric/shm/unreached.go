@@ -38,6 +38,9 @@ func unreached(err error, theirs string) error {
 	const op = "reach the peer's socket"
 	mine := netNamespace()
 	if !errors.Is(err, unix.ECONNREFUSED) || theirs == mine && mine != "" {
+		if errors.Is(err, unix.ECONNREFUSED) {
+			err = fmt.Errorf("%w: %w", errAbsent, err)
+		}
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	e := &fabric.Error{Op: op, Remedy: "the ranks of a machine need one network namespace: start them in one container, or with the network of the host, or choose the fabric verbs"}
@@ -52,10 +55,14 @@ func unreached(err error, theirs string) error {
 // errHungUp is the error of a connection that ended before its greeting did.
 var errHungUp = errors.New("the peer hung up")
 
-// hasGone reports whether a handshake failed because the peer left in the middle
-// of it. That is no fault: a rank that only receives has connected so as to
+// errAbsent is the error of a dial to a rank that has closed its domain, and what it
+// may say itself.
+var errAbsent = errors.New("the rank listens no more")
+
+// hasGone reports whether a handshake failed because the peer left before it, or in
+// the middle of it. That is no fault: a rank that only receives has connected so as to
 // learn of the sender's death, and may be done before the handshake is.
 func hasGone(err error) bool {
-	return errors.Is(err, errHungUp) || errors.Is(err, io.EOF) ||
+	return errors.Is(err, errAbsent) || errors.Is(err, errHungUp) || errors.Is(err, io.EOF) ||
 		errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ESRCH)
 }

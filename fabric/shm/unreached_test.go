@@ -44,7 +44,7 @@ func TestOnlyARefusalIsWarnedOf(t *testing.T) {
 // A rank may end while another looks at what it has sent.
 func TestAPeerThatHasGoneIsToldFromOneThatIsRefused(t *testing.T) {
 	gone := []error{
-		errHungUp, io.EOF, unix.EPIPE, unix.ECONNRESET,
+		errAbsent, errHungUp, io.EOF, unix.EPIPE, unix.ECONNRESET,
 		&fabric.Error{Op: "watch process 7", Err: unix.ESRCH, Remedy: "none"},
 	}
 	for _, err := range gone {
@@ -86,7 +86,7 @@ func TestAnAddressThatNobodyListensAtSaysWhy(t *testing.T) {
 				t.Errorf("%s: %q does not say %q", c.name, err, s)
 			}
 		}
-		if !errors.Is(err, fabric.ErrPeerDown) || !errors.Is(err, unix.ECONNREFUSED) || strings.Contains(err.Error(), remedy) != c.hint {
+		if !errors.Is(err, fabric.ErrPeerDown) || !errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, fabric.ErrPeerLeft) == c.hint || strings.Contains(err.Error(), remedy) != c.hint {
 			t.Errorf("%s: %q", c.name, err)
 		}
 	}

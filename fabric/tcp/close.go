@@ -77,13 +77,18 @@ func (d *Domain) turnAway() {
 			ev.seal.open(&d.buffers)
 		}
 		if ev.use == forMessages {
-			var b [headerSize]byte
-			header{form: formBye}.put(b[:])
-			(&conn{fd: ev.fd, seal: ev.seal}).sendOne(b[:])
+			(&conn{fd: ev.fd, seal: ev.seal}).sendOne(bye())
 		}
 		unix.Close(ev.fd)
 	}
 	d.events = nil
+}
+
+// bye is a frame that says that this rank leaves in order.
+func bye() []byte {
+	b := make([]byte, headerSize)
+	header{form: formBye}.put(b)
+	return b
 }
 
 // leaving is a connection that a rank leaves: it writes what is left, shuts the

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -200,6 +201,10 @@ func (d *Domain) answer(g *greet.Guest, o *greet.Opening) error {
 		seal, err = d.sealAnswered(w, p, told)
 	}
 	if err != nil {
+		if d.closed.Load() && d.tls == nil && u == forMessages {
+			g.Conn.SetDeadline(time.Time{})
+			g.Conn.Write(bye()) // to a peer that has it in use already
+		}
 		d.unyield(p, u)
 		return err
 	}
