@@ -83,9 +83,12 @@ func (l *Loop) pollForCall() {
 
 // endCalls waits until all calls have been made, unless one of them asks for that.
 func (l *Loop) endCalls() {
+	if withinCall() { // asked here: the owner may be another goroutine
+		return
+	}
 	var ended chan struct{}
 	l.Exclusive(func() {
-		if c := &l.callbacks; c.running && !withinCall() {
+		if c := &l.callbacks; c.running {
 			c.ended = make(chan struct{})
 			ended = c.ended
 		}
@@ -97,9 +100,12 @@ func (l *Loop) endCalls() {
 
 // withinCall reports whether a callback has called the calling function.
 func withinCall() bool {
-	var pcs [256]uintptr
+	pcs := make([]uintptr, 256)
+	for runtime.Callers(1, pcs) == len(pcs) { // its frame is among the last
+		pcs = make([]uintptr, 2*len(pcs))
+	}
 	name := runtime.FuncForPC(reflect.ValueOf((*Loop).callAll).Pointer()).Name()
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
 	for {
 		f, more := frames.Next()
 		if f.Function == name {
