@@ -401,35 +401,6 @@ func TestACallbackMayBlock(t *testing.T) {
 	})
 }
 
-// A callback that panics, or ends its goroutine, ends neither the process nor the
-// callbacks after it. The error handler sees the panic.
-func TestAPanicOfACallbackIsAnError(t *testing.T) {
-	onEach(t, func(t *testing.T, fabric string) {
-		act(t, fabric, 1, func(w *mpi.World, c *mpi.Comm) {
-			saw := make(chan error, 1)
-			ok(c.SetErrhandler(mpi.NewErrhandler(func(_ *mpi.Comm, err error) error {
-				saw <- err
-				panic("of the handler")
-			})))
-			told := newEnds(t)
-			mine := errors.New("mine")
-			for _, fn := range []func(mpi.Status, error){
-				func(mpi.Status, error) { panic(mine) }, func(mpi.Status, error) { runtime.Goexit() }, told.call,
-			} {
-				ok(mpi.OnComplete(begin(mpi.Irecv(c, make([]byte, 1), 0, 1)), fn))
-			}
-			for range 3 {
-				ok(mpi.Send(c, []byte{1}, 0, 1))
-			}
-			ok(told.next().err)
-			if err := <-saw; !errors.Is(err, mine) {
-				t.Errorf("the error handler has seen: %v", err)
-			}
-			ok(c.SetErrhandler(nil))
-		})
-	})
-}
-
 func TestACallbackMayFinalize(t *testing.T) {
 	act(t, "mem", 2, func(w *mpi.World, c *mpi.Comm) {
 		ended := make(chan error, 1)

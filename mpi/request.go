@@ -78,20 +78,24 @@ func OnComplete(r *Request, fn func(Status, error)) error {
 }
 
 // guard calls fn, on the goroutine of callbacks. No call is there to return a panic,
-// so the log has it with its stack.
+// so the log has it with its stack, whatever the error handler makes of it, and one of
+// the handler, too.
 func (r Request) guard(call string, fn func()) {
 	err := progress.Try(fn)
 	if err == nil {
 		return
 	}
-	if again := progress.Try(func() { err = r.comm().failAside(call, err) }); again != nil {
-		err = again // of the error handler
+	r.logPanic(err)
+	if again := progress.Try(func() { r.comm().failAside(call, err) }); again != nil {
+		r.logPanic(again)
 	}
+}
+
+func (r Request) logPanic(err error) {
 	var p *progress.Panic
 	errors.As(err, &p)
-	if program, _ := r.h.Owner(); p != nil {
-		program.(*instance).log.Error("a callback has panicked", "err", err, "stack", string(p.Stack))
-	}
+	program, _ := r.h.Owner()
+	program.(*instance).log.Error("a callback has panicked", "err", err, "stack", string(p.Stack))
 }
 
 // RequestGetStatus is Test that leaves the request as it is
