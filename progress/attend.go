@@ -22,12 +22,13 @@ import (
 
 // attendant decides how the progress thread sleeps. It belongs to the thread.
 type attendant struct {
-	l     *Loop                // whose attended says that the thread sleeps in the kernel
-	never bool                 // the fabric has no such sleep, or the user wants no thread
-	clock func() time.Duration // processTime; a test has its own
-	used  time.Duration        // by the process, after the last look
-	row   int                  // of looks at which the application may have computed
-	late  int                  // looks that came late, as the application had the processor
+	l      *Loop                // whose attended says that the thread sleeps in the kernel
+	never  bool                 // the fabric has no such sleep, or the user wants no thread
+	clock  func() time.Duration // processTime; a test has its own
+	used   time.Duration        // by the process, after the last look
+	row    int                  // of looks at which the application may have computed
+	late   int                  // looks that came late, as the application had the processor
+	timely int                  // looks in time since the last of them
 
 	scheduled time.Time // when it last went through the runtime's scheduler, once it sleeps in the kernel
 }
@@ -44,8 +45,8 @@ func (a *attendant) sleep(timeout time.Duration) error {
 	if !a.l.attended.Load() || runtime.GOMAXPROCS(0) <= 1 {
 		begun, used := time.Now(), a.used
 		err := a.l.dom.Wait(timeout)
-		if timeout > 0 && !a.never && time.Since(begun) >= timeout+computing && a.clock()-used >= computing {
-			a.late++
+		if timeout > 0 && !a.never {
+			a.ticked(time.Since(begun) >= timeout+computing && a.clock()-used >= computing)
 		}
 		return err
 	}
@@ -86,6 +87,16 @@ func (a *attendant) computes() bool {
 		return a.row == computingRow
 	}
 	return true
+}
+
+// ticked counts a look that was to come after a time.
+func (a *attendant) ticked(late bool) {
+	if late {
+		a.late++
+		a.timely = 0
+	} else if a.timely++; a.timely >= forgetLate {
+		a.late = 0
+	}
 }
 
 // looked ends a check: time that the thread itself has used in it is not the

@@ -51,14 +51,17 @@ func TestAnApplicationThatComputesIsSeen(t *testing.T) {
 		}
 	}
 	l.poller = nil
-	for a.late = range computingRow {
-		busy()
-		if look(a, fewPasses) {
-			t.Errorf("an application computes that has kept the thread from %d looks", a.late)
+	for _, between := range []int{forgetLate, forgetLate - 1} {
+		for i := range computingRow {
+			a.ticked(true)
+			busy()
+			if got, want := look(a, fewPasses), between < forgetLate && i == computingRow-1; got != want {
+				t.Errorf("late look %d, with %d in time between: computes %t, want %t", i, between, got, want)
+			}
+			for range between {
+				a.ticked(false)
+			}
 		}
-	}
-	if a.late++; !look(a, fewPasses) {
-		t.Error("an application does not compute that keeps the thread from its looks")
 	}
 	a.late = 0
 	a.row = 0

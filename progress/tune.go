@@ -100,9 +100,11 @@ const (
 	// application is interrupted, may find a call between any two of them. A
 	// rank also computes if so many looks in a row find it outside, each after
 	// that time and with fewer passes than communication of that length takes; or if
-	// so many looks in all come that time later than they should.
+	// so many looks come that time later than they should, with fewer than forgetLate
+	// in time between two of them.
 	computingRow = 3
 	fewPasses    = 512
+	forgetLate   = 100
 	// spareProcs is the number of processors added: one for a thread that
 	// returns, one that is free while the runtime's own work has the other.
 	spareProcs = 2
