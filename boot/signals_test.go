@@ -41,6 +41,9 @@ func playSignals() error {
 }
 
 func TestSignalsReachTheRanks(t *testing.T) {
+	caught := make(chan os.Signal, 1) // not ignored by the launcher either, should nohup run the tests
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	for _, c := range []struct {
 		name string
 		argv []string
