@@ -84,7 +84,6 @@ type Loop struct {
 	over           bool // closed: no request starts any more
 	draining       bool
 	detachments    int           // requests in flight with a callback
-	steps          int           // requests in flight of Step
 	fallen         []fabric.Peer // down; the sinks have not been told yet
 	backlogged     []*Conn
 	more           []fabric.Domain
@@ -112,6 +111,7 @@ type Loop struct {
 	seen     uint64    // passes at the thread's last look
 	stuck    time.Time // since when the thread has found a backlog without room; zero: it has not
 
+	steps   int          // requests in flight of Step
 	asides  []*aside     // functions that run, or are to run, for requests
 	apart   atomic.Int32 // how many run: stored by the owner, loaded by any blocking call
 	refused bool         // the domains are closed, and every request has completed

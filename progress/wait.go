@@ -25,6 +25,7 @@ type Waiter struct {
 	single *Request
 	result Result
 	finds  bool   // a waiter of Find
+	step   bool   // counted in Loop.steps
 	found  uint64 // the request's Found
 	err    error
 
@@ -41,7 +42,6 @@ type Waiter struct {
 
 	detached *detached // there is no goroutine: call this instead
 	hook     func(*Request, error)
-	step     bool // counted in Loop.steps
 	unwatch  func()
 }
 
