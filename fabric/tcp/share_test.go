@@ -170,7 +170,7 @@ func TestARankIsOnlyOnceAtASharedPort(t *testing.T) {
 	}
 }
 
-// Who knows the id of a job, which the names of other sockets have, can't take a name.
+// A process that knows the id of a job, which the names of other sockets have, can't take a name.
 func TestTheNameOfASiblingIsNotThatOfItsJob(t *testing.T) {
 	one := &greet.Self{Job: "job", Key: greet.Key{1}}
 	other := &greet.Self{Job: "job", Key: greet.Key{2}}

@@ -319,7 +319,7 @@ func (f *flaky) Accept() (net.Conn, error) {
 	return f.crowd.Accept()
 }
 
-// Who takes the descriptors and gives them back does not fill the log.
+// A process that takes the descriptors and gives them back does not fill the log.
 func TestFailuresToAcceptAreToldOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
