@@ -48,6 +48,14 @@ func putLong(dst, src unsafe.Pointer, size int) {
 	copy(unsafe.Slice((*byte)(dst), size), unsafe.Slice((*byte)(src), size))
 }
 
+const (
+	lineSize = 64 // bytes of a cache line
+
+	// mostLines is the longest block that is copied line by line. From there on what
+	// begins a memmove costs little, and it is faster.
+	mostLines = 2 << 10
+)
+
 // strided copies n blocks of size bytes, n above 0. The i-th one is i steps behind
 // the first. Loops by size have no call per block; those of the lengths between
 // copy the first and the last word of a block, which share some bytes.
@@ -69,8 +77,6 @@ func strided(dst, src unsafe.Pointer, n, dstStep, srcStep, size int) {
 		strided24(dst, src, n, dstStep, srcStep)
 	case size == 32:
 		strided32(dst, src, n, dstStep, srcStep)
-	case size == 64:
-		strided64(dst, src, n, dstStep, srcStep)
 	case size < 4:
 		ends[[2]byte](dst, src, n, dstStep, srcStep, size)
 	case size < 8:
@@ -79,8 +85,10 @@ func strided(dst, src unsafe.Pointer, n, dstStep, srcStep, size int) {
 		ends[[8]byte](dst, src, n, dstStep, srcStep, size)
 	case size < 32:
 		ends[[16]byte](dst, src, n, dstStep, srcStep, size)
-	case size < 64:
+	case size < lineSize:
 		ends32(dst, src, n, dstStep, srcStep, size)
+	case size <= mostLines:
+		stridedLines(dst, src, n, dstStep, srcStep, size)
 	default:
 		stridedLong(dst, src, n, dstStep, srcStep, size)
 	}
@@ -126,14 +134,6 @@ func strided32(dst, src unsafe.Pointer, n, dstStep, srcStep int) {
 	d, s := 0, 0
 	for range n {
 		put32(unsafe.Add(dst, d), unsafe.Add(src, s))
-		d, s = d+dstStep, s+srcStep
-	}
-}
-
-func strided64(dst, src unsafe.Pointer, n, dstStep, srcStep int) {
-	d, s := 0, 0
-	for range n {
-		put64(unsafe.Add(dst, d), unsafe.Add(src, s))
 		d, s = d+dstStep, s+srcStep
 	}
 }

@@ -24,6 +24,9 @@ func TestLargeTypesOfAllBlockLengths(t *testing.T) {
 			must(HVector(5, 1, 50*(3*b+7), must(HVector(40, 1, 3*b+7, old)))),                   // long rows
 			must(HVector(90, 1, 4*b+20, must(HIndexedBlock(1, []int{0, b + 3, 3*b + 8}, old))))) // a list in rows
 	}
+	for _, b := range []int{1023, mostLines - 1, mostLines, mostLines + 1} {
+		types = append(types, must(HVector(20, 1, b+40, must(Contiguous(b, Of(Byte))))))
+	}
 	lens, disps := make([]int, 200), make([]int, 200)
 	for i := range lens {
 		lens[i], disps[i] = 1+random.IntN(90), 100*i

@@ -14,12 +14,12 @@ const maxChunked = fabric.MaxRndvMin
 // since a send that has begun stays at the head of its peer's backlog.
 func (e *Engine) sendChunks(ep fabric.Endpoint, r *progress.Request) error {
 	for n := r.Size(); r.Moved < n; {
-		piece := e.piece(r, r.Moved, min(r.Moved+uint64(e.peers[r.Peer].caps.Chunk), n))
+		next := min(r.Moved+uint64(e.peers[r.Peer].caps.Chunk), n)
 		var err error
 		if r.Moved == 0 {
-			err = ep.Send(wire.EagerFirst, r.Imm, wire.MakeFirst(e.hdr[:], n, Mode(r.Mode) == Ready), piece)
+			err = e.sendPart(ep, wire.EagerFirst, r.Imm, wire.MakeFirst(e.hdr[:], n, Mode(r.Mode) == Ready), r, 0, next)
 		} else {
-			err = ep.Send(wire.EagerMore, 0, nil, piece)
+			err = e.sendPart(ep, wire.EagerMore, 0, nil, r, r.Moved, next)
 		}
 		if err == fabric.ErrAgain {
 			return err
@@ -32,7 +32,7 @@ func (e *Engine) sendChunks(ep fabric.Endpoint, r *progress.Request) error {
 			e.tracer.left(r)
 			e.tracer.moves(r, pathChunks)
 		}
-		r.Moved += uint64(len(piece))
+		r.Moved = next
 	}
 	e.finishSend(r, nil)
 	return nil

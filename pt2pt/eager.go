@@ -11,7 +11,7 @@ func (e *Engine) sendEager(ep fabric.Endpoint, r *progress.Request) error {
 	if Mode(r.Mode) == Ready {
 		kind = wire.EagerReady
 	}
-	err := ep.Send(kind, r.Imm, nil, e.piece(r, 0, r.Size()))
+	err := e.sendPart(ep, kind, r.Imm, nil, r, 0, r.Size())
 	if err != fabric.ErrAgain {
 		if e.tracer != nil && err == nil {
 			e.tracer.left(r)

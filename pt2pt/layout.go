@@ -1,6 +1,9 @@
 package pt2pt
 
-import "github.com/weft-mpi/weft/progress"
+import (
+	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/progress"
+)
 
 // A message in a layout is packed piece by piece as it is sent and unpacked as
 // it arrives. The other side sees no difference: the message is sent at once or
@@ -21,6 +24,20 @@ func (e *Engine) piece(r *progress.Request, from, to uint64) []byte {
 	b := e.scratch(int(to - from))
 	lay.Pack(b, from)
 	return b
+}
+
+// shortPart is up to which length a part is packed into scratch first. It may fit into the
+// packet's head then, where nothing is packed.
+const shortPart = 64
+
+// sendPart is Send with a part of a request's message as the body.
+func (e *Engine) sendPart(ep fabric.Endpoint, kind uint8, imm uint64, hdr []byte, r *progress.Request, from, to uint64) error {
+	if lay := r.Layout(); lay != nil {
+		if p, ok := ep.(fabric.Packer); ok && to-from > shortPart {
+			return p.SendPacked(kind, imm, hdr, lay, from, int(to-from))
+		}
+	}
+	return ep.Send(kind, imm, hdr, e.piece(r, from, to))
 }
 
 // scratch is memory for a piece of n bytes, valid until the next piece.

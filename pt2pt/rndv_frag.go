@@ -52,8 +52,8 @@ func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
 // send: everything has been copied.
 func (e *Engine) sendFrags(ep fabric.Endpoint, r *progress.Request) error {
 	for end := r.Limit; r.Moved < end; {
-		piece := e.piece(r, r.Moved, min(r.Moved+uint64(e.peers[r.Peer].caps.MaxEager), end))
-		err := ep.Send(wire.Data, r.Other, wire.MakeData(e.hdr[:], r.Moved), piece)
+		next := min(r.Moved+uint64(e.peers[r.Peer].caps.MaxEager), end)
+		err := e.sendPart(ep, wire.Data, r.Other, wire.MakeData(e.hdr[:], r.Moved), r, r.Moved, next)
 		if err == fabric.ErrAgain {
 			return err
 		}
@@ -61,7 +61,7 @@ func (e *Engine) sendFrags(ep fabric.Endpoint, r *progress.Request) error {
 			e.finishSend(r, err)
 			return err
 		}
-		r.Moved += uint64(len(piece))
+		r.Moved = next
 	}
 	e.finishSend(r, received(fabric.Peer(r.Peer), wire.Outcome(r.Outcome)))
 	return nil

@@ -24,7 +24,7 @@ func fullPeer(t *testing.T, h Harness, size int) {
 	}
 	send := func() bool {
 		p := newParcel(sent, 16, size)
-		err := a.eps[1].Send(p.kind, p.imm, p.hdr, p.body)
+		err := a.sendOnce(1, p.kind, p.imm, p.hdr, p.body)
 		if err == nil {
 			sent++
 			return true
@@ -109,7 +109,7 @@ func hammer(r *rig, count uint64) {
 				for k := 0; e != nil && k < 8 && next[to] < count; k++ {
 					busy = true
 					p := mixed(streamID(n.rank, to, next[to]), max)
-					err := e.Send(p.kind, p.imm, p.hdr, p.body)
+					err := n.sendOnce(to, p.kind, p.imm, p.hdr, p.body)
 					if err == fabric.ErrAgain {
 						break
 					}

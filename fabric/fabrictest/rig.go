@@ -145,9 +145,10 @@ type node struct {
 	onNotify  func(from fabric.Peer, note uint32)
 	onDown    func(p fabric.Peer, err error)
 
-	pending map[fabric.Op]bool
-	done    map[fabric.Op]error
-	ops     uint64 // numbers given out
+	pending  map[fabric.Op]bool
+	done     map[fabric.Op]error
+	ops      uint64 // numbers given out
+	sendings uint64 // of sendOnce
 
 	idle   func() // what to do while waiting
 	alone  bool   // on a goroutine of its own
@@ -273,13 +274,13 @@ func (n *node) wait(what string, cond func() bool) {
 // send sends, idling while the answer is ErrAgain.
 func (n *node) send(to int, kind uint8, imm uint64, hdr, body []byte) {
 	n.t.Helper()
-	err := n.eps[to].Send(kind, imm, hdr, body)
+	err := n.sendOnce(to, kind, imm, hdr, body)
 	if err == nil {
 		return
 	}
 	n.wait("Send to be accepted", func() bool {
 		if err == fabric.ErrAgain {
-			err = n.eps[to].Send(kind, imm, hdr, body)
+			err = n.sendOnce(to, kind, imm, hdr, body)
 		}
 		return err != fabric.ErrAgain
 	})

@@ -144,7 +144,7 @@ func tooLong(t *testing.T, h Harness) {
 	answer := func(hdr, body []byte) error {
 		var err error
 		r.wait("an answer other than ErrAgain", func() bool {
-			err = a.eps[1].Send(1, 0, hdr, body)
+			err = a.sendOnce(1, 1, 0, hdr, body)
 			return err != fabric.ErrAgain
 		})
 		return err
@@ -176,7 +176,7 @@ func sendFromDeliver(t *testing.T, h Harness) {
 		var queue []parcel
 		n.onDeliver = func(_ fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
 			if len(queue) == 0 {
-				err := n.eps[to].Send(kind, imm, hdr, body)
+				err := n.sendOnce(to, kind, imm, hdr, body)
 				if err == nil {
 					return
 				}
@@ -193,7 +193,7 @@ func sendFromDeliver(t *testing.T, h Harness) {
 	drain := func(n *node, to int, q *[]parcel) {
 		for len(*q) > 0 {
 			p := (*q)[0]
-			err := n.eps[to].Send(p.kind, p.imm, p.hdr, p.body)
+			err := n.sendOnce(to, p.kind, p.imm, p.hdr, p.body)
 			if err == fabric.ErrAgain {
 				return
 			}

@@ -53,10 +53,7 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	if len(hdr) > fabric.MaxHeader || len(body) > maxEager {
 		return fabric.ErrTooLong
 	}
-	if e.rx != nil {
-		e.tx.answers = e.rx.head != e.heard
-		e.heard = e.rx.head
-	}
+	e.noteReply()
 	for !e.tx.put(kind, imm, hdr, body) {
 		if !e.enlarge() {
 			return e.full()
@@ -65,6 +62,35 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	// Pairs with Arm: the peer stores its wake word, and a membarrier, or the
 	// fence of this publish, makes sure that either this load sees the word or
 	// its next Poll sees the message.
+	if loadWake(e.wake) != 0 {
+		e.ring(kind)
+	}
+	return nil
+}
+
+// noteReply notes whether the message that goes next may be a reply.
+func (e *endpoint) noteReply() {
+	if e.rx != nil {
+		e.tx.answers = e.rx.head != e.heard
+		e.heard = e.rx.head
+	}
+}
+
+// SendPacked is Send with a body that is packed into the peer's ring.
+func (e *endpoint) SendPacked(kind uint8, imm uint64, hdr []byte, body fabric.Packed, at uint64, n int) error {
+	if !e.up {
+		return e.notUp()
+	}
+	if len(hdr) > fabric.MaxHeader || n > maxEager {
+		return fabric.ErrTooLong
+	}
+	e.noteReply()
+	for !e.tx.putPacked(kind, imm, hdr, body, at, n) {
+		if !e.enlarge() {
+			return e.full()
+		}
+	}
+	// As in Send.
 	if loadWake(e.wake) != 0 {
 		e.ring(kind)
 	}

@@ -1,5 +1,7 @@
 package shm
 
+import "github.com/weft-mpi/weft/fabric"
+
 // A ring segment holds two rings: the first, with which a ring begins, and the
 // full one, whose pages are taken when the ring grows (grow.go). In small jobs it
 // begins with the full one. The
@@ -174,9 +176,31 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 	} else {
 		copy(p.payload(off, len(body)), body)
 	}
+	p.publishBody(ctl, imm, hdr, off, next, len(body))
+	if !long { // whose lines need not be fetched
+		p.claimPayload(len(body))
+	}
+	return true
+}
+
+// putPacked is put for n bytes of a body, more than none, that is packed into the ring.
+func (p *producer) putPacked(kind uint8, imm uint64, hdr []byte, body fabric.Packed, at uint64, n int) bool {
+	if !p.room(n) {
+		return false
+	}
+	off, next := p.place(p.payTail, n)
+	body.Pack(p.payload(off, n), at)
+	p.publishBody(control(p.tail, kind, len(hdr), n), imm, hdr, off, next, n)
+	p.claimPayload(n)
+	return true
+}
+
+// publishBody publishes a message whose body is in the payload area: n bytes at off, behind
+// which the area is free from next on.
+func (p *producer) publishBody(ctl, imm uint64, hdr []byte, off, next uint64, n int) {
 	p.claimNext()
-	if p.answers && len(body) <= maxDemote {
-		p.demotePayload(off, len(body))
+	if p.answers && n <= maxDemote {
+		p.demotePayload(off, n)
 	}
 	line := p.line(p.tail)
 	line.setImm(imm)
@@ -186,10 +210,6 @@ func (p *producer) write(ctl, imm uint64, hdr, body []byte) bool {
 	p.payTail = next
 	p.inline = false
 	p.claimLines()
-	if !long { // whose lines need not be fetched
-		p.claimPayload(len(body))
-	}
-	return true
 }
 
 // tell publishes the consumer's counts once a quarter of the ring has been
