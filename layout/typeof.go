@@ -35,6 +35,9 @@ func Reflect(goType reflect.Type) (*Type, error) {
 	if goType == nil {
 		return nil, call("Reflect").bad(1, "goType", ErrNilType)
 	}
+	if k, ok := KindOf(goType); ok {
+		return Of(k), nil
+	}
 	if t, ok := reflected.Load(goType); ok {
 		return t.(*Type), nil
 	}

@@ -25,12 +25,13 @@ func WithWindowChecks() Option { return func(o *options) { o.separate = true } }
 
 // WithTypeChecks has point-to-point messages begin with their signature, the sequence of
 // their basic elements, which the receiver compares with that of its datatype (MPI-4.0
-// §3.3.1). If they differ the receive fails with ErrType and a SignatureError, and nothing
-// is written to its memory; of a message that is longer than the receive only the length is
-// told. TypeByte matches itself alone, TypePacked everything. Messages take 32 bytes more,
-// which counters count, and no longer go without copies. All ranks give it, or none.
-// Collective calls and windows are not compared so. WEFT_CHECK=types is the same from
-// outside, and takes others with a comma between.
+// §3.3.1). If they differ the receive fails with ErrType and a SignatureError, which has
+// the elements of both sides and the lines of the program that sent and received them, and
+// nothing is written to its memory; of a message that is longer than the receive only the
+// length is told. TypeByte matches itself alone, TypePacked everything. Messages take 192
+// bytes more, which counters count, and no longer go without copies. All ranks give it, or
+// none. Partitioned and collective calls and windows are not compared so. WEFT_CHECK=types
+// is the same from outside, and takes others with a comma between.
 func WithTypeChecks() Option { return func(o *options) { o.signs = true } }
 
 // checkVar turns checks on.

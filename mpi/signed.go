@@ -6,17 +6,20 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/weft-mpi/weft/internal/strangers"
 	"github.com/weft-mpi/weft/layout"
 	"github.com/weft-mpi/weft/pt2pt"
 )
 
 // With WithTypeChecks a message begins with its signature: how many bytes are behind it and
-// a mark, then the number of its basic elements and their hash (layout.Sig), then the kinds
-// of the first ones, for words. The receiver compares before it writes anything to the
-// program's memory.
+// a mark, then the number of its basic elements and their hash (layout.Sig), then, for words,
+// the kinds of the first ones and the line of the program that sends them. The receiver
+// compares before it writes anything to the program's memory.
 
 const (
-	signature = 32 // bytes
+	signature = 192 // bytes, of them
+	kindsAt   = 24
+	lineAt    = 32
 	// The first word has the mark above a length that any memory's fits into.
 	signMarkAt = 48
 	signMark   = uint64(0x5f73) << signMarkAt
@@ -24,18 +27,28 @@ const (
 
 // SignatureError is in the error of a receive whose message has other elements than the
 // receive's datatype, of class ErrType, see WithTypeChecks. Sent and Wanted are what the
-// message has and what the receive takes, in words, such as "3 x int32, float64". Sent is
-// "" if the message has no signature, because its sender does not check types.
-type SignatureError struct{ Sent, Wanted string }
+// message has and what the receive takes, in words, such as "3 x int32, float64". Sender and
+// Receiver are the function and line of the program that made the call of either side, "" if
+// that is not known; of a line that is long only the end. Sent is "" if the message has no
+// signature, because its sender does not check types.
+type SignatureError struct{ Sent, Sender, Wanted, Receiver string }
 
 func (e *SignatureError) Error() string {
+	sender, receiver := inBrackets(e.Sender), inBrackets(e.Receiver)
 	switch e.Sent {
 	case "":
-		return "the message has no signature: check types at all ranks, or at none (WEFT_CHECK=types, WithTypeChecks)"
+		return fmt.Sprintf("the message has no signature: check types at all ranks, or at none (WEFT_CHECK=types, WithTypeChecks); the receive takes %s%s", e.Wanted, receiver)
 	case e.Wanted:
-		return fmt.Sprintf("the message has %s, and so has the receive, but they differ further on: give both sides the same sequence of basic elements", e.Sent)
+		return fmt.Sprintf("the message has %s%s, and so has the receive%s, but they differ further on: give both sides the same sequence of basic elements", e.Sent, sender, receiver)
 	}
-	return fmt.Sprintf("the message has %s, the receive takes %s: give both sides the same sequence of basic elements", e.Sent, e.Wanted)
+	return fmt.Sprintf("the message has %s%s, the receive takes %s%s: give both sides the same sequence of basic elements", e.Sent, sender, e.Wanted, receiver)
+}
+
+func inBrackets(line string) string {
+	if line == "" {
+		return ""
+	}
+	return " (" + line + ")"
 }
 
 // signed is the memory of a Buf whose message has a signature.
@@ -63,7 +76,9 @@ func (b *Buf) signed() pt2pt.Data {
 	sig := s.t.Sig(s.n)
 	binary.LittleEndian.PutUint64(s.own[8:], sig.Elements)
 	binary.LittleEndian.PutUint64(s.own[16:], sig.Hash)
-	firstKinds(s.own[24:24:signature], s.t, s.n)
+	firstKinds(s.own[kindsAt:kindsAt:lineAt], s.t, s.n)
+	line := lineOfProgram()
+	copy(s.own[lineAt:], line[max(0, len(line)-(signature-lineAt)):])
 	return pt2pt.Data{Layout: s, Size: signature + uint64(s.at.Size())}
 }
 
@@ -97,7 +112,7 @@ func (s *signed) Unpack(src []byte, at uint64) {
 // Verdict makes signed a pt2pt.Headed.
 func (s *signed) Verdict(n uint64) error {
 	if length, marked := s.sent(); !marked || length+signature != n {
-		return &SignatureError{Wanted: s.words(s.own[:])}
+		return s.unsigned()
 	}
 	return s.bad
 }
@@ -115,20 +130,31 @@ func (s *signed) judge() error {
 	length, marked := s.sent()
 	switch sent := (layout.Sig{Elements: binary.LittleEndian.Uint64(s.got[8:]), Hash: binary.LittleEndian.Uint64(s.got[16:])}); {
 	case !marked:
-		return &SignatureError{Wanted: s.words(s.own[:])}
+		return s.unsigned()
 	case length > uint64(s.at.Size()), sent.Matches(s.t.SigPrefix(s.n, sent.Elements)):
 		return nil
 	}
-	return &SignatureError{Sent: s.words(s.got[:]), Wanted: s.words(s.own[:])}
+	return &SignatureError{Sent: words(&s.got), Sender: line(&s.got), Wanted: words(&s.own), Receiver: line(&s.own)}
 }
 
-// words are a signature in words.
-func (s *signed) words(sig []byte) string {
+// unsigned is the error of a message without a signature.
+func (s *signed) unsigned() error {
+	return &SignatureError{Wanted: words(&s.own), Receiver: line(&s.own)}
+}
+
+// line is the line of the program in a signature.
+func line(sig *[signature]byte) string {
+	text, _, _ := strings.Cut(string(sig[lineAt:]), "\x00")
+	return strangers.Line(text)
+}
+
+// words are the elements of a signature in words.
+func words(sig *[signature]byte) string {
 	all := binary.LittleEndian.Uint64(sig[8:])
 	if all == 0 {
 		return "no elements"
 	}
-	kinds := sig[24:signature]
+	kinds := sig[kindsAt:lineAt]
 	known := len(kinds)
 	if all < uint64(known) {
 		kinds, known = kinds[:all], int(all)

@@ -55,7 +55,7 @@ func TestAMessageWithoutASignatureIsRefused(t *testing.T) {
 	good := signedMessage(mpi.Of([]int16{1, 2, 3}), 1<<10)
 	shorter, longer := good[:len(good)-1], append(bytes.Clone(good), 0)
 	for what, message := range map[string][]byte{
-		"nothing": nil, "a byte": good[:1], "less than a signature": good[:31], "zeros": make([]byte, 38),
+		"nothing": nil, "a byte": good[:1], "less than a signature": good[:len(good)-7], "zeros": make([]byte, len(good)),
 		"a signature of something longer": shorter, "a signature of something shorter": longer,
 		"another mark": append([]byte{0, 0, 0, 0, 0, 0, 0, 1}, good[8:]...),
 	} {

@@ -142,14 +142,16 @@ func (e *Engine) sendBuffered(r *progress.Request) {
 	e.finishSend(r, nil)
 }
 
-// take returns room for a copy of n bytes, which has a number.
+// take returns room for a copy of n bytes, which has a number. One that has a header may be
+// longer than what it takes of the attached memory, and lies outside of that.
 func (a *attached) take(n int) (block []byte, number uint64, ok bool) {
-	over := a.e.overhead()
-	entry := n + over
-	if off, number, ok := a.ring.add(entry); ok {
-		off = (off + over - 1) &^ (over - 1)
-		a.used, a.bytes = a.used+1, a.bytes+entry
-		return a.mem[off : off+n], number, true
+	entry := n + a.e.overhead()
+	if a.e.header == 0 {
+		if off, number, ok := a.ring.add(entry); ok {
+			off = (off + BufferOverhead - 1) &^ (BufferOverhead - 1)
+			a.used, a.bytes = a.used+1, a.bytes+entry
+			return a.mem[off : off+n], number, true
+		}
 	}
 	if entry > a.free() {
 		return nil, 0, false

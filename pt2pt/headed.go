@@ -15,8 +15,7 @@ type Headed interface {
 }
 
 // Head says that all messages in contexts of the program are of Headed layouts, whose
-// headers have n bytes, half of BufferOverhead. It is called before the first of them, at
-// all ranks.
+// headers have n bytes. It is called before the first of them, at all ranks.
 func (e *Engine) Head(n int) { e.header = uint64(n) }
 
 // Header is how many bytes Head has been given, or 0.
@@ -40,6 +39,7 @@ func (e *Engine) verdict(r *progress.Request, total uint64) (length, room uint64
 	return total - min(total, e.header), r.Size() - e.header, h.Verdict(total)
 }
 
-// overhead is the attached memory that a buffered send takes besides its message, which
-// has a header or not.
+// overhead is the attached memory that a buffered send takes besides its message. Of one
+// that has a header it is less by that, and may be negative: the program does not know of
+// headers.
 func (e *Engine) overhead() int { return BufferOverhead - int(e.header) }
