@@ -1,7 +1,8 @@
 package fabric
 
 // Packed is a body that is made where it is needed: Pack fills dst with its bytes from the
-// one at on. It neither keeps dst nor reads it.
+// one at on. It neither keeps dst nor reads it. Of a long dst it claims the cache lines some
+// time before it writes to them: they may be those of the core that has read them.
 type Packed interface {
 	Pack(dst []byte, at uint64)
 }

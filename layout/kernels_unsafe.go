@@ -54,6 +54,10 @@ const (
 	// mostLines is the longest block that is copied line by line. From there on what
 	// begins a memmove costs little, and it is faster.
 	mostLines = 2 << 10
+
+	// mostClaimed is how many bytes are claimed before they are written: more would push
+	// one another out of the first-level cache.
+	mostClaimed = 8 << 10
 )
 
 // strided copies n blocks of size bytes, n above 0. The i-th one is i steps behind
@@ -147,9 +151,14 @@ func ends32(dst, src unsafe.Pointer, n, dstStep, srcStep, size int) {
 	}
 }
 
+// stridedLong claims the lines of packed blocks, which another core has read, in a transport's
+// ring, before they are written: they come at once, and not one after another.
 func stridedLong(dst, src unsafe.Pointer, n, dstStep, srcStep, size int) {
 	d, s := 0, 0
 	for range n {
+		if dstStep == size {
+			claim(unsafe.Add(dst, d), min(size, mostClaimed))
+		}
 		putLong(unsafe.Add(dst, d), unsafe.Add(src, s), size)
 		d, s = d+dstStep, s+srcStep
 	}

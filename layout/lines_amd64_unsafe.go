@@ -9,14 +9,14 @@ import "unsafe"
 const linesAhead = 16 * lineSize
 
 // stridedLines copies blocks of lineSize to mostLines bytes. Of such as lie apart the
-// processor does not foresee the next line, so it is told. Behind the last block the next
-// piece of a message goes on.
+// processor does not foresee the next line, so it is told, and of packed ones it is told
+// that they will be written. Behind the last block the next piece of a message goes on.
 func stridedLines(dst, src unsafe.Pointer, n, dstStep, srcStep, size int) {
 	ahead := max(1, linesAhead/size)
 	if dstStep > size {
 		copyLines(dst, src, n, dstStep, srcStep, size, ahead*dstStep, 0)
 	} else {
-		copyLines(dst, src, n, dstStep, srcStep, size, 0, ahead*srcStep)
+		copyLines(dst, src, n, dstStep, srcStep, size, linesAhead, ahead*srcStep)
 	}
 }
 
@@ -25,3 +25,8 @@ func stridedLines(dst, src unsafe.Pointer, n, dstStep, srcStep, size int) {
 //
 //go:noescape
 func copyLines(dst, src unsafe.Pointer, n, dstStep, srcStep, size, dstAhead, srcAhead int)
+
+// claim asks for n bytes, more than none, that will be written.
+//
+//go:noescape
+func claim(p unsafe.Pointer, n int)

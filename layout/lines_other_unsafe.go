@@ -16,3 +16,5 @@ func stridedLines(dst, src unsafe.Pointer, n, dstStep, srcStep, size int) {
 		d, s = d+dstStep, s+srcStep
 	}
 }
+
+func claim(unsafe.Pointer, int) {}

@@ -191,7 +191,7 @@ func (p *producer) putPacked(kind uint8, imm uint64, hdr []byte, body fabric.Pac
 	off, next := p.place(p.payTail, n)
 	body.Pack(p.payload(off, n), at)
 	p.publishBody(control(p.tail, kind, len(hdr), n), imm, hdr, off, next, n)
-	p.claimPayload(n)
+	p.claimPayload(min(n, claimPacked))
 	return true
 }
 

@@ -95,6 +95,10 @@ const (
 	// beyond it that costs more than it gains ("latency" from 64 to 1024 bytes).
 	maxDemote = 512
 
+	// claimPacked is how much payload is claimed for a body that will be packed. A Packed
+	// claims the rest as it goes ("latency" and "bw" with -D, 64 KB and more).
+	claimPacked = 1 << 10
+
 	// stringMin is from how many bytes on a body is copied into the ring by a string
 	// instruction. A store to a line that the consumer has read waits for the line
 	// to come back; a string instruction does not, but takes a while to begin
