@@ -1,3 +1,5 @@
+//go:build !race
+
 #include "textflag.h"
 
 // func copyLines(dst, src unsafe.Pointer, n, dstStep, srcStep, size, dstAhead, srcAhead int)

@@ -1,10 +1,11 @@
-//go:build !amd64
+//go:build !amd64 || race
 
 package layout
 
 import "unsafe"
 
-// stridedLines copies blocks of lineSize to mostLines bytes.
+// stridedLines copies blocks of lineSize to mostLines bytes. In Go the race detector sees
+// what it reads and writes.
 func stridedLines(dst, src unsafe.Pointer, n, dstStep, srcStep, size int) {
 	if size > lineSize {
 		stridedLong(dst, src, n, dstStep, srcStep, size)
