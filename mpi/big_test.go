@@ -69,36 +69,60 @@ var marks = []int{0, 1, 4095, 1<<30 - 1, 1 << 30, 1<<30 + 1, 0x7ffff000/2 - 1, 0
 func TestAMessageOfMoreThan4GBComesWhole(t *testing.T) {
 	needMemory(t, 2*bigBytes)
 	onBig(t, func(t *testing.T, fabric string) {
-		out := asShorts(sparse(t, bigBytes))
-		room := sparse(t, bigBytes)
-		unix.Madvise(room, unix.MADV_POPULATE_WRITE) // which takes long, before the clock of the test runs
-		in := asShorts(room)
-		wanted := map[int]uint16{}
-		for i, at := range marks {
-			out[at] = uint16(i + 1)
-			for near := max(at-2, 0); near < min(at+3, bigElements); near++ {
-				wanted[near] = 0
-			}
-		}
-		for at := range wanted {
-			wanted[at] = out[at]
-		}
-		act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
-			if c.Rank() == 0 {
-				ok(mpi.Send(c, out, 1, 1))
-				return
-			}
-			at := get(mpi.Probe(c, 0, 1))
-			st := get(mpi.Recv(c, in, 0, 1))
-			if at != st || mpi.Count[uint16](st) != bigElements || mpi.Count[byte](st) != bigBytes || st.Bytes != bigBytes {
-				t.Errorf("%d elements: probed %+v, received %+v", bigElements, at, st)
-			}
-			for at, v := range wanted {
-				if in[at] != v {
-					t.Errorf("element %d is %d, want %d", at, in[at], v)
-				}
-			}
+		sendBig(t, fabric, 0, func(c *mpi.Comm, out []uint16) error { return mpi.Send(c, out, 1, 1) })
+	})
+}
+
+func TestABufOfMoreThan4GBComesWhole(t *testing.T) {
+	needMemory(t, 2*bigBytes)
+	onBig(t, func(t *testing.T, fabric string) {
+		const block = 8
+		sendBig(t, fabric, block, func(c *mpi.Comm, out []uint16) error {
+			return c.Send(mpi.Strided(out, bigElements/block, block, block+1), 1, 1)
 		})
+	})
+}
+
+// sendBig sends bigElements from memory that has an element more, which is not sent, behind
+// each block of so many, or none if block is 0.
+func sendBig(t *testing.T, fabric string, block int, send func(c *mpi.Comm, out []uint16) error) {
+	place, bytes := func(i int) int { return i }, bigBytes
+	if block > 0 {
+		place = func(i int) int { return i + i/block }
+		bytes += bigBytes / block
+	}
+	out := asShorts(sparse(t, bytes))
+	room := sparse(t, bigBytes)
+	unix.Madvise(room, unix.MADV_POPULATE_WRITE) // which takes long, before the clock of the test runs
+	in := asShorts(room)
+	wanted := map[int]uint16{}
+	for i, at := range marks {
+		out[place(at)] = uint16(i + 1)
+		for near := max(at-2, 0); near < min(at+3, bigElements); near++ {
+			wanted[near] = 0
+		}
+		if block > 0 {
+			out[place(at-at%block)+block] = 0xffff
+		}
+	}
+	for at := range wanted {
+		wanted[at] = out[place(at)]
+	}
+	act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
+		if c.Rank() == 0 {
+			ok(send(c, out))
+			return
+		}
+		at := get(mpi.Probe(c, 0, 1))
+		st := get(mpi.Recv(c, in, 0, 1))
+		if at != st || mpi.Count[uint16](st) != bigElements || mpi.Count[byte](st) != bigBytes || st.Bytes != bigBytes {
+			t.Errorf("%d elements: probed %+v, received %+v", bigElements, at, st)
+		}
+		for at, v := range wanted {
+			if in[at] != v {
+				t.Errorf("element %d is %d, want %d", at, in[at], v)
+			}
+		}
 	})
 }
 
