@@ -43,7 +43,7 @@ lint:
 
 # What race and stress leave to test: it is about gigabytes and millions of
 # messages, which show nothing more there, and a third of what mpi takes.
-ONCE = ^(TestAFloodTakesABoundedPartOfTheReceiver|TestAMessageOfMoreThan4GBComesWhole)$$
+ONCE = ^(TestAFloodTakesABoundedPartOfTheReceiver|TestA(Message|Buf)OfMoreThan4GBComesWhole)$$
 # The suite of mpi between processes, the longest test there is.
 SUITE = ^TestTheSuiteBetweenProcesses$$
 
