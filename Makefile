@@ -10,7 +10,7 @@ SHORT ?= -short
 .PHONY: all test setup roce guest lint race stress bugs soak faults fuzz bench peers compare proof clean
 
 # All packages: the longest tests first, so that those of the others run beside them.
-ALL = ./mpi ./boot ./...
+ALL = ./mpi ./internal/launch ./...
 
 all:
 	CGO_ENABLED=0 $(GO) build ./...
@@ -50,7 +50,7 @@ SUITE = ^TestTheSuiteBetweenProcesses$$
 # The detector sees within a process only, so ranks that are goroutines show all it can.
 # The gate has the tests in which goroutines meet; make race RACES=. RACY=./... has all.
 RACES ?= Goroutine|Hammer|Storm|Concurrent|AtOnce|Meanwhile|While|^TestConformance$$
-RACY ?= ./mpi ./rma ./comm ./pt2pt ./partitioned ./progress ./match ./job ./fabric/... ./internal/scrape
+RACY ?= ./mpi ./rma ./internal/comm ./internal/pt2pt ./partitioned ./progress ./match ./internal/transports ./fabric/... ./internal/scrape
 race: setup
 	CGO_ENABLED=1 scripts/test -p 4 -race $(SHORT) -tags invariants -vet=off -run '$(RACES)' -skip '$(ONCE)|$(SUITE)' -timeout $(LIMIT) $(RACY)
 
@@ -58,7 +58,7 @@ race: setup
 # the test programs, not the go command and its linker, hence -exec. With one
 # processor the suite of mpi between processes adds nothing: a bound rank has one anyway.
 STRESS = $(GO) test -count=1 -vet=off -timeout $(LIMIT)
-ENGINE = ./mpi ./comm ./job ./report ./internal/procs ./pt2pt ./partitioned ./progress ./match ./fabric/...
+ENGINE = ./mpi ./internal/comm ./internal/transports ./internal/report ./internal/procs ./internal/pt2pt ./partitioned ./progress ./match ./fabric/...
 stress:
 	$(STRESS) -short -skip '$(ONCE)' -exec 'env GOMAXPROCS=8 GOGC=1 GODEBUG=clobberfree=1' $(ENGINE)
 	$(STRESS) -short -skip '$(ONCE)|$(SUITE)' -exec 'env GOMAXPROCS=1' $(ENGINE)
@@ -66,7 +66,7 @@ stress:
 # Planted bugs: the simulations have to find those of the engine and of flags, the
 # symbolic machine those of collective plans, tests those of waiting, of counters and of
 # the transports.
-BUGS = ./progress ./fabric/... ./pt2pt ./partitioned ./comm ./coll ./rma ./ulfm ./metrics ./internal/scrape
+BUGS = ./progress ./fabric/... ./internal/pt2pt ./partitioned ./internal/comm ./internal/coll ./rma ./internal/ulfm ./metrics ./internal/scrape
 bugs:
 	$(GO) test -tags bugs -timeout $(LIMIT) $(BUGS) -run PlantedBugs -v
 
@@ -77,13 +77,13 @@ FROM ?= $$(date +%s)00000
 RANDOM = $$(grep -rl --include='*_test.go' '"pgregory.net/rapid"' . | xargs -n 1 dirname | sort -u)
 soak:
 	$(GO) test -short -timeout $(LIMIT) $(RANDOM) -rapid.seed $(FROM) -rapid.checks 1000
-	$(GO) test -timeout 0 ./pt2pt ./partitioned ./comm ./rma -run 'Test(Sim|Model)$$' -soak $(SOAK) -from $(FROM) -v
+	$(GO) test -timeout 0 ./internal/pt2pt ./partitioned ./internal/comm ./rma -run 'Test(Sim|Model)$$' -soak $(SOAK) -from $(FROM) -v
 
 # The kill matrix: a rank dies in each state of each protocol. FAULTS has further
 # flags.
 RUNS ?= 100
 faults:
-	$(GO) run -tags faults ./internal/faults -runs $(RUNS) $(FAULTS)
+	$(GO) run -tags faults ./internal/testkit/faults -runs $(RUNS) $(FAULTS)
 
 # Every fuzz target, one after another, for as long each as FUZZ says.
 FUZZ ?= 30s

@@ -5,7 +5,7 @@ package metrics_test
 import (
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/planted"
+	"github.com/weft-mpi/weft/internal/testkit/planted"
 )
 
 // The tests that find the bugs.
@@ -35,9 +35,9 @@ var bugs = planted.List{
 		"served[mannerOf(code, true, kind == wire.RCas)]", "served[mannerOf(code, true, false)]", works},
 	{"a freed window stays", "rma/counts.go",
 		`uint64(len(e.wins)))`, `uint64(len(e.wins)+1))`, works},
-	{"messages of the other direction", "pt2pt/counts.go",
+	{"messages of the other direction", "internal/pt2pt/counts.go",
 		"s.Add(messages, n, name, pathNames[p], way.name)", `s.Add(messages, n, name, pathNames[p], "sent")`, works},
-	{"the histogram of sizes has one way's messages", "pt2pt/counts.go",
+	{"the histogram of sizes has one way's messages", "internal/pt2pt/counts.go",
 		"\t\t\t\t\tall.Join(t)\n", "\t\t\t\t\tif p == pathEager {\n\t\t\t\t\t\tall.Join(t)\n\t\t\t\t\t}\n", works},
 
 	{"classic buckets end one power too early", "metrics/histogram.go",

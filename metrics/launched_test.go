@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/tier"
+	"github.com/weft-mpi/weft/internal/testkit/tier"
 	"github.com/weft-mpi/weft/mpi"
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-mpi/weft/internal/tier"
+	"github.com/weft-mpi/weft/internal/testkit/tier"
 	"github.com/weft-mpi/weft/metrics"
 	"github.com/weft-mpi/weft/progress"
 )

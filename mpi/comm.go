@@ -4,9 +4,9 @@ import (
 	"context"
 	"math"
 
-	"github.com/weft-mpi/weft/comm"
-	"github.com/weft-mpi/weft/group"
-	"github.com/weft-mpi/weft/pt2pt"
+	"github.com/weft-mpi/weft/internal/comm"
+	"github.com/weft-mpi/weft/internal/group"
+	"github.com/weft-mpi/weft/internal/pt2pt"
 )
 
 // Special ranks, tags and numbers, with the values of MPI-5's ABI. All are
@@ -56,7 +56,7 @@ type Comm struct {
 	cid        uint32
 	peers      int        // ranks that messages can go to: size, or remote
 	quick      int        // peers, or 0 where no call is plain
-	signs      bool       // messages have signatures, see signed.go
+	signs      bool       // messages have signatures, see p2p_signed.go
 	ranks      *group.Map // the peers' ranks in the job; nil: the same
 	rank, size int        // in the local group
 	remote     int        // ranks of the remote group; 0: this is no intercommunicator

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/hardware"
-	"github.com/weft-mpi/weft/pt2pt"
+	"github.com/weft-mpi/weft/internal/launch"
+	"github.com/weft-mpi/weft/internal/pt2pt"
 )
 
 // Join is Init for tests that make one World after another in one job. The job
 // stays the caller's.
-func Join(ctx context.Context, job *boot.Job, opts ...Option) (*World, error) {
+func Join(ctx context.Context, job *launch.Job, opts ...Option) (*World, error) {
 	in, err := join(ctx, job, makeOptions(append(opts, WithoutSIGQUIT())))
 	if err != nil {
 		return nil, err

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/weft-mpi/weft/comm"
-	"github.com/weft-mpi/weft/group"
+	"github.com/weft-mpi/weft/internal/comm"
+	"github.com/weft-mpi/weft/internal/group"
 )
 
 // Group is an ordered set of ranks of a job (MPI-4.0 §7.2.1). Each has its number in

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -89,7 +89,7 @@ func playSessionAndWorld(ctx context.Context, _ int) error {
 	if sum(e, 1) != e.Size() {
 		return errors.New("the ranks do not add up")
 	}
-	if _, err := mpi.Init(ctx); !errors.Is(err, boot.ErrDiscovered) {
+	if _, err := mpi.Init(ctx); !errors.Is(err, launch.ErrDiscovered) {
 		return fmt.Errorf("a second Init: %w", err)
 	}
 	if err := checkUsed(mpi.Run(0, ring)); err != nil {
@@ -122,7 +122,7 @@ func playSessionTooLate(ctx context.Context, _ int) error {
 	w := get(mpi.Init(ctx))
 	ok(w.Finalize())
 	_, err := mpi.NewSession(ctx)
-	if !errors.Is(err, mpi.ErrSession) || !errors.Is(err, boot.ErrDiscovered) || !strings.Contains(err.Error(), "before World.Finalize") {
+	if !errors.Is(err, mpi.ErrSession) || !errors.Is(err, launch.ErrDiscovered) || !strings.Contains(err.Error(), "before World.Finalize") {
 		return fmt.Errorf("NewSession after the World: %w", err)
 	}
 	if _, err := w.NewSession(); !errors.Is(err, mpi.ErrSession) {
@@ -284,8 +284,8 @@ func TestARankMayExitBehindItsLastFinalize(t *testing.T) {
 
 func TestALaunchedRankThatKeepsASessionOpenHasNotLeft(t *testing.T) {
 	out, err := program(t, "session: deserter", 2, 0)
-	exit, is := errors.AsType[*boot.ExitError](err)
-	if !is || exit.Rank != 1 || !errors.Is(err, boot.ErrNotFinalized) {
+	exit, is := errors.AsType[*launch.ExitError](err)
+	if !is || exit.Rank != 1 || !errors.Is(err, launch.ErrNotFinalized) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -312,7 +312,7 @@ func TestALaunchedRankThatFailsInRunSessions(t *testing.T) {
 
 func TestAFatalErrorOfASessionEndsTheJob(t *testing.T) {
 	out, err := program(t, "session: fatal", 2, 0)
-	abort, is := errors.AsType[*boot.AbortError](err)
+	abort, is := errors.AsType[*launch.AbortError](err)
 	if !is || abort.Code != int(mpi.ErrArg) || abort.Rank != 1 {
 		t.Errorf("%v\n%s", err, out)
 	}

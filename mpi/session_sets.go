@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weft-mpi/weft/group"
+	"github.com/weft-mpi/weft/internal/group"
 )
 
 // The process sets that MPI defines (MPI-4.0 §11.3.2). Every session has them.

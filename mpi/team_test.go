@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-mpi/weft/boot"
-	"github.com/weft-mpi/weft/internal/tier"
+	"github.com/weft-mpi/weft/internal/launch"
+	"github.com/weft-mpi/weft/internal/testkit/tier"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -34,7 +34,7 @@ const teamVar = "WEFT_MPI_TEST_TEAM"
 var team *crew
 
 type crew struct {
-	job     *boot.Job
+	job     *launch.Job
 	fabric  string
 	dir     string
 	memory  []byte // see shared
@@ -199,7 +199,7 @@ func startTeam(t *testing.T, fabric string, n int) map[string]bool {
 	if testing.Short() {
 		tests = dozen
 	}
-	l := boot.Launch{
+	l := launch.Launch{
 		N: n, Path: exe,
 		Args: []string{"-test.run=" + tests, "-test.skip=^(" + strings.Join(not, "|") + ")$", "-test.timeout=" + timeLeft(t).String(), fmt.Sprintf("-test.short=%t", testing.Short() || fabric == "tcp")}, // many gigabytes
 		Env:  append(os.Environ(), teamVar+"="+t.TempDir(), "WEFT_FABRIC="+fabric, "WEFT_TEST_NODES=2", "GORACE=atexit_sleep_ms=0"),
@@ -238,7 +238,7 @@ func joinTeam(dir string) error {
 	os.Unsetenv("WEFT_TEST_NODES")
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	job, err := boot.Discover(ctx)
+	job, err := launch.Discover(ctx)
 	if err != nil {
 		return err
 	}

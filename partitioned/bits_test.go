@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	_ "github.com/weft-mpi/weft/internal/tier"
+	_ "github.com/weft-mpi/weft/internal/testkit/tier"
 	"pgregory.net/rapid"
 )
 

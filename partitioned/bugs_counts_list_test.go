@@ -2,7 +2,7 @@
 
 package partitioned
 
-import "github.com/weft-mpi/weft/internal/planted"
+import "github.com/weft-mpi/weft/internal/testkit/planted"
 
 const counted = "TestRoundsAndBlocksAreCounted"
 

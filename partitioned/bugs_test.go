@@ -5,7 +5,7 @@ package partitioned
 import (
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/planted"
+	"github.com/weft-mpi/weft/internal/testkit/planted"
 )
 
 // bug is a planted.Seeded.

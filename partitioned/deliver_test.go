@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
-	"github.com/weft-mpi/weft/wire"
 )
 
 // Blocks of the next round may be announced once, and are read when it begins.

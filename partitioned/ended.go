@@ -2,8 +2,8 @@ package partitioned
 
 import (
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
-	"github.com/weft-mpi/weft/wire"
 )
 
 // A communicator that has been freed at this rank gets no receives any more, so a

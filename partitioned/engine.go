@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
-	"github.com/weft-mpi/weft/wire"
 )
 
 // MaxParts is the most partitions of an operation.

@@ -13,8 +13,8 @@ import (
 	"github.com/weft-mpi/weft/fabric/mem"
 	"github.com/weft-mpi/weft/fabric/shm"
 	"github.com/weft-mpi/weft/fabric/tcp"
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
-	"github.com/weft-mpi/weft/wire"
 )
 
 // pair makes the engines of two ranks over a transport.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
-	"github.com/weft-mpi/weft/wire"
 )
 
 // place is the memory of an operation: blocks of 64 bytes, each step blocks behind the

@@ -2,8 +2,8 @@ package partitioned
 
 import (
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
-	"github.com/weft-mpi/weft/wire"
 )
 
 // A receive that is freed, or abandoned, before its PInit has come stays in the

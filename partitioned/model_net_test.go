@@ -3,7 +3,7 @@ package partitioned
 import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
-	"github.com/weft-mpi/weft/wire"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // modelDomain is a domain of the simulation whose endpoints may be Writers. In the

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-mpi/weft/wire"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 var (

@@ -2,7 +2,7 @@ package partitioned
 
 import (
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/wire"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // sendPackets sends blocks in packets as far as there is room. resumed says that

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/wire"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // read is a Get under way.

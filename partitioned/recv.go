@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/group"
+	"github.com/weft-mpi/weft/internal/group"
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
-	"github.com/weft-mpi/weft/wire"
 )
 
 // Recv is a partitioned receive.

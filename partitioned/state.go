@@ -1,28 +1,28 @@
 package partitioned
 
 import (
-	"github.com/weft-mpi/weft/internal/hang"
+	"github.com/weft-mpi/weft/internal/diagnose"
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
-	"github.com/weft-mpi/weft/wire"
 )
 
 // mostRuns bounds the runs of missing partitions that State lists.
 const mostRuns = 8
 
 // State fills in what the round of a request waits for. For the owner.
-func (e *Engine) State(r *progress.Request, w *hang.Wait) {
+func (e *Engine) State(r *progress.Request, w *diagnose.Wait) {
 	cid, tag := wire.Match(r.Imm)
 	w.Comm, w.Tag, w.Peer = cid, int(tag), int(r.Peer)
 	switch o := r.Object().(type) {
 	case *Send:
-		w.Kind, w.State, w.Bytes, w.Partitions = hang.PartitionSend, o.state(), o.size, o.parts
+		w.Kind, w.State, w.Bytes, w.Partitions = diagnose.PartitionSend, o.state(), o.size, o.parts
 		w.Missing = missing(o.parts, o.ready.has)
 		needs := o.ending == nil && (o.theirs == 0 || len(w.Missing) == 0 && o.began.Load() != o.round.Load())
 		if needs && int(r.Peer) != e.rank {
 			w.Needs = []int{int(r.Peer)}
 		}
 	case *Recv:
-		w.Kind, w.State, w.Bytes, w.Partitions = hang.PartitionRecv, o.state(), o.size, o.parts
+		w.Kind, w.State, w.Bytes, w.Partitions = diagnose.PartitionRecv, o.state(), o.size, o.parts
 		w.Missing = missing(o.parts, o.Has)
 		if o.ending == nil && o.got.Load() == nil && int(r.Peer) != e.rank {
 			w.Needs = []int{int(r.Peer)}

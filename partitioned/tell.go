@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
-	"github.com/weft-mpi/weft/wire"
 )
 
 // Tell says what a request is, and what its round waits for.

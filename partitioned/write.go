@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/wire"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // target is the receiver's memory, where this process can write to it.

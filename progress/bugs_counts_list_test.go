@@ -2,7 +2,7 @@
 
 package progress
 
-import "github.com/weft-mpi/weft/internal/planted"
+import "github.com/weft-mpi/weft/internal/testkit/planted"
 
 // countBugs are those that make a counter or a histogram wrong and change nothing else.
 var countBugs = planted.List{

@@ -2,7 +2,7 @@
 
 package progress
 
-import "github.com/weft-mpi/weft/internal/planted"
+import "github.com/weft-mpi/weft/internal/testkit/planted"
 
 // bugs are the mistakes in waiting that TestPlantedBugs makes, one at a time.
 var bugs = planted.List{

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/group"
+	"github.com/weft-mpi/weft/internal/group"
 )
 
 // Request is an operation in flight. Its fields belong to the owner of the loop

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/internal/op"
 	"github.com/weft-mpi/weft/progress"
 )
 

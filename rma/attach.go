@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/wire"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // A dynamic window (MPI-4.0 §12.2.4) has no parts but memory that each rank attaches

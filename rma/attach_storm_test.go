@@ -16,7 +16,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/shm"
 	"github.com/weft-mpi/weft/fabric/tcp"
-	ops "github.com/weft-mpi/weft/op"
+	ops "github.com/weft-mpi/weft/internal/op"
 	"github.com/weft-mpi/weft/progress"
 )
 

@@ -2,7 +2,7 @@
 
 package rma
 
-import "github.com/weft-mpi/weft/internal/planted"
+import "github.com/weft-mpi/weft/internal/testkit/planted"
 
 // The tests that find the bugs of bugs.
 const (

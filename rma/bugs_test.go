@@ -5,7 +5,7 @@ package rma
 import (
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/planted"
+	"github.com/weft-mpi/weft/internal/testkit/planted"
 )
 
 // The tests find every planted bug, and nothing where none is planted.

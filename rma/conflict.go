@@ -3,7 +3,7 @@ package rma
 import (
 	"slices"
 
-	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/internal/op"
 )
 
 // The detector of accesses to one rank's part that conflict (MPI-4.0 §12.7). It is

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/internal/op"
 )
 
 // heard is what a target hears in a row of the table.

@@ -3,8 +3,8 @@ package rma
 import (
 	"fmt"
 
-	"github.com/weft-mpi/weft/op"
-	"github.com/weft-mpi/weft/wire"
+	"github.com/weft-mpi/weft/internal/op"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // ConflictError says that two accesses to one rank's part of a window conflict (MPI-4.0

@@ -1,7 +1,7 @@
 package rma
 
 import (
-	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/internal/op"
 	"github.com/weft-mpi/weft/progress"
 )
 

@@ -1,6 +1,6 @@
 package rma
 
-import ops "github.com/weft-mpi/weft/op"
+import ops "github.com/weft-mpi/weft/internal/op"
 
 // Accumulate operations on elements in window memory (MPI-4.0 §12.3.4 and §12.7.1):
 // each element is read and written in one step, as others that do the same see it,

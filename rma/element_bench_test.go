@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	ops "github.com/weft-mpi/weft/op"
+	ops "github.com/weft-mpi/weft/internal/op"
 )
 
 func TestAccumulatesDoNotAllocate(t *testing.T) {

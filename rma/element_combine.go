@@ -3,7 +3,7 @@ package rma
 import (
 	"math"
 
-	ops "github.com/weft-mpi/weft/op"
+	ops "github.com/weft-mpi/weft/internal/op"
 )
 
 // combineBits combines the bits of two elements of up to eight bytes. It is not for

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	ops "github.com/weft-mpi/weft/op"
+	ops "github.com/weft-mpi/weft/internal/op"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	ops "github.com/weft-mpi/weft/op"
+	ops "github.com/weft-mpi/weft/internal/op"
 )
 
 // event is an operation on one location: from is when it was called, to when it had

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	ops "github.com/weft-mpi/weft/op"
+	ops "github.com/weft-mpi/weft/internal/op"
 )
 
 // The naive model of accumulate operations: one element at a time, in the widest type

@@ -1,6 +1,6 @@
 package rma
 
-import ops "github.com/weft-mpi/weft/op"
+import ops "github.com/weft-mpi/weft/internal/op"
 
 // accumulateParts is accumulate for elements of 1 and 2 bytes: those that lie in one
 // aligned word of eight bytes at once.

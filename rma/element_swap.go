@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	ops "github.com/weft-mpi/weft/op"
+	ops "github.com/weft-mpi/weft/internal/op"
 )
 
 // CompareError is the error of a CompareAndSwap of elements that can't be compared

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	ops "github.com/weft-mpi/weft/op"
+	ops "github.com/weft-mpi/weft/internal/op"
 )
 
 // eachElement runs f for each operator and each kind that it fits.

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/layout"
-	"github.com/weft-mpi/weft/op"
-	"github.com/weft-mpi/weft/wire"
+	"github.com/weft-mpi/weft/internal/datatype"
+	"github.com/weft-mpi/weft/internal/op"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // hostileRow is the bytes of a fuzz input that make a packet.
@@ -50,12 +50,12 @@ func TestNoPacketOfAHostilePeerHarms(t *testing.T) {
 
 // hostileTypes are encoded types: good ones, whose elements lie within the part or not.
 var hostileTypes = func() (all [][]byte) {
-	for _, t := range []*layout.Type{
+	for _, t := range []*datatype.Type{
 		numbered(3, 2, 0), numbered(2, 3, -1), numbered(4, -1, 3), blocks(3, 0, 7, 21), blocks(1, 5, 5), blocks(8, 1<<40, 0),
-		must(layout.Vector(3, 1, 2, layout.Of(layout.Int16))), must(layout.Resized(layout.Of(layout.Int64), 0, 0)), must(layout.Contiguous(1<<60, layout.Of(layout.Byte))),
-		must(layout.Struct([]int{1, 1}, []int{0, 12}, []*layout.Type{layout.Of(layout.Float64), layout.Of(layout.Int32)})), must(layout.Contiguous(0, layout.Of(layout.Int64))),
-		must(layout.Contiguous(2, layout.Of(layout.DoubleInt))), must(layout.Resized(numbered(2, 2, 0), -8, -24)),
-		layout.Of(layout.Packed),
+		must(datatype.Vector(3, 1, 2, datatype.Of(datatype.Int16))), must(datatype.Resized(datatype.Of(datatype.Int64), 0, 0)), must(datatype.Contiguous(1<<60, datatype.Of(datatype.Byte))),
+		must(datatype.Struct([]int{1, 1}, []int{0, 12}, []*datatype.Type{datatype.Of(datatype.Float64), datatype.Of(datatype.Int32)})), must(datatype.Contiguous(0, datatype.Of(datatype.Int64))),
+		must(datatype.Contiguous(2, datatype.Of(datatype.DoubleInt))), must(datatype.Resized(numbered(2, 2, 0), -8, -24)),
+		datatype.Of(datatype.Packed),
 	} {
 		all = append(all, t.Encode(nil))
 	}

@@ -2,7 +2,7 @@ package rma
 
 import (
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/wire"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // lane is the operations with a peer that go in packets, in order: accumulates with

@@ -5,7 +5,7 @@ package rma
 import (
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/planted"
+	"github.com/weft-mpi/weft/internal/testkit/planted"
 )
 
 // The explorer and the tests of real words find the bugs in locks.

@@ -2,7 +2,7 @@ package rma
 
 import (
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/wire"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // queue is this rank's side of a lock word of its own.

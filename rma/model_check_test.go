@@ -8,7 +8,7 @@ import (
 	"sort"
 	"sync/atomic"
 
-	ops "github.com/weft-mpi/weft/op"
+	ops "github.com/weft-mpi/weft/internal/op"
 )
 
 // check compares what ranks have found with what the model allows, and goes on from

@@ -3,7 +3,7 @@ package rma
 import (
 	"bytes"
 
-	ops "github.com/weft-mpi/weft/op"
+	ops "github.com/weft-mpi/weft/internal/op"
 )
 
 // on draws what a rank does with a block in a round. passive epochs have flushes and

@@ -3,8 +3,8 @@ package rma
 import (
 	"math/rand/v2"
 
-	ops "github.com/weft-mpi/weft/op"
-	"github.com/weft-mpi/weft/wire"
+	ops "github.com/weft-mpi/weft/internal/op"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // A program is steps. In each, ranks use some windows at once, each window in epochs of

@@ -10,8 +10,8 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
-	"github.com/weft-mpi/weft/wire"
 )
 
 // narrow is a domain that offers less than its own: a way, and packets of a length.

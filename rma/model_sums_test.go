@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	ops "github.com/weft-mpi/weft/op"
+	ops "github.com/weft-mpi/weft/internal/op"
 )
 
 // Ranks that go different ways accumulate to the same elements at once, of all kinds,

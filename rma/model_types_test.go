@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/weft-mpi/weft/layout"
+	"github.com/weft-mpi/weft/internal/datatype"
 )
 
 // Half of the operations of a program are on elements that lie apart, at the target and
@@ -14,7 +14,7 @@ import (
 // scattered is elements of a type and the places that they have: in slots of one element
 // each, in the order in which they are packed.
 type scattered struct {
-	t     *layout.Type
+	t     *datatype.Type
 	count int
 	slots []int
 }
@@ -34,7 +34,7 @@ type modelSide struct {
 }
 
 // must is the type that a constructor has made, which can't fail.
-func must(t *layout.Type, err error) *layout.Type {
+func must(t *datatype.Type, err error) *datatype.Type {
 	if err == nil {
 		err = t.Commit()
 	}
@@ -45,14 +45,14 @@ func must(t *layout.Type, err error) *layout.Type {
 }
 
 // scatter draws m of n slots, and a type of them. With again some may come twice.
-func scatter(r *rand.Rand, elem *layout.Type, n, m int, again bool) (s scattered) {
+func scatter(r *rand.Rand, elem *datatype.Type, n, m int, again bool) (s scattered) {
 	size := elem.Size()
 	s.count = 1
 	if again && r.IntN(2) == 0 {
 		for range m {
 			s.slots = append(s.slots, r.IntN(n))
 		}
-		s.t = must(layout.IndexedBlock(1, s.slots, elem))
+		s.t = must(datatype.IndexedBlock(1, s.slots, elem))
 		return s
 	}
 	switch r.IntN(6) {
@@ -81,11 +81,11 @@ func scatter(r *rand.Rand, elem *layout.Type, n, m int, again bool) (s scattered
 		bytes[i] = at * size
 	}
 	if half := m / 2; half > 0 && r.IntN(3) == 0 {
-		a, b := must(layout.IndexedBlock(1, s.slots[:half], elem)), must(layout.HIndexedBlock(1, bytes[half:], elem))
-		s.t = must(layout.Struct([]int{1, 1}, []int{0, 0}, []*layout.Type{a, b}))
+		a, b := must(datatype.IndexedBlock(1, s.slots[:half], elem)), must(datatype.HIndexedBlock(1, bytes[half:], elem))
+		s.t = must(datatype.Struct([]int{1, 1}, []int{0, 0}, []*datatype.Type{a, b}))
 		return s
 	}
-	s.t = must(layout.IndexedBlock(1, s.slots, elem))
+	s.t = must(datatype.IndexedBlock(1, s.slots, elem))
 	return s
 }
 
@@ -98,7 +98,7 @@ func divisor(r *rand.Rand, m int) int {
 	}
 }
 
-func (s *scattered) strided(r *rand.Rand, elem *layout.Type, n, m int) bool {
+func (s *scattered) strided(r *rand.Rand, elem *datatype.Type, n, m int) bool {
 	block := divisor(r, m)
 	blocks := m / block
 	if blocks == 1 || n == m {
@@ -110,8 +110,8 @@ func (s *scattered) strided(r *rand.Rand, elem *layout.Type, n, m int) bool {
 	if r.IntN(2) == 0 {
 		from, stride = from+extent-block, -stride
 	}
-	v := must(layout.Vector(blocks, block, stride, elem))
-	s.t = must(layout.HIndexed([]int{1}, []int{from * elem.Size()}, v))
+	v := must(datatype.Vector(blocks, block, stride, elem))
+	s.t = must(datatype.HIndexed([]int{1}, []int{from * elem.Size()}, v))
 	for b := range blocks {
 		for i := range block {
 			s.slots = append(s.slots, from+b*stride+i)
@@ -120,7 +120,7 @@ func (s *scattered) strided(r *rand.Rand, elem *layout.Type, n, m int) bool {
 	return true
 }
 
-func (s *scattered) several(r *rand.Rand, elem *layout.Type, n, m int) bool {
+func (s *scattered) several(r *rand.Rand, elem *datatype.Type, n, m int) bool {
 	each := divisor(r, m)
 	count := m / each
 	room := n / count // slots of one
@@ -132,7 +132,7 @@ func (s *scattered) several(r *rand.Rand, elem *layout.Type, n, m int) bool {
 		return false
 	}
 	lb, _ := inner.t.Extent()
-	s.t, s.count = must(layout.Resized(inner.t, lb, room*elem.Size())), count
+	s.t, s.count = must(datatype.Resized(inner.t, lb, room*elem.Size())), count
 	for i := range count {
 		for _, at := range inner.slots {
 			s.slots = append(s.slots, i*room+at)
@@ -141,7 +141,7 @@ func (s *scattered) several(r *rand.Rand, elem *layout.Type, n, m int) bool {
 	return true
 }
 
-func (s *scattered) matrix(r *rand.Rand, elem *layout.Type, n, m int) bool {
+func (s *scattered) matrix(r *rand.Rand, elem *datatype.Type, n, m int) bool {
 	columns := divisor(r, m)
 	rows := m / columns
 	wide := columns + r.IntN(3)
@@ -150,7 +150,7 @@ func (s *scattered) matrix(r *rand.Rand, elem *layout.Type, n, m int) bool {
 		return false
 	}
 	top, left := r.IntN(high-rows+1), r.IntN(wide-columns+1)
-	s.t = must(layout.Subarray([]int{high, wide}, []int{rows, columns}, []int{top, left}, layout.OrderC, elem))
+	s.t = must(datatype.Subarray([]int{high, wide}, []int{rows, columns}, []int{top, left}, datatype.OrderC, elem))
 	for row := range rows {
 		for c := range columns {
 			s.slots = append(s.slots, (top+row)*wide+left+c)
@@ -176,19 +176,19 @@ func (d planner) spread(o *modelOp) {
 	if x.Compare != nil || n == 0 {
 		return
 	}
-	kind := layout.Byte
+	kind := datatype.Byte
 	grid, room := 1, b.n
 	if size := b.kind.Size(); x.Kind != 0 || b.role == ofOne && x.Old == nil && n%size == 0 {
-		kind, grid, room = layout.Kind(b.kind), size, b.n/size
+		kind, grid, room = datatype.Kind(b.kind), size, b.n/size
 	}
-	elem := layout.Of(kind)
+	elem := datatype.Of(kind)
 	there := scatter(d.r, elem, room, n/grid, x.Src == nil && x.Kind == 0)
 	y := &modelTyped{x: Typed{Code: x.Code, Kind: x.Kind, Target: x.Target, Type: there.t, Count: there.count}, cells: there.cells(b.at, grid)}
 	if d.r.IntN(2) == 0 {
 		y.shift = d.r.IntN(300) - min(b.at, 150)
 		lb, extent := there.t.Extent()
-		shifted := must(layout.HIndexed([]int{1}, []int{-y.shift}, there.t))
-		y.x.Type = must(layout.Resized(shifted, lb-y.shift, extent))
+		shifted := must(datatype.HIndexed([]int{1}, []int{-y.shift}, there.t))
+		y.x.Type = must(datatype.Resized(shifted, lb-y.shift, extent))
 	}
 	side := func(value []byte) *modelSide {
 		s := scatter(d.r, elem, n/grid+d.r.IntN(9), n/grid, x.Old == nil)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/internal/op"
 )
 
 // A window with separate memory (MPI-4.0 §12.4) has two copies of each rank's part: the

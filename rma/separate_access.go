@@ -2,8 +2,8 @@ package rma
 
 import (
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/op"
-	"github.com/weft-mpi/weft/wire"
+	"github.com/weft-mpi/weft/internal/op"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // An operation on a window with separate memory is announced to its target, which

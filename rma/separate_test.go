@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/internal/op"
 )
 
 // player is a rank of a program that is to be reported, or not.

@@ -2,8 +2,8 @@ package rma
 
 import (
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/op"
-	"github.com/weft-mpi/weft/wire"
+	"github.com/weft-mpi/weft/internal/op"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // win is the window that a packet of a peer names, or nil.

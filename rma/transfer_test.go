@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/internal/op"
 	"github.com/weft-mpi/weft/progress"
 )
 

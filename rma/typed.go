@@ -3,8 +3,8 @@ package rma
 import (
 	"math"
 
-	"github.com/weft-mpi/weft/layout"
-	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/internal/datatype"
+	"github.com/weft-mpi/weft/internal/op"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -19,7 +19,7 @@ import (
 // Elements are elements of a committed type in memory of this rank, which has all that
 // they touch.
 type Elements struct {
-	Type   *layout.Type
+	Type   *datatype.Type
 	Count  int
 	Mem    []byte
 	Origin int // of displacement 0 in Mem
@@ -35,18 +35,18 @@ type Typed struct {
 	Target int
 	At     int // where displacement 0 is in the target's part, in bytes, or would be
 
-	Type  *layout.Type // of the elements at the target
+	Type  *datatype.Type // of the elements at the target
 	Count int
 
 	Src, Old Elements
 }
 
 // KindOf is the kind that accumulates know elements of a predefined type as, or 0.
-func KindOf(k layout.Kind) op.Kind {
+func KindOf(k datatype.Kind) op.Kind {
 	switch {
-	case k == layout.Byte:
+	case k == datatype.Byte:
 		return op.Uint8
-	case k == layout.Packed:
+	case k == datatype.Packed:
 		return 0
 	}
 	return op.Kind(k)
@@ -185,7 +185,7 @@ func (x *Typed) owned(e *Engine) {
 
 // sides are cursors over the memories of a transfer. They stand at the same byte.
 type sides struct {
-	to, src, old layout.Cursor
+	to, src, old datatype.Cursor
 	part         []byte // what the elements at the target touch
 	from, into   []byte // the memory of src and old
 }
@@ -236,7 +236,7 @@ func (s *sides) move(x *Typed) {
 // copyApart copies all bytes of one cursor to those of another. It goes along the one
 // whose pieces are longer, the other one's kernels copy many of its own for each. As in
 // move, no piece is so long that it goes around the caches.
-func copyApart(to *layout.Cursor, dst []byte, from *layout.Cursor, src []byte) {
+func copyApart(to *datatype.Cursor, dst []byte, from *datatype.Cursor, src []byte) {
 	const most = 256 << 10
 	_, n := to.Next(most)
 	_, m := from.Next(most)

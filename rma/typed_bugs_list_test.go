@@ -2,7 +2,7 @@
 
 package rma
 
-import "github.com/weft-mpi/weft/internal/planted"
+import "github.com/weft-mpi/weft/internal/testkit/planted"
 
 // The tests that find the bugs of typedBugs, besides programs and hostile.
 const (
@@ -38,7 +38,7 @@ var typedBugs = planted.List{
 	{"who names a type that is not known is ended", "rma/typed_serve.go",
 		"return isRefused, wire.RUnknown, n", "return isBroken, 0, 0", strangers},
 	{"bytes that are no type are one", "rma/typed_cache.go",
-		"			t = nil\n", "			t = layout.Of(layout.Byte)\n", strangers},
+		"			t = nil\n", "			t = datatype.Of(datatype.Byte)\n", strangers},
 	{"whoever reaches an element that is not aligned changes it", "rma/typed.go",
 		"if !owner && needsOwner(", "if false && needsOwner(", "TestElementsThatAreNotAligned"},
 	{"what is left for the owner begins again", "rma/typed.go",

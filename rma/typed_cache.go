@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/layout"
-	"github.com/weft-mpi/weft/wire"
+	"github.com/weft-mpi/weft/internal/datatype"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // Types at the target. The origin numbers the types that a peer has, of which there are
@@ -21,7 +21,7 @@ const maxTypes = 32
 
 // encoding is a type as packets have it.
 type encoding struct {
-	t    *layout.Type
+	t    *datatype.Type
 	code string // "" if it is too long to be sent
 }
 
@@ -30,11 +30,11 @@ type encoding struct {
 type encodings struct {
 	longest int // code that is sent, in bytes
 	mu      sync.Mutex
-	all     map[*layout.Type]*encoding
+	all     map[*datatype.Type]*encoding
 }
 
 // of is the encoding of a type.
-func (c *encodings) of(t *layout.Type) *encoding {
+func (c *encodings) of(t *datatype.Type) *encoding {
 	c.mu.Lock()
 	e := c.all[t]
 	c.mu.Unlock()
@@ -48,7 +48,7 @@ func (c *encodings) of(t *layout.Type) *encoding {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.all == nil {
-		c.all = map[*layout.Type]*encoding{}
+		c.all = map[*datatype.Type]*encoding{}
 	}
 	for old := range c.all {
 		if len(c.all) < 2*maxTypes {
@@ -127,7 +127,7 @@ type gotTypes struct {
 
 type gotType struct {
 	id uint32
-	t  *layout.Type // nil if it could not be read
+	t  *datatype.Type // nil if it could not be read
 }
 
 // onType takes a piece of a type. One that is no type leaves a number without one.
@@ -149,7 +149,7 @@ func (e *Engine) onType(from fabric.Peer, h wire.RTypeHeader, body []byte) bool 
 		return false
 	}
 	if g.code = append(g.code, body...); len(body) == rest {
-		t, err := layout.Decode(g.code)
+		t, err := datatype.Decode(g.code)
 		if err != nil {
 			t = nil
 		}
@@ -159,7 +159,7 @@ func (e *Engine) onType(from fabric.Peer, h wire.RTypeHeader, body []byte) bool 
 }
 
 // typeOf is the type that a peer calls id, or nil.
-func (e *Engine) typeOf(from fabric.Peer, id uint32) *layout.Type {
+func (e *Engine) typeOf(from fabric.Peer, id uint32) *datatype.Type {
 	g := e.types[from]
 	if g == nil || g.places[id%maxTypes].id != id {
 		return nil

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/layout"
-	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/internal/datatype"
+	"github.com/weft-mpi/weft/internal/op"
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
-	"github.com/weft-mpi/weft/wire"
 )
 
 // sentTo is how many types have left for a peer.
@@ -106,7 +106,7 @@ func TestATypeThatIsTooLongGoesInItsPieces(t *testing.T) {
 	for i := range disps {
 		disps[i] = 2*i + i*i%7*20000
 	}
-	long := must(layout.HIndexedBlock(1, disps, layout.Of(layout.Byte)))
+	long := must(datatype.HIndexedBlock(1, disps, datatype.Of(datatype.Byte)))
 	if len(long.Encode(nil)) <= n {
 		t.Fatal("the code is short")
 	}

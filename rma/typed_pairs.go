@@ -1,8 +1,8 @@
 package rma
 
 import (
-	"github.com/weft-mpi/weft/layout"
-	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/internal/datatype"
+	"github.com/weft-mpi/weft/internal/op"
 )
 
 // Pairs of a value and an index (MPI-4.0 §6.9.4) are elements of accumulates, too. They
@@ -11,12 +11,12 @@ import (
 
 // isPair reports whether a kind is one of pairs. The numbers are those of package layout.
 func isPair(k op.Kind) bool {
-	_, _, _, pair := layout.Kind(k).Pair()
+	_, _, _, pair := datatype.Kind(k).Pair()
 	return pair
 }
 
 // sizeOfKind is the number of bytes of data in an element, 0 of an unknown kind.
-func sizeOfKind(k op.Kind) int { return layout.Kind(k).Size() }
+func sizeOfKind(k op.Kind) int { return datatype.Kind(k).Size() }
 
 // FitsPairs reports whether an operator is one for pairs of a kind. Local.
 func FitsPairs(c op.Code, k op.Kind) bool {
@@ -39,7 +39,7 @@ const morePairs = 12 * 64
 
 // combinePairs combines the next pairs of a cursor, as many as there are operands or old
 // elements, and moves the cursor behind them. For the owner of the loop.
-func combinePairs(c op.Code, k op.Kind, to *layout.Cursor, operands, old []byte) {
+func combinePairs(c op.Code, k op.Kind, to *datatype.Cursor, operands, old []byte) {
 	var was, now [morePairs]byte
 	size := sizeOfKind(k)
 	for left := max(len(operands), len(old)); left > 0; {

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/weft-mpi/weft/layout"
-	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/internal/datatype"
+	"github.com/weft-mpi/weft/internal/op"
 )
 
 // Pairs of all kinds are fetched and replaced by all ranks in turns, packed or with their
@@ -16,15 +16,15 @@ func TestPairsAreFetchedAndReplaced(t *testing.T) {
 	const elems = 200 // of which some packets and chunks have a part
 	eachWay(t, func(t *testing.T, n int, how way) {
 		g := newRig(t, n, how)
-		for k := layout.FloatInt; k <= layout.TwoDouble; k++ {
-			pair := layout.Of(k)
+		for k := datatype.FloatInt; k <= datatype.TwoDouble; k++ {
+			pair := datatype.Of(k)
 			_, extent := pair.Extent()
 			size := pair.Size()
-			list := must(layout.Vector(elems, 1, 2, pair))
+			list := must(datatype.Vector(elems, 1, 2, pair))
 			all := g.windows(t, uint32(16*int(k)), 2*elems*extent)
 			now := func(w *Win) []byte {
 				b := make([]byte, elems*size)
-				if _, err := layout.Pack(list, 1, w.mem, 0, b, 0); err != nil {
+				if _, err := datatype.Pack(list, 1, w.mem, 0, b, 0); err != nil {
 					t.Fatal(err)
 				}
 				return b
@@ -33,7 +33,7 @@ func TestPairsAreFetchedAndReplaced(t *testing.T) {
 				target := all[(round+1)%n]
 				was, src := now(target), pattern(elems*size, round, int(k))
 				mem, old := make([]byte, elems*extent), make([]byte, elems*extent)
-				if _, err := layout.Unpack(pair, elems, mem, 0, src, 0); err != nil {
+				if _, err := datatype.Unpack(pair, elems, mem, 0, src, 0); err != nil {
 					t.Fatal(err)
 				}
 				locked(t, []*Win{w}, func(ctx context.Context, w *Win) error {
@@ -49,7 +49,7 @@ func TestPairsAreFetchedAndReplaced(t *testing.T) {
 						if err := errors.Join(w.DoTyped(c.x), w.flush(ctx, target.rank, true)); err != nil {
 							return err
 						}
-						if _, err := layout.Pack(pair, elems, old, 0, got, 0); err != nil {
+						if _, err := datatype.Pack(pair, elems, old, 0, got, 0); err != nil {
 							return err
 						}
 						if !bytes.Equal(got, c.want) {
@@ -62,7 +62,7 @@ func TestPairsAreFetchedAndReplaced(t *testing.T) {
 					t.Errorf("%v: the window has % x, want % x", k, got, src)
 				}
 				gap := bytes.Clone(target.mem)
-				if _, err := layout.Unpack(list, 1, gap, 0, make([]byte, elems*size), 0); err != nil {
+				if _, err := datatype.Unpack(list, 1, gap, 0, make([]byte, elems*size), 0); err != nil {
 					t.Fatal(err)
 				}
 				if !bytes.Equal(gap, make([]byte, len(gap))) {
@@ -80,8 +80,8 @@ func TestPairsOfATypeThatIsTooLongAreRefused(t *testing.T) {
 	g.engines[0].encodings.longest = 5
 	all := g.windows(t, 16, 64)
 	locked(t, all[:1], func(ctx context.Context, w *Win) error {
-		x := Typed{Code: op.CodeReplace, Kind: op.Kind(layout.TwoInt), Target: 1, Type: must(layout.Vector(2, 1, 2, layout.Of(layout.TwoInt))), Count: 1,
-			Src: Elements{Type: layout.Of(layout.TwoInt), Count: 2, Mem: make([]byte, 16)}}
+		x := Typed{Code: op.CodeReplace, Kind: op.Kind(datatype.TwoInt), Target: 1, Type: must(datatype.Vector(2, 1, 2, datatype.Of(datatype.TwoInt))), Count: 1,
+			Src: Elements{Type: datatype.Of(datatype.TwoInt), Count: 2, Mem: make([]byte, 16)}}
 		if err := w.DoTyped(&x); !errors.Is(err, ErrTypeTooLong) {
 			t.Errorf("DoTyped: %v", err)
 		}
@@ -96,7 +96,7 @@ func TestPairsOfATypeThatIsTooLongAreRefused(t *testing.T) {
 func TestNoOperatorFitsPackedBytes(t *testing.T) {
 	for code := range op.Code(40) {
 		p := typedPiece{code: code, n: 8}
-		if p.fits(layout.Of(layout.Packed), 0) != (code == codeBytes) {
+		if p.fits(datatype.Of(datatype.Packed), 0) != (code == codeBytes) {
 			t.Errorf("operator %d", code)
 		}
 	}

@@ -4,9 +4,9 @@ import (
 	"errors"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/layout"
+	"github.com/weft-mpi/weft/internal/datatype"
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
-	"github.com/weft-mpi/weft/wire"
 )
 
 // form is what packets say of the elements at the target.
@@ -23,9 +23,9 @@ type typedAction struct {
 	x     Typed
 	first int // byte of the operation that it begins with
 	sides sides
-	there layout.Places // of the elements at the target
-	low   int           // where they begin in its part
-	span  int           // bytes up to their end
+	there datatype.Places // of the elements at the target
+	low   int             // where they begin in its part
+	span  int             // bytes up to their end
 
 	form   form
 	theirs *sentType // of asType, once the first packet leaves

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/internal/op"
 )
 
 // column is a number in each of four rows of four.

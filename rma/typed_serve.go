@@ -2,14 +2,14 @@ package rma
 
 import (
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/layout"
-	"github.com/weft-mpi/weft/op"
-	"github.com/weft-mpi/weft/wire"
+	"github.com/weft-mpi/weft/internal/datatype"
+	"github.com/weft-mpi/weft/internal/op"
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // spanOf is the memory of this rank's part that elements touch, of which at is where
 // displacement 0 would be. An error is a *RangeError.
-func (w *Win) spanOf(t *layout.Type, count, at int) ([]byte, error) {
+func (w *Win) spanOf(t *datatype.Type, count, at int) ([]byte, error) {
 	lo, hi, err := t.Span(count)
 	if err != nil {
 		return nil, err
@@ -36,9 +36,9 @@ func (w *Win) spanOf(t *layout.Type, count, at int) ([]byte, error) {
 type typedPiece struct {
 	code op.Code
 	kind op.Kind
-	at   layout.Cursor // at its first byte
-	mem  []byte        // what the elements touch
-	low  uint64        // where that begins in the part
+	at   datatype.Cursor // at its first byte
+	mem  []byte          // what the elements touch
+	low  uint64          // where that begins in the part
 	n    int
 }
 
@@ -81,7 +81,7 @@ func (p *typedPiece) open(w *Win, from fabric.Peer, h wire.TypedPiece, n uint64)
 }
 
 // fits reports whether the operator goes with the elements, which are whole.
-func (p *typedPiece) fits(t *layout.Type, offset int) bool {
+func (p *typedPiece) fits(t *datatype.Type, offset int) bool {
 	if p.code == codeBytes {
 		return p.kind == 0
 	}

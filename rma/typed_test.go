@@ -12,29 +12,31 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/fabric/faulty"
 	"github.com/weft-mpi/weft/fabric/mem"
-	"github.com/weft-mpi/weft/layout"
-	"github.com/weft-mpi/weft/op"
+	"github.com/weft-mpi/weft/internal/datatype"
+	"github.com/weft-mpi/weft/internal/op"
+	"github.com/weft-mpi/weft/internal/testkit/faulty"
 	"github.com/weft-mpi/weft/progress"
 )
 
 // blocks is a committed type of blocks of bytes.
-func blocks(n int, disps ...int) *layout.Type {
-	return must(layout.HIndexedBlock(n, disps, layout.Of(layout.Byte)))
+func blocks(n int, disps ...int) *datatype.Type {
+	return must(datatype.HIndexedBlock(n, disps, datatype.Of(datatype.Byte)))
 }
 
 // numbered are n numbers with a stride in 8 bytes each.
-func numbered(n, stride, at int) *layout.Type {
-	return must(layout.HIndexed([]int{1}, []int{8 * at}, must(layout.Vector(n, 1, stride, layout.Of(layout.Int64)))))
+func numbered(n, stride, at int) *datatype.Type {
+	return must(datatype.HIndexed([]int{1}, []int{8 * at}, must(datatype.Vector(n, 1, stride, datatype.Of(datatype.Int64)))))
 }
 
 // flat are elements that are one range.
-func flat(b []byte) Elements { return Elements{Type: layout.Of(layout.Byte), Count: len(b), Mem: b} }
+func flat(b []byte) Elements {
+	return Elements{Type: datatype.Of(datatype.Byte), Count: len(b), Mem: b}
+}
 
 // flatInts are numbers that are one range.
 func flatInts(b []byte) Elements {
-	return Elements{Type: layout.Of(layout.Int64), Count: len(b) / 8, Mem: b}
+	return Elements{Type: datatype.Of(datatype.Int64), Count: len(b) / 8, Mem: b}
 }
 
 // ints are numbers in memory.
@@ -110,7 +112,7 @@ func TestElementsOfAllAlignmentsAddUp(t *testing.T) {
 				src = append(src, ints(int64(i+1))...)
 				sums[w.rank][target][i] += int64(i + 1)
 			}
-			x := Typed{Code: op.CodeSum, Kind: op.Int64, Target: target, Type: must(layout.HIndexedBlock(1, disps, layout.Of(layout.Int64))), Count: 1, Src: flatInts(src)}
+			x := Typed{Code: op.CodeSum, Kind: op.Int64, Target: target, Type: must(datatype.HIndexedBlock(1, disps, datatype.Of(datatype.Int64))), Count: 1, Src: flatInts(src)}
 			old := make([]byte, len(src))
 			if r.IntN(2) == 0 {
 				x.Old = flatInts(old)
@@ -158,7 +160,7 @@ func TestElementsThatAreNotAlignedAreTheOwners(t *testing.T) {
 	go g.loops[1].Exclusive(func() { close(held); <-free })
 	<-held
 	locked(t, all[:1], func(ctx context.Context, w *Win) error {
-		x := Typed{Code: op.CodeSum, Kind: op.Int64, Target: 1, Type: must(layout.HIndexedBlock(1, []int{0, 12, 24}, layout.Of(layout.Int64))), Count: 1, Src: flatInts(ints(1, 2, 3))}
+		x := Typed{Code: op.CodeSum, Kind: op.Int64, Target: 1, Type: must(datatype.HIndexedBlock(1, []int{0, 12, 24}, datatype.Of(datatype.Int64))), Count: 1, Src: flatInts(ints(1, 2, 3))}
 		err := w.DoTyped(&x)
 		if got, want := mem[:32], append(ints(1), make([]byte, 24)...); !bytes.Equal(got, want) {
 			t.Errorf("before the owner comes there is % x, want % x", got, want)
@@ -177,13 +179,13 @@ func TestFewOrLongPiecesGoByTheFabric(t *testing.T) {
 	const long = 2048 // Caps.Chunk of mem
 	g := newRig(t, 2, byFabric)
 	all := g.windows(t, 16, 1<<20)
-	every := func(n, bytes, stride int) *layout.Type {
-		return must(layout.HVector(n, 1, stride, must(layout.Contiguous(bytes, layout.Of(layout.Byte)))))
+	every := func(n, bytes, stride int) *datatype.Type {
+		return must(datatype.HVector(n, 1, stride, must(datatype.Contiguous(bytes, datatype.Of(datatype.Byte)))))
 	}
 	for i, c := range []struct {
 		name     string
-		there    *layout.Type
-		here     *layout.Type // nil: one range
+		there    *datatype.Type
+		here     *datatype.Type // nil: one range
 		byFabric bool
 	}{
 		{"four pieces", every(4, 8, 16), nil, true},
@@ -244,8 +246,8 @@ func TestFewOrLongPiecesGoByTheFabric(t *testing.T) {
 	}
 }
 
-func cursorOver(e Elements) *layout.Cursor {
-	c := new(layout.Cursor)
+func cursorOver(e Elements) *datatype.Cursor {
+	c := new(datatype.Cursor)
 	if err := c.Reset(e.Type, e.Count, e.Mem, e.Origin); err != nil {
 		panic(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/group"
+	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/progress"
 )
 

@@ -21,7 +21,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/weft-mpi/weft/internal/tier"
+	"github.com/weft-mpi/weft/internal/testkit/tier"
 	"golang.org/x/sys/unix"
 )
 

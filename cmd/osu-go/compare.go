@@ -14,7 +14,7 @@ import (
 	"github.com/weft-mpi/weft/bench/compare"
 	"github.com/weft-mpi/weft/bench/floor"
 	"github.com/weft-mpi/weft/bench/record"
-	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/launch"
 )
 
 // floorTime is spent on the floor before each round of a comparison.
@@ -90,7 +90,7 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("find this program to run it: %w", err)
 	}
-	ctx, stop := boot.WithSignals(context.Background())
+	ctx, stop := launch.WithSignals(context.Background())
 	defer stop()
 	p := newProgress("compare "+c.bench.Name, stderr)
 	defer p.clear()
@@ -137,14 +137,14 @@ func (c *comparison) ours(self string) []string {
 func (c *comparison) job() record.Job {
 	j := record.Job{Ranks: c.ranks, Fabric: c.fabric, Progress: c.progress()}
 	host, _ := os.Hostname()
-	cores, err := boot.AllowedCores()
+	cores, err := launch.AllowedCores()
 	if err != nil {
 		return j
 	}
 	for i := range c.ranks {
 		of := cores
 		if !c.unbound && c.fabric != "mem" {
-			of = cores[i%len(cores):][:1] // as boot.BindAuto
+			of = cores[i%len(cores):][:1] // as launch.BindAuto
 		}
 		j.Places = append(j.Places, record.Place{Host: host, Cores: record.Cores(of)})
 	}

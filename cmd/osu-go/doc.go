@@ -19,5 +19,5 @@
 // parse.go reads them, ranks.go starts the ranks and runs the benchmark on
 // each, document.go and save.go keep what was measured. compare.go, report.go,
 // floor.go and list.go are the other subcommands. It imports bench and its
-// packages, boot and mpi.
+// packages, launch and mpi.
 package main

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/launch"
 )
 
 // Exit statuses.
@@ -49,7 +49,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	fmt.Fprintf(stderr, "osu-go: %s\n", strings.ReplaceAll(err.Error(), "\n", "\nosu-go: "))
-	return boot.ExitCode(err)
+	return launch.ExitCode(err)
 }
 
 func dispatch(args []string, stdout, stderr io.Writer) error {

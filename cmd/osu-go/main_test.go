@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/bench/osufmt"
-	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/launch"
 )
 
 // Environment variables that make the test binary another program.
@@ -363,19 +363,19 @@ func TestUnderALauncherItIsARank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	launch := func(n int, args ...string) (string, string, error) {
+	run := func(n int, args ...string) (string, string, error) {
 		var out, errs bytes.Buffer
-		l := boot.Launch{N: n, Path: self, Args: args, Env: append(os.Environ(), beOsuGo+"=1"), Stdout: &out, Stderr: &errs}
+		l := launch.Launch{N: n, Path: self, Args: args, Env: append(os.Environ(), beOsuGo+"=1"), Stdout: &out, Stderr: &errs}
 		err := l.Run(context.Background())
 		return out.String(), errs.String(), err
 	}
-	out, errs, err := launch(3, "barrier", "-i", "2", "-x", "0")
+	out, errs, err := run(3, "barrier", "-i", "2", "-x", "0")
 	if err != nil || strings.Count(out, "# OSU MPI Barrier Latency Test") != 1 {
 		t.Errorf("%v: %s%s", err, out, errs)
 	}
 	for _, args := range [][]string{{"latency"}, {"barrier", "-n", "2"}} {
-		_, errs, err = launch(3, args...)
-		var exit *boot.ExitError
+		_, errs, err = run(3, args...)
+		var exit *launch.ExitError
 		if !errors.As(err, &exit) || exit.Code != exitUsage || strings.Count(errs, "osu-go:") != 1 {
 			t.Errorf("%v on 3 ranks: %v, printed %q", args, err, errs)
 		}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/launch"
 )
 
 // reader asks for the metrics as soon as rank 0 prints its first result.
@@ -124,8 +124,8 @@ func TestTheMetricsOfProcessesAreServed(t *testing.T) {
 // The ranks of a launcher would all want the address.
 func TestUnderALauncherTheLauncherServes(t *testing.T) {
 	out := &locked{}
-	l := boot.Launch{N: 2, Path: os.Args[0], Args: []string{"latency", "--metrics", ":9464"}, Env: append(os.Environ(), beOsuGo+"=1"), Stdout: out, Stderr: out}
-	if err := l.Run(t.Context()); boot.ExitCode(err) != 2 || !strings.Contains(out.String(), "write weft run --metrics :9464 osu-go latency\n") {
+	l := launch.Launch{N: 2, Path: os.Args[0], Args: []string{"latency", "--metrics", ":9464"}, Env: append(os.Environ(), beOsuGo+"=1"), Stdout: out, Stderr: out}
+	if err := l.Run(t.Context()); launch.ExitCode(err) != 2 || !strings.Contains(out.String(), "write weft run --metrics :9464 osu-go latency\n") {
 		t.Errorf("%v, %s", err, out)
 	}
 	t.Setenv("WEFT_PEEK", "0")

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/weft-mpi/weft/bench"
-	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/launch"
 )
 
 // ranksPerCore bounds -n: with more ranks a run would measure nothing but the
@@ -101,7 +101,7 @@ func parseRun(name string, args []string) (*settings, error) {
 // check checks the settings together, after fs has been parsed into them.
 func (s *settings) check(fs *pflag.FlagSet) error {
 	_, cores := processors()
-	if most := min(ranksPerCore*cores, boot.MaxRanks); s.ranks > most {
+	if most := min(ranksPerCore*cores, launch.MaxRanks); s.ranks > most {
 		return usagef("-n %d: %d cores can sensibly run at most %d ranks (%d a core)", s.ranks, cores, most, ranksPerCore)
 	}
 	if err := s.bench.CheckRanks(s.ranks); err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/weft-mpi/weft/bench"
 	"github.com/weft-mpi/weft/bench/osufmt"
-	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -26,7 +26,7 @@ func measure(s *settings, stdout, stderr io.Writer) error {
 	case s.fabric == "mem":
 		return goroutines(s, stdout, stderr)
 	}
-	launched, err := boot.Launched()
+	launched, err := launch.Launched()
 	switch {
 	case err != nil:
 		return err
@@ -35,11 +35,11 @@ func measure(s *settings, stdout, stderr io.Writer) error {
 	case launched:
 		return rank(s, stdout, stderr)
 	}
-	return launch(s, stdout, stderr)
+	return startRanks(s, stdout, stderr)
 }
 
-// launch starts this program again as the ranks of a job on this machine.
-func launch(s *settings, stdout, stderr io.Writer) error {
+// startRanks starts this program again as the ranks of a job on this machine.
+func startRanks(s *settings, stdout, stderr io.Writer) error {
 	if err := mpi.CheckEnvironment(); err != nil { // once, and not by each rank
 		return usageError{err}
 	}
@@ -47,9 +47,9 @@ func launch(s *settings, stdout, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("find this program to start its ranks: %w", err)
 	}
-	ctx, stop := boot.WithSignals(context.Background())
+	ctx, stop := launch.WithSignals(context.Background())
 	defer stop()
-	l := boot.Launch{
+	l := launch.Launch{
 		N: s.ranks, Path: self, Args: append([]string{s.bench.Name}, rankArgs(s)...),
 		Stdout: stdout, Stderr: stderr,
 		Direct: true, // only rank 0 prints, and it checks for a terminal
@@ -58,19 +58,19 @@ func launch(s *settings, stdout, stderr io.Writer) error {
 		l.Env = append(os.Environ(), floorEnv+"="+measureFloor())
 	}
 	if s.unbound {
-		l.Bind = boot.BindNone
+		l.Bind = launch.BindNone
 	}
 	counters, err := serveProcesses(s.metrics, stderr)
 	if err != nil {
 		return err
 	}
 	if counters != nil {
-		l.Begun = func(id string, key boot.Key) { counters.Begun(id, key, l.N) }
+		l.Begun = func(id string, key launch.Key) { counters.Begun(id, key, l.N) }
 	}
 	err = l.Run(ctx)
 	counters.Close() // it has no file that could fail
 	if onlyExits(err) {
-		return said{boot.ExitCode(err)}
+		return said{launch.ExitCode(err)}
 	}
 	return err
 }
@@ -79,7 +79,7 @@ func launch(s *settings, stdout, stderr io.Writer) error {
 // have exited with a code, and so have printed their error.
 func onlyExits(err error) bool {
 	switch e := err.(type) {
-	case *boot.ExitError:
+	case *launch.ExitError:
 		return e.Code > 0 && e.Err == nil
 	case interface{ Unwrap() []error }:
 		return !slices.ContainsFunc(e.Unwrap(), func(err error) bool { return !onlyExits(err) })

@@ -15,8 +15,8 @@ import (
 	"github.com/weft-mpi/weft/bench/floor"
 	"github.com/weft-mpi/weft/bench/osufmt"
 	"github.com/weft-mpi/weft/bench/record"
-	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/internal/atomicfile"
+	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -99,7 +99,7 @@ const placeSize = 256
 func places(c *mpi.Comm) ([]record.Place, error) {
 	mine := make([]byte, placeSize)
 	host, _ := os.Hostname()
-	cores, err := boot.AllowedCores()
+	cores, err := launch.AllowedCores()
 	if err != nil {
 		cores = nil
 	}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/launch"
 )
 
 // agentName is the command that weft run has a host run.
@@ -17,7 +17,7 @@ func runAgent(args []string, _, stderr io.Writer) int {
 	if len(args) > 0 {
 		return wrong(stderr, errors.New("weft agent is started by weft run --hosts, and takes no arguments"))
 	}
-	if err := boot.Agent(os.Stdin, os.Stdout); err != nil {
+	if err := launch.Agent(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(stderr, "weft:", err)
 		return exitFailed
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/internal/doctor"
+	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -46,8 +46,8 @@ func runDoctor(args []string, stdout, stderr io.Writer) int {
 	if err := noArguments(flags); err != nil {
 		return wrong(stderr, err)
 	}
-	if *n < 0 || *n > boot.MaxRanks {
-		return wrong(stderr, fmt.Errorf("%d ranks: a job has 1 to %d", *n, boot.MaxRanks))
+	if *n < 0 || *n > launch.MaxRanks {
+		return wrong(stderr, fmt.Errorf("%d ranks: a job has 1 to %d", *n, launch.MaxRanks))
 	}
 	if *child != "" {
 		if err := doctor.Child(*child, os.Stdin, stdout); err != nil {
@@ -79,7 +79,7 @@ func runDoctor(args []string, stdout, stderr io.Writer) int {
 // patient is this machine.
 func patient(ranks int) *doctor.Machine {
 	m := doctor.Here(ranks)
-	m.Cores = boot.AllowedCores
+	m.Cores = launch.AllowedCores
 	if cores, err := m.Cores(); ranks == 0 && err == nil {
 		m.Ranks = len(cores)
 	}
@@ -93,7 +93,7 @@ func patient(ranks int) *doctor.Machine {
 		return all, err
 	}
 	m.Devices = rdmaDevices
-	m.Launched = boot.Launched
+	m.Launched = launch.Launched
 	m.Settings = mpi.CheckEnvironment
 	return m
 }

@@ -47,7 +47,7 @@ func TestWeftExitsAsShellsDoAndNamesEachRankThatFailed(t *testing.T) {
 			err := cmd.Run()
 			var said []string
 			for line := range strings.Lines(errs.String()) {
-				if line, ok := strings.CutPrefix(strings.TrimSpace(line), "weft: boot: "); ok {
+				if line, ok := strings.CutPrefix(strings.TrimSpace(line), "weft: launch: "); ok {
 					said = append(said, line)
 				}
 			}

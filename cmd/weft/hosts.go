@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/weft-mpi/weft/boot"
 	"github.com/weft-mpi/weft/internal/allocation"
+	"github.com/weft-mpi/weft/internal/launch"
 )
 
 // places says where a job runs, as the flags of weft run do.
@@ -30,11 +30,11 @@ func (p *places) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&p.ssh, "ssh", "ssh", "the `COMMAND` that logs in to a host, with its options")
 	flags.StringVar(&p.agent, "agent", "", "the `PATH` of weft on the hosts; as here, unless set")
 	flags.StringVar(&p.dir, "wdir", "", "the ranks' folder on the hosts is `DIR`; as here, unless set")
-	flags.DurationVar(&p.silence, "deadline", boot.DefaultSilence, "a host that has been silent for so long is lost; 0 for never")
+	flags.DurationVar(&p.silence, "deadline", launch.DefaultSilence, "a host that has been silent for so long is lost; 0 for never")
 }
 
 // place fills in the hosts of a Launch, if it has some, and without -n its ranks.
-func (p *places) place(l *boot.Launch, counted bool) (err error) {
+func (p *places) place(l *launch.Launch, counted bool) (err error) {
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func usual(batch *allocation.Batch) string {
 const mpiexec = "mpiexec.hydra"
 
 // starter is how agents are started.
-func (p *places) starter(how string) (s boot.Starter, err error) {
+func (p *places) starter(how string) (s launch.Starter, err error) {
 	own, err := os.Executable()
 	if err != nil {
 		return s, fmt.Errorf("find the path of weft, which the hosts need: %w", err)
@@ -124,11 +124,11 @@ func (p *places) starter(how string) (s boot.Starter, err error) {
 	}
 	switch how {
 	case "srun":
-		return boot.Srun(agent, agentName), nil
+		return launch.Srun(agent, agentName), nil
 	case "mpiexec":
-		return boot.Mpiexec([]string{mpiexec}, agent, agentName), nil
+		return launch.Mpiexec([]string{mpiexec}, agent, agentName), nil
 	}
-	s = boot.SSH(strings.Fields(p.ssh), agent, agentName)
+	s = launch.SSH(strings.Fields(p.ssh), agent, agentName)
 	remote := s.Command
 	s.Command = func(host string) []string {
 		if allocation.Here(host) {
@@ -139,7 +139,7 @@ func (p *places) starter(how string) (s boot.Starter, err error) {
 	return s, nil
 }
 
-func readHostfile(name string) ([]boot.Host, error) {
+func readHostfile(name string) ([]launch.Host, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("--hostfile: %w", err)

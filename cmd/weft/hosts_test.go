@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/hosts"
-	"github.com/weft-mpi/weft/internal/tier"
+	"github.com/weft-mpi/weft/internal/testkit/hosts"
+	"github.com/weft-mpi/weft/internal/testkit/tier"
 )
 
 // built is weft as users have it: sshd passes on no environment, by which the test binary

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/weft-mpi/weft/internal/hang"
+	"github.com/weft-mpi/weft/internal/diagnose"
 	"github.com/weft-mpi/weft/internal/peek"
 )
 
@@ -120,7 +120,7 @@ func find(ctx context.Context, name string) (*running, error) {
 
 // states asks all ranks what they wait for, twice: what both replies have has waited at the
 // moment in between.
-func (j *running) states(ctx context.Context, wait time.Duration) *hang.Job {
+func (j *running) states(ctx context.Context, wait time.Duration) *diagnose.Job {
 	first := j.state(ctx, j.ranks, "pending", wait)
 	var names []peek.Name
 	for _, r := range first.Ranks {
@@ -135,14 +135,14 @@ func (j *running) states(ctx context.Context, wait time.Duration) *hang.Job {
 }
 
 // state asks some ranks.
-func (j *running) state(ctx context.Context, names []peek.Name, ask string, wait time.Duration) *hang.Job {
+func (j *running) state(ctx context.Context, names []peek.Name, ask string, wait time.Duration) *diagnose.Job {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	all := &hang.Job{}
+	all := &diagnose.Job{}
 	for _, r := range peek.Ask(ctx, names, ask) {
-		var s hang.Rank
+		var s diagnose.Rank
 		if err := r.Unmarshal(&s); err != nil || s.Rank != r.Name.Rank {
-			all.Silent = append(all.Silent, hang.Silent{Rank: r.Name.Rank, Why: silence(&r, err, wait)})
+			all.Silent = append(all.Silent, diagnose.Silent{Rank: r.Name.Rank, Why: silence(&r, err, wait)})
 			continue
 		}
 		all.Ranks = append(all.Ranks, s)
@@ -151,7 +151,7 @@ func (j *running) state(ctx context.Context, names []peek.Name, ask string, wait
 }
 
 // absent adds the ranks that do not listen here.
-func (j *running) absent(all *hang.Job) {
+func (j *running) absent(all *diagnose.Job) {
 	for rank := range j.Size {
 		if j.find(rank) >= 0 {
 			continue
@@ -160,7 +160,7 @@ func (j *running) absent(all *hang.Job) {
 		if slices.Contains(j.Local, rank) {
 			why = "no socket: it has not joined the job yet, has left it, or runs with WEFT_PEEK=0"
 		}
-		all.Silent = append(all.Silent, hang.Silent{Rank: rank, Why: why})
+		all.Silent = append(all.Silent, diagnose.Silent{Rank: rank, Why: why})
 	}
 }
 

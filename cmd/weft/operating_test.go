@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-mpi/weft/internal/tier"
+	"github.com/weft-mpi/weft/internal/testkit/tier"
 )
 
 // differing is what differs from run to run in what weft prints about the page's job.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/internal/scrape"
 	"github.com/weft-mpi/weft/mpi"
 )
@@ -63,14 +63,14 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	if code, done := parse(flags, withoutNP(flags, args), runUsage, runNotes+variables(), stdout, stderr); done {
 		return code
 	}
-	how, ok := map[string]boot.Bind{"auto": boot.BindAuto, "none": boot.BindNone}[*bind]
+	how, ok := map[string]launch.Bind{"auto": launch.BindAuto, "none": launch.BindNone}[*bind]
 	switch {
 	case !ok:
 		return wrong(stderr, fmt.Errorf("unknown --bind %q: use auto or none", *bind))
 	case flags.NArg() == 0:
 		return wrong(stderr, errors.New("no program to run: write weft run -n RANKS PROGRAM"))
 	}
-	l := boot.Launch{N: *n, Path: flags.Arg(0), Args: flags.Args()[1:], Bind: how,
+	l := launch.Launch{N: *n, Path: flags.Arg(0), Args: flags.Args()[1:], Bind: how,
 		Stdin: os.Stdin, Stdout: stdout, Stderr: stderr, Label: *label, KeepGoing: *keepGoing,
 		TimerSlack: *slack, NoRseq: *noRseq}
 	if err := on.place(&l, flags.Changed("n")); err != nil {
@@ -99,10 +99,10 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	// leave behind the processes that ranks have started. Ranks do not inherit
 	// the handler.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	ctx, stop := boot.WithSignals(context.Background())
+	ctx, stop := launch.WithSignals(context.Background())
 	defer stop()
 	if counters != nil {
-		l.Begun = func(id string, key boot.Key) { counters.Begun(id, key, l.N) }
+		l.Begun = func(id string, key launch.Key) { counters.Begun(id, key, l.N) }
 	}
 	err = l.Run(ctx)
 	return finish(errors.Join(err, counters.Close()), stderr)
@@ -121,7 +121,7 @@ func finish(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	var lost *boot.OutputError
+	var lost *launch.OutputError
 	if errors.As(err, &lost) && errors.Is(lost, syscall.EPIPE) {
 		// The other errors follow from this one: the job was stopped.
 		fmt.Fprintln(stderr, "weft:", lost)
@@ -129,11 +129,11 @@ func finish(err error, stderr io.Writer) int {
 	}
 	// A line for each rank that failed.
 	fmt.Fprintln(stderr, "weft:", strings.ReplaceAll(err.Error(), "\n", "\nweft: "))
-	var limit *boot.LimitError
+	var limit *launch.LimitError
 	if errors.As(err, &limit) {
 		return exitUsage
 	}
-	return boot.ExitCode(err)
+	return launch.ExitCode(err)
 }
 
 // withoutNP replaces -np, a flag of MPICH and Open MPI, by --np: pflag reads

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/weft-mpi/weft/internal/hang"
+	"github.com/weft-mpi/weft/internal/diagnose"
 	"github.com/weft-mpi/weft/internal/peek"
 )
 
@@ -33,8 +33,8 @@ type told struct {
 	Job        string            `json:"job"`
 	Size       int               `json:"size"`
 	Sentences  []string          `json:"sentences"`
-	Ranks      []hang.Rank       `json:"ranks"`
-	Silent     []hang.Silent     `json:"silent"`
+	Ranks      []diagnose.Rank   `json:"ranks"`
+	Silent     []diagnose.Silent `json:"silent"`
 	Goroutines map[string]string `json:"goroutines,omitempty"` // stacks by process id
 }
 
@@ -100,7 +100,7 @@ func (j *running) stacks(ctx context.Context, wait time.Duration) map[string]str
 const mostLines = 12
 
 // describe prints the sentences, then what each rank waits for.
-func describe(b *strings.Builder, j *hang.Job, sentences []string) {
+func describe(b *strings.Builder, j *diagnose.Job, sentences []string) {
 	for _, s := range sentences {
 		fmt.Fprintf(b, "=> %s\n", s)
 	}
@@ -114,7 +114,7 @@ func describe(b *strings.Builder, j *hang.Job, sentences []string) {
 			lines = append(lines, waitLine(j, &r.Waits[k]))
 		}
 		for _, m := range r.Arrived {
-			w := hang.Wait{Kind: hang.Receive, Peer: m.From, Tag: m.Tag, Comm: m.Comm}
+			w := diagnose.Wait{Kind: diagnose.Receive, Peer: m.From, Tag: m.Tag, Comm: m.Comm}
 			lines = append(lines, fmt.Sprintf("a message of %d bytes without %s", m.Bytes, j.Phrase(&w)))
 		}
 		for _, w := range r.Windows {
@@ -135,7 +135,7 @@ func describe(b *strings.Builder, j *hang.Job, sentences []string) {
 	}
 }
 
-func waitLine(j *hang.Job, w *hang.Wait) string {
+func waitLine(j *diagnose.Job, w *diagnose.Wait) string {
 	text := j.Phrase(w)
 	if w.State != "" {
 		text += ": " + w.State
@@ -151,7 +151,7 @@ func waitLine(j *hang.Job, w *hang.Wait) string {
 }
 
 // claims names the claims to a lock.
-func claims(list []hang.Claim) string {
+func claims(list []diagnose.Claim) string {
 	var parts []string
 	for _, c := range list {
 		parts = append(parts, fmt.Sprintf("rank %d (%s)", c.Rank, c.Claim))

@@ -14,9 +14,9 @@ import (
 
 const patience = 5 * time.Minute
 
-// launch starts a job of the program hung, and returns its launcher's process id. The job
+// runRanks starts a job of the program hung, and returns its launcher's process id. The job
 // is killed at the end of the test.
-func launch(t *testing.T, n int, name string, env ...string) (pid string) {
+func runRanks(t *testing.T, n int, name string, env ...string) (pid string) {
 	t.Helper()
 	cmd := weft(t, "run", "-n", fmt.Sprint(n), os.Args[0], "hang", name)
 	cmd.Env = append(cmd.Env, env...)
@@ -88,7 +88,7 @@ func TestStacksSaysWhyAJobHangs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			pid := launch(t, c.ranks, c.name)
+			pid := runRanks(t, c.ranks, c.name)
 			printed := until(t, c.want, "stacks", "--wait", "3s", pid)
 			if c.never != "" && strings.Contains(printed, c.never) {
 				t.Errorf("%q is in\n%s", c.never, printed)
@@ -101,7 +101,7 @@ func TestStacksSaysWhyAJobHangs(t *testing.T) {
 }
 
 func TestStacksAsJSONHasWhatRanksHaveTold(t *testing.T) {
-	pid := launch(t, 3, "late")
+	pid := runRanks(t, 3, "late")
 	text := until(t, []string{"wait in Allreduce"}, "stacks", "--json", "-g", pid)
 	var got told
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
@@ -118,8 +118,8 @@ func TestStacksAsJSONHasWhatRanksHaveTold(t *testing.T) {
 }
 
 func TestARankWithoutItsSocketIsNotFound(t *testing.T) {
-	pid := launch(t, 2, "sends", "WEFT_PEEK=0")
-	with := launch(t, 2, "sends")
+	pid := runRanks(t, 2, "sends", "WEFT_PEEK=0")
+	with := runRanks(t, 2, "sends")
 	until(t, []string{"deadlock"}, "stacks", with)
 	var stdout, stderr bytes.Buffer
 	if code := run([]string{"stacks", pid}, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), "no job has the id or process") {

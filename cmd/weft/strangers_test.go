@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/weft-mpi/weft/internal/hang"
+	"github.com/weft-mpi/weft/internal/diagnose"
 	"github.com/weft-mpi/weft/internal/peek"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -17,8 +17,8 @@ func TestWhatARankSaysIsNoCommandOfTheTerminal(t *testing.T) {
 	const bad = "\x1b]0;mine\a\u009b2J\u202e\n=> forged\nrank 7 forged\nprocess 8 forged"
 	const job = "5794a0e200000000"
 	give := func(v any) peek.Answer { return peek.Answer{Give: func() (any, error) { return v, nil }} }
-	state := hang.Rank{Waits: []hang.Wait{{Kind: hang.Other, What: bad, State: bad, Place: bad, Call: bad, Claim: bad, Goroutine: 1, Needs: []int{1}}},
-		Goroutines: []hang.Goroutine{{Need: 1}}, Comms: []hang.Comm{{Name: bad}}}
+	state := diagnose.Rank{Waits: []diagnose.Wait{{Kind: diagnose.Other, What: bad, State: bad, Place: bad, Call: bad, Claim: bad, Goroutine: 1, Needs: []int{1}}},
+		Goroutines: []diagnose.Goroutine{{Need: 1}}, Comms: []diagnose.Comm{{Name: bad}}}
 	var counts progress.Snapshot
 	counts.Add(progress.Family{Name: bad, Help: bad}, 1)
 	s, err := peek.Serve(peek.Config{About: peek.About{Job: job, Size: 2, Fabric: bad}, Answers: map[string]peek.Answer{

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"github.com/weft-mpi/weft/boot"
-	"github.com/weft-mpi/weft/internal/hang"
+	"github.com/weft-mpi/weft/internal/diagnose"
+	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/internal/peek"
 )
 
@@ -70,7 +70,7 @@ func runTop(args []string, stdout, stderr io.Writer) int {
 	case *interval < 100*time.Millisecond:
 		return wrong(stderr, fmt.Errorf("an interval of %v is too short: 100ms is the least", *interval))
 	}
-	ctx, stop := boot.WithSignals(context.Background())
+	ctx, stop := launch.WithSignals(context.Background())
 	defer stop()
 	j, err := find(ctx, flags.Arg(0))
 	if err != nil {
@@ -84,7 +84,7 @@ func runTop(args []string, stdout, stderr io.Writer) int {
 	for before := j.sample(ctx, *interval); ; {
 		select {
 		case <-ctx.Done():
-			return boot.ExitCode(context.Cause(ctx))
+			return launch.ExitCode(context.Cause(ctx))
 		case <-time.After(*interval):
 		}
 		now := j.sample(ctx, *interval)
@@ -169,9 +169,9 @@ func countersOf(r *peek.Result) (counters, error) {
 // since makes a table of two moments.
 func (m *moment) since(j *running, before moment) *sample {
 	s := &sample{Job: j.id, Size: j.Size}
-	var all hang.Job
+	var all diagnose.Job
 	for i := range m.states {
-		var state hang.Rank
+		var state diagnose.Rank
 		if m.states[i].Unmarshal(&state) == nil {
 			all.Ranks = append(all.Ranks, state)
 		}

@@ -15,7 +15,7 @@ import (
 func TestTopTellsWhatRanksDo(t *testing.T) {
 	t.Run("two that send", func(t *testing.T) {
 		t.Parallel()
-		pid := launch(t, 2, "pingpong")
+		pid := runRanks(t, 2, "pingpong")
 		text := until(t, []string{`"messages_per_second":[1-9]\d*.*"messages_per_second":[1-9]`}, "top", "--once", "--json", "--interval", "200ms", pid)
 		var s sample
 		if err := json.Unmarshal([]byte(text), &s); err != nil {
@@ -33,7 +33,7 @@ func TestTopTellsWhatRanksDo(t *testing.T) {
 	})
 	t.Run("two that hang", func(t *testing.T) {
 		t.Parallel()
-		pid := launch(t, 2, "tags")
+		pid := runRanks(t, 2, "tags")
 		until(t, []string{
 			`^job [0-9a-f]{8}  2 ranks, shm`, `rank +process +messages/s +sent/s +received/s +unexpected +posted +backlog +requests +waits for\n`,
 			` 0 +\d+ +0 +0 B +0 B +0 +1 +0 +1 +rank 1: a receive from rank 1, tag 9, MPI_COMM_WORLD`,
@@ -42,9 +42,9 @@ func TestTopTellsWhatRanksDo(t *testing.T) {
 	})
 	t.Run("one that is stopped, and one that computes", func(t *testing.T) {
 		t.Parallel()
-		pid := launch(t, 2, "stopped")
+		pid := runRanks(t, 2, "stopped")
 		until(t, []string{` 1 +\d+ .* no reply, its process \d+ is stopped`}, "top", "--once", "--interval", "100ms", pid)
-		other := launch(t, 2, "send")
+		other := runRanks(t, 2, "send")
 		until(t, []string{` 0 .*rank 1: a send`, ` 1 +\d+ +0 +0 B +0 B +1 +0 +0 +0 +-\n`}, "top", "--once", "--interval", "100ms", other)
 	})
 }

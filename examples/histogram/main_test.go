@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/program"
+	"github.com/weft-mpi/weft/internal/testkit/examplerun"
 )
 
-func TestMain(m *testing.M) { program.Main(m, main) }
+func TestMain(m *testing.M) { examplerun.Main(m, main) }
 
 // check checks what a job of n ranks has printed: the histogram.
 func check(t *testing.T, out string, n int) {
@@ -32,6 +32,6 @@ func TestNumbersAreInAllBinsAndMoreInLowOnes(t *testing.T) {
 	}
 }
 
-func TestGoroutinesCount(t *testing.T) { program.Goroutines(t, 8, count, check) }
+func TestGoroutinesCount(t *testing.T) { examplerun.Goroutines(t, 8, count, check) }
 
-func TestProcessesCount(t *testing.T) { program.Processes(t, 8, check) }
+func TestProcessesCount(t *testing.T) { examplerun.Processes(t, 8, check) }

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/program"
+	"github.com/weft-mpi/weft/internal/testkit/examplerun"
 	"github.com/weft-mpi/weft/mpi"
 )
 
-func TestMain(m *testing.M) { program.Main(m, main) }
+func TestMain(m *testing.M) { examplerun.Main(m, main) }
 
 // check checks what a job of n ranks has printed: every item of every rank, in the
 // order of ranks, from the number on that the items before it make. It returns how many
@@ -68,5 +68,5 @@ func TestGoroutinesNumberTheirItems(t *testing.T) {
 }
 
 func TestProcessesNumberTheirItems(t *testing.T) {
-	program.Processes(t, 8, func(t *testing.T, out string, n int) { check(t, out, n) })
+	examplerun.Processes(t, 8, func(t *testing.T, out string, n int) { check(t, out, n) })
 }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/program"
+	"github.com/weft-mpi/weft/internal/testkit/examplerun"
 )
 
-func TestMain(m *testing.M) { program.Main(m, main) }
+func TestMain(m *testing.M) { examplerun.Main(m, main) }
 
 // check checks what a job of n ranks has printed.
 func check(t *testing.T, out string, n int) {
@@ -29,6 +29,6 @@ func TestTheWorkOfAnItemIsItsSteps(t *testing.T) {
 	}
 }
 
-func TestGoroutinesWork(t *testing.T) { program.Goroutines(t, 8, work, check) }
+func TestGoroutinesWork(t *testing.T) { examplerun.Goroutines(t, 8, work, check) }
 
-func TestProcessesWork(t *testing.T) { program.Processes(t, 8, check) }
+func TestProcessesWork(t *testing.T) { examplerun.Processes(t, 8, check) }

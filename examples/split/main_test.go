@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/program"
+	"github.com/weft-mpi/weft/internal/testkit/examplerun"
 )
 
-func TestMain(m *testing.M) { program.Main(m, main) }
+func TestMain(m *testing.M) { examplerun.Main(m, main) }
 
 // check checks what a job of n ranks has printed: the product, in the lines of each
 // row of its grid.
@@ -47,6 +47,6 @@ func TestAGridHasItsRanksInRowsAndColumns(t *testing.T) {
 	}
 }
 
-func TestGoroutinesMultiply(t *testing.T) { program.Goroutines(t, 9, multiply, check) }
+func TestGoroutinesMultiply(t *testing.T) { examplerun.Goroutines(t, 9, multiply, check) }
 
-func TestProcessesMultiply(t *testing.T) { program.Processes(t, 8, check) }
+func TestProcessesMultiply(t *testing.T) { examplerun.Processes(t, 8, check) }

@@ -5,10 +5,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/program"
+	"github.com/weft-mpi/weft/internal/testkit/examplerun"
 )
 
-func TestMain(m *testing.M) { program.Main(m, main) }
+func TestMain(m *testing.M) { examplerun.Main(m, main) }
 
 // check checks the line that a job of n ranks has printed, and the value in it.
 func check(t *testing.T, out string, n int) {
@@ -71,6 +71,6 @@ func TestADifferenceIsFound(t *testing.T) {
 	}
 }
 
-func TestGoroutinesSpreadHeat(t *testing.T) { program.Goroutines(t, 9, spread, check) }
+func TestGoroutinesSpreadHeat(t *testing.T) { examplerun.Goroutines(t, 9, spread, check) }
 
-func TestProcessesSpreadHeat(t *testing.T) { program.Processes(t, 7, check) }
+func TestProcessesSpreadHeat(t *testing.T) { examplerun.Processes(t, 7, check) }

@@ -9,12 +9,12 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/weft-mpi/weft/boot"
-	"github.com/weft-mpi/weft/internal/program"
+	"github.com/weft-mpi/weft/internal/launch"
+	"github.com/weft-mpi/weft/internal/testkit/examplerun"
 	"github.com/weft-mpi/weft/mpi"
 )
 
-func TestMain(m *testing.M) { program.Main(m, main) }
+func TestMain(m *testing.M) { examplerun.Main(m, main) }
 
 // check checks what a job of n ranks has printed.
 func check(t *testing.T, out string, n int) {
@@ -56,8 +56,8 @@ func TestGoroutinesSurvive(t *testing.T) {
 func TestProcessesSurvive(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			out, err := program.Launch(t, boot.Launch{N: n, KeepGoing: true})
-			exit, killed := errors.AsType[*boot.ExitError](err)
+			out, err := examplerun.Launch(t, launch.Launch{N: n, KeepGoing: true})
+			exit, killed := errors.AsType[*launch.ExitError](err)
 			if killed = killed && exit.Rank == victim && exit.Signal == syscall.SIGKILL; killed != (n > 1) {
 				t.Errorf("the job has ended with %v", err)
 			}

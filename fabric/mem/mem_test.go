@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/fabric/fabrictest"
 	"github.com/weft-mpi/weft/fabric/mem"
+	"github.com/weft-mpi/weft/internal/testkit/fabrictest"
 )
 
 func openAll(t testing.TB, w *mem.Network, n int) []fabric.Domain {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/fabric/fabrictest"
 	"github.com/weft-mpi/weft/fabric/mem"
+	"github.com/weft-mpi/weft/internal/testkit/fabrictest"
 )
 
 // A Sim is driven by one goroutine. Here each Poll makes a few moves before it, and

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-mpi/weft/fabric"
-	_ "github.com/weft-mpi/weft/internal/tier"
+	_ "github.com/weft-mpi/weft/internal/testkit/tier"
 )
 
 // newArena makes one of its own, so that a test sees its whole state.

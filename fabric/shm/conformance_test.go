@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/fabric/fabrictest"
+	"github.com/weft-mpi/weft/internal/testkit/fabrictest"
 )
 
 // onHeap shows of the capabilities what holds for memory of the heap, which is

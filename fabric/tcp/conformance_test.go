@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/fabric/fabrictest"
-	"github.com/weft-mpi/weft/internal/tier"
+	"github.com/weft-mpi/weft/internal/testkit/fabrictest"
+	"github.com/weft-mpi/weft/internal/testkit/tier"
 )
 
 // openJob opens the ranks of a job in this process, with the changes to its settings.

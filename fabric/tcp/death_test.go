@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/meddle"
+	"github.com/weft-mpi/weft/internal/testkit/tcpproxy"
 )
 
 // duel is two ranks with every kind of operation under way, and one that both know.
@@ -23,7 +23,7 @@ type duel struct {
 }
 
 // newDuel has the first rank dial the second by a relay.
-func newDuel(t testing.TB, change func(*fabric.Config), plan func(int) []meddle.Fault) (*duel, *meddle.Relay) {
+func newDuel(t testing.TB, change func(*fabric.Config), plan func(int) []tcpproxy.Fault) (*duel, *tcpproxy.Relay) {
 	ms := mates(t, 3, change)
 	u := &duel{a: ms[0], b: ms[1], c: ms[2], steps: 60}
 	meetAll(t, u.a, u.c)
@@ -109,10 +109,10 @@ const (
 // Whatever ends a connection at whichever byte, both ranks have the same outcome:
 // they have lost each other, or a later connection has served.
 func TestAConnectionThatEndsAtAnyByte(t *testing.T) {
-	for _, dir := range []meddle.Direction{meddle.Up, meddle.Down} {
-		for _, act := range []meddle.Action{meddle.Reset, meddle.Half} {
+	for _, dir := range []tcpproxy.Direction{tcpproxy.Up, tcpproxy.Down} {
+		for _, act := range []tcpproxy.Action{tcpproxy.Reset, tcpproxy.Half} {
 			greeting, at := greetingUp, []int64{0, 1, 20, 36, 37, 67}
-			if dir == meddle.Down {
+			if dir == tcpproxy.Down {
 				greeting = greetingDown
 			}
 			for _, k := range []int{-6, -5, -4, -3, -2, -1, 0, 1, 8, 15, 16, 17, 31, 32, 33, 40, 60, 80, 100, 300, 5000, 16500, 17000, 40000, 100000, 300000, 700000} {
@@ -121,11 +121,11 @@ func TestAConnectionThatEndsAtAnyByte(t *testing.T) {
 			for _, at := range at {
 				t.Run(fmt.Sprintf("dir%d/act%d/%d", dir, act, at), func(t *testing.T) {
 					t.Parallel()
-					u, _ := newDuel(t, nil, func(n int) []meddle.Fault {
+					u, _ := newDuel(t, nil, func(n int) []tcpproxy.Fault {
 						if n > 0 {
 							return nil
 						}
-						return []meddle.Fault{{Dir: dir, At: at, Do: act}}
+						return []tcpproxy.Fault{{Dir: dir, At: at, Do: act}}
 					})
 					u.fight(t)
 				})
@@ -136,16 +136,16 @@ func TestAConnectionThatEndsAtAnyByte(t *testing.T) {
 
 // The same for the connection for bulk data.
 func TestAConnectionForBulkThatEndsAtAnyByte(t *testing.T) {
-	for _, dir := range []meddle.Direction{meddle.Up, meddle.Down} {
+	for _, dir := range []tcpproxy.Direction{tcpproxy.Up, tcpproxy.Down} {
 		for _, at := range []int64{0, 40, 71, 72, 73, 80, 100, 5000, 200 << 10, 300 << 10} {
-			for _, act := range []meddle.Action{meddle.Reset, meddle.Half} {
+			for _, act := range []tcpproxy.Action{tcpproxy.Reset, tcpproxy.Half} {
 				t.Run(fmt.Sprintf("dir%d/act%d/%d", dir, act, at), func(t *testing.T) {
 					t.Parallel()
-					u, _ := newDuel(t, nil, func(n int) []meddle.Fault {
+					u, _ := newDuel(t, nil, func(n int) []tcpproxy.Fault {
 						if n != 1 {
 							return nil
 						}
-						return []meddle.Fault{{Dir: dir, At: at, Do: act}}
+						return []tcpproxy.Fault{{Dir: dir, At: at, Do: act}}
 					})
 					u.fight(t)
 				})

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/meddle"
+	"github.com/weft-mpi/weft/internal/testkit/tcpproxy"
 )
 
 // The ways in which the hammer ends rank 2, or its connection with rank 0.
@@ -32,7 +32,7 @@ type hammer struct {
 	mem   []fabric.Segment
 	end   int
 	dies  int // rank 2's step at which it dies
-	relay *meddle.Relay
+	relay *tcpproxy.Relay
 	done  atomic.Int32 // ranks that have nothing more to do; each Add pairs with the others' loads
 }
 
@@ -48,16 +48,16 @@ func newHammer(t *testing.T, seed uint64, change func(*fabric.Config)) *hammer {
 	}
 	var card []byte // of rank 2, as rank 0 knows it
 	if h.end == endReset || h.end == endHalf {
-		at, dir, n := r.Int64N(600<<10), meddle.Direction(r.IntN(2)), r.IntN(3)
-		act := meddle.Reset
+		at, dir, n := r.Int64N(600<<10), tcpproxy.Direction(r.IntN(2)), r.IntN(3)
+		act := tcpproxy.Reset
 		if h.end == endHalf {
-			act = meddle.Half
+			act = tcpproxy.Half
 		}
-		card, h.relay = through(t, h.ms[2], func(k int) []meddle.Fault {
+		card, h.relay = through(t, h.ms[2], func(k int) []tcpproxy.Fault {
 			if k != n/2 { // mostly the connection for messages
 				return nil
 			}
-			return []meddle.Fault{{Dir: dir, At: at, Do: act}}
+			return []tcpproxy.Fault{{Dir: dir, At: at, Do: act}}
 		})
 	}
 	for i, m := range h.ms {

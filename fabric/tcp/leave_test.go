@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/meddle"
-	"github.com/weft-mpi/weft/internal/tier"
+	"github.com/weft-mpi/weft/internal/testkit/tcpproxy"
+	"github.com/weft-mpi/weft/internal/testkit/tier"
 )
 
 // One peer that takes nothing costs the others nothing of what they were sent, and
@@ -67,9 +67,9 @@ func closeWaitsForASlowPeer(t *testing.T, change func(*fabric.Config)) {
 	const delay = 30 * time.Millisecond
 	ms := mates(t, 2, change)
 	a, b := ms[0], ms[1]
-	card, _ := through(t, b, func(int) (fs []meddle.Fault) {
+	card, _ := through(t, b, func(int) (fs []tcpproxy.Fault) {
 		for at := int64(step); at < size; at += step {
-			fs = append(fs, meddle.Fault{Dir: meddle.Up, At: at, Do: meddle.Delay, For: delay})
+			fs = append(fs, tcpproxy.Fault{Dir: tcpproxy.Up, At: at, Do: tcpproxy.Delay, For: delay})
 		}
 		return fs
 	})

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/meddle"
+	"github.com/weft-mpi/weft/internal/testkit/tcpproxy"
 )
 
 // patience is when a test calls something hung: many times what it takes.
@@ -106,13 +106,13 @@ func meetBoth(t testing.TB, m, p *mate, card []byte, others ...*mate) {
 }
 
 // through returns the card of a rank that is reached by a relay.
-func through(t testing.TB, m *mate, plan func(n int) []meddle.Fault) ([]byte, *meddle.Relay) {
+func through(t testing.TB, m *mate, plan func(n int) []tcpproxy.Fault) ([]byte, *tcpproxy.Relay) {
 	t.Helper()
 	a, err := decodeCard(m.d.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := meddle.New(a.Listen[0].String(), plan)
+	r, err := tcpproxy.New(a.Listen[0].String(), plan)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/tier"
+	"github.com/weft-mpi/weft/internal/testkit/tier"
 )
 
 // Tests with ranks in other processes, which are stopped and killed. The test binary

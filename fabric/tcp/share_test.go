@@ -16,7 +16,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/internal/greet"
-	"github.com/weft-mpi/weft/internal/tier"
+	"github.com/weft-mpi/weft/internal/testkit/tier"
 )
 
 // shared has ranks share a port that is free. Its job has a name of its own, since

@@ -12,8 +12,8 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/internal/greet"
-	"github.com/weft-mpi/weft/internal/meddle"
-	"github.com/weft-mpi/weft/internal/tier"
+	"github.com/weft-mpi/weft/internal/testkit/tcpproxy"
+	"github.com/weft-mpi/weft/internal/testkit/tier"
 )
 
 // silent checks the words about a peer that was silent for the least deadline.
@@ -27,8 +27,8 @@ func silent(t testing.TB, err error) {
 // A link that swallows, in one direction or both, ends both ranks' belief in each
 // other, and that of nobody else.
 func TestACutLinkIsFound(t *testing.T) {
-	for name, dirs := range map[string][]meddle.Direction{
-		"both": {meddle.Up, meddle.Down}, "up": {meddle.Up}, "down": {meddle.Down},
+	for name, dirs := range map[string][]tcpproxy.Direction{
+		"both": {tcpproxy.Up, tcpproxy.Down}, "up": {tcpproxy.Up}, "down": {tcpproxy.Down},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +39,7 @@ func TestACutLinkIsFound(t *testing.T) {
 			card, relay := through(t, b, nil)
 			meetBoth(t, a, b, card, c)
 			for _, dir := range dirs {
-				relay.Do(meddle.Swallow, dir)
+				relay.Do(tcpproxy.Swallow, dir)
 			}
 			word := uint64(0)
 			at := b.region(make([]byte, 8)).Region.Remote
@@ -71,8 +71,8 @@ func TestACutOfTheConnectionForBulkDataIsFound(t *testing.T) {
 	meetBoth(t, a, b, card)
 	bulkStands(t, a, b)
 	bulk := relay.Conn(1)
-	bulk.Do(meddle.Swallow, meddle.Up)
-	bulk.Do(meddle.Swallow, meddle.Down)
+	bulk.Do(tcpproxy.Swallow, tcpproxy.Up)
+	bulk.Do(tcpproxy.Swallow, tcpproxy.Down)
 	mem, own := b.region(make([]byte, 1<<20)), a.region(make([]byte, 1<<20))
 	a.begin(1, func(op fabric.Op) error { return a.eps[1].Get(own, mem.Region.Remote, op) })
 	pump(t, "both to be down", func() bool { return len(a.pending) == 0 && a.down[1] != nil && b.down[0] != nil }, a, b)
@@ -162,12 +162,12 @@ func aSlowLinkIsNoSilence(t *testing.T, change func(*fabric.Config)) {
 	const size, step = 4 << 20, 64 << 10
 	ms := mates(t, 2, func(c *fabric.Config) { soon(c); change(c) })
 	a, b := ms[0], ms[1]
-	card, _ := through(t, b, func(n int) (fs []meddle.Fault) {
+	card, _ := through(t, b, func(n int) (fs []tcpproxy.Fault) {
 		if n > 0 { // no connection for bulk data
-			return []meddle.Fault{{Do: meddle.Reset}}
+			return []tcpproxy.Fault{{Do: tcpproxy.Reset}}
 		}
 		for at := int64(step); at < size; at += step {
-			fs = append(fs, meddle.Fault{Dir: meddle.Up, At: at, Do: meddle.Delay, For: 2 * leastDeadline * step / size})
+			fs = append(fs, tcpproxy.Fault{Dir: tcpproxy.Up, At: at, Do: tcpproxy.Delay, For: 2 * leastDeadline * step / size})
 		}
 		return fs
 	})
@@ -250,7 +250,7 @@ func TestAfterAStopPeersAreAskedAnew(t *testing.T) {
 // deadline: its process is stopped, or packets are lost.
 func TestADialThatHangsEnds(t *testing.T) {
 	stopped := func(t *testing.T, b *mate) []byte {
-		card, _ := through(t, b, func(int) []meddle.Fault { return []meddle.Fault{{Do: meddle.Hold}} })
+		card, _ := through(t, b, func(int) []tcpproxy.Fault { return []tcpproxy.Fault{{Do: tcpproxy.Hold}} })
 		return card
 	}
 	lost := func(t *testing.T, b *mate) []byte { // a listener whose queue is full drops each SYN

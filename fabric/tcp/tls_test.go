@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/meddle"
+	"github.com/weft-mpi/weft/internal/testkit/tcpproxy"
 )
 
 // encrypted has a rank use TLS.
@@ -79,7 +79,7 @@ func secretIn(t *testing.T, change func(*fabric.Config)) (said []byte) {
 	}
 	r.Close() // behind the last that is said
 	for _, c := range r.Conns() {
-		said = append(append(said, c.Said(meddle.Up)...), c.Said(meddle.Down)...)
+		said = append(append(said, c.Said(tcpproxy.Up)...), c.Said(tcpproxy.Down)...)
 	}
 	return said
 }
@@ -269,21 +269,21 @@ func TestCutsAndDelaysAtAnyByteOfTLS(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 3))
-			var faults [2][]meddle.Fault
+			var faults [2][]tcpproxy.Fault
 			for i := range faults {
 				at := int64(0)
 				for range r.IntN(12) {
 					at += r.Int64N(1 << r.IntN(18))
-					faults[i] = append(faults[i], meddle.Fault{Dir: meddle.Direction(r.IntN(2)), At: at, Do: meddle.Delay, For: time.Duration(r.IntN(2000)) * time.Microsecond})
+					faults[i] = append(faults[i], tcpproxy.Fault{Dir: tcpproxy.Direction(r.IntN(2)), At: at, Do: tcpproxy.Delay, For: time.Duration(r.IntN(2000)) * time.Microsecond})
 				}
 				switch r.IntN(3) {
 				case 0:
-					faults[i] = append(faults[i], meddle.Fault{Dir: meddle.Direction(r.IntN(2)), At: r.Int64N(1 << (5 + r.IntN(15))), Do: meddle.Reset})
+					faults[i] = append(faults[i], tcpproxy.Fault{Dir: tcpproxy.Direction(r.IntN(2)), At: r.Int64N(1 << (5 + r.IntN(15))), Do: tcpproxy.Reset})
 				case 1:
-					faults[i] = append(faults[i], meddle.Fault{Dir: meddle.Direction(r.IntN(2)), At: r.Int64N(1 << (5 + r.IntN(15))), Do: meddle.Half})
+					faults[i] = append(faults[i], tcpproxy.Fault{Dir: tcpproxy.Direction(r.IntN(2)), At: r.Int64N(1 << (5 + r.IntN(15))), Do: tcpproxy.Half})
 				}
 			}
-			u, _ := newDuel(t, encrypted, func(n int) []meddle.Fault {
+			u, _ := newDuel(t, encrypted, func(n int) []tcpproxy.Fault {
 				if n >= len(faults) {
 					return nil
 				}

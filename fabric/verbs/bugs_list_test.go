@@ -2,7 +2,7 @@
 
 package verbs
 
-import "github.com/weft-mpi/weft/internal/planted"
+import "github.com/weft-mpi/weft/internal/testkit/planted"
 
 // bugs are the mistakes that TestPlantedBugs makes, one at a time. Above each stands
 // what it breaks.

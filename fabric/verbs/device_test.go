@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/fabric/fabrictest"
+	"github.com/weft-mpi/weft/internal/testkit/fabrictest"
 )
 
 // needDevice skips the test where no device is, unless the environment says

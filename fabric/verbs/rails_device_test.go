@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/fabric/fabrictest"
+	"github.com/weft-mpi/weft/internal/testkit/fabrictest"
 )
 
 // secondDevice makes rxe1 in the guest.

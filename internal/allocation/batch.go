@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/launch"
 )
 
 // Batch is what a batch system has given to the job that this process is in.
 type Batch struct {
 	System string // "Slurm", "PBS", "Grid Engine" or "LSF"
-	Hosts  []boot.Host
+	Hosts  []launch.Host
 }
 
 // Detect finds the job of a batch system that this process is the script of, or a shell
@@ -62,7 +62,7 @@ func slurmStep(get func(string) string) bool {
 
 // slurm has the nodes from scontrol, in whose lists are ranges, and their tasks, or else
 // processors, from the job.
-func slurm(get func(string) string) (hosts []boot.Host, err error) {
+func slurm(get func(string) string) (hosts []launch.Host, err error) {
 	out, err := exec.Command("scontrol", "show", "hostnames", get("SLURM_JOB_NODELIST")).Output()
 	if err != nil {
 		return nil, fmt.Errorf("scontrol show hostnames: %w", err)
@@ -80,7 +80,7 @@ func slurm(get func(string) string) (hosts []boot.Host, err error) {
 		return nil, err
 	}
 	for i, name := range names {
-		hosts = append(hosts, boot.Host{Name: name, Slots: slots[i]})
+		hosts = append(hosts, launch.Host{Name: name, Slots: slots[i]})
 	}
 	return hosts, nil
 }
@@ -106,7 +106,7 @@ func repeated(list string) (all []int, err error) {
 
 // file reads a file of hosts, one on each line, and adds the slots of those that come
 // several times.
-func file(name string, read func(fields []string) (host, slots string)) ([]boot.Host, error) {
+func file(name string, read func(fields []string) (host, slots string)) ([]launch.Host, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -137,6 +137,6 @@ func (b *Batch) add(name, slots string) error {
 			return nil
 		}
 	}
-	b.Hosts = append(b.Hosts, boot.Host{Name: name, Slots: n})
+	b.Hosts = append(b.Hosts, launch.Host{Name: name, Slots: n})
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/launch"
 )
 
 func TestJobsOfBatchSystems(t *testing.T) {
@@ -30,18 +30,18 @@ func TestJobsOfBatchSystems(t *testing.T) {
 		says string
 	}{
 		{"", nil, ""},
-		{"SLURM_JOB_ID=1 SLURM_JOB_NODELIST=n[1-2,7] SLURM_TASKS_PER_NODE=2(x2),1", &Batch{"Slurm", []boot.Host{{Name: "n1", Slots: 2}, {Name: "n2", Slots: 2}, {Name: "n7", Slots: 1}}}, ""},
-		{"SLURM_JOB_ID=1 SLURM_JOB_NODELIST=n[1-2,7] SLURM_JOB_CPUS_PER_NODE=8(x3) SLURM_STEP_ID=4294967291", &Batch{"Slurm", []boot.Host{{Name: "n1", Slots: 8}, {Name: "n2", Slots: 8}, {Name: "n7", Slots: 8}}}, ""},
+		{"SLURM_JOB_ID=1 SLURM_JOB_NODELIST=n[1-2,7] SLURM_TASKS_PER_NODE=2(x2),1", &Batch{"Slurm", []launch.Host{{Name: "n1", Slots: 2}, {Name: "n2", Slots: 2}, {Name: "n7", Slots: 1}}}, ""},
+		{"SLURM_JOB_ID=1 SLURM_JOB_NODELIST=n[1-2,7] SLURM_JOB_CPUS_PER_NODE=8(x3) SLURM_STEP_ID=4294967291", &Batch{"Slurm", []launch.Host{{Name: "n1", Slots: 8}, {Name: "n2", Slots: 8}, {Name: "n7", Slots: 8}}}, ""},
 		{"SLURM_JOB_ID=1 SLURM_JOB_NODELIST=n[1-2,7] SLURM_STEP_ID=0", nil, ""},
 		{"SLURM_JOB_ID=1", nil, ""},
 		{"SLURM_JOB_ID=1 SLURM_JOB_NODELIST=n[1-2,7] SLURM_TASKS_PER_NODE=2", nil, "3 nodes, and tasks for 1"},
 		{"SLURM_JOB_ID=1 SLURM_JOB_NODELIST=n[1-2,7] SLURM_TASKS_PER_NODE=2(y2)", nil, `"2(y2)"`},
 		{"SLURM_JOB_ID=1 SLURM_JOB_NODELIST=m1", nil, "scontrol show hostnames: exit status 1"},
-		{"PBS_NODEFILE=" + pbs, &Batch{"PBS", []boot.Host{{Name: "a", Slots: 3}, {Name: "b", Slots: 1}}}, ""},
+		{"PBS_NODEFILE=" + pbs, &Batch{"PBS", []launch.Host{{Name: "a", Slots: 3}, {Name: "b", Slots: 1}}}, ""},
 		{"PBS_NODEFILE=/no/such/file", nil, "the hosts of the job of PBS: open /no/such/file"},
-		{"PE_HOSTFILE=" + sge, &Batch{"Grid Engine", []boot.Host{{Name: "a", Slots: 4}, {Name: "b", Slots: 2}}}, ""},
+		{"PE_HOSTFILE=" + sge, &Batch{"Grid Engine", []launch.Host{{Name: "a", Slots: 4}, {Name: "b", Slots: 2}}}, ""},
 		{"PE_HOSTFILE=" + bad, nil, `bad: "-x" is no host`},
-		{"LSB_MCPU_HOSTS=a_4_b_2", &Batch{"LSF", []boot.Host{{Name: "a", Slots: 4}, {Name: "b", Slots: 2}}}, ""},
+		{"LSB_MCPU_HOSTS=a_4_b_2", &Batch{"LSF", []launch.Host{{Name: "a", Slots: 4}, {Name: "b", Slots: 2}}}, ""},
 		{"LSB_MCPU_HOSTS=a", nil, "it names no hosts"},
 	} {
 		env := map[string]string{}

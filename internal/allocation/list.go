@@ -9,16 +9,16 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/launch"
 )
 
 // maxSlots is more than a host has use for: a job has no more ranks.
-const maxSlots = boot.MaxRanks
+const maxSlots = launch.MaxRanks
 
 // Parse reads a list of hosts as MPICH and Open MPI take it on a command line: names or
 // addresses between commas, each with its slots, as in "a:2,b:2,user@[fd88::1]:4"; one
 // slot where none are given.
-func Parse(list string) (hosts []boot.Host, err error) {
+func Parse(list string) (hosts []launch.Host, err error) {
 	for i, word := range strings.Split(list, ",") {
 		h, err := host(strings.TrimSpace(word))
 		if err != nil {
@@ -30,7 +30,7 @@ func Parse(list string) (hosts []boot.Host, err error) {
 }
 
 // host reads NAME or NAME:SLOTS.
-func host(word string) (h boot.Host, err error) {
+func host(word string) (h launch.Host, err error) {
 	name, slots := word, "1"
 	switch i, colons := strings.LastIndexByte(word, ':'), strings.Count(word, ":"); {
 	case strings.HasSuffix(word, "]"):
@@ -76,7 +76,7 @@ func checkName(name string) error {
 //
 // Of the other words of Open MPI max_slots is read: more ranks than that are not
 // started. Words that ask for something Weft does not do are errors.
-func ReadFile(r io.Reader, name string) (hosts []boot.Host, err error) {
+func ReadFile(r io.Reader, name string) (hosts []launch.Host, err error) {
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
@@ -100,7 +100,7 @@ func ReadFile(r io.Reader, name string) (hosts []boot.Host, err error) {
 }
 
 // line reads the words of a line.
-func line(words []string) (h boot.Host, err error) {
+func line(words []string) (h launch.Host, err error) {
 	if h, err = host(words[0]); err != nil {
 		return h, err
 	}
@@ -135,7 +135,7 @@ func line(words []string) (h boot.Host, err error) {
 }
 
 // Slots is how many ranks the hosts have room for.
-func Slots(hosts []boot.Host) (n int) {
+func Slots(hosts []launch.Host) (n int) {
 	for _, h := range hosts {
 		n += h.Slots
 	}

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weft-mpi/weft/boot"
+	"github.com/weft-mpi/weft/internal/launch"
 )
 
 func TestListsOfHosts(t *testing.T) {
-	for list, want := range map[string][]boot.Host{
+	for list, want := range map[string][]launch.Host{
 		"a":                      {{Name: "a", Slots: 1}},
 		"a:2,b:3":                {{Name: "a", Slots: 2}, {Name: "b", Slots: 3}},
 		"a, b:2 ,a":              {{Name: "a", Slots: 1}, {Name: "b", Slots: 2}, {Name: "a", Slots: 1}},
@@ -55,7 +55,7 @@ d
 a max-slots=8 slots=1
 e:2 user=me
 `), "hosts")
-	want := []boot.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 3}, {Name: "c", Slots: 3}, {Name: "d", Slots: 1}, {Name: "a", Slots: 1}, {Name: "me@e", Slots: 2}}
+	want := []launch.Host{{Name: "a", Slots: 2}, {Name: "b", Slots: 3}, {Name: "c", Slots: 3}, {Name: "d", Slots: 1}, {Name: "a", Slots: 1}, {Name: "me@e", Slots: 2}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -5,7 +5,7 @@ package scrape
 import (
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/planted"
+	"github.com/weft-mpi/weft/internal/testkit/planted"
 )
 
 // bugs are mistakes in what is shown of a rank.

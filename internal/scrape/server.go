@@ -62,7 +62,7 @@ func Start(cfg Config) (*Server, error) {
 
 func (s *Server) warn(err error) { fmt.Fprintf(s.cfg.Messages, "%s: %v\n", s.cfg.Command, err) }
 
-// Begun names the job, of n ranks: see boot.Launch. It is called once at most.
+// Begun names the job, of n ranks: see launch.Launch. It is called once at most.
 func (s *Server) Begun(id string, key [32]byte, n int) {
 	s.ranks.begin(id, key, n)
 	var err error

@@ -3,10 +3,10 @@ package setting
 // all are the settings, in the order of the documents: those of a job, of each
 // transport, the launcher's, the tests'.
 var all = []Setting{
-	{Name: "WEFT_FABRIC", Option: "WithFabric", Values: "NAME", Default: "auto", Literal: true, Reader: "job",
+	{Name: "WEFT_FABRIC", Option: "WithFabric", Values: "NAME", Default: "auto", Literal: true, Reader: "internal/transports",
 		What: "the transports where the program does not choose: shm, tcp, verbs, shm+tcp and so on",
 		More: "`weft info` lists the names. `auto` is `shm` for the ranks of one machine, and `shm+verbs+tcp` for those of several, where a rank without an RDMA device does without `verbs`. It is about processes: ranks that are goroutines use `mem` unless the program says otherwise."},
-	{Name: "WEFT_BOOT", Values: "none", Default: "the launcher that started the process", Reader: "boot",
+	{Name: "WEFT_BOOT", Values: "none", Default: "the launcher that started the process", Reader: "internal/launch",
 		What: "be a world of one, whatever launcher there is; weft run does not pass it on",
 		More: "`mpi.Run` then runs goroutines."},
 	{Name: "WEFT_CHECK", Option: "WithChecks", Values: "coll|win|types|0", Default: "0", Literal: true, Reader: "mpi",
@@ -21,7 +21,7 @@ var all = []Setting{
 	{Name: "WEFT_TRACE_SPANS", Values: "N", Default: "131072, and 1048576 for a job in all", Reader: "mpi", PerRank: true,
 		What: "how many events a rank keeps for a trace, the last ones",
 		More: "From 1024 to 67108864. An event takes 88 bytes of memory, and about 300 in the file."},
-	{Name: "WEFT_NODE", Values: "NAME", Default: "none", PerRank: true, Reader: "job",
+	{Name: "WEFT_NODE", Values: "NAME", Default: "none", PerRank: true, Reader: "internal/transports",
 		What: "ranks of one machine with other names take each other for remote (shm+tcp)",
 		More: "It serves to try several machines on one. All ranks set it, or none. `shm` alone needs one name for all; otherwise `Init` fails with `ErrUnsupported`."},
 
@@ -72,12 +72,12 @@ var all = []Setting{
 	{Option: "WithLogger", Values: "*slog.Logger", Default: "slog.Default", Reader: "mpi", PerRank: true,
 		What: "where events are logged that are no error of a call"},
 
-	{Kind: Launcher, Name: "WEFT_RANK", PerRank: true, Reader: "boot", What: "the rank"},
-	{Kind: Launcher, Name: "WEFT_SIZE", Reader: "boot", What: "the number of ranks"},
-	{Kind: Launcher, Name: "WEFT_FD", Reader: "boot", What: "the descriptor of the launcher's socket"},
-	{Kind: Launcher, Name: "WEFT_ROOT", Values: "HOST:PORT", Reader: "boot", What: "where rank 0 listens for the others, for launchers that only set variables",
+	{Kind: Launcher, Name: "WEFT_RANK", PerRank: true, Reader: "internal/launch", What: "the rank"},
+	{Kind: Launcher, Name: "WEFT_SIZE", Reader: "internal/launch", What: "the number of ranks"},
+	{Kind: Launcher, Name: "WEFT_FD", Reader: "internal/launch", What: "the descriptor of the launcher's socket"},
+	{Kind: Launcher, Name: "WEFT_ROOT", Values: "HOST:PORT", Reader: "internal/launch", What: "where rank 0 listens for the others, for launchers that only set variables",
 		More: "See [launch.md](launch.md)."},
-	{Kind: Launcher, Name: "WEFT_SECRET_FILE", Values: "FILE", Reader: "boot", PerRank: true, What: "a file with the secret by which the ranks of WEFT_ROOT know one another"},
+	{Kind: Launcher, Name: "WEFT_SECRET_FILE", Values: "FILE", Reader: "internal/launch", PerRank: true, What: "a file with the secret by which the ranks of WEFT_ROOT know one another"},
 
 	{Kind: Development, Name: "WEFT_CI", Values: "1", Reader: "tests and scripts", What: "a part that can't run here is a failure, not a skip"},
 	{Kind: Development, Name: "WEFT_ROCE", Values: "1", Reader: "tests", What: "there is an RDMA device, and tests fail without one (scripts/roce)"},

@@ -92,7 +92,7 @@ func TestTheRegistryHasWhatTheSourcesRead(t *testing.T) {
 	}
 }
 
-// each visits the module's Go files outside this package and internal/hosts, which no
+// each visits the module's Go files outside this package and internal/testkit/hosts, which no
 // program contains.
 func each(t *testing.T, f func(path string, source []byte)) {
 	t.Helper()

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	_ "github.com/weft-mpi/weft/internal/tier"
+	_ "github.com/weft-mpi/weft/internal/testkit/tier"
 	"pgregory.net/rapid"
 )
 

@@ -5,7 +5,7 @@ package greet
 import (
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/planted"
+	"github.com/weft-mpi/weft/internal/testkit/planted"
 )
 
 // Every planted bug is found, each time and not by a hang: the time limit is less

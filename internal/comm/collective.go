@@ -1,0 +1,300 @@
+package comm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"runtime/trace"
+
+	"github.com/weft-mpi/weft/internal/coll"
+	"github.com/weft-mpi/weft/internal/pt2pt"
+	"github.com/weft-mpi/weft/progress"
+)
+
+// Operands is the memory of a collective call, which is the call's until it has
+// ended, and what its Combine steps do.
+type Operands struct {
+	In, Out []byte
+	Elem    int // bytes of an element
+	// Combine sets to = lower ⊕ upper, see op.Func; nil if the plan has no Combine.
+	Combine func(lower, upper, to []byte)
+	// User says that Combine is the user's code, which may block and panic: it is
+	// called by a goroutine that does not own the loop.
+	User bool
+	// Gaps has the memory that is not one range, instead of In or Out; nil if both are.
+	Gaps *Gaps
+	// Op is a number for the operator and the type of its elements, or 0. Ranks compare
+	// it if a call hangs, and Config.Operator names it.
+	Op uint16
+}
+
+// mems is the memory of a call by coll.Mem.
+type mems [coll.Temp + 1][]byte
+
+// at is the memory of a Ref.
+func (m *mems) at(r coll.Ref, elem int) []byte {
+	return m[r.Mem][r.At*elem : (r.At+r.N)*elem]
+}
+
+// ErrBusy is returned by a collective call of a goroutine while another one is in
+// a blocking collective call on the same communicator.
+var ErrBusy = errors.New("another goroutine is in a collective call on this communicator: all ranks make these in one order, so one goroutine makes them, or each has a duplicate")
+
+// LengthError says that a rank's message in a collective call is not as long as
+// this rank's arguments say.
+type LengthError struct {
+	Call      coll.Call
+	Rank      int    // in the communicator
+	Remote    bool   // Rank is one of the remote group of an intercommunicator
+	Got, Want uint64 // bytes
+}
+
+func (e *LengthError) Error() string {
+	of := ""
+	if e.Remote {
+		of = " of the remote group"
+	}
+	return fmt.Sprintf("rank %d%s sends %d bytes where this rank expects %d: the counts of %v differ", e.Rank, of, e.Got, e.Want, e.Call)
+}
+
+// lengthError is the error for a message of a Step's Peer.
+func lengthError(m medium, call coll.Call, peer int, got, want uint64) error {
+	if c, ok := m.(*Comm); ok && peer >= c.Size {
+		return &LengthError{call, peer - c.Size, true, got, want}
+	}
+	return &LengthError{call, peer, false, got, want}
+}
+
+// Collective carries out the rank's plan of a collective call and returns when the
+// rank has done its part. All ranks make the communicator's collective calls in
+// the same order; calls of two goroutines at once are refused with ErrBusy. After
+// any other error the communicator's collective calls can't be used any more, at
+// any rank: see abort.go. Non-local.
+func (c *Comm) Collective(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) error {
+	if !c.busy.CompareAndSwap(false, true) { // pairs with the store below
+		return ErrBusy
+	}
+	if log := c.in.Loop.Timeline(); log != nil || trace.IsEnabled() {
+		defer c.traceCall(log, call, func() string { return algorithmName(call, int(p.By)) })()
+	}
+	if c.check || p.Direct {
+		defer c.busy.Store(false)
+		return c.scheduled(ctx, call, p, o)
+	}
+	if o.User {
+		return c.walkUser(ctx, call, p, o)
+	}
+	err := c.walk(ctx, call, p, o)
+	c.busy.Store(false)
+	return err
+}
+
+// walkUser is walk for an operator of the user's, which may panic, or end the
+// goroutine.
+func (c *Comm) walkUser(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) (err error) {
+	ended := false
+	defer func() {
+		if !ended {
+			failure := &OperatorError{Value: recover(), Stack: debug.Stack()}
+			if failure.Value == nil {
+				failure.Value = progress.ErrExit
+			}
+			err = c.fail(c.scratch.seq, failure)
+			c.finish(call)
+		}
+		c.busy.Store(false)
+	}()
+	err = c.walk(ctx, call, p, o)
+	ended = true
+	return err
+}
+
+// scratch is what blocking calls of a communicator use again and again. It belongs
+// to the call that has made the communicator busy.
+type scratch struct {
+	seq     uint32 // of the call
+	temp    []byte
+	started []progress.Handle
+	expects []expected // of started, for the receives
+	ends    []progress.Status
+}
+
+// expected is a receive under way: whose, and how long.
+type expected struct {
+	rank  int // a Step's Peer, -1 for a send
+	bytes int
+}
+
+// shortRecv is up to how many bytes a receive may begin as late as it is waited for.
+const shortRecv = 4 << 10
+
+// maxScratch is how much temporary memory a communicator keeps, in bytes.
+const maxScratch = 64 << 10
+
+// temporary is n bytes, of which nothing is known.
+func (s *scratch) temporary(n int) []byte {
+	switch {
+	case n > maxScratch:
+		return make([]byte, n)
+	case n > len(s.temp):
+		s.temp = make([]byte, max(n, 256))
+	}
+	return s.temp[:n]
+}
+
+// walk is Collective for the goroutine that has made the communicator busy. The
+// engine is called from here and no function deeper, so that reports name the
+// program's line.
+func (c *Comm) walk(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) (err error) {
+	seq, id := c.seq.next(), c.Library()
+	if err := c.Broken(); err != nil && !c.spares(seq) {
+		return err
+	}
+	tag := tagOf(call, seq)
+	c.history.note(seq, signed(call, o.Op, p.Alike))
+	c.made.block(call, p.By)
+	if c.scratch == nil {
+		c.scratch = new(scratch)
+	}
+	s := c.scratch
+	s.seq = seq
+	m := mems{coll.In: o.In, coll.Out: o.Out}
+	if p.Temp > 0 {
+		m[coll.Temp] = s.temporary(p.Temp * o.Elem)
+	}
+	// The last receive before a wait is the wait: most waits are for one message, which
+	// then needs no request. It is behind the others, as messages of one rank match in
+	// order. A long message arrives while the steps between are taken.
+	var held *coll.Step
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		switch step.Do {
+		case coll.Send:
+			b, dest := m.at(step.A, o.Elem), c.world(step.Peer)
+			if !c.P2P.TrySend(dest, id, tag, b) {
+				s.started = append(s.started, c.P2P.Isend(ctx, pt2pt.Standard, dest, id, tag, b))
+				s.expects = append(s.expects, expected{rank: -1})
+			}
+		case coll.Recv:
+			late := p.Steps[i+1].Do == coll.Wait || step.To.N*o.Elem <= shortRecv
+			if late && held == nil {
+				held = step
+				break
+			}
+			begin := [2]*coll.Step{held, step}
+			if held = nil; late {
+				held, begin[1] = step, nil
+			}
+			for _, r := range begin {
+				if r != nil {
+					b := m.at(r.To, o.Elem)
+					s.started = append(s.started, c.P2P.Irecv(ctx, c.world(r.Peer), id, tag, b))
+					s.expects = append(s.expects, expected{r.Peer, len(b)})
+				}
+			}
+		case coll.Wait:
+			if held != nil {
+				b, source := m.at(held.To, o.Elem), held.Peer
+				var res progress.Result
+				res, err = c.P2P.Recv(ctx, c.world(source), id, tag, b)
+				if err == nil && res.Bytes != uint64(len(b)) {
+					err = lengthError(c, call, source, res.Bytes, uint64(len(b)))
+				}
+				held = nil
+			}
+			if len(s.started) > 0 && err == nil {
+				err = c.finish(call)
+			}
+		case coll.Copy:
+			if o.Gaps == nil {
+				copy(m.at(step.To, o.Elem), m.at(step.A, o.Elem))
+			} else {
+				o.copy(&m, step)
+			}
+		case coll.Combine:
+			o.Combine(m.at(step.A, o.Elem), m.at(step.B, o.Elem), m.at(step.To, o.Elem))
+		}
+		if err != nil {
+			err = c.fail(seq, err)
+			c.finish(call) // the memory of what has been started is the user's again
+			return err
+		}
+	}
+	return nil
+}
+
+// finish waits for everything that the call has started.
+func (c *Comm) finish(call coll.Call) error {
+	s := c.scratch
+	if len(s.started) > len(s.ends) {
+		s.ends = make([]progress.Status, 2*len(s.started))
+	}
+	ends := s.ends[:len(s.started)]
+	err := progress.WaitAll(s.started, ends)
+	for i, end := range ends {
+		switch x := s.expects[i]; {
+		case err != nil:
+		case end.Err != nil:
+			err = end.Err
+		case x.rank >= 0 && end.Bytes != uint64(x.bytes):
+			err = lengthError(c, call, x.rank, end.Bytes, uint64(x.bytes))
+		}
+		ends[i].Err = nil
+	}
+	s.started, s.expects = s.started[:0], s.expects[:0]
+	return err
+}
+
+// world is the rank in the job of a Step's Peer: a rank, or Size plus a rank of the
+// remote group.
+func (c *Comm) world(peer int) int {
+	switch {
+	case c.Ranks == nil:
+		return peer
+	case peer >= c.Size:
+		return c.Remote.World(peer - c.Size)
+	}
+	return c.Ranks.World(peer)
+}
+
+// rankOf is the rank of a rank of the job, in the local group, or -1.
+func (c *Comm) rankOf(world int) int {
+	if c.Ranks == nil {
+		return world
+	}
+	return c.Ranks.Rank(world)
+}
+
+// A message of a collective call has the call and its number in the communicator as
+// its tag, and whether the call is nonblocking: it does not match a blocking one
+// (MPI-4.0 §6.12). The last barrier's messages and those that prepare flags are outside
+// of this range.
+const (
+	collTag  = 1 << 28
+	laterTag = 1 << 29 // of a nonblocking call, besides collTag
+	callBits = 5
+	seqBits  = 23
+	seqMask  = 1<<seqBits - 1
+)
+
+func tagOf(call coll.Call, seq uint32) int32 {
+	return collTag | int32(call)<<seqBits | int32(seq&seqMask)
+}
+
+// before reports whether a tag is one of a collective call before number seq.
+func before(tag int32, seq uint32) bool {
+	return numbered(tag) && (uint32(tag)-seq)&seqMask > seqMask/2
+}
+
+// numbered reports whether a tag is one of a collective call.
+func numbered(tag int32) bool { return tag>>28|2 == 3 }
+
+// callOf is the call of such a tag.
+func callOf(tag int32) coll.Call { return coll.Call(tag >> seqBits & (1<<callBits - 1)) }
+
+// numberOf is the number of the collective call of a tag, one of the last ones.
+func (c *Comm) numberOf(tag int32) uint32 {
+	now := c.seq.Load()
+	return now - (now-uint32(tag))&seqMask
+}

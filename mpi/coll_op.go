@@ -1,0 +1,159 @@
+package mpi
+
+import (
+	"fmt"
+
+	"github.com/weft-mpi/weft/internal/op"
+)
+
+// Op is an operator of reductions (MPI_Op, MPI-4.0 §6.9.1): one of MPI's, such as
+// Sum, or the program's own, which NewOp, NewVectorOp and NewStructOp make. It does not
+// change and is safe for concurrent use. There is nothing to free.
+type Op op.Op
+
+// MPI's operators (MPI-4.0 §6.9.2). All are commutative. An element type that they
+// do not fit is answered with ErrOp.
+var (
+	// Sum adds integers, floating-point and complex numbers (MPI_SUM, MPI-4.0 §6.9.2).
+	Sum = (*Op)(op.Sum)
+	// Prod multiplies the same (MPI_PROD, MPI-4.0 §6.9.2).
+	Prod = (*Op)(op.Prod)
+	// Max is the larger one of integers or floating-point numbers; NaN if one is
+	// NaN (MPI_MAX, MPI-4.0 §6.9.2).
+	Max = (*Op)(op.Max)
+	// Min is the smaller one; NaN if one is NaN (MPI_MIN, MPI-4.0 §6.9.2).
+	Min = (*Op)(op.Min)
+	// LAnd is the logical and, of bools, or of integers, which are true unless they
+	// are 0 (MPI_LAND, MPI-4.0 §6.9.2).
+	LAnd = (*Op)(op.LAnd)
+	// LOr is the logical or of the same (MPI_LOR, MPI-4.0 §6.9.2).
+	LOr = (*Op)(op.LOr)
+	// LXor is the logical exclusive or of the same (MPI_LXOR, MPI-4.0 §6.9.2).
+	LXor = (*Op)(op.LXor)
+	// BAnd is the bitwise and of integers, and of a Buf's TypeByte (MPI_BAND, MPI-4.0 §6.9.2).
+	BAnd = (*Op)(op.BAnd)
+	// BOr is the bitwise or of the same (MPI_BOR, MPI-4.0 §6.9.2).
+	BOr = (*Op)(op.BOr)
+	// BXor is the bitwise exclusive or of the same (MPI_BXOR, MPI-4.0 §6.9.2).
+	BXor = (*Op)(op.BXor)
+	// MinLoc is, of two pairs of a value and an index, that with the smaller value, or of
+	// equal ones that with the lower index. It is for Bufs: of Loc, or of TypeFloatInt and
+	// the other pairs (MPI_MINLOC, MPI-4.0 §6.9.4).
+	MinLoc = (*Op)(op.MinLoc)
+	// MaxLoc is the one with the larger value, or of equal ones that with the lower index
+	// (MPI_MAXLOC, MPI-4.0 §6.9.4).
+	MaxLoc = (*Op)(op.MaxLoc)
+	// Replace is for accumulates on windows: the element becomes the origin's
+	// (MPI_REPLACE, MPI-4.0 §12.3.4).
+	Replace = (*Op)(op.Replace)
+	// NoOp is for accumulates on windows that return elements: those stay (MPI_NO_OP,
+	// MPI-4.0 §12.3.4).
+	NoOp = (*Op)(op.NoOp)
+)
+
+// OpOption is an option of NewOp and NewVectorOp.
+type OpOption func(*opOptions)
+
+type opOptions struct{ commutes bool }
+
+// Commutes promises that the operator is commutative: its operands may be swapped.
+// Without it they are combined in the order of ranks.
+func Commutes() OpOption { return func(o *opOptions) { o.commutes = true } }
+
+// NewOp makes an operator of f (MPI_Op_create, MPI-4.0 §6.9.5), for elements of type
+// T and of types that are made of the same. lower is the operand of lower ranks. f
+// must be associative, and commutative only if Commutes says so.
+//
+// f runs on the goroutine of a blocking call, on one of the library's for a
+// nonblocking one, and on several at once if several calls use it. It may block, but
+// other ranks wait for it. It must not make collective calls on the communicator
+// that it works for. If it panics, the call fails, at all ranks. Local.
+func NewOp[T Scalar](f func(lower, upper T) T, opts ...OpOption) *Op {
+	return (*Op)(op.Of("of NewOp", commutes(opts), f))
+}
+
+// NewVectorOp is NewOp for a function of slices (MPI_Op_create, MPI-4.0 §6.9.5): it
+// sets inout[i] to in[i] ⊕ inout[i] for all elements of the two, which are equally
+// long. in is the operand of lower ranks. A call may pass any part of the ranks'
+// vectors. f keeps neither slice and does not write to in. Local.
+func NewVectorOp[T Scalar](f func(in, inout []T), opts ...OpOption) *Op {
+	return (*Op)(op.Vector("of NewVectorOp", commutes(opts), f))
+}
+
+func commutes(opts []OpOption) bool {
+	var o opOptions
+	for _, set := range opts {
+		if set != nil {
+			set(&o)
+		}
+	}
+	return o.commutes
+}
+
+// Commutes reports whether the operator is commutative (MPI_Op_commutative, MPI-4.0
+// §6.9.7); that of nil is not. Local.
+func (o *Op) Commutes() bool { return o != nil && (*op.Op)(o).Commutes() }
+
+// String is the operator's name, such as "Sum". Local.
+func (o *Op) String() string {
+	if o == nil {
+		return "nil"
+	}
+	return (*op.Op)(o).String()
+}
+
+// fit returns the operator's function for elements of kind k.
+func (o *Op) fit(call string, k op.Kind) (op.Func, error) {
+	if o == nil {
+		return nil, badArg(call, ErrOp, "the operator is nil: give one such as Sum, or what NewOp returns")
+	}
+	f, err := (*op.Op)(o).Func(k)
+	if err != nil {
+		return nil, &Error{Class: ErrOp, Call: call, Err: err}
+	}
+	return f, nil
+}
+
+// user reports whether the operator is the program's own. o is not nil.
+func (o *Op) user() bool { return (*op.Op)(o).User() }
+
+// number is what ranks compare of an operator on elements of a kind: those of the
+// program's own are not told from one another.
+func (o *Op) number(k op.Kind) uint16 { return uint16((*op.Op)(o).Code())<<8 | uint16(k) }
+
+// numbered names what number has returned, "Sum of float64".
+func numbered(n uint16) string {
+	name := "an operator of the program's"
+	if o := op.Code(n >> 8).Op(); o != nil {
+		name = o.String()
+	}
+	if op.Kind(n) == ofStructs {
+		return name + " of structs"
+	}
+	return fmt.Sprintf("%s of %v", name, op.Kind(n))
+}
+
+// ReduceLocal sets inout[i] to in[i] ⊕ inout[i] for each element
+// (MPI_Reduce_local, MPI-4.0 §6.9.7). in is the operand of lower ranks. The two are
+// equally long and do not overlap. It calls no other rank, and lets a panic of the
+// program's own operator pass. Local.
+func ReduceLocal[T Scalar](op *Op, in, inout []T) error {
+	const call = "ReduceLocal"
+	f, err := op.fit(call, kindOf[T]())
+	switch {
+	case err != nil:
+		return err
+	case len(in) != len(inout):
+		return badArg(call, ErrCount, "in has %d elements, inout %d", len(in), len(inout))
+	case isInPlace(in) || isInPlace(inout) || overlap(bytesOf(in), bytesOf(inout)):
+		return badArg(call, ErrBuffer, "in and inout overlap: they have to be two buffers")
+	}
+	if len(in) > 0 {
+		b := bytesOf(inout)
+		f(bytesOf(in), b, b)
+	}
+	return nil
+}
+
+// kindOf is the kind of T's memory.
+func kindOf[T Scalar]() op.Kind { return op.KindOf[T]() }

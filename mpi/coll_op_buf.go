@@ -1,0 +1,201 @@
+package mpi
+
+import (
+	"github.com/weft-mpi/weft/internal/comm"
+	"github.com/weft-mpi/weft/internal/datatype"
+	"github.com/weft-mpi/weft/internal/op"
+)
+
+// combining is how an operator works on the elements of a Buf.
+type combining struct {
+	f     op.Func
+	elem  int // bytes that it combines, packed
+	align int // of their addresses
+	kind  op.Kind
+}
+
+// ofStructs stands for the kind of what operators of NewStructOp combine.
+const ofStructs op.Kind = 255
+
+// on returns how the operator works on the elements of b, the argument arg of call.
+func (o *Op) on(call, arg string, b *Buf) (x combining, err error) {
+	if o == nil {
+		_, err := o.fit(call, 0)
+		return x, err
+	}
+	if _, ok := b.dense(); ok {
+		if k, one := b.t.t.Kind(); one && k < datatype.Packed {
+			if f, err := (*op.Op)(o).Func(op.Kind(k)); err == nil {
+				return combining{f, k.Size(), b.t.t.Align(), op.Kind(k)}, nil
+			}
+		}
+	}
+	if err := b.check(call, arg, false); err != nil || b.t == nil {
+		return combining{elem: 1, align: 1}, err
+	}
+	t := b.t.t
+	size, err := t.PackSize(b.n)
+	if err != nil {
+		return x, &Error{Class: typeClass(err), Call: call, Err: bufError{arg, err}}
+	}
+	if of, f := (*op.Op)(o).Custom(); of != nil {
+		return o.onStructs(call, arg, of.(*structs), f, t, b.n, size)
+	}
+	if p, f := o.onPairs(t); f != nil {
+		return combining{f, p.Size(), 1, op.Kind(p)}, nil
+	}
+	k, sole := t.Kind()
+	f, err := (*op.Op)(o).Func(op.Kind(k))
+	if err == nil {
+		return combining{f, k.Size(), t.Align(), op.Kind(k)}, nil
+	}
+	if !sole && t.Size() > 0 {
+		return x, badArg(call, ErrOp, "%s: the operator %v combines elements of one kind, and these are of several: NewStructOp makes operators of structs", arg, o)
+	}
+	return x, &Error{Class: ErrOp, Call: call, Err: bufError{arg, err}}
+}
+
+// onPairs is the kind of pairs that a type's elements are, and the operator's function
+// for it, or nil. A struct of a value and an index is as good as MPI's pair.
+func (o *Op) onPairs(t *datatype.Type) (datatype.Kind, op.Func) {
+	if c := (*op.Op)(o).Code(); c != op.CodeMinLoc && c != op.CodeMaxLoc || t.Basics() == 0 || t.Basics()%2 != 0 {
+		return 0, nil
+	}
+	for k := datatype.FloatInt; k <= datatype.TwoDouble; k++ {
+		if datatype.Of(k).Sig(t.Basics()/2) == t.Sig(1) {
+			f, _ := (*op.Op)(o).Func(op.Kind(k))
+			return k, f
+		}
+	}
+	return 0, nil
+}
+
+// onStructs is on for an operator of NewStructOp, whose function is f. The Buf has n
+// elements of type t and size bytes.
+func (o *Op) onStructs(call, arg string, s *structs, f op.Func, t *datatype.Type, n, size int) (x combining, err error) {
+	each := s.t.Size()
+	switch {
+	case s.err != nil:
+		return x, badArg(call, ErrOp, "the operator %v can't be used: %w", o, s.err)
+	case f == nil:
+		return x, badArg(call, ErrOp, "the operator %v can't be used: give it a function that is not nil", o)
+	case size%each != 0, t.Sig(n) != s.t.Sig(size/each):
+		return x, badArg(call, ErrOp, "%s: its elements are not %v, which the operator %v takes", arg, s, o)
+	}
+	return combining{f, each, 1, ofStructs}, nil
+}
+
+// takeReduction is take for calls that combine elements by o, and returns their kind.
+// names are those of the arguments.
+func (x *operation) takeReduction(call string, o *Op, names [2]string, send, recv *Buf, sends, recvs bool) (op.Kind, error) {
+	x.begins(send, recv)
+	sends, recvs = sends && !x.here, recvs && !x.instead
+	how := combining{elem: 1, align: 1}
+	for i, b := range [...]*Buf{send, recv} {
+		if i == 0 && !sends || i == 1 && !recvs {
+			continue
+		}
+		this, err := o.on(call, names[i], b)
+		switch {
+		case err != nil:
+			return 0, err
+		case how.kind == 0:
+			how = this
+		case this.kind != 0 && this.kind != how.kind:
+			return 0, badArg(call, ErrType, "%s has elements of %v, %s of %v", names[0], how.kind, names[1], this.kind)
+		}
+	}
+	x.o.Combine, x.o.Elem = how.f, how.elem
+	if sends {
+		n, err := x.memory(call, names[0], send, false, how.align)
+		if err != nil {
+			return 0, err
+		}
+		x.sends, x.sendUnit = n/how.elem, unitOf(send, how.elem)
+	}
+	if recvs {
+		n, err := x.memory(call, names[1], recv, true, how.align)
+		if err != nil {
+			return 0, err
+		}
+		x.recvs, x.recvUnit = n/how.elem, unitOf(recv, how.elem)
+	}
+	return how.kind, nil
+}
+
+// unitOf is how many elements of elem bytes there are in as few whole elements of b as
+// there can be.
+func unitOf(b *Buf, elem int) int {
+	size := b.bytesEach()
+	if size == elem {
+		return 1
+	}
+	a, rest := size, elem
+	for rest > 0 {
+		a, rest = rest, a%rest
+	}
+	return size / a
+}
+
+// Loc is a value and where it is, for MinLoc and MaxLoc. OfStructs makes a Buf of them.
+// Its type is TypeDoubleInt for float64, and MPI's other pairs for the other types; any
+// struct of two such fields does as well.
+type Loc[T ~int16 | ~int32 | ~int64 | ~int | ~float32 | ~float64] struct {
+	Value T
+	Index int32
+}
+
+// localPiece is how much of a Buf that is not one range ReduceLocal packs at a time, in
+// bytes.
+const localPiece = 16 << 10
+
+// ReduceLocal sets each element of inout to in ⊕ inout (MPI_Reduce_local, MPI-4.0
+// §6.9.7). in has the operands of lower ranks. The two have as many basic elements, of the
+// same kinds, and do not overlap. It calls no other rank, and lets a panic of the
+// program's own operator pass. Local.
+func (o *Op) ReduceLocal(in, inout Buf) error {
+	const call = "Op.ReduceLocal"
+	var x operation
+	if in.inPlace() || inout.inPlace() {
+		return badArg(call, ErrBuffer, "BufInPlace is no buffer: in and inout have to be two")
+	}
+	_, err := x.takeReduction(call, o, [2]string{"in", "inout"}, &in, &inout, true, true)
+	switch {
+	case err != nil:
+		return err
+	case x.sends != x.recvs:
+		return badArg(call, ErrCount, "in has %d elements that are combined, inout %d", x.sends, x.recvs)
+	case x.meet(one(x.sends), one(x.recvs)):
+		return badArg(call, ErrBuffer, "in and inout overlap: they have to be two buffers")
+	}
+	n := x.sends * x.o.Elem
+	piece := n
+	if x.o.Gaps != nil {
+		piece = max(localPiece/x.o.Elem, 1) * x.o.Elem
+	}
+	var g comm.Gaps
+	if x.o.Gaps != nil {
+		g = *x.o.Gaps
+	}
+	var a, b []byte
+	for at := 0; at < n; at += piece {
+		m := min(piece, n-at)
+		a, b = packed(x.o.In, g.In, at, m, a), packed(x.o.Out, g.Out, at, m, b)
+		if x.o.Combine(a, b, b); g.Out != nil {
+			g.Out.Unpack(b, at)
+		}
+	}
+	return nil
+}
+
+// packed is n bytes of an operand from at on, which are copied to room if it has gaps.
+func packed(mem []byte, g comm.Gapped, at, n int, room []byte) []byte {
+	if g == nil {
+		return mem[at : at+n]
+	}
+	if room == nil {
+		room = make([]byte, n)
+	}
+	g.Pack(room[:n], at)
+	return room[:n]
+}

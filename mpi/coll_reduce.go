@@ -1,0 +1,165 @@
+package mpi
+
+import (
+	"github.com/weft-mpi/weft/internal/coll"
+	"github.com/weft-mpi/weft/internal/comm"
+	"github.com/weft-mpi/weft/internal/op"
+)
+
+// Reduce combines the i-th elements of the send of all ranks, in the order of ranks,
+// to recv[i] of rank root (MPI_Reduce, MPI-4.0 §6.9.1). Every rank calls it with the
+// same root, the same operator and as many elements in send; recv is used at the root
+// only and has room for them. The root may pass InPlace as send: its input is in
+// recv. send and recv do not overlap. On an intercommunicator the ranks of the group
+// that the root is not in give the input, and the length of the root's recv is that of
+// their send. Non-local.
+func Reduce[T Scalar](c *Comm, op *Op, send, recv []T, root int) error {
+	const call = "Reduce"
+	x := operationOf(send, recv)
+	if err := x.reduce(c, call, op, kindOf[T](), root); err != nil {
+		return c.raise(err)
+	}
+	if err := c.core.Collective(c.ctx, coll.Reduce, x.plan, &x.o); err != nil {
+		return c.fail(call, err)
+	}
+	return nil
+}
+
+// Ireduce starts a Reduce (MPI_Ireduce, MPI-4.0 §6.12.7). Until the request has
+// completed, send must not be written to and recv not be touched. Local.
+func Ireduce[T Scalar](c *Comm, op *Op, send, recv []T, root int) (Request, error) {
+	x := operationOf(send, recv)
+	return x.begin(c, coll.Reduce, x.reduce(c, "Ireduce", op, kindOf[T](), root))
+}
+
+// Allreduce is Reduce with the result at every rank, the same bits at each
+// (MPI_Allreduce, MPI-4.0 §6.9.6). Every rank calls it with the same operator and as
+// many elements in send; recv has room for them. With InPlace as send, at all ranks,
+// the input is in recv. send and recv do not overlap. On an intercommunicator each
+// group gets the result of the other one. Non-local.
+func Allreduce[T Scalar](c *Comm, op *Op, send, recv []T) error {
+	const call = "Allreduce"
+	x := operationOf(send, recv)
+	if err := x.reduceAll(c, call, coll.Allreduce, op, kindOf[T]()); err != nil {
+		return c.raise(err)
+	}
+	if err := c.core.Collective(c.ctx, coll.Allreduce, x.plan, &x.o); err != nil {
+		return c.fail(call, err)
+	}
+	return nil
+}
+
+// Iallreduce starts an Allreduce (MPI_Iallreduce, MPI-4.0 §6.12.8). Until the request
+// has completed, send must not be written to and recv not be touched. Local.
+func Iallreduce[T Scalar](c *Comm, op *Op, send, recv []T) (Request, error) {
+	x := operationOf(send, recv)
+	return x.begin(c, coll.Allreduce, x.reduceAll(c, "Iallreduce", coll.Allreduce, op, kindOf[T]()))
+}
+
+// ReduceScatterBlock combines the send of all ranks as Reduce does, and gives rank i
+// the i-th block of the result in its recv (MPI_Reduce_scatter_block, MPI-4.0
+// §6.10.1). Every rank calls it with the same operator and as many elements in send,
+// which is cut into one block for each rank; recv has room for a block. With InPlace
+// as send, at all ranks, the input is in recv, the whole of it, and the result at its
+// beginning; what is behind it then is undefined. send and recv do not overlap. On an
+// intercommunicator each group gets the result of the other one; send, which is as long
+// in both groups, is cut into one block for each rank of the local group. Non-local.
+func ReduceScatterBlock[T Scalar](c *Comm, op *Op, send, recv []T) error {
+	const call = "ReduceScatterBlock"
+	x := operationOf(send, recv)
+	if err := x.reduceScatterBlock(c, call, op, kindOf[T]()); err != nil {
+		return c.raise(err)
+	}
+	if err := c.core.Collective(c.ctx, coll.ReduceScatterBlock, x.plan, &x.o); err != nil {
+		return c.fail(call, err)
+	}
+	return nil
+}
+
+// IreduceScatterBlock starts a ReduceScatterBlock (MPI_Ireduce_scatter_block, MPI-4.0
+// §6.12.9). Until the request has completed, send must not be written to and recv not
+// be touched. Local.
+func IreduceScatterBlock[T Scalar](c *Comm, op *Op, send, recv []T) (Request, error) {
+	x := operationOf(send, recv)
+	return x.begin(c, coll.ReduceScatterBlock, x.reduceScatterBlock(c, "IreduceScatterBlock", op, kindOf[T]()))
+}
+
+func (x *operation) reduce(c *Comm, call string, o *Op, kind op.Kind, root int) error {
+	if err := c.checkRooted(call, root); err != nil {
+		return err
+	}
+	if c.remote > 0 {
+		return x.reduceBetween(c, call, o, kind, root)
+	}
+	f, err := x.fit(call, o, kind)
+	if err != nil {
+		return err
+	}
+	k := comm.PlanKey{Call: coll.Reduce, Root: root, Count: x.sends, InPlace: x.here}
+	switch {
+	case c.rank == root:
+		if x.here {
+			k.Count = x.recvs
+		}
+		if err := x.checkRecv(call, k.Count); err != nil {
+			return err
+		}
+	case x.here:
+		return refuseHere(call, "only the root may pass it")
+	default:
+		x.o.Out = nil
+	}
+	return x.reduction(c, call, &k, o, kind, f)
+}
+
+// reduceAll is for calls that have as many elements in send as in recv at each rank.
+func (x *operation) reduceAll(c *Comm, call string, which coll.Call, o *Op, kind op.Kind) error {
+	if err := c.checkCollective(call); err != nil {
+		return err
+	}
+	switch {
+	case c.remote == 0:
+	case which != coll.Allreduce:
+		return badArg(call, ErrComm, "this is an intercommunicator: MPI defines %v within one group, as two have no common order of ranks; call it on the communicator of the local group, or on what Merge returns", which)
+	case x.here:
+		return refuseBetween(call, "send")
+	}
+	f, err := x.fit(call, o, kind)
+	if err != nil {
+		return err
+	}
+	k := comm.PlanKey{Call: which, Count: x.sends, InPlace: x.here}
+	if x.here {
+		k.Count = x.recvs
+	}
+	if err := x.checkRecv(call, k.Count); err != nil {
+		return err
+	}
+	return x.reduction(c, call, &k, o, kind, f)
+}
+
+func (x *operation) reduceScatterBlock(c *Comm, call string, o *Op, kind op.Kind) error {
+	if err := c.checkCollective(call); err != nil {
+		return err
+	}
+	f, err := x.fit(call, o, kind)
+	if err != nil {
+		return err
+	}
+	if c.remote > 0 && x.here {
+		return refuseBetween(call, "send")
+	}
+	k := comm.PlanKey{Call: coll.ReduceScatterBlock, InPlace: x.here}
+	if x.here {
+		k.Count, err = x.shares(call, "recv", x.recvs, c.size)
+	} else {
+		k.Count, err = x.shares(call, "send", x.sends, c.size)
+	}
+	if err == nil {
+		err = x.checkRecv(call, k.Count)
+	}
+	if err != nil {
+		return err
+	}
+	return x.reduction(c, call, &k, o, kind, f)
+}
