@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/weft-mpi/weft/bench/osufmt"
+	"github.com/weft-mpi/weft/bench/spread"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -96,7 +95,7 @@ func async(j *job, b *buffers[byte], size, rounds int) (result, error) {
 	}
 	slices.Sort(times)
 	return result{
-		values:  []float64{stat.Quantile(0.5, stat.Empirical, times, nil), times[len(times)-1]},
+		values:  []float64{spread.Quantile(times, 0.5), times[len(times)-1]},
 		samples: times,
 		errors:  int(wrong[1][0]),
 	}, nil

@@ -12,5 +12,5 @@
 // partitioned, matching, cpu) or no such option (-D struct and hand) the method is that of
 // the C programs in bench/peers, so that both sides of a comparison do the same.
 //
-// It imports mpi and bench/osufmt.
+// It imports mpi, bench/osufmt and bench/spread.
 package bench

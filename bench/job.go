@@ -6,10 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/weft-mpi/weft/bench/osufmt"
+	"github.com/weft-mpi/weft/bench/spread"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -63,7 +61,7 @@ func (j *job) samples(iterations int) []float64 {
 // spread fills in the extremes of the samples.
 func (r *result) spread() {
 	if len(r.samples) > 0 {
-		r.min, r.max = floats.Min(r.samples), floats.Max(r.samples)
+		r.min, r.max = slices.Min(r.samples), slices.Max(r.samples)
 	}
 }
 
@@ -102,7 +100,7 @@ func (j *job) row(t Datatype, size int, r result) osufmt.Row {
 	if len(j.o.Percentiles) > 0 {
 		slices.Sort(r.samples)
 		for _, p := range j.o.Percentiles {
-			v = append(v, stat.Quantile(float64(p)/100, stat.Empirical, r.samples, nil))
+			v = append(v, spread.Quantile(r.samples, float64(p)/100))
 		}
 	}
 	if j.o.Derived.Kind != NotDerived {
@@ -201,10 +199,12 @@ func (j *job) gather(v []float64, ranks []int) ([][]float64, error) {
 // mean averages equally long rows element by element.
 func mean(rows [][]float64) []float64 {
 	sum := make([]float64, len(rows[0]))
-	for _, r := range rows {
-		floats.Add(sum, r)
+	for i := range sum {
+		for _, r := range rows {
+			sum[i] += r[i]
+		}
+		sum[i] *= 1 / float64(len(rows))
 	}
-	floats.Scale(1/float64(len(rows)), sum)
 	return sum
 }
 

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/weft-mpi/weft/bench/osufmt"
+	"github.com/weft-mpi/weft/bench/spread"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -111,7 +110,7 @@ func (o *overlapped[T]) median(transfers bool, step func() error) (float64, erro
 		}
 	}
 	slices.Sort(times)
-	return stat.Quantile(0.5, stat.Empirical, times, nil), nil
+	return spread.Quantile(times, 0.5), nil
 }
 
 // transfer returns this rank's part of a message from rank 0 to rank 1, with

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/weft-mpi/weft/bench/osufmt"
+	"github.com/weft-mpi/weft/bench/spread"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -195,7 +194,7 @@ func (d *lateRank) median(delay time.Duration, calls lateCalls) (float64, error)
 		return 0, nil
 	}
 	slices.Sort(times)
-	return stat.Quantile(0.5, stat.Empirical, times, nil), nil
+	return spread.Quantile(times, 0.5), nil
 }
 
 // time is one message of rank 0.

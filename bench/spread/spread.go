@@ -1,11 +1,8 @@
 package spread
 
 import (
-	"fmt"
+	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/interp"
 )
 
 // Spread describes the distribution of measurements. It is a plain value.
@@ -22,15 +19,19 @@ type Spread struct {
 // Quartiles between two measurements are interpolated (Hyndman and Fan's type
 // 7, as in R and NumPy).
 func Of(v []float64) Spread {
-	s := slices.Clone(v)
-	slices.Sort(s)
-	n := len(s)
-	if n == 1 {
-		return Spread{s[0], s[0], s[0], s[0], s[0], 1}
+	s := slices.Sorted(slices.Values(v))
+	last := len(s) - 1
+	at := func(p float64) float64 {
+		whole, part := math.Modf(p * float64(last))
+		i := int(whole)
+		return s[i] + part*(s[min(i+1, last)]-s[i])
 	}
-	var at interp.PiecewiseLinear
-	if err := at.Fit(floats.Span(make([]float64, n), 0, 1), s); err != nil {
-		panic(fmt.Sprintf("spread: %v", err)) // the lengths agree and are above 1
-	}
-	return Spread{Min: s[0], Q1: at.Predict(0.25), Median: at.Predict(0.5), Q3: at.Predict(0.75), Max: s[n-1], N: n}
+	return Spread{Min: s[0], Q1: at(0.25), Median: at(0.5), Q3: at(0.75), Max: s[last], N: len(s)}
+}
+
+// Quantile returns the least of the measurements that the part p of them does
+// not exceed (Hyndman and Fan's type 1). They are in ascending order, and there
+// is at least one.
+func Quantile(sorted []float64, p float64) float64 {
+	return sorted[max(0, int(math.Ceil(p*float64(len(sorted))))-1)]
 }

@@ -12,6 +12,11 @@ func ExampleOf() {
 	// Output: 3 2 4
 }
 
+func ExampleQuantile() {
+	fmt.Println(Quantile([]float64{1, 2, 3, 4}, 0.5), Quantile([]float64{1, 2, 3, 4}, 0.51), Quantile([]float64{1, 2, 3, 4}, 0.99))
+	// Output: 2 3 4
+}
+
 func TestQuartilesAreThoseOfType7(t *testing.T) {
 	for _, tc := range []struct {
 		in   []float64

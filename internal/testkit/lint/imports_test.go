@@ -13,7 +13,7 @@ import (
 // besides the standard library. Tests are not judged. An import that is missing here is
 // a decision about the design: ARCHITECTURE.md has the floors.
 var allowed = map[string][]string{
-	"bench":                         {"bench/osufmt", "mpi"},
+	"bench":                         {"bench/osufmt", "bench/spread", "mpi"},
 	"bench/...":                     {"bench/..."},
 	"cmd/osu-go":                    {"bench", "bench/...", "internal/atomicfile", "internal/launch", "internal/scrape", "metrics", "mpi"},
 	"cmd/weft":                      {"internal/allocation", "internal/atomicfile", "internal/diagnose", "internal/doctor", "internal/launch", "internal/peek", "internal/scrape", "internal/setting", "internal/timeline", "mpi"},
