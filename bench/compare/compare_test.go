@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"strings"
@@ -233,46 +231,6 @@ func TestCancellationEndsTheProgram(t *testing.T) {
 	}
 	if d := time.Since(start); d > stopDelay {
 		t.Errorf("ended after %v", d)
-	}
-}
-
-func TestSVGIsWellFormedAndSaysWhatItShows(t *testing.T) {
-	for name, r := range map[string]*Result{"latency": sample(false), "rates": sample(true)} {
-		var out bytes.Buffer
-		if err := r.WriteSVG(&out); err != nil {
-			t.Fatal(err)
-		}
-		var text strings.Builder
-		d := xml.NewDecoder(bytes.NewReader(out.Bytes()))
-		for {
-			tok, err := d.Token()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatalf("%s: not well-formed: %v", name, err)
-			}
-			if c, ok := tok.(xml.CharData); ok {
-				text.WriteString(strings.TrimSpace(string(c)) + "\n")
-			}
-		}
-		for _, want := range []string{"osu-go", "theirs", "floor: cache line and one copy", "ratio", "Size (bytes)", "4K"} {
-			if !strings.Contains(text.String(), want) {
-				t.Errorf("%s: no %q in the drawing", name, want)
-			}
-		}
-		for _, bad := range []string{"NaN", "Inf"} {
-			if strings.Contains(out.String(), bad) {
-				t.Errorf("%s: %s in the drawing", name, bad)
-			}
-		}
-	}
-}
-
-func TestASingleValueCannotBeDrawn(t *testing.T) {
-	r := &Result{Metrics: []Metric{{Name: "Avg Latency(us)", Points: []Point{{Ours: one(1), Theirs: one(2), Ratio: one(0.5)}}}}}
-	if err := r.WriteSVG(io.Discard); !errors.Is(err, ErrNothingToDraw) {
-		t.Error(err)
 	}
 }
 

@@ -7,6 +7,6 @@
 // floor (package floor) is measured before each round.
 //
 // run.go starts the programs, reduce.go makes a Result of their tables, text.go
-// prints it, parse.go reads that back and plot.go draws it. It imports bench/floor, bench/osufmt and
-// bench/spread.
+// prints it and parse.go reads that back. Package page draws it. It imports
+// bench/floor, bench/osufmt and bench/spread.
 package compare

@@ -83,7 +83,11 @@ func serve(t *testing.T, pages map[string]string) string {
 	mux := http.NewServeMux()
 	for path, text := range pages {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			kind := "text/html; charset=utf-8"
+			if strings.HasPrefix(text, "<svg") {
+				kind = "image/svg+xml"
+			}
+			w.Header().Set("Content-Type", kind)
 			fmt.Fprint(w, text)
 		})
 	}
@@ -143,6 +147,8 @@ func TestTheLayoutHoldsInABrowser(t *testing.T) {
 	pages["/many"], _ = pageOf(t, many())
 	pages["/wide"], _ = pageOf(t, hostile(strings.Repeat("W", 300)))
 	pages["/foreign"], _ = pageOf(t, hostile(strings.Repeat("漢字", 60)+" \"<b>&'"))
+	pages["/comparison"] = svgOf(t, sample("osu-go", "theirs", "Avg Latency(us)", "MB/s"))
+	pages["/names"] = svgOf(t, sample(strings.Repeat("W", 300), strings.Repeat("漢字", 60), strings.Repeat("M", 200)))
 	for _, dark := range []bool{false, true} {
 		c := checked(t, dark, pages)
 		for _, p := range c.Problems {
@@ -171,6 +177,9 @@ func TestABrowserSeesABrokenLayout(t *testing.T) {
 		}
 		pages["/"+name] = strings.Replace(good, f.from, f.to, 1)
 	}
+	sheet := svgOf(t, sample("osu-go", "theirs", "Avg Latency(us)"))
+	faults["sheet"] = struct{ from, to, want string }{"", "", "overlap"}
+	pages["/sheet"] = strings.Replace(sheet, `y="44"`, `y="28"`, 1)
 	problems := checked(t, false, pages).Problems
 	for name, f := range faults {
 		seen := slices.ContainsFunc(problems, func(p string) bool { return strings.HasPrefix(p, "/"+name+" at ") && strings.Contains(p, f.want) })

@@ -147,7 +147,7 @@ func nameAndUnit(column string) (name, unit string) {
 // styles gives each name a style, the same on the whole page. Ours is the first.
 type styles map[string]int
 
-// hues is the number of colours in style.css, and of symbols. Each pair of them
+// hues is the number of colours in colours.css, and of symbols. Each pair of them
 // is a style.
 const hues = 8
 

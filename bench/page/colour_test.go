@@ -67,7 +67,7 @@ func apart(a, b colour) float64 {
 // there usually are, colours that everybody tells apart.
 func TestColoursOfCurvesAreToldApartByEverybody(t *testing.T) {
 	const first, least = 5, 17.0
-	found := regexp.MustCompile(`--c([0-7]): (#[0-9a-f]{6})`).FindAllStringSubmatch(styleText, -1)
+	found := regexp.MustCompile(`--c([0-7]): (#[0-9a-f]{6})`).FindAllStringSubmatch(colours, -1)
 	if len(found) != 2*hues {
 		t.Fatalf("%d colours, want %d for light and for dark", len(found), 2*hues)
 	}

@@ -40,7 +40,7 @@ func (b *builder) comparisons(sources []source) []card {
 		}
 		m := all[i]
 		name := unique(cmp.Or(r.Names[1], "the other"), func(n string) bool {
-			return n == weft || slices.ContainsFunc(m.peers, func(p peer) bool { return p.name == n })
+			return n == b.ours || slices.ContainsFunc(m.peers, func(p peer) bool { return p.name == n })
 		})
 		m.peers = append(m.peers, peer{name, r})
 	}
@@ -163,7 +163,7 @@ func (b *builder) addPeer(c *card, p peer, datatype string) {
 	for _, n := range p.r.Notes {
 		c.notes = append(c.notes, p.name+": "+n)
 	}
-	c.commands = append(c.commands, command{weft, p.r.Ours}, command{p.name, p.r.Theirs})
+	c.commands = append(c.commands, command{b.ours, p.r.Ours}, command{p.name, p.r.Theirs})
 }
 
 // pool makes the curves of a panel from its pairs: one of ours.
@@ -174,11 +174,11 @@ func (b *builder) pool(p *panel) {
 			ours[size] = append(ours[size], v)
 		}
 	}
-	p.series = append(p.series, series{weft, b.styles.of(weft), pooled(ours)})
+	p.series = append(p.series, series{b.ours, b.styles.of(b.ours), pooled(ours)})
 	for _, pr := range p.pairs {
 		style := b.styles.of(pr.name)
 		p.series = append(p.series, series{pr.name, style, sorted(pr.theirs)})
-		p.ratios = append(p.ratios, series{weft + " to " + pr.name, style, sorted(pr.ratio)})
+		p.ratios = append(p.ratios, series{b.ours + " to " + pr.name, style, sorted(pr.ratio)})
 	}
 	limit := map[int][]spread.Spread{}
 	for _, l := range p.limit {

@@ -2,7 +2,7 @@ package page
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"fmt"
 	"html/template"
 	"io"
@@ -10,15 +10,24 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/weft-mpi/weft/bench/osufmt"
 )
 
-//go:embed page.html
-var pageText string
+// templates are page.html, comparison.svg and drawing.html, which both use.
+//
+//go:embed *.html comparison.svg
+var templates embed.FS
+
+//go:embed colours.css
+var colours string
+
+//go:embed drawing.css
+var drawingStyle string
 
 //go:embed style.css
-var styleText string
+var pageStyle string
 
 // symbols are the marks of styles, as paths around the origin.
 var symbols = [hues]string{
@@ -35,7 +44,7 @@ var symbols = [hues]string{
 // symbol is the mark of a style. Styles of one colour have different ones.
 func symbol(style int) string { return symbols[(style+style/hues)%hues] }
 
-// class is the class of a style in style.css.
+// class is the class of a style in drawing.css.
 func class(style int) string {
 	c := fmt.Sprintf("s%d", style%hues)
 	if style >= hues {
@@ -44,13 +53,15 @@ func class(style int) string {
 	return c
 }
 
-var layout = template.Must(template.New("page").Funcs(template.FuncMap{
+var layout = template.Must(template.New("").Funcs(template.FuncMap{
 	"symbol": symbol,
 	"class":  class,
+	"clip":   clip,
 	"num":    func(v float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") },
 	"add":    func(a, b float64) float64 { return a + b },
 	"half":   func(v float64) float64 { return v / 2 },
-}).Parse(pageText))
+	"times":  func(by float64, n int) float64 { return by * float64(n) },
+}).ParseFS(templates, "*"))
 
 // Config is what WriteHTML is told besides the results. It is a plain value.
 type Config struct {
@@ -121,6 +132,9 @@ type sourceView struct{ File, What, Ranks, Fabric, When, Version string }
 // builder makes the parts of a page.
 type builder struct {
 	titles map[string]string
+	ours   string // the name of our series
+	ratios string // the title of ratios
+	below  string // a sentence about what is below a drawing
 	styles styles
 	ids    int
 }
@@ -130,9 +144,9 @@ func (r *Results) WriteHTML(w io.Writer, c Config) error {
 	if len(r.sources) == 0 {
 		return ErrNoResults
 	}
-	b := &builder{titles: c.Titles, styles: styles{weft: 0}}
+	b := &builder{titles: c.Titles, ours: weft, ratios: "Ratio to peers", below: "The table below has all figures.", styles: styles{weft: 0}}
 	cards := append(b.comparisons(r.sources), b.runs(r.sources)...)
-	v := view{Config: c, Style: template.CSS(styleText), Files: len(r.sources), When: span(r.sources), Left: r.Left}
+	v := view{Config: c, Style: template.CSS(colours + drawingStyle + pageStyle), Files: len(r.sources), When: span(r.sources), Left: r.Left}
 	peers := map[int]string{}
 	for k := range kinds {
 		s := sectionView{ID: fmt.Sprintf("kind%d", k), Title: k.String()}
@@ -164,12 +178,24 @@ func (r *Results) WriteHTML(w io.Writer, c Config) error {
 	for _, s := range r.sources {
 		v.Sources = append(v.Sources, sourceOf(s))
 	}
+	return execute(w, "page.html", v)
+}
+
+// execute writes what a template makes of a view.
+func execute(w io.Writer, name string, view any) error {
 	var out bytes.Buffer
-	if err := layout.Execute(&out, v); err != nil {
-		return fmt.Errorf("make the page: %w", err)
+	if err := layout.ExecuteTemplate(&out, name, view); err != nil {
+		return fmt.Errorf("make %s: %w", name, err)
 	}
-	// The templates of page.html have empty lines between them.
-	_, err := w.Write(append(bytes.TrimSpace(out.Bytes()), '\n'))
+	// XML has no control characters, and a name may. The templates of page.html
+	// have empty lines between them.
+	text := bytes.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, bytes.TrimSpace(out.Bytes()))
+	_, err := w.Write(append(text, '\n'))
 	return err
 }
 
@@ -228,7 +254,7 @@ func (b *builder) panel(p *panel, of string) panelView {
 			v.Notes = append(v.Notes, fmt.Sprintf("%s: %d figures of 0 or of size 0 are in the table only.", title, gone))
 		}
 		if ok {
-			v.Figures = append(v.Figures, figureView{Title: title, Drawing: b.finish(d, of+": "+title, describe(title, y, series, p, linear))})
+			v.Figures = append(v.Figures, figureView{Title: title, Drawing: b.finish(d, of+": "+title, describe(title, y, series, p, linear)+b.below)})
 		}
 	}
 	value(p.title, yName, p.series, p.limit, linear, reference{})
@@ -237,7 +263,7 @@ func (b *builder) panel(p *panel, of string) panelView {
 		if p.better == osufmt.Lower {
 			side = "below"
 		}
-		value("Ratio to peers", "ratio, "+side+" 1 "+weft+" is better", p.ratios, nil, false, reference{p.better, true})
+		value(b.ratios, "ratio, "+side+" 1 "+b.ours+" is better", p.ratios, nil, false, reference{p.better, true})
 	}
 	return v
 }
@@ -284,7 +310,7 @@ func describe(title, y string, all []series, p *panel, linear bool) string {
 		}
 		s += fmt.Sprintf("%s: %s at %s, %s at %s. ", c.name, number(a.v.Median), exactly(a.size), number(z.v.Median), exactly(z.size))
 	}
-	return s + "The table below has all figures."
+	return s
 }
 
 func (b *builder) machine(m *machine) machineView {

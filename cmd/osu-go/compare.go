@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-mpi/weft/bench/compare"
 	"github.com/weft-mpi/weft/bench/floor"
+	"github.com/weft-mpi/weft/bench/page"
 	"github.com/weft-mpi/weft/bench/record"
 	"github.com/weft-mpi/weft/internal/launch"
 )
@@ -154,7 +155,7 @@ func (c *comparison) job() record.Job {
 // writeSVG draws into a file, which stays as it was if the drawing fails.
 func writeSVG(r *compare.Result, path string) error {
 	var svg bytes.Buffer
-	if err := r.WriteSVG(&svg); err != nil {
+	if err := page.WriteSVG(&svg, r); err != nil {
 		return err
 	}
 	return replace(path, svg.Bytes())
