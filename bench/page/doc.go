@@ -9,7 +9,7 @@
 // read.go finds and reads the files. runs.go makes cards (card.go) of single runs
 // and comparisons.go of comparisons, glance.go sums these up, and machine.go
 // describes the machines. axis.go, lines.go, rows.go and clip.go lay out
-// drawings, table.go tables. html.go fills in page.html, and svg.go comparison.svg;
-// both use drawing.html, drawing.css and colours.css. It imports
+// drawings, table.go tables. html.go fills in page.html and svg.go comparison.svg, with
+// the parts of markup.go; both use drawing.css and colours.css. It imports
 // bench/compare, bench/floor, bench/osufmt, bench/record and bench/spread.
 package page

@@ -10,8 +10,8 @@ import (
 
 // glance draws how many times as good as its peers Weft is, for each comparison
 // of a kind: the geometric mean over the sizes, and the worst and best of them.
-func glance(cards []card, k kind) (d drawing, t table, ok bool) {
-	t = table{
+func glance(cards []card, k kind) (*drawing, table) {
+	t := table{
 		Caption: k.String() + ": how many times as good as the peer " + weft + " is, over the sizes. Above 1 " + weft + " is better.",
 		Head: [][]cell{{{Text: "Benchmark", Scope: "col"}, {Text: "Peer", Scope: "col"}, {Text: "mean", Scope: "col"},
 			{Text: "worst", Scope: "col"}, {Text: "best", Scope: "col"}}},
@@ -42,8 +42,7 @@ func glance(cards []card, k kind) (d drawing, t table, ok bool) {
 			}
 		}
 	}
-	d, ok = rows(all, "times as good as the peer", false, reference{osufmt.Higher, true})
-	return d, t, ok
+	return rows(all, "times as good as the peer", false, reference{osufmt.Higher, true}), t
 }
 
 // advantage is the j-th pair of a panel in one mark.

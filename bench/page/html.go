@@ -1,67 +1,15 @@
 package page
 
 import (
-	"bytes"
-	"embed"
+	"cmp"
 	"fmt"
-	"html/template"
 	"io"
-	"maps"
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/weft-mpi/weft/bench/osufmt"
 )
-
-// templates are page.html, comparison.svg and drawing.html, which both use.
-//
-//go:embed *.html comparison.svg
-var templates embed.FS
-
-//go:embed colours.css
-var colours string
-
-//go:embed drawing.css
-var drawingStyle string
-
-//go:embed style.css
-var pageStyle string
-
-// symbols are the marks of styles, as paths around the origin.
-var symbols = [hues]string{
-	"M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0Z",                          // circle
-	"M-2.7-2.7h5.4v5.4h-5.4Z",                                     // square
-	"M0-3.6L3.4 2.4H-3.4Z",                                        // triangle
-	"M0-3.8L3.8 0L0 3.8L-3.8 0Z",                                  // diamond
-	"M0 3.6L3.4-2.4H-3.4Z",                                        // triangle, down
-	"M-1.2-3.6h2.4v2.4h2.4v2.4h-2.4v2.4h-2.4v-2.4h-2.4v-2.4h2.4Z", // cross
-	"M-1.9-3.4H1.9L3.6 0L1.9 3.4H-1.9L-3.6 0Z",                    // hexagon
-	"M-3.6-1.3H3.6V1.3H-3.6Z",                                     // bar
-}
-
-// symbol is the mark of a style. Styles of one colour have different ones.
-func symbol(style int) string { return symbols[(style+style/hues)%hues] }
-
-// class is the class of a style in drawing.css.
-func class(style int) string {
-	c := fmt.Sprintf("s%d", style%hues)
-	if style >= hues {
-		c += " again"
-	}
-	return c
-}
-
-var layout = template.Must(template.New("").Funcs(template.FuncMap{
-	"symbol": symbol,
-	"class":  class,
-	"clip":   clip,
-	"num":    func(v float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") },
-	"add":    func(a, b float64) float64 { return a + b },
-	"half":   func(v float64) float64 { return v / 2 },
-	"times":  func(by float64, n int) float64 { return by * float64(n) },
-}).ParseFS(templates, "*"))
 
 // Config is what WriteHTML is told besides the results. It is a plain value.
 type Config struct {
@@ -69,65 +17,6 @@ type Config struct {
 	Version string            // of Weft, which has made the page
 	Titles  map[string]string // of the benchmarks, by name: as in OSU's output
 }
-
-// view is what page.html shows.
-type view struct {
-	Config
-	Style    template.CSS
-	Files    int
-	When     string
-	Glance   []figureView
-	Legend   []legend
-	Sections []sectionView
-	Machines []machineView
-	Sources  []sourceView
-	Left     []Left
-}
-
-type sectionView struct {
-	ID, Title string
-	Cards     []cardView
-}
-
-type cardView struct {
-	ID, Title  string
-	How, Flags string
-	Legend     []legend
-	Floor      bool
-	Side       bool // the panels are side by side
-	Panels     []panelView
-	Notes      []string
-	Commands   []commandView
-}
-
-type commandView struct{ Name, Line string }
-
-type legend struct {
-	Style int
-	Name  string
-}
-
-// panelView is one or two drawings above their table.
-type panelView struct {
-	Title   string
-	Figures []figureView
-	Table   table
-	Notes   []string
-}
-
-type figureView struct {
-	Title   string
-	Drawing drawing
-	Table   *table // below this drawing; nil: the panel has it
-}
-
-type machineView struct {
-	Name   string
-	Facts  []fact
-	Panels []panelView
-}
-
-type sourceView struct{ File, What, Ranks, Fabric, When, Version string }
 
 // builder makes the parts of a page.
 type builder struct {
@@ -146,115 +35,169 @@ func (r *Results) WriteHTML(w io.Writer, c Config) error {
 	}
 	b := &builder{titles: c.Titles, ours: weft, ratios: "Ratio to peers", below: "The table below has all figures.", styles: styles{weft: 0}}
 	cards := append(b.comparisons(r.sources), b.runs(r.sources)...)
-	v := view{Config: c, Style: template.CSS(colours + drawingStyle + pageStyle), Files: len(r.sources), When: span(r.sources), Left: r.Left}
-	peers := map[int]string{}
+	var title, style, summary, nav, sections, glances, hosts, files, left markup
+	title.put("%v", c.Title)
+	style.WriteString(colours + drawingStyle + pageStyle)
+	var kind [kinds]markup
 	for k := range kinds {
-		s := sectionView{ID: fmt.Sprintf("kind%d", k), Title: k.String()}
 		for i := range cards {
 			if cards[i].kind == k {
-				s.Cards = append(s.Cards, b.card(&cards[i]))
+				b.card(&kind[k], &cards[i])
 			}
 		}
-		if len(s.Cards) > 0 {
-			v.Sections = append(v.Sections, s)
-		}
-		if d, t, ok := glance(cards, k); ok {
-			v.Glance = append(v.Glance, figureView{Title: k.String(), Table: &t, Drawing: b.finish(d, k.String()+" beside the peers", t.Caption+" The table below has the figures.")})
+		if d, t := glance(cards, k); d != nil {
+			svg := b.finish(d, k.String()+" beside the peers", t.Caption+" The table below has the figures.")
+			glances.line(`<article class="card"><h3>%v</h3>`+"\n%v%v</article>", k, svg, t.markup())
 		}
 	}
+	var peers []series
 	for i := range cards {
-		for j := range cards[i].panels {
-			for n, pr := range cards[i].panels[j].pairs {
-				peers[cards[i].panels[j].ratios[n].style] = pr.name
+		for _, p := range cards[i].panels {
+			for n, pr := range p.pairs {
+				peers = append(peers, series{name: pr.name, style: p.ratios[n].style})
 			}
 		}
-	}
-	for _, style := range slices.Sorted(maps.Keys(peers)) {
-		v.Legend = append(v.Legend, legend{style, peers[style]})
 	}
 	for _, m := range machines(r.sources) {
-		v.Machines = append(v.Machines, b.machine(m))
+		b.machine(&hosts, m)
 	}
 	for _, s := range r.sources {
-		v.Sources = append(v.Sources, sourceOf(s))
+		s.row(&files)
 	}
-	return execute(w, "page.html", v)
-}
-
-// execute writes what a template makes of a view.
-func execute(w io.Writer, name string, view any) error {
-	var out bytes.Buffer
-	if err := layout.ExecuteTemplate(&out, name, view); err != nil {
-		return fmt.Errorf("make %s: %w", name, err)
+	for _, l := range r.Left {
+		left.put("<dt>%v</dt><dd>%v</dd>", l.Name, l.Reason.Error())
 	}
-	// XML has no control characters, and a name may. The templates of page.html
-	// have empty lines between them.
-	text := bytes.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, bytes.TrimSpace(out.Bytes()))
-	_, err := w.Write(append(text, '\n'))
-	return err
-}
-
-// finish gives a drawing its texts and an id that no other has.
-func (b *builder) finish(d drawing, title, desc string) drawing {
-	b.ids++
-	d.ID, d.Title, d.Desc = fmt.Sprintf("d%d", b.ids), title, desc
-	return d
-}
-
-func (b *builder) card(c *card) cardView {
-	b.ids++
-	v := cardView{ID: fmt.Sprintf("c%d", b.ids), Title: c.title, How: c.how, Flags: c.flags, Notes: slices.Compact(c.notes)}
-	v.Side = true
-	seen := map[string]bool{}
-	for _, m := range c.commands {
-		if line := m.name + "\x00" + m.line; !seen[line] {
-			seen[line] = true
-			v.Commands = append(v.Commands, commandView{m.name, m.line})
+	noun := "files"
+	if len(r.sources) == 1 {
+		noun = "file"
+	}
+	summary.put("%d %v of results", len(r.sources), noun)
+	if when := span(r.sources); when != "" {
+		summary.put(", measured %v", when)
+	}
+	summary.put("; page made by osu-go %v.", c.Version)
+	if len(r.Left) > 0 {
+		summary.put(` <a href="#left">%d left out</a>.`, len(r.Left))
+	}
+	section := func(id, title, open string, in *markup, shut string) {
+		if in.Len() > 0 {
+			nav.put(`<li><a href="#%v">%v</a></li>`, id, title)
+			sections.line(`<section id="%v">`+"\n<h2>%v</h2>", id, title)
+			sections.wrap(open, in, shut+"</section>\n")
 		}
 	}
-	named := map[string]bool{}
+	section("glance", "At a glance", "<p>How many times as good as each peer Weft is: the mean over all sizes, between the worst size and the best. "+
+		"Right of the line Weft is better.</p>\n"+legend(peers).String()+`<div class="cards">`+"\n", &glances, "</div>\n")
+	for k := range kinds {
+		section(fmt.Sprintf("kind%d", k), k.String(), "", &kind[k], "")
+	}
+	section("machine", "Machine", "", &hosts, "")
+	section("files", "Files", filesHead, &files, "</tbody></table></div>\n")
+	section("left", "Left out", `<dl class="commands">`, &left, "</dl>\n")
+	return fill(w, pageText, map[string]*markup{"title": &title, "style": &style, "summary": &summary, "nav": &nav, "sections": &sections})
+}
+
+// filesHead is the head of the list of files.
+const filesHead = `<div class="scroll" role="region" aria-label="Files" tabindex="0"><table class="plain">
+<thead><tr><th scope="col">file</th><th scope="col">what</th><th scope="col">fabric</th><th scope="col">ranks and their cores</th><th scope="col">when (UTC)</th><th scope="col">Weft</th></tr></thead>
+<tbody>
+`
+
+// finish makes an SVG of a drawing, with texts and an id that no other has.
+func (b *builder) finish(d *drawing, title, desc string) *markup {
+	b.ids++
+	m := &markup{}
+	m.line(`<svg viewBox="0 0 %v %v" class="drawing" role="img" aria-labelledby="d%[3]dt d%[3]dd">`, d.w, d.h, b.ids)
+	m.line(`<title id="d%[1]dt">%[2]v</title><desc id="d%[1]dd">%[3]v</desc>`, b.ids, title, desc)
+	m.line("%v</svg>", &d.markup)
+	return m
+}
+
+func (b *builder) card(m *markup, c *card) {
+	b.ids++
+	m.line(`<article class="card wide" aria-labelledby="c%[1]d">`+"\n"+`<h3 id="c%[1]d">%[2]v</h3>`, b.ids, c.title)
+	m.put(`<p class="flags">%v`, c.how)
+	if c.flags != "" {
+		m.put(" <code>%v</code>", c.flags)
+	}
+	m.line("</p>")
+	var all []series
+	var parts []string
+	floor, side := false, true
 	for i := range c.panels {
-		p := &c.panels[i]
-		for _, s := range p.series {
-			if !named[s.name] {
-				named[s.name] = true
-				v.Legend = append(v.Legend, legend{s.style, s.name})
-			}
+		all = append(all, c.panels[i].series...)
+		part, figures := b.panel(&c.panels[i], c.title)
+		for _, f := range figures {
+			floor = floor || f.floor
 		}
-		pv := b.panel(p, c.title)
-		for _, f := range pv.Figures {
-			v.Floor = v.Floor || f.Drawing.Limit != ""
-		}
-		v.Side = v.Side && len(pv.Figures) < 2
-		v.Panels = append(v.Panels, pv)
+		parts = append(parts, part)
+		side = side && len(figures) < 2
 	}
-	return v
+	m.put("%v", legend(all))
+	if floor {
+		m.line(`<p class="key">%v the hardware’s floor: one cache line and one copy</p>`, floorSwatch())
+	}
+	if side {
+		m.WriteString(beside(parts))
+	} else {
+		m.WriteString(strings.Join(parts, ""))
+	}
+	m.put("%v", notes(slices.Compact(c.notes)))
+	var commands markup
+	said := map[command]bool{}
+	for _, l := range c.commands {
+		if !said[l] {
+			said[l] = true
+			commands.put("<dt>%v</dt><dd><code>%v</code></dd>", l.name, l.line)
+		}
+	}
+	m.wrap("<details><summary>Commands</summary>\n"+`<dl class="commands">`, &commands, "</dl>\n</details>\n")
+	m.line("</article>")
 }
 
-// panel draws a panel.
-func (b *builder) panel(p *panel, of string) panelView {
-	v := panelView{Title: p.title, Table: tableOf(p)}
+// beside puts panels side by side.
+func beside(panels []string) string {
+	return `<div class="pairs"><div>` + strings.Join(panels, "</div><div>") + "</div></div>\n"
+}
+
+// panel is a panel with its drawings above its table.
+func (b *builder) panel(p *panel, of string) (string, []captioned) {
+	var m, in markup
+	figures, gone := b.figures(p, of)
+	for _, f := range figures {
+		in.line("<figure><figcaption>%v</figcaption>\n%v</figure>", f.title, f.svg)
+	}
+	m.wrap(`<div class="figures">`+"\n", &in, "</div>\n")
+	t := tableOf(p)
+	m.put("%v%v", notes(gone), t.markup())
+	return m.String(), figures
+}
+
+// captioned is a drawing with a caption.
+type captioned struct {
+	title string
+	svg   *markup
+	floor bool
+}
+
+// figures draws a panel. gone says what is not drawn.
+func (b *builder) figures(p *panel, of string) (all []captioned, gone []string) {
 	yName := strings.TrimPrefix(p.unit+", "+p.better.String(), ", ")
 	linear := p.unit == "%"
 	value := func(title, y string, series []series, limit []point, linear bool, ref reference) {
 		c := curves{series: series, limit: limit, first: p.first, yName: y, linear: linear, inTime: p.inTime, ref: ref}
-		var d drawing
-		gone, ok := 0, false
+		var d *drawing
+		n := 0
 		if p.single() {
-			d, ok = rows(rowsOf(series, p.unit, ref, linear), y, linear, ref)
+			d = rows(rowsOf(series, p.unit, ref, linear), y, linear, ref)
 		} else {
-			d, gone, ok = c.lines()
+			d, n = c.lines()
 		}
-		if gone > 0 {
-			v.Notes = append(v.Notes, fmt.Sprintf("%s: %d figures of 0 or of size 0 are in the table only.", title, gone))
+		if n > 0 {
+			gone = append(gone, fmt.Sprintf("%s: %d figures of 0 or of size 0 are in the table only.", title, n))
 		}
-		if ok {
-			v.Figures = append(v.Figures, figureView{Title: title, Drawing: b.finish(d, of+": "+title, describe(title, y, series, p, linear)+b.below)})
+		if d != nil {
+			all = append(all, captioned{title, b.finish(d, of+": "+title, describe(title, y, series, p, linear)+b.below), d.floor})
 		}
 	}
 	value(p.title, yName, p.series, p.limit, linear, reference{})
@@ -265,7 +208,7 @@ func (b *builder) panel(p *panel, of string) panelView {
 		}
 		value(b.ratios, "ratio, "+side+" 1 "+b.ours+" is better", p.ratios, nil, false, reference{p.better, true})
 	}
-	return v
+	return all, gone
 }
 
 // rowsOf are the rows of series that have one size.
@@ -313,44 +256,50 @@ func describe(title, y string, all []series, p *panel, linear bool) string {
 	return s
 }
 
-func (b *builder) machine(m *machine) machineView {
-	v := machineView{Name: m.Host, Facts: m.facts()}
-	if v.Name == "" {
-		v.Name = "a machine without a name"
+func (b *builder) machine(m *markup, of *machine) {
+	name := cmp.Or(of.Host, "a machine without a name")
+	m.line(`<article class="card wide">`+"\n<h3>%v</h3>", name)
+	m.put(`<dl class="facts">`)
+	for _, f := range of.facts() {
+		m.put("<div><dt>%v</dt><dd>%v</dd></div>", f.Name, f.Value)
 	}
-	for _, p := range m.panels() {
-		v.Panels = append(v.Panels, b.panel(&p, v.Name))
+	m.line("</dl>")
+	var parts []string
+	for _, p := range of.panels() {
+		part, _ := b.panel(&p, name)
+		parts = append(parts, part)
 	}
-	return v
+	if len(parts) > 0 {
+		m.WriteString(beside(parts))
+	}
+	m.line("</article>")
 }
 
-// sourceOf is a file's line in the list of files.
-func sourceOf(s source) sourceView {
-	v := sourceView{File: s.file, Ranks: places(s.job)}
+// row is a file's line in the list of files.
+func (s *source) row(m *markup) {
+	var what, fabric, day, version string
 	switch {
 	case s.run != nil:
-		v.What = "osu-go " + strings.Join(append([]string{s.run.Benchmark}, s.run.Flags...), " ")
+		what = "osu-go " + strings.Join(append([]string{s.run.Benchmark}, s.run.Flags...), " ")
 	case s.comparison != nil:
-		v.What = "osu-go compare " + s.comparison.Benchmark + ": " + s.comparison.Theirs
+		what = "osu-go compare " + s.comparison.Benchmark + ": " + s.comparison.Theirs
 	case s.head != nil:
-		v.What = "osu-go floor"
+		what = "osu-go floor"
 	default:
 		var titles []string
 		for _, t := range s.tables {
 			titles = append(titles, t.Title)
 		}
-		v.What = strings.Join(slices.Compact(titles), ", ")
-		if v.What == "" {
-			v.What = path.Base(s.name)
-		}
+		what = cmp.Or(strings.Join(slices.Compact(titles), ", "), path.Base(s.name))
 	}
 	if s.job != nil {
-		v.Fabric = s.job.Fabric
+		fabric = s.job.Fabric
 	}
 	if s.head != nil {
-		v.When, v.Version = s.head.When.UTC().Format("2006-01-02 15:04"), shortVersion(s.head.Version)
+		day, version = s.head.When.UTC().Format("2006-01-02 15:04"), shortVersion(s.head.Version)
 	}
-	return v
+	m.line(`<tr><th scope="row">%v</th><td><code>%v</code></td><td>%v</td><td>%v</td><td>%v</td><td>%v</td></tr>`,
+		s.file, what, fabric, places(s.job), day, version)
 }
 
 // span is the time of the measurements.

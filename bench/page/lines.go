@@ -10,59 +10,53 @@ import (
 	"github.com/weft-mpi/weft/bench/spread"
 )
 
-// drawing is an SVG: what page.html's template "drawing" draws. Lengths are
-// those of the view box.
+// drawing is what is in an SVG. Lengths are those of the view box.
 type drawing struct {
-	ID, Title, Desc string
-	W, H            float64
-	Frame           box
-	X, Y            []tick
-	XName, YName    string
-	Good            *box   // where ratios speak for us
-	Ones            []line // the ratio of equal programs
-	Limit           string
-	Bands, Curves   []stroke
-	Marks           []mark
-	Strips          []strip
-	Labels          []label
-	Whiskers        []whisker
+	markup
+	w, h  float64
+	floor bool // it is drawn
 }
 
-type box struct{ X, Y, W, H float64 }
+type box struct{ x, y, w, h float64 }
 
-// line is horizontal or vertical.
-type line struct{ X1, Y1, X2, Y2 float64 }
-
-// stroke is a path in the colour of a style.
-type stroke struct {
-	Style int
-	Path  string
+// rect puts a box that shows a tip when it is pointed at; no tip: none.
+func (m *markup) rect(class string, b box, tip string) {
+	m.put(`<rect class="%v" x="%v" y="%v" width="%v" height="%v"`, class, b.x, b.y, b.w, b.h)
+	if tip == "" {
+		m.line("/>")
+		return
+	}
+	m.line("><title>%v</title></rect>", tip)
 }
 
-// mark is the symbol of a style at a point.
-type mark struct {
-	Style int
-	X, Y  float64
-	Tip   string
+// mark puts the symbol of a style at a point.
+func (m *markup) mark(style int, x, y float64) {
+	m.line(`<path class="mark %v" transform="translate(%v %v)" d="%v"/>`, class(style), x, y, symbol(style))
 }
 
-// strip is an area that shows a tip when it is pointed at.
-type strip struct {
-	Box box
-	Tip string
+// frame begins a drawing: its axes, and where ratios speak for us, if anywhere.
+func (d *drawing) frame(f, good box, x, y []tick, xName, yName string) {
+	d.rect("frame", f, "")
+	if good != (box{}) {
+		d.rect("good", good, "")
+	}
+	for _, t := range x {
+		d.line(`<path class="grid" d="M%v %vV%v"/><text class="tick x" x="%v" y="%v">%v</text>`, t.At, f.y, f.y+f.h, t.At, f.y+f.h+14, t.Label)
+	}
+	for _, t := range y {
+		d.line(`<path class="grid" d="M%v %vh%v"/><text class="tick y" x="%v" y="%v">%v</text>`, f.x, t.At, f.w, f.x-6, t.At+4, t.Label)
+	}
+	if xName != "" {
+		d.line(`<text class="name x" x="%v" y="%v">%v</text>`, f.x+f.w/2, f.y+f.h+32, xName)
+	}
+	if yName != "" {
+		d.line(`<text class="name" x="4" y="15">%v</text>`, yName)
+	}
 }
 
-// label is a text in a drawing. Full is the whole of one that was clipped.
-type label struct {
-	X, Y float64
-	Text string
-	Full string
-}
-
-// whisker is a line between quartiles.
-type whisker struct {
-	Style     int
-	X1, X2, Y float64
+// one puts the line of equal programs.
+func (d *drawing) one(x1, y1, x2, y2 float64) {
+	d.line(`<path class="one" d="M%v %vL%v %v"/>`, x1, y1, x2, y2)
 }
 
 // Lengths of a drawing.
@@ -95,86 +89,96 @@ type curves struct {
 	ref    reference
 }
 
-// lines draws curves over sizes. ok is false if fewer than two sizes can be
-// drawn. gone counts the points that the axes can't show.
-func (c *curves) lines() (d drawing, gone int, ok bool) {
-	linear, first, ref := c.linear, c.first, c.ref
-	d = drawing{W: width, H: height, Frame: box{left, top, width - left - right, height - top - bottom}, YName: clip(c.yName, width-8), XName: clip(xName(first), width-left-right)}
+// lines draws curves over sizes, or nothing if fewer than two sizes can be drawn.
+// gone counts the points that the axes can't show.
+func (c *curves) lines() (d *drawing, gone int) {
+	f := box{left, top, width - left - right, height - top - bottom}
 	var sizes []int
 	lo, hi := math.Inf(1), math.Inf(-1)
-	if ref.on {
+	if c.ref.on {
 		lo, hi = 1, 1
 	}
-	shown := func(p point) bool { return p.size > 0 && drawable(p.v, linear) }
 	reach := func(p point) { lo, hi = min(lo, p.v.Q1), max(hi, p.v.Q3) }
-	for _, s := range c.series {
-		for _, p := range s.points {
-			if !shown(p) {
-				gone++
-				continue
-			}
+	lost := func(p point) bool { return p.size <= 0 || !drawable(p.v, c.linear) }
+	shown := make([][]point, len(c.series))
+	for i, s := range c.series {
+		shown[i] = slices.DeleteFunc(slices.Clone(s.points), lost)
+		gone += len(s.points) - len(shown[i])
+		for _, p := range shown[i] {
 			reach(p)
 			sizes = append(sizes, p.size)
 		}
 	}
 	slices.Sort(sizes)
 	if sizes = slices.Compact(sizes); len(sizes) < 2 {
-		return d, gone, false
+		return nil, gone
 	}
-	for _, p := range c.limit {
-		if shown(p) && slices.Contains(sizes, p.size) {
-			reach(p)
-		}
+	limit := slices.DeleteFunc(slices.Clone(c.limit), func(p point) bool { return lost(p) || !slices.Contains(sizes, p.size) })
+	for _, p := range limit {
+		reach(p)
 	}
-	f := d.Frame
-	x := sizeAxis(sizes[0], sizes[len(sizes)-1], f.X+inset, f.X+f.W-inset)
-	y := valueAxis(lo, hi, f.Y+f.H-inset, f.Y+inset, linear)
+	x := sizeAxis(sizes[0], sizes[len(sizes)-1], f.x+inset, f.x+f.w-inset)
+	y := valueAxis(lo, hi, f.y+f.h-inset, f.y+inset, c.linear)
+	places := x.powers
 	if x.linear = c.inTime; x.linear {
-		d.X = x.counts(sizeGap)
-	} else {
-		d.X = x.powers(sizeGap)
+		places = x.counts
 	}
-	d.Y = y.ticks(textGap)
-	if ref.on {
-		one := y.at(1)
-		d.Ones = []line{{f.X, one, f.X + f.W, one}}
-		good := box{f.X, f.Y, f.W, one - f.Y}
-		if ref.better == osufmt.Lower {
-			good = box{f.X, one, f.W, f.Y + f.H - one}
+	one := y.at(1)
+	var good box
+	switch {
+	case c.ref.on && c.ref.better == osufmt.Lower:
+		good = box{f.x, one, f.w, f.y + f.h - one}
+	case c.ref.on:
+		good = box{f.x, f.y, f.w, one - f.y}
+	}
+	d = &drawing{w: width, h: height, floor: len(limit) > 0}
+	d.frame(f, good, places(sizeGap), y.ticks(textGap), clip(xName(c.first), width-left-right), clip(c.yName, width-8))
+	if c.ref.on {
+		d.one(f.x, one, f.x+f.w, one)
+	}
+	path := func(points []point, of func(spread.Spread) float64) string {
+		var s strings.Builder
+		for _, p := range points {
+			fmt.Fprintf(&s, "L%.1f %.1f", x.at(float64(p.size)), y.at(of(p.v)))
 		}
-		d.Good = &good
+		return strings.Replace(s.String(), "L", "M", 1)
 	}
-	place := func(p point) (float64, float64) { return x.at(float64(p.size)), y.at(p.v.Median) }
-	d.Limit = trace(c.limit, func(p point) bool { return shown(p) && slices.Contains(sizes, p.size) }, place)
+	median := func(v spread.Spread) float64 { return v.Median }
 	tips := map[int][]string{}
-	for _, s := range c.series {
-		d.Bands = append(d.Bands, stroke{s.style, band(s.points, shown, x, y)})
-		d.Curves = append(d.Curves, stroke{s.style, trace(s.points, shown, place)})
-		for _, p := range s.points {
-			if shown(p) {
-				px, py := place(p)
-				d.Marks = append(d.Marks, mark{Style: s.style, X: px, Y: py})
-				tips[p.size] = append(tips[p.size], s.name+": "+figure(p))
-			}
+	var curves, marks markup
+	for i, s := range c.series {
+		if points := shown[i]; len(points) > 1 && slices.ContainsFunc(points, func(p point) bool { return p.v.Q1 < p.v.Q3 }) {
+			there := path(points, func(v spread.Spread) float64 { return v.Q1 })
+			slices.Reverse(points)
+			back := path(points, func(v spread.Spread) float64 { return v.Q3 })
+			slices.Reverse(points)
+			d.line(`<path class="band %v" d="%vL%vZ"/>`, class(s.style), there, back[1:])
+		}
+		curves.line(`<path class="curve %v" d="%v"/>`, class(s.style), path(shown[i], median))
+		for _, p := range shown[i] {
+			marks.mark(s.style, x.at(float64(p.size)), y.at(p.v.Median))
+			tips[p.size] = append(tips[p.size], s.name+": "+figure(p))
 		}
 	}
+	if d.floor {
+		d.line(`<path class="limit" d="%v"/>`, path(limit, median))
+	}
+	d.put("%v%v", &curves, &marks)
 	for i, n := range sizes {
-		from, to := f.X, f.X+f.W
+		from, to := f.x, f.x+f.w
 		if i > 0 {
 			from = (x.at(float64(sizes[i-1])) + x.at(float64(n))) / 2
 		}
 		if i < len(sizes)-1 {
 			to = (x.at(float64(n)) + x.at(float64(sizes[i+1]))) / 2
 		}
-		head := exactly(n)
-		if first == "Size" {
-			head += " bytes"
-		} else {
-			head = first + " " + head
+		head := c.first + " " + exactly(n)
+		if c.first == "Size" {
+			head = exactly(n) + " bytes"
 		}
-		d.Strips = append(d.Strips, strip{box{from, f.Y, to - from, f.H}, head + "\n" + strings.Join(tips[n], "\n")})
+		d.rect("strip", box{from, f.y, to - from, f.h}, head+"\n"+strings.Join(tips[n], "\n"))
 	}
-	return d, gone, true
+	return d, gone
 }
 
 // extreme bounds what is drawn: beyond it nothing was measured, and axes would
@@ -204,47 +208,4 @@ func figure(p point) string {
 		s += " (" + number(p.v.Q1) + " to " + number(p.v.Q3) + ")"
 	}
 	return s
-}
-
-// trace joins the points that are shown.
-func trace(points []point, shown func(point) bool, place func(point) (float64, float64)) string {
-	var s strings.Builder
-	for _, p := range points {
-		if shown(p) {
-			x, y := place(p)
-			step(&s, x, y)
-		}
-	}
-	return s.String()
-}
-
-func step(s *strings.Builder, x, y float64) {
-	c := byte('L')
-	if s.Len() == 0 {
-		c = 'M'
-	}
-	fmt.Fprintf(s, "%c%.1f %.1f", c, x, y)
-}
-
-// band is the area between the quartiles; nothing where none differ.
-func band(points []point, shown func(point) bool, x, y axis) string {
-	var s strings.Builder
-	wide := false
-	var kept []point
-	for _, p := range points {
-		if shown(p) {
-			kept = append(kept, p)
-			wide = wide || p.v.Q1 < p.v.Q3
-		}
-	}
-	if !wide || len(kept) < 2 {
-		return ""
-	}
-	for _, p := range kept {
-		step(&s, x.at(float64(p.size)), y.at(p.v.Q1))
-	}
-	for _, p := range slices.Backward(kept) {
-		step(&s, x.at(float64(p.size)), y.at(p.v.Q3))
-	}
-	return s.String() + "Z"
 }

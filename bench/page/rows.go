@@ -27,69 +27,69 @@ const (
 	tickGap    = 46.0
 )
 
-// rows draws named values along a horizontal axis. ok is false if there is
-// nothing to draw.
-func rows(all []row, xName string, linear bool, ref reference) (d drawing, ok bool) {
+// rows draws named values along a horizontal axis, or nothing if there are none.
+func rows(all []row, xName string, linear bool, ref reference) *drawing {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	if ref.on {
 		lo, hi = 1, 1
 	}
-	h := rowGap
+	h, some := rowGap, false
 	for _, r := range all {
 		h += nameHeight + rowGap
 		for _, m := range r.marks {
-			if !linear && !(m.lo > 0) {
-				linear = true
-			}
+			linear = linear || !(m.lo > 0)
 			lo, hi = min(lo, m.lo), max(hi, m.hi)
 			h += markHeight
-			ok = true
+			some = true
 		}
 	}
-	if !ok {
-		return d, false
+	if !some {
+		return nil
 	}
 	const side = 12.0
-	d = drawing{W: width, H: h + bottom + 8, Frame: box{side, 8, width - 2*side, h}, XName: clip(xName, width)}
-	f := d.Frame
-	x := valueAxis(lo, hi, f.X+inset, f.X+f.W-inset, linear)
-	for _, t := range x.ticks(tickGap) {
+	d := &drawing{w: width, h: h + bottom + 8}
+	f := box{side, 8, width - 2*side, h}
+	x := valueAxis(lo, hi, f.x+inset, f.x+f.w-inset, linear)
+	ticks := x.ticks(tickGap)
+	for i, t := range ticks {
 		// A label is centred at its tick, which may be close to the edge.
-		if t.At > f.X+f.W-10 || t.At < f.X+4 {
-			t.Label = ""
+		if t.At > f.x+f.w-10 || t.At < f.x+4 {
+			ticks[i].Label = ""
 		}
-		d.X = append(d.X, t)
 	}
-	if ref.on {
-		one := x.at(1)
-		good := box{one, f.Y, f.X + f.W - one, f.H}
-		if ref.better == osufmt.Lower {
-			good = box{f.X, f.Y, one - f.X, f.H}
-		}
-		d.Good = &good
+	one := x.at(1)
+	var good box
+	switch {
+	case ref.on && ref.better == osufmt.Lower:
+		good = box{f.x, f.y, one - f.x, f.h}
+	case ref.on:
+		good = box{one, f.y, f.x + f.w - one, f.h}
 	}
-	y := f.Y + rowGap
+	d.frame(f, good, ticks, nil, clip(xName, width), "")
+	var whiskers, marks, labels, strips markup
+	y := f.y + rowGap
 	for _, r := range all {
-		l := label{X: f.X + inset, Y: y + nameHeight - 6, Text: clip(r.name, f.W-2*inset)}
-		if l.Text != r.name {
-			l.Full = r.name
+		text := clip(r.name, f.w-2*inset)
+		labels.put(`<text class="label" x="%v" y="%v">%v`, f.x+inset, y+nameHeight-6, text)
+		if text != r.name {
+			labels.put("<title>%v</title>", r.name)
 		}
-		d.Labels = append(d.Labels, l)
+		labels.line("</text>")
 		y += nameHeight
 		if ref.on { // beside the marks only: the names cross it
-			one := x.at(1)
-			d.Ones = append(d.Ones, line{one, y - 2, one, y + markHeight*float64(len(r.marks)) + 2})
+			d.one(one, y-2, one, y+markHeight*float64(len(r.marks))+2)
 		}
 		for _, m := range r.marks {
 			mid := y + markHeight/2
 			if m.lo < m.hi {
-				d.Whiskers = append(d.Whiskers, whisker{m.style, x.at(m.lo), x.at(m.hi), mid})
+				whiskers.line(`<path class="whisker %v" d="M%v %vH%v"/>`, class(m.style), x.at(m.lo), mid, x.at(m.hi))
 			}
-			d.Marks = append(d.Marks, mark{m.style, x.at(m.mid), mid, m.tip})
-			d.Strips = append(d.Strips, strip{box{f.X, y, f.W, markHeight}, m.tip})
+			marks.mark(m.style, x.at(m.mid), mid)
+			strips.rect("strip", box{f.x, y, f.w, markHeight}, m.tip)
 			y += markHeight
 		}
 		y += rowGap
 	}
-	return d, true
+	d.put("%v%v%v%v", &whiskers, &marks, &labels, &strips)
+	return d
 }

@@ -23,6 +23,47 @@ type cell struct {
 	Scope string
 }
 
+// markup is the table, closed.
+func (t *table) markup() *markup {
+	m := &markup{}
+	lines := func(rows [][]cell, end string) {
+		for _, cells := range rows {
+			m.WriteString("<tr>")
+			for _, c := range cells {
+				c.put(m)
+			}
+			m.WriteString("</tr>" + end)
+		}
+	}
+	m.put("<details><summary>Table</summary>\n"+`<p class="caption">%[1]v</p>`+"\n"+
+		`<div class="scroll" role="region" aria-label="%[1]v" tabindex="0"><table aria-label="%[1]v">`+"\n<thead>", t.Caption)
+	lines(t.Head, "")
+	m.line("</thead>\n<tbody>")
+	lines(t.Body, "\n")
+	m.line("</tbody></table></div></details>")
+	return m
+}
+
+// put puts the cell at the end of a row.
+func (c *cell) put(m *markup) {
+	if c.Scope == "" {
+		m.put("<td>%v", c.Text)
+		if c.Small != "" {
+			m.put(" <small>%v</small>", c.Small)
+		}
+		m.put("</td>")
+		return
+	}
+	m.put(`<th scope="%v"`, c.Scope)
+	if c.Span > 1 {
+		m.put(` colspan="%d"`, c.Span)
+	}
+	if c.Down > 1 {
+		m.put(` rowspan="%d"`, c.Down)
+	}
+	m.put(">%v</th>", c.Text)
+}
+
 // tableOf is the table of a panel.
 func tableOf(p *panel) table {
 	t := table{Caption: caption(p)}
