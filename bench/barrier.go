@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"time"
-
 	"github.com/weft-mpi/weft/bench/osufmt"
 )
 
@@ -21,7 +19,6 @@ func runBarrier(j *job) error {
 	}
 	iterations, warmup := j.o.counts(0)
 	r := result{samples: j.samples(iterations)}
-	var total time.Duration
 	for i := range warmup + iterations {
 		start := now()
 		if err := j.c.Barrier(); err != nil {
@@ -29,16 +26,13 @@ func runBarrier(j *job) error {
 		}
 		if i >= warmup {
 			d := now() - start
-			total += d
-			if r.samples != nil {
-				r.samples = append(r.samples, micros(d))
-			}
+			r.took(d, micros(d))
 		}
 	}
 	if err := j.c.Barrier(); err != nil {
 		return err
 	}
-	r, err := j.overRanks(r, micros(total)/float64(iterations), j.c.Size(), 0)
+	r, err := j.overRanks(r, micros(r.total)/float64(iterations), j.c.Size(), 0)
 	if err != nil || !root {
 		return err
 	}

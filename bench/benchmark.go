@@ -38,21 +38,9 @@ const flagsCollective = "mixcuTzf"
 
 // benchmarks are in the order of osu-go list.
 var benchmarks = []*Benchmark{
-	{
-		Name: "latency", Title: "OSU MPI Latency Test", Flags: flagsPt2pt + "fD",
-		Summary:  "half round trip of a blocking ping-pong",
-		MinRanks: 2, MaxRanks: 2, Defaults: latencyDefaults, run: runLatency,
-	},
-	{
-		Name: "bw", Title: "OSU MPI Bandwidth Test", Flags: flagsPt2pt + "WD",
-		Summary:  "a window of non-blocking sends, then one acknowledgement",
-		MinRanks: 2, MaxRanks: 2, Defaults: bandwidthDefaults, run: runBandwidth,
-	},
-	{
-		Name: "bibw", Title: "OSU MPI Bi-Directional Bandwidth Test", Flags: flagsPt2pt + "WD",
-		Summary:  "a window of non-blocking sends in both directions at once",
-		MinRanks: 2, MaxRanks: 2, Defaults: bandwidthDefaults, run: runBidirectional,
-	},
+	pair("latency", "OSU MPI Latency Test", flagsPt2pt+"fD", "half round trip of a blocking ping-pong", latencyDefaults, runLatency),
+	pair("bw", "OSU MPI Bandwidth Test", flagsPt2pt+"WD", "a window of non-blocking sends, then one acknowledgement", bandwidthDefaults, runBandwidth),
+	pair("bibw", "OSU MPI Bi-Directional Bandwidth Test", flagsPt2pt+"WD", "a window of non-blocking sends in both directions at once", bandwidthDefaults, runBidirectional),
 	{
 		Name: "mbw_mr", Title: "OSU MPI Multiple Bandwidth / Message Rate Test", Flags: flagsPt2pt + "WR",
 		Summary:  "bandwidth and message rate of all pairs of ranks together",
@@ -63,21 +51,9 @@ var benchmarks = []*Benchmark{
 		Summary:  "ping-pong of all pairs of ranks at once",
 		MinRanks: 2, EvenRanks: true, Defaults: latencyDefaults, run: runMultiLatency,
 	},
-	{
-		Name: "latency_persistent", Title: "OSU MPI Latency Persistent Test", Flags: flagsPt2pt + "f",
-		Summary:  "latency by persistent requests",
-		MinRanks: 2, MaxRanks: 2, Defaults: latencyDefaults, run: runLatencyPersistent,
-	},
-	{
-		Name: "bw_persistent", Title: "OSU MPI Bandwidth Persistent Test", Flags: flagsPt2pt + "W",
-		Summary:  "bw by persistent requests",
-		MinRanks: 2, MaxRanks: 2, Defaults: bandwidthDefaults, run: runBandwidthPersistent,
-	},
-	{
-		Name: "bibw_persistent", Title: "OSU MPI Bi-Directional Bandwidth Persistent Test", Flags: flagsPt2pt + "W",
-		Summary:  "bibw by persistent requests",
-		MinRanks: 2, MaxRanks: 2, Defaults: bandwidthDefaults, run: runBidirectionalPersistent,
-	},
+	pair("latency_persistent", "OSU MPI Latency Persistent Test", flagsPt2pt+"f", "latency by persistent requests", latencyDefaults, runLatencyPersistent),
+	pair("bw_persistent", "OSU MPI Bandwidth Persistent Test", flagsPt2pt+"W", "bw by persistent requests", bandwidthDefaults, runBandwidthPersistent),
+	pair("bibw_persistent", "OSU MPI Bi-Directional Bandwidth Persistent Test", flagsPt2pt+"W", "bibw by persistent requests", bandwidthDefaults, runBidirectionalPersistent),
 	{
 		Name: "latency_ssend", Title: "Weft MPI Ssend Latency Test", Own: true, Flags: flagsPt2pt + "f",
 		Summary:  "latency by synchronous sends",
@@ -123,51 +99,19 @@ var benchmarks = []*Benchmark{
 		},
 		MinRanks: 2, MaxRanks: 2, Defaults: partitionedDefaults, run: runPartitioned,
 	},
-	{
-		Name: "latency_mt", Title: "OSU MPI Multi-threaded Latency Test", Flags: "mixtcuTzf",
-		Summary:  "ping-pong of many goroutines in each rank",
-		MinRanks: 2, MaxRanks: 2, Defaults: threadedDefaults, run: runThreaded,
-	},
+	pair("latency_mt", "OSU MPI Multi-threaded Latency Test", "mixtcuTzf", "ping-pong of many goroutines in each rank", threadedDefaults, runThreaded),
 	{
 		Name: "barrier", Title: "OSU MPI Barrier Latency Test", Flags: "fixz",
 		Summary:  "a barrier of all ranks",
 		MinRanks: 2, Defaults: barrierDefaults, run: runBarrier,
 	},
-	{
-		Name: "allreduce", Title: "OSU MPI Allreduce Latency Test", Flags: flagsCollective,
-		Summary:  "a sum over all ranks, for all of them",
-		MinRanks: 2, Defaults: reductionDefaults, run: runCollective,
-	},
-	{
-		Name: "bcast", Title: "OSU MPI Broadcast Latency Test", Flags: flagsCollective,
-		Summary:  "a message of one rank to all",
-		MinRanks: 2, Defaults: collectiveDefaults, run: runCollective,
-	},
-	{
-		Name: "reduce", Title: "OSU MPI Reduce Latency Test", Flags: flagsCollective,
-		Summary:  "a sum over all ranks, for one of them",
-		MinRanks: 2, Defaults: reductionDefaults, run: runCollective,
-	},
-	{
-		Name: "gather", Title: "OSU MPI Gather Latency Test", Flags: flagsCollective,
-		Summary:  "a block of each rank to one rank",
-		MinRanks: 2, Defaults: collectiveDefaults, run: runCollective,
-	},
-	{
-		Name: "scatter", Title: "OSU MPI Scatter Latency Test", Flags: flagsCollective,
-		Summary:  "a block to each rank from one rank",
-		MinRanks: 2, Defaults: collectiveDefaults, run: runCollective,
-	},
-	{
-		Name: "allgather", Title: "OSU MPI Allgather Latency Test", Flags: flagsCollective,
-		Summary:  "a block of each rank to all ranks",
-		MinRanks: 2, Defaults: collectiveDefaults, run: runCollective,
-	},
-	{
-		Name: "alltoall", Title: "OSU MPI All-to-All Personalized Exchange Latency Test", Flags: flagsCollective,
-		Summary:  "a block of each rank to each rank",
-		MinRanks: 2, Defaults: collectiveDefaults, run: runCollective,
-	},
+	collectiveOf("allreduce", "Allreduce", "a sum over all ranks, for all of them", reductionDefaults),
+	collectiveOf("bcast", "Broadcast", "a message of one rank to all", collectiveDefaults),
+	collectiveOf("reduce", "Reduce", "a sum over all ranks, for one of them", reductionDefaults),
+	collectiveOf("gather", "Gather", "a block of each rank to one rank", collectiveDefaults),
+	collectiveOf("scatter", "Scatter", "a block to each rank from one rank", collectiveDefaults),
+	collectiveOf("allgather", "Allgather", "a block of each rank to all ranks", collectiveDefaults),
+	collectiveOf("alltoall", "All-to-All Personalized Exchange", "a block of each rank to each rank", collectiveDefaults),
 	{
 		Name: "exscan", Title: "Weft MPI Exscan Latency Test", Own: true, Flags: flagsCollective,
 		Summary:  "a sum over the ranks before each rank",
@@ -178,61 +122,30 @@ var benchmarks = []*Benchmark{
 		Summary:  "an agreement of all ranks, none of which has failed",
 		MinRanks: 2, Defaults: agreeDefaults, run: runCollective,
 	},
-	{
-		Name: "put_latency", Title: "OSU MPI_Put Latency Test", Flags: flagsOneSided + "mS",
-		Summary:  "a put and its synchronization",
-		MinRanks: 2, MaxRanks: 2, Defaults: oneSidedDefaults, run: runOneSidedLatency,
-	},
-	{
-		Name: "get_latency", Title: "OSU MPI_Get latency Test", Flags: flagsOneSided + "mS",
-		Summary:  "a get and its synchronization",
-		MinRanks: 2, MaxRanks: 2, Defaults: oneSidedDefaults, run: runOneSidedLatency,
-	},
-	{
-		Name: "put_bw", Title: "OSU MPI_Put Bandwidth Test", Flags: flagsOneSided + "mSW",
-		Summary:  "a window of puts, then one synchronization",
-		MinRanks: 2, MaxRanks: 2, Defaults: oneSidedBandwidthDefaults, run: runOneSidedBandwidth,
-	},
-	{
-		Name: "get_bw", Title: "OSU MPI_Get Bandwidth Test", Flags: flagsOneSided + "mSW",
-		Summary:  "a window of gets, then one synchronization",
-		MinRanks: 2, MaxRanks: 2, Defaults: oneSidedBandwidthDefaults, run: runOneSidedBandwidth,
-	},
-	{
-		Name: "put_bibw", Title: "OSU MPI_Put Bi-directional Bandwidth Test", Flags: flagsOneSided + "mAW",
-		Summary:  "a window of puts in both directions at once",
-		MinRanks: 2, MaxRanks: 2, Defaults: bothWaysDefaults, run: runPutBothWays,
-	},
-	{
-		Name: "acc_latency", Title: "OSU MPI_Accumulate latency Test", Flags: flagsOneSided + "mSY",
-		Summary:  "an accumulate (a sum) and its synchronization",
-		MinRanks: 2, MaxRanks: 2, Defaults: accumulateDefaults, run: runOneSidedLatency,
-	},
-	{
-		Name: "get_acc_latency", Title: "OSU MPI_Get_accumulate latency Test", Flags: flagsOneSided + "mSY",
-		Summary:  "the same with the old values fetched",
-		MinRanks: 2, MaxRanks: 2, Defaults: getAccumulateDefaults, run: runOneSidedLatency,
-	},
-	{
-		Name: "fop_latency", Title: "OSU MPI_Fetch_and_op latency Test", Flags: flagsOneSided + "SY",
-		Summary:  "a fetch-and-op (a sum) of one element and its synchronization",
-		MinRanks: 2, MaxRanks: 2, Defaults: atomicDefaults, run: runOneSidedLatency,
-	},
-	{
-		Name: "cas_latency", Title: "OSU MPI_Compare_and_swap latency Test", Flags: flagsOneSided + "SI",
-		Summary:  "a compare-and-swap of one element and its synchronization",
-		MinRanks: 2, MaxRanks: 2, Defaults: atomicDefaults, run: runOneSidedLatency,
-	},
-	{
-		Name: "matching", Title: "Weft MPI Matching Test", Flags: "mixqB",
-		Summary:  "finding one message in a queue of -m others",
-		MinRanks: 2, MaxRanks: 2, Defaults: matchingDefaults, run: runMatching,
-	},
-	{
-		Name: "cpu", Title: "Weft MPI Idle CPU Test", Flags: "s",
-		Summary:  "share of a core that a rank uses while it waits in Recv",
-		MinRanks: 2, MaxRanks: 2, Defaults: cpuDefaults, run: runCPU,
-	},
+	pair("put_latency", "OSU MPI_Put Latency Test", flagsOneSided+"mS", "a put and its synchronization", oneSidedDefaults, runOneSidedLatency),
+	pair("get_latency", "OSU MPI_Get latency Test", flagsOneSided+"mS", "a get and its synchronization", oneSidedDefaults, runOneSidedLatency),
+	pair("put_bw", "OSU MPI_Put Bandwidth Test", flagsOneSided+"mSW", "a window of puts, then one synchronization", oneSidedBandwidthDefaults, runOneSidedBandwidth),
+	pair("get_bw", "OSU MPI_Get Bandwidth Test", flagsOneSided+"mSW", "a window of gets, then one synchronization", oneSidedBandwidthDefaults, runOneSidedBandwidth),
+	pair("put_bibw", "OSU MPI_Put Bi-directional Bandwidth Test", flagsOneSided+"mAW", "a window of puts in both directions at once", bothWaysDefaults, runPutBothWays),
+	pair("acc_latency", "OSU MPI_Accumulate latency Test", flagsOneSided+"mSY", "an accumulate (a sum) and its synchronization", accumulateDefaults, runOneSidedLatency),
+	pair("get_acc_latency", "OSU MPI_Get_accumulate latency Test", flagsOneSided+"mSY", "the same with the old values fetched", getAccumulateDefaults, runOneSidedLatency),
+	pair("fop_latency", "OSU MPI_Fetch_and_op latency Test", flagsOneSided+"SY", "a fetch-and-op (a sum) of one element and its synchronization", atomicDefaults, runOneSidedLatency),
+	pair("cas_latency", "OSU MPI_Compare_and_swap latency Test", flagsOneSided+"SI", "a compare-and-swap of one element and its synchronization", atomicDefaults, runOneSidedLatency),
+	pair("matching", "Weft MPI Matching Test", "mixqB", "finding one message in a queue of -m others", matchingDefaults, runMatching),
+	pair("cpu", "Weft MPI Idle CPU Test", "s", "share of a core that a rank uses while it waits in Recv", cpuDefaults, runCPU),
+}
+
+// pair is a benchmark of two ranks.
+func pair(name, title, flags, summary string, defaults Options, run func(*job) error) *Benchmark {
+	return &Benchmark{Name: name, Title: title, Flags: flags, Summary: summary, MinRanks: 2, MaxRanks: 2, Defaults: defaults, run: run}
+}
+
+// collectiveOf is one of OSU's benchmarks of a collective call.
+func collectiveOf(name, call, summary string, defaults Options) *Benchmark {
+	return &Benchmark{
+		Name: name, Title: "OSU MPI " + call + " Latency Test", Flags: flagsCollective,
+		Summary: summary, MinRanks: 2, Defaults: defaults, run: runCollective,
+	}
 }
 
 // All returns the benchmarks in the order of osu-go list.

@@ -20,6 +20,8 @@ type buffers[T element] struct {
 	held       [][]T // from mpi.Alloc, to be freed
 }
 
+func newBuffers[T element](j *job) *buffers[T] { return &buffers[T]{o: &j.o} }
+
 // take returns count send and receive buffers of n elements, filled as OSU
 // fills them. With -b single all of them are one buffer, which is large enough
 // for the whole run. They are valid until the next take or free.

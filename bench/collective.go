@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"time"
-
 	"github.com/weft-mpi/weft/bench/osufmt"
 	"github.com/weft-mpi/weft/mpi"
 )
@@ -21,17 +19,8 @@ type collectiveCall[T element] struct {
 // averaged over the ranks. A barrier, which is not timed, is between two calls. The
 // root is rank 0.
 func runCollective(j *job) error {
-	b, i, f := buffers[byte]{o: &j.o}, buffers[int32]{o: &j.o}, buffers[float32]{o: &j.o}
-	defer func() { b.free(); i.free(); f.free() }()
-	return j.sweep(osufmt.Title{}, []osufmt.Column{osufmt.AvgLatency}, func(t Datatype, size int) (result, error) {
-		switch t {
-		case Int:
-			return collective(j, &i, size)
-		case Float:
-			return collective(j, &f, size)
-		}
-		return collective(j, &b, size)
-	})
+	return byType(j, osufmt.Title{}, []osufmt.Column{osufmt.AvgLatency}, newBuffers[byte](j), newBuffers[int32](j), newBuffers[float32](j),
+		collective[byte], collective[int32], collective[float32])
 }
 
 func collective[T element](j *job, b *buffers[T], size int) (result, error) {
@@ -44,7 +33,6 @@ func collective[T element](j *job, b *buffers[T], size int) (result, error) {
 	iterations, warmup := j.o.counts(size)
 	last := j.o.ValidationWarmup
 	r := result{samples: j.samples(iterations)}
-	var total time.Duration
 	errors := 0
 
 	if err := c.Barrier(); err != nil {
@@ -69,10 +57,7 @@ func collective[T element](j *job, b *buffers[T], size int) (result, error) {
 				return r, err
 			}
 			if d := now() - start; i >= warmup && k == last {
-				total += d
-				if r.samples != nil {
-					r.samples = append(r.samples, micros(d))
-				}
+				r.took(d, micros(d))
 			}
 			if err := c.Barrier(); err != nil {
 				return r, err
@@ -84,7 +69,7 @@ func collective[T element](j *job, b *buffers[T], size int) (result, error) {
 			}
 		}
 	}
-	return j.overRanks(r, micros(total)/float64(iterations), c.Size(), errors)
+	return j.overRanks(r, micros(r.total)/float64(iterations), c.Size(), errors)
 }
 
 // callOf is the call of the benchmark of that name with n elements, or with blocks

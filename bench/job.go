@@ -29,11 +29,13 @@ type job struct {
 	c        *mpi.Comm
 	sink     Sink
 	progress Progress
+	rate     float64 // overlap: rounds of work in a microsecond
 }
 
 // result is a benchmark's result at one size.
 type result struct {
 	values   []float64 // the leading columns
+	total    time.Duration
 	min, max float64   // for the full listing
 	samples  []float64 // of each iteration, for percentiles; may be nil
 	errors   int       // elements that arrived wrong, on all ranks; rank 0 only
@@ -56,6 +58,14 @@ func (j *job) samples(iterations int) []float64 {
 		return nil
 	}
 	return make([]float64, 0, iterations)
+}
+
+// took adds the time of an iteration, and its sample if samples are wanted.
+func (r *result) took(d time.Duration, sample float64) {
+	r.total += d
+	if r.samples != nil {
+		r.samples = append(r.samples, sample)
+	}
 }
 
 // spread fills in the extremes of the samples.
@@ -145,6 +155,23 @@ func (j *job) sweep(title osufmt.Title, lead []osufmt.Column, measure func(t Dat
 		}
 	}
 	return nil
+}
+
+// byType is sweep with buffers for each datatype, which it frees. What has no
+// datatype of these is measured in bytes.
+func byType[B, I, F interface{ free() error }](j *job, title osufmt.Title, lead []osufmt.Column, b B, i I, f F,
+	char func(*job, B, int) (result, error), integer func(*job, I, int) (result, error), float func(*job, F, int) (result, error),
+) error {
+	defer func() { b.free(); i.free(); f.free() }()
+	return j.sweep(title, lead, func(t Datatype, size int) (result, error) {
+		switch t {
+		case Int:
+			return integer(j, i, size)
+		case Float:
+			return float(j, f, size)
+		}
+		return char(j, b, size)
+	})
 }
 
 // settle makes every rank stop after a validation that failed.

@@ -67,17 +67,12 @@ func probed[T element](c *mpi.Comm, send, recv []T, peer int) (link, error) {
 
 // pingPong measures a latency with the calls of a link.
 func (j *job) pingPong(char linker[byte], integer linker[int32], float linker[float32]) error {
-	b, i, f := buffers[byte]{o: &j.o}, buffers[int32]{o: &j.o}, buffers[float32]{o: &j.o}
-	defer func() { b.free(); i.free(); f.free() }()
-	return j.sweep(osufmt.Title{}, []osufmt.Column{osufmt.AvgLatency}, func(t Datatype, size int) (result, error) {
-		switch t {
-		case Int:
-			return latency(j, &i, size, integer)
-		case Float:
-			return latency(j, &f, size, float)
-		}
-		return latency(j, &b, size, char)
-	})
+	return byType(j, osufmt.Title{}, []osufmt.Column{osufmt.AvgLatency}, newBuffers[byte](j), newBuffers[int32](j), newBuffers[float32](j),
+		linked(char), linked(integer), linked(float))
+}
+
+func linked[T element](connect linker[T]) func(*job, *buffers[T], int) (result, error) {
+	return func(j *job, b *buffers[T], size int) (result, error) { return latency(j, b, size, connect) }
 }
 
 func latency[T element](j *job, b *buffers[T], size int, connect linker[T]) (result, error) {
@@ -94,7 +89,6 @@ func latency[T element](j *job, b *buffers[T], size int, connect linker[T]) (res
 	iterations, warmup := j.o.counts(size)
 	last, sent := j.o.ValidationWarmup, j.o.Derived.mask(len(send))
 	r := result{samples: j.samples(iterations)}
-	var total time.Duration
 
 	if err := c.Barrier(); err != nil {
 		return r, err
@@ -129,10 +123,7 @@ func latency[T element](j *job, b *buffers[T], size int, connect linker[T]) (res
 			}
 			if timed {
 				d := now() - start
-				total += d
-				if r.samples != nil {
-					r.samples = append(r.samples, micros(d)/2)
-				}
+				r.took(d, micros(d)/2)
 			}
 		}
 		if j.o.Validate {
@@ -143,7 +134,7 @@ func latency[T element](j *job, b *buffers[T], size int, connect linker[T]) (res
 			r.errors += n
 		}
 	}
-	r.values = []float64{micros(total) / float64(2*iterations)}
+	r.values = []float64{micros(r.total) / float64(2*iterations)}
 	r.spread()
 	if l.close != nil {
 		return r, l.close()

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/weft-mpi/weft/bench/osufmt"
 )
@@ -11,8 +10,6 @@ import (
 // its partner in the second half, with a barrier before every window. With an
 // odd number of ranks the last one only takes part in the barriers.
 func runMessageRate(j *job) error {
-	b, i, f := newWindow[byte](j), newWindow[int32](j), newWindow[float32](j)
-	defer func() { b.free(); i.free(); f.free() }()
 	title := osufmt.Title{
 		Tight: true,
 		After: []string{fmt.Sprintf("[ pairs: %d ] [ window size: %d ]", j.c.Size()/2, j.o.Window)},
@@ -21,15 +18,8 @@ func runMessageRate(j *job) error {
 	if j.o.PrintRate {
 		lead = append(lead, osufmt.MessagesS)
 	}
-	return j.sweep(title, lead, func(t Datatype, size int) (result, error) {
-		switch t {
-		case Int:
-			return messageRate(j, i, size)
-		case Float:
-			return messageRate(j, f, size)
-		}
-		return messageRate(j, b, size)
-	})
+	return byType(j, title, lead, newWindow[byte](j), newWindow[int32](j), newWindow[float32](j),
+		messageRate[byte], messageRate[int32], messageRate[float32])
 }
 
 func messageRate[T element](j *job, w *window[T], size int) (result, error) {
@@ -51,7 +41,6 @@ func messageRate[T element](j *job, w *window[T], size int) (result, error) {
 	last := j.o.ValidationWarmup
 	r := result{samples: j.samples(iterations)}
 	megabytes := float64(size) / 1e6 * float64(j.o.Window*pairs)
-	var total time.Duration
 	errors := 0
 
 	if err := c.Barrier(); err != nil {
@@ -71,10 +60,7 @@ func messageRate[T element](j *job, w *window[T], size int) (result, error) {
 			}
 			if i >= warmup && k == last {
 				d := now() - start
-				total += d
-				if r.samples != nil {
-					r.samples = append(r.samples, megabytes/d.Seconds())
-				}
+				r.took(d, megabytes/d.Seconds())
 			}
 		}
 		if j.o.Validate && rank >= pairs && rank < 2*pairs {
@@ -83,7 +69,7 @@ func messageRate[T element](j *job, w *window[T], size int) (result, error) {
 	}
 
 	// The mean time of the senders is the time of the run.
-	all, err := j.gather([]float64{total.Seconds(), float64(errors)}, ranks(c.Size()))
+	all, err := j.gather([]float64{r.total.Seconds(), float64(errors)}, ranks(c.Size()))
 	if err != nil || rank != 0 {
 		return r, err
 	}

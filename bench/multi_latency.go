@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"time"
-
 	"github.com/weft-mpi/weft/bench/osufmt"
 	"github.com/weft-mpi/weft/mpi"
 )
@@ -10,17 +8,8 @@ import (
 // runMultiLatency is osu_multi_lat: ping-pong of all pairs at once, with a
 // barrier before every round trip.
 func runMultiLatency(j *job) error {
-	b, i, f := buffers[byte]{o: &j.o}, buffers[int32]{o: &j.o}, buffers[float32]{o: &j.o}
-	defer func() { b.free(); i.free(); f.free() }()
-	return j.sweep(osufmt.Title{}, []osufmt.Column{osufmt.AvgLatency}, func(t Datatype, size int) (result, error) {
-		switch t {
-		case Int:
-			return multiLatency(j, &i, size)
-		case Float:
-			return multiLatency(j, &f, size)
-		}
-		return multiLatency(j, &b, size)
-	})
+	return byType(j, osufmt.Title{}, []osufmt.Column{osufmt.AvgLatency}, newBuffers[byte](j), newBuffers[int32](j), newBuffers[float32](j),
+		multiLatency[byte], multiLatency[int32], multiLatency[float32])
 }
 
 func multiLatency[T element](j *job, b *buffers[T], size int) (result, error) {
@@ -34,7 +23,6 @@ func multiLatency[T element](j *job, b *buffers[T], size int) (result, error) {
 	iterations, warmup := j.o.counts(size)
 	last := j.o.ValidationWarmup
 	r := result{samples: j.samples(iterations)}
-	var total time.Duration
 	errors := 0
 
 	if err := c.Barrier(); err != nil {
@@ -66,17 +54,14 @@ func multiLatency[T element](j *job, b *buffers[T], size int) (result, error) {
 			}
 			if i >= warmup && k == last {
 				d := now() - start
-				total += d
-				if r.samples != nil {
-					r.samples = append(r.samples, micros(d)/2)
-				}
+				r.took(d, micros(d)/2)
 			}
 		}
 		if j.o.Validate {
 			errors += wrong(recv, size, i, nil)
 		}
 	}
-	return j.overRanks(r, micros(total)/float64(2*iterations), pairs, errors)
+	return j.overRanks(r, micros(r.total)/float64(2*iterations), pairs, errors)
 }
 
 // overRanks completes r on rank 0 from the average times of the first n ranks:

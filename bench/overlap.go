@@ -15,22 +15,12 @@ import (
 // transfer lasts from posting the receive to the return of its Wait. The hidden
 // time is the transfer alone plus the work alone, less the two together.
 func runOverlap(j *job) error {
-	b, i, f := buffers[byte]{o: &j.o}, buffers[int32]{o: &j.o}, buffers[float32]{o: &j.o}
-	defer func() { b.free(); i.free(); f.free() }()
-	rate := workRate()
+	j.rate = workRate()
 	title := osufmt.Title{After: []string{
 		fmt.Sprintf("[ computing: %s ] [ work: %g of the pure communication ]", j.o.Computing, j.o.Work),
 	}}
 	lead := []osufmt.Column{osufmt.Overall, osufmt.Compute, osufmt.PureComm, osufmt.Overlap}
-	return j.sweep(title, lead, func(t Datatype, size int) (result, error) {
-		switch t {
-		case Int:
-			return overlap(j, &i, size, rate)
-		case Float:
-			return overlap(j, &f, size, rate)
-		}
-		return overlap(j, &b, size, rate)
-	})
+	return byType(j, title, lead, newBuffers[byte](j), newBuffers[int32](j), newBuffers[float32](j), overlap[byte], overlap[int32], overlap[float32])
 }
 
 // overlapped is one rank's part of the benchmark at one size.
@@ -42,7 +32,7 @@ type overlapped[T element] struct {
 	x          float64 // the operand of the work
 }
 
-func overlap[T element](j *job, b *buffers[T], size int, rate float64) (result, error) {
+func overlap[T element](j *job, b *buffers[T], size int) (result, error) {
 	sends, recvs, err := b.take(1, size/width[T]())
 	if err != nil {
 		return result{}, err
@@ -60,7 +50,7 @@ func overlap[T element](j *job, b *buffers[T], size int, rate float64) (result, 
 	}
 	rounds := 0
 	if j.c.Rank() == 1 || j.o.Computing == BothRanks {
-		rounds = max(1, int(v[2]*j.o.Work*rate))
+		rounds = max(1, int(v[2]*j.o.Work*j.rate))
 	}
 	if v[1], err = o.median(false, func() error { work(&o.x, rounds); return nil }); err != nil {
 		return result{}, err

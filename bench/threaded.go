@@ -1,9 +1,9 @@
 package bench
 
 import (
+	"errors"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/weft-mpi/weft/bench/osufmt"
 	"github.com/weft-mpi/weft/mpi"
@@ -22,47 +22,39 @@ func runThreaded(j *job) error {
 	if j.c.Rank() != 0 {
 		n = j.o.Receivers
 	}
-	b, i, f := crew[byte](j, n), crew[int32](j, n), crew[float32](j, n)
-	defer func() { dismiss(b); dismiss(i); dismiss(f) }()
 	title := osufmt.Title{Before: []string{
 		"Number of Sender threads: " + strconv.Itoa(j.o.Senders) + " ", // with OSU's space at the end
 		"Number of Receiver threads: " + strconv.Itoa(j.o.Receivers),
 	}}
-	return j.sweep(title, []osufmt.Column{osufmt.AvgLatency}, func(t Datatype, size int) (result, error) {
-		switch t {
-		case Int:
-			return threaded(j, i, size)
-		case Float:
-			return threaded(j, f, size)
-		}
-		return threaded(j, b, size)
-	})
+	return byType(j, title, []osufmt.Column{osufmt.AvgLatency}, newCrew[byte](j, n), newCrew[int32](j, n), newCrew[float32](j, n),
+		threaded[byte], threaded[int32], threaded[float32])
 }
 
-// crew makes the buffers of n goroutines.
-func crew[T element](j *job, n int) []*buffers[T] {
-	c := make([]*buffers[T], n)
+// crew are the buffers of some goroutines.
+type crew[T element] []*buffers[T]
+
+func newCrew[T element](j *job, n int) crew[T] {
+	c := make(crew[T], n)
 	for i := range c {
-		c[i] = &buffers[T]{o: &j.o}
+		c[i] = newBuffers[T](j)
 	}
 	return c
 }
 
-func dismiss[T element](c []*buffers[T]) {
+func (c crew[T]) free() (err error) {
 	for _, b := range c {
-		b.free()
+		err = errors.Join(err, b.free())
 	}
+	return err
 }
 
 // share is one goroutine's part of an exchange.
 type share struct {
-	total   time.Duration
-	samples []float64
-	errors  int
-	err     error
+	result
+	err error
 }
 
-func threaded[T element](j *job, crew []*buffers[T], size int) (result, error) {
+func threaded[T element](j *job, crew crew[T], size int) (result, error) {
 	iterations, _ := j.o.counts(size)
 	parts := make([]share, len(crew))
 	sends, recvs := make([][]T, len(crew)), make([][]T, len(crew))
@@ -95,10 +87,9 @@ func threaded[T element](j *job, crew []*buffers[T], size int) (result, error) {
 	}
 	wg.Wait()
 	r := result{samples: j.samples(iterations)}
-	var total time.Duration
 	for i := range parts {
 		p := &parts[i]
-		total += p.total
+		r.total += p.total
 		r.errors += p.errors
 		if r.samples != nil {
 			r.samples = append(r.samples, p.samples...)
@@ -115,7 +106,7 @@ func threaded[T element](j *job, crew []*buffers[T], size int) (result, error) {
 			return r, err
 		}
 	}
-	r.values = []float64{micros(total) / float64(2*iterations)}
+	r.values = []float64{micros(r.total) / float64(2*iterations)}
 	r.spread()
 	return r, nil
 }
@@ -146,10 +137,7 @@ func ping[T element](j *job, p *share, send, recv []T, size, id int) {
 			}
 			if i >= warmup && k == last {
 				d := now() - start
-				p.total += d
-				if p.samples != nil {
-					p.samples = append(p.samples, micros(d)/2)
-				}
+				p.took(d, micros(d)/2)
 			}
 		}
 		if j.o.Validate {

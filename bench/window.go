@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"time"
-
 	"github.com/weft-mpi/weft/bench/osufmt"
 	"github.com/weft-mpi/weft/mpi"
 )
@@ -13,17 +11,7 @@ func (j *job) windows(
 	integer func(*job, *window[int32], int) (result, error),
 	float func(*job, *window[float32], int) (result, error),
 ) error {
-	b, i, f := newWindow[byte](j), newWindow[int32](j), newWindow[float32](j)
-	defer func() { b.free(); i.free(); f.free() }()
-	return j.sweep(osufmt.Title{}, []osufmt.Column{osufmt.Bandwidth}, func(t Datatype, size int) (result, error) {
-		switch t {
-		case Int:
-			return integer(j, i, size)
-		case Float:
-			return float(j, f, size)
-		}
-		return char(j, b, size)
-	})
+	return byType(j, osufmt.Title{}, []osufmt.Column{osufmt.Bandwidth}, newWindow[byte](j), newWindow[int32](j), newWindow[float32](j), char, integer, float)
 }
 
 // window is one rank's buffers and requests for a window of messages in flight.
@@ -79,7 +67,6 @@ func exchange[T element](j *job, w *window[T], size, ways int, step func(peer in
 	peer, last := 1-j.c.Rank(), j.o.ValidationWarmup
 	r := result{samples: j.samples(iterations)}
 	megabytes := float64(j.o.sent(size, width[T]())) / 1e6 * float64(j.o.Window*ways)
-	var total time.Duration
 
 	if err := j.c.Barrier(); err != nil {
 		return r, err
@@ -98,10 +85,7 @@ func exchange[T element](j *job, w *window[T], size, ways int, step func(peer in
 			}
 			if i >= warmup && k == last {
 				d := now() - start
-				total += d
-				if r.samples != nil {
-					r.samples = append(r.samples, megabytes/d.Seconds())
-				}
+				r.took(d, megabytes/d.Seconds())
 			}
 		}
 		if j.o.Validate {
@@ -116,6 +100,6 @@ func exchange[T element](j *job, w *window[T], size, ways int, step func(peer in
 			r.errors += n
 		}
 	}
-	r.values = []float64{megabytes * float64(iterations) / total.Seconds()}
+	r.values = []float64{megabytes * float64(iterations) / r.total.Seconds()}
 	return r, nil
 }
