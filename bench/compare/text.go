@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/weft-mpi/weft/bench/floor"
+	"github.com/weft-mpi/weft/bench/osufmt"
 )
 
 // coarseHead begins the line about values of theirs with few digits.
@@ -38,22 +39,9 @@ func describe(f floor.Floor) string {
 		if i > 0 {
 			s += ","
 		}
-		s += fmt.Sprintf(" %s at %.1f GB/s", bytesName(c.Size), c.GBs.Median)
+		s += fmt.Sprintf(" %s at %.1f GB/s", osufmt.SizeName(c.Size), c.GBs.Median)
 	}
 	return s
-}
-
-// bytesName is a short name of a size: 64K.
-func bytesName(n int) string {
-	switch {
-	case n >= 1<<30 && n%(1<<30) == 0:
-		return fmt.Sprintf("%dG", n>>30)
-	case n >= 1<<20 && n%(1<<20) == 0:
-		return fmt.Sprintf("%dM", n>>20)
-	case n >= 1<<10 && n%(1<<10) == 0:
-		return fmt.Sprintf("%dK", n>>10)
-	}
-	return fmt.Sprint(n)
 }
 
 func (m *Metric) write(p *printer) {

@@ -169,3 +169,16 @@ func direction(name string) Better {
 	}
 	return Neither
 }
+
+// SizeName is a short name of a size: 64K.
+func SizeName(n int) string {
+	for _, u := range []struct {
+		name string
+		bits int
+	}{{"G", 30}, {"M", 20}, {"K", 10}} {
+		if n >= 1<<u.bits && n%(1<<u.bits) == 0 {
+			return fmt.Sprint(n>>u.bits) + u.name
+		}
+	}
+	return fmt.Sprint(n)
+}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/weft-mpi/weft/bench/osufmt"
 )
 
 // axis maps values to a length of the drawing.
@@ -118,7 +120,7 @@ func sizeAxis(lo, hi int, from, to float64) axis {
 func (a axis) powers(gap float64) []tick {
 	first, last := int(math.Ceil(math.Log2(a.lo)-1e-9)), int(math.Floor(math.Log2(a.hi)+1e-9))
 	if first >= last { // no two powers: the ends
-		return []tick{{a.from, bytesName(int(a.lo))}, {a.to, bytesName(int(a.hi))}}
+		return []tick{{a.from, osufmt.SizeName(int(a.lo))}, {a.to, osufmt.SizeName(int(a.hi))}}
 	}
 	each := math.Abs(a.at(2*a.lo) - a.at(a.lo))
 	every := 1
@@ -127,7 +129,7 @@ func (a axis) powers(gap float64) []tick {
 	}
 	var ticks []tick
 	for e := first; e <= last; e += every {
-		ticks = append(ticks, tick{a.at(math.Exp2(float64(e))), bytesName(1 << e)})
+		ticks = append(ticks, tick{a.at(math.Exp2(float64(e))), osufmt.SizeName(1 << e)})
 	}
 	return ticks
 }
@@ -146,19 +148,6 @@ func (a axis) counts(gap float64) []tick {
 		ticks = append(ticks, tick{a.at(float64(n)), exactly(n)})
 	}
 	return ticks
-}
-
-// bytesName is a short name of a size: 64K.
-func bytesName(n int) string {
-	for _, u := range []struct {
-		name string
-		bits int
-	}{{"G", 30}, {"M", 20}, {"K", 10}} {
-		if n >= 1<<u.bits && n%(1<<u.bits) == 0 {
-			return fmt.Sprint(n>>u.bits) + u.name
-		}
-	}
-	return fmt.Sprint(n)
 }
 
 // number prints a value with three significant digits, and thousands apart;

@@ -1,8 +1,8 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -163,12 +163,10 @@ func (s styles) of(name string) int {
 // weft is the name of our series.
 const weft = "Weft"
 
-func sorted(at map[int]spread.Spread) []point {
-	var p []point
-	for size, v := range at {
-		p = append(p, point{size, v})
+func sorted(at map[int]spread.Spread) (p []point) {
+	for _, size := range slices.Sorted(maps.Keys(at)) {
+		p = append(p, point{size, at[size]})
 	}
-	slices.SortFunc(p, func(a, b point) int { return cmp.Compare(a.size, b.size) })
 	return p
 }
 

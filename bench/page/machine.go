@@ -76,7 +76,7 @@ func (m *machine) facts() []fact {
 	cores := m.floors[0].CPUs
 	f = append(f, fact{"Cache line", fmt.Sprintf("%s ns between cores %d and %d", figure(point{v: all}), cores[0], cores[1])})
 	for _, c := range m.copies() {
-		f = append(f, fact{"Copy of " + bytesName(c.size), figure(c) + " GB/s on one core"})
+		f = append(f, fact{"Copy of " + osufmt.SizeName(c.size), figure(c) + " GB/s on one core"})
 	}
 	return f
 }
