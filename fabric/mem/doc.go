@@ -25,8 +25,21 @@
 //   - A registered region is held alive until Deregister or Close.
 //   - Completions of one domain come in the order of acceptance.
 //
+// A message above 8 KB goes in packets of 2 KB, so that the copies in and out overlap; one
+// of 16 KB or more is announced, and the receiver Gets it.
+//
+// # Memory order
+//
+// Both sides store and then load, and one of the two sees the other:
+//
+//   - queue.tail, then the peer's bit in ready.shared, then the summary | the summary
+//     cleared, then the bit, then the queue: which peers Poll checks. One side sees the
+//     other.
+//   - bell.level in Arm, then a Poll | a message published and marked, then level: the Poll
+//     finds the message, or the sender rings.
+//   - bell.level in Arm, then a load of memory of Reach | a store there, then an exchange
+//     and level in Knock: the same, for a store without a message.
+//
 // A Sim is another such network, for simulations: one goroutine drives all its
 // ranks, and nothing moves except by its choice.
-//
-// mem imports fabric and nothing else of Weft.
 package mem

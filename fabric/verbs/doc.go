@@ -29,12 +29,92 @@
 // Processes started with os/exec share or replace the parent's memory at once
 // (clone with CLONE_VFORK), so registered pages need no care around it.
 //
-// The package imports fabric, fabric/internal/greet, its own internal/ibv (the
-// library) and internal/pin (registered memory), the standard library and
-// golang.org/x/sys/unix. It runs on Linux. The environment's WEFT_VERBS_DEV ("mlx5_0" or "mlx5_0:1",
-// or several with commas between) chooses devices and ports, WEFT_VERBS_GID the
-// index of the GID, WEFT_VERBS_RAILS the number of queue pairs to a peer on each
-// port, WEFT_VERBS_RNDV (read or write) how large messages move, WEFT_VERBS_SL
-// and WEFT_VERBS_TC the service level and traffic class of packets, and
-// WEFT_VERBS_CACHE=0 turns the registration cache off.
+// It runs on Linux. docs/configuration.md has the variables WEFT_VERBS_*, which choose
+// devices, ports and queue pairs.
+//
+// # The ways of a message
+//
+//	up to 240 bytes  a SEND with the bytes in the work request
+//	up to 8 KB       a SEND from a registered slot, one copy on each side
+//	below 16 KB      SENDs of 4 KB, so that the copies overlap
+//	16 KB or more    announced; an RDMA READ by the receiver, or with WEFT_VERBS_RNDV=write
+//	                 an RDMA WRITE by the sender. Fragments where memory can't be pinned
+//
+// An adapter may be faster at WRITE, but each receive that peers write to is registered
+// anew, on every port.
+//
+// # Posting and polling
+//
+// The protocol reaches libibverbs through an interface, hca, with one call on the path of
+// messages: PostPoll posts the gathered work requests and receive slots, one chain and one
+// doorbell for each queue pair, and polls both completion queues. Go and C share the memory
+// of the work requests, laid out as the library's structs, so a call passes five integers.
+// A waiter that polls no other domain sets Linger, and the call polls several times,
+// because a cgo crossing costs more than a poll. The tests have an hca of their own.
+//
+// The first two sends to a peer between two Polls are posted at once. From the third on
+// they gather, at most sixteen, until the next Poll, and consecutive ones for a peer share
+// a SEND: one work request, one credit, one completion. A rank whose doorbell is armed
+// rings it itself, so that its thread polls; a rank without a thread gathers nothing.
+//
+// # Credit
+//
+// Each peer has credit for 2 to 128 slots. A peer that is sent nothing gets the count by a
+// WRITE into its memory once three quarters of its credit are used, half of a small one.
+// Slots return to the device in batches, as many as no credit covers. Urgent messages,
+// notes, and messages in the last quarter of the credit are solicited events, for which
+// WakeUrgent arms.
+//
+// # Completions
+//
+// A completion covers all work requests before it on its queue pair, so fifteen of sixteen
+// plain sends are unsignaled. When a peer ends, its queue pair enters the error state, the
+// flushed work requests complete once each, the queue pair is destroyed, and then PeerDown
+// is called. A receive granted to a peer that the engine ends completes with PeerDown, not
+// before, because memory of an arena keeps its key.
+//
+// An access error at the device ends the connection. The operation fails with ErrBadRemote
+// if the peer is alive: the kernel takes a killed process's memory away before its queue
+// pairs, so the operation waits until the peer has replied over the socket (refused.go).
+//
+// # Keys
+//
+// A key is the device's rkey, its permissions, and a tag under the owner's token. The
+// sender checks these and the arithmetic before it posts; the device checks the bounds. A
+// device reaches memory through a queue pair and a registration of one protection domain,
+// of which each port has one. All queue pairs of a peer are destroyed before its PeerDown
+// and its later dials are refused, so keys that the cache and the arena keep are useless
+// to it. A living peer could read by a key it was told for an earlier send: the ranks of a
+// job trust each other that far. Close destroys all queue pairs, then all registrations;
+// either suffices (destroy.go).
+//
+// # Several ports
+//
+// Further queue pairs to a peer carry stripes of large transfers (rails.go, stripe.go);
+// messages, notes and atomics stay on the first. A region is registered on every port. A
+// Remote has room for the first port's key: the others are in a table of the owner, of
+// which the peer reads one entry while the first port's stripes are under way. Writes by
+// two devices have no order, so a Put completes on a further port only behind a fence
+// there, a READ of 8 bytes behind its WRITEs. A Flush waits for earlier striped transfers
+// and fences the first queue pair and each other one that has written since its last
+// fence (flush.go).
+//
+// A further queue pair that fails is flushed and destroyed, and the peer is told over the
+// socket to do the same (lost_rail.go). Its stripes move to the first queue pair: READs at
+// once, WRITEs once the peer has destroyed its side, because a delayed WRITE could land
+// after the operation. If the first queue pair fails, the peer is down. It is down too when
+// the socket ends, or when a port is down for a second.
+//
+// # Memory order
+//
+// Between a device and the processor:
+//
+//   - RDMA WRITE of 8 bytes by the peer's device (writeCredits) -> loadWord in someCredit:
+//     how many messages the peer has taken, the low half twice. SoftRoCE writes byte by
+//     byte, so a word whose halves differ is ignored. Nothing else depends on it; an
+//     impossible value ends the peer.
+//   - Bytes of a SEND, or of a WRITE with a note -> a poll of its completion: the device
+//     writes the completion last.
+//   - doorbell.fired in Wait and Sleep -> Arm: that the completion channel is to be armed
+//     again. An Arm that misses it is followed by the return of that Wait or Sleep.
 package verbs
