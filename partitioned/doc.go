@@ -30,4 +30,20 @@
 //
 // Memory with gaps is packed by the goroutine that makes it ready, and unpacked from
 // packets by the receiver (layout.go).
+//
+// A count for each block says how many of its partitions are missing. The goroutine that
+// brings it to zero adds the block to a set of those that are due, and then loads which
+// round the receiver has begun; the owner stores that round and then takes what is due. So
+// one of them sends the block, once. The receiver asks which blocks have the bytes of one of
+// its partitions: the counts on the two sides need not be related.
+//
+// # Ends
+//
+// A failed round completes when nobody uses its memory any more: no Get is under way, and
+// no goroutine of the sender writes. A receiver that gives up sends PStop; the sender
+// forbids further writes, waits until its count of writers is zero, and replies PStill. A
+// fault is for good: later rounds fail with it.
+//
+// TestModel plays rounds over the simulated network; its model is a bitmap for each. In the
+// middle of each direct write other ranks and goroutines go on.
 package partitioned

@@ -23,6 +23,41 @@
 // where the ranks reach one another's (flags.go), otherwise over messages
 // (barrier.go).
 //
-// Package comm imports coll, fabric, group, partitioned, progress, pt2pt, wire and internal/membar. It knows
-// neither transports nor launchers: New is given the domains and the addresses.
+// An Instance also carries out package ulfm's protocols (failures.go), makes windows
+// (window.go), and tells what its rank does (state.go). The package knows neither
+// transports nor launchers: New is given the domains and the addresses.
+//
+// # A collective call
+//
+// The tag of its messages is the call and its number in the communicator, which is drawn
+// as the call is made; blocking and nonblocking calls, and the different creations, have
+// tags of their own, so that they do not match by accident. Long steps, and those with a
+// function of the program's, are done beside the loop (progress.Loop.Aside). Memory of a
+// call whose elements are not one range is a Gapped (gaps.go), whose packed bytes the
+// steps number. History keeps the signatures of the last 64 calls, by which ranks compare.
+//
+// # Barriers by flags
+//
+// The first barrier of a communicator uses messages, and so do the second and the last one
+// of a job. Behind the second the ranks exchange the places of their flags and agree
+// whether each reaches those it needs; if one does not, barriers go on by messages.
+//
+// # Memory order
+//
+//   - An entry of history in note, first alike and then call -> call, alike and call again,
+//     in of: the signature of a call. The number in the entry says whether both words are of
+//     one call.
+//   - Comm.over, by what ends the communicator -> every call: that it may not begin.
+//   - A flag, a release store, then Knock -> the flag in look: that the rank has come as far
+//     (progress.Watched).
+//   - Instance.looking, by the once-a-second look -> Lateness, by the goroutine that replies
+//     to a command: since when the look waits for the owner.
+//
+// # Tests
+//
+// TestModel plays random programs over the simulated network: creations of every kind, some
+// of which have to fail, all collective calls, messages, and Free at each rank's own moment,
+// on overlapping communicators, with ranks that die or leave. Its model is MPI's plain
+// rules. sim_*_test.go drives the flags over memory of mem.Sim, in which a store reaches
+// each other rank by a move of its own.
 package comm

@@ -7,5 +7,12 @@
 // message has another tag, holders of locks, partitions that are not ready, ranks that
 // wait for one another, ranks that do not reply.
 //
+// The waiting is a graph of ranks: a goroutine goes on when as many of its operations as it
+// needs complete; an operation waits for all of its parts, and a part for all of some ranks,
+// or for one of them. The stuck ranks are the greatest set whose members are all held by
+// members (knot.go). Lasting compares two questions: what has not changed, at ranks that
+// have heard from those they need, has waited at the moment between the two, and nothing was
+// on its way that could end it.
+//
 // The ranks in all of these are ranks of the job. The package is pure.
 package diagnose

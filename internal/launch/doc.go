@@ -2,7 +2,7 @@
 // on this machine or on several.
 //
 // It serves two callers. Inside a rank, package mpi calls Discover once at
-// MPI_Init and Job.Close at MPI_Finalize, and package job calls Job.Exchange for
+// MPI_Init and Job.Close at MPI_Finalize, and package transports calls Job.Exchange for
 // fabric addresses. The tools weft and osu-go fill in a Launch and call Run.
 // launch is set-up code only, off the path of a message. It imports nothing of
 // Weft.

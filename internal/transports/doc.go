@@ -16,14 +16,17 @@
 // shared memory within a machine and verbs between machines.
 //
 // A named transport must be available at every rank. "auto" is mem for a rank
-// alone, otherwise all transports that the job may need. Under auto a rank may
-// lack one, for want of a device say, as long as it has another of the same
-// reach; two ranks use the first that both have (choose.go, meet.go).
+// alone, otherwise all transports that the job may need: between machines shm+verbs+tcp.
+// Under auto a rank may lack one, for want of a device say, as long as it has another of
+// the same reach and the user has not configured it: its settings would be ignored
+// silently. The cards that ranks exchange list their transports, and two ranks use the
+// first that both have (choose.go, meet.go).
 //
 // # Settings
 //
 // Package transports reads the transports' settings from the environment (options.go).
 // Each transport lists and checks its own.
 //
-// Package transports imports launch, fabric, the transports and wire.
+// In a build with the tag faults, and no other, each transport between processes is
+// wrapped for the kill matrix (mortal.go).
 package transports

@@ -15,6 +15,7 @@
 // (descriptors, goroutines, shared memory, sockets, processes). The exit code is
 // then 1.
 //
-// The command is its own ranks. It needs the tag faults, which has package job
-// wrap its transports. It imports launch, fabric, mpi, internal/testkit/killpoint and wire.
+// The command is its own ranks. It needs the tag faults, which has package transports
+// wrap what it opens. The wrapper also has large messages take ways that the transport
+// itself would not choose: fragments, or writes by the sender.
 package main
