@@ -9,47 +9,58 @@ import (
 // Op is an operator of reductions (MPI_Op, MPI-4.0 §6.9.1): one of MPI's, such as
 // Sum, or the program's own, which NewOp, NewVectorOp and NewStructOp make. It does not
 // change and is safe for concurrent use. There is nothing to free.
-type Op op.Op
+type Op operator
+
+type operator = op.Op
 
 // MPI's operators (MPI-4.0 §6.9.2). All are commutative. An element type that they
 // do not fit is answered with ErrOp.
 var (
 	// Sum adds integers, floating-point and complex numbers (MPI_SUM, MPI-4.0 §6.9.2).
-	Sum = (*Op)(op.Sum)
+	Sum = builtin("Sum")
 	// Prod multiplies the same (MPI_PROD, MPI-4.0 §6.9.2).
-	Prod = (*Op)(op.Prod)
+	Prod = builtin("Prod")
 	// Max is the larger one of integers or floating-point numbers; NaN if one is
 	// NaN (MPI_MAX, MPI-4.0 §6.9.2).
-	Max = (*Op)(op.Max)
+	Max = builtin("Max")
 	// Min is the smaller one; NaN if one is NaN (MPI_MIN, MPI-4.0 §6.9.2).
-	Min = (*Op)(op.Min)
+	Min = builtin("Min")
 	// LAnd is the logical and, of bools, or of integers, which are true unless they
 	// are 0 (MPI_LAND, MPI-4.0 §6.9.2).
-	LAnd = (*Op)(op.LAnd)
+	LAnd = builtin("LAnd")
 	// LOr is the logical or of the same (MPI_LOR, MPI-4.0 §6.9.2).
-	LOr = (*Op)(op.LOr)
+	LOr = builtin("LOr")
 	// LXor is the logical exclusive or of the same (MPI_LXOR, MPI-4.0 §6.9.2).
-	LXor = (*Op)(op.LXor)
+	LXor = builtin("LXor")
 	// BAnd is the bitwise and of integers, and of a Buf's TypeByte (MPI_BAND, MPI-4.0 §6.9.2).
-	BAnd = (*Op)(op.BAnd)
+	BAnd = builtin("BAnd")
 	// BOr is the bitwise or of the same (MPI_BOR, MPI-4.0 §6.9.2).
-	BOr = (*Op)(op.BOr)
+	BOr = builtin("BOr")
 	// BXor is the bitwise exclusive or of the same (MPI_BXOR, MPI-4.0 §6.9.2).
-	BXor = (*Op)(op.BXor)
+	BXor = builtin("BXor")
 	// MinLoc is, of two pairs of a value and an index, that with the smaller value, or of
 	// equal ones that with the lower index. It is for Bufs: of Loc, or of TypeFloatInt and
 	// the other pairs (MPI_MINLOC, MPI-4.0 §6.9.4).
-	MinLoc = (*Op)(op.MinLoc)
+	MinLoc = builtin("MinLoc")
 	// MaxLoc is the one with the larger value, or of equal ones that with the lower index
 	// (MPI_MAXLOC, MPI-4.0 §6.9.4).
-	MaxLoc = (*Op)(op.MaxLoc)
+	MaxLoc = builtin("MaxLoc")
 	// Replace is for accumulates on windows: the element becomes the origin's
 	// (MPI_REPLACE, MPI-4.0 §12.3.4).
-	Replace = (*Op)(op.Replace)
+	Replace = builtin("Replace")
 	// NoOp is for accumulates on windows that return elements: those stay (MPI_NO_OP,
 	// MPI-4.0 §12.3.4).
-	NoOp = (*Op)(op.NoOp)
+	NoOp = builtin("NoOp")
 )
+
+// builtin is the operator of package op with that name.
+func builtin(name string) *Op {
+	for c := op.Code(1); ; c++ {
+		if o := c.Op(); o.String() == name {
+			return (*Op)(o)
+		}
+	}
+}
 
 // OpOption is an option of NewOp and NewVectorOp.
 type OpOption func(*opOptions)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/mpi"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // survivals are what four ranks do over and over until rank 2 dies; none of them
@@ -75,7 +76,7 @@ func TestAbortEndsTheJob(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	err := l.Run(ctx)
-	abort, ok := errors.AsType[*launch.AbortError](err)
+	abort, ok := errors.AsType[*cause.AbortError](err)
 	if !ok || abort.Rank != 1 || abort.Code != 42 {
 		t.Fatalf("the job ended with %v", err)
 	}

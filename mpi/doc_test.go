@@ -3,6 +3,7 @@ package mpi_test
 import (
 	"go/ast"
 	"os/exec"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -164,5 +165,31 @@ func TestDocsCiteTheSectionOfEachFunction(t *testing.T) {
 	}
 	if n < 60 {
 		t.Errorf("only %d citations were found", n)
+	}
+}
+
+// What go doc shows of this package are types that a program can name: none of a package
+// that only Weft may import.
+func TestGoDocNamesNoPackageThatUsersCannotImport(t *testing.T) {
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("no go command here")
+	}
+	imports, err := exec.Command(goTool, "list", "-f", `{{join .Imports "\n"}}`, ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hidden []string
+	for _, p := range strings.Fields(string(imports)) {
+		if strings.Contains(p, "/internal/") {
+			hidden = append(hidden, path.Base(p))
+		}
+	}
+	shown, err := exec.Command(goTool, "doc", "-all", ".").Output()
+	if err != nil || len(hidden) < 5 {
+		t.Fatalf("%v, the internal packages are %v", err, hidden)
+	}
+	for _, named := range regexp.MustCompile(`\b(`+strings.Join(hidden, "|")+`)\.[A-Z]\w*`).FindAllString(string(shown), -1) {
+		t.Errorf("go doc shows %s", named)
 	}
 }

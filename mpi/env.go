@@ -45,7 +45,9 @@ func Version() (version, subversion int) { return 4, 0 }
 
 // WireVersion is the version of the packets that ranks exchange. Init fails where
 // ranks of a job have different ones.
-const WireVersion = wire.Version
+const WireVersion = wireVersion
+
+const wireVersion = wire.Version
 
 const module = "github.com/weft-mpi/weft"
 

@@ -16,6 +16,7 @@ import (
 	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/internal/testkit/tier"
 	"github.com/weft-mpi/weft/mpi"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // aborts are the ways in which rank 1 ends a job with the code 6. None returns.
@@ -171,7 +172,7 @@ func TestAFatalErrorEndsALaunchedJob(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		err := l.Run(ctx)
 		cancel()
-		abort, is := errors.AsType[*launch.AbortError](err)
+		abort, is := errors.AsType[*cause.AbortError](err)
 		if !is || abort.Rank != 1 || abort.Code != 6 || strings.HasPrefix(way, "Errors") != strings.Contains(abort.Why, "mpi.Send: rank 99") {
 			t.Errorf("%s: the job ended with %v", way, err)
 		}

@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/weft-mpi/weft/internal/launch"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // WithChecks has ranks compare every collective call before it begins (MPI-4.0 §6.1
@@ -52,7 +52,7 @@ func (o *options) lookUpChecks() error {
 		case "types":
 			o.signs = true
 		default:
-			return &launch.EnvError{Var: checkVar, Value: v, Err: errors.New("unknown value"),
+			return &cause.EnvError{Var: checkVar, Value: v, Err: errors.New("unknown value"),
 				Remedy: `set it to "coll", which compares collective calls, to "win", which checks accesses to windows, to "types", which compares the elements of messages with those of their receives, to several with commas between, or not at all`}
 		}
 	}

@@ -1,15 +1,19 @@
 package mpi
 
-import "github.com/weft-mpi/weft/internal/transports"
+import (
+	"github.com/weft-mpi/weft/fabric/tcp"
+	"github.com/weft-mpi/weft/fabric/verbs"
+	"github.com/weft-mpi/weft/internal/transports"
+)
 
 // Device is an RDMA device of this machine, with its ports, its addresses, and
 // the reasons why the fabric verbs can't use it.
-type Device = transports.Device
+type Device = verbs.Device
 
 // DevicePort is a port of a Device, and DeviceGID an address of a port.
 type (
-	DevicePort = transports.DevicePort
-	DeviceGID  = transports.DeviceGID
+	DevicePort = verbs.Port
+	DeviceGID  = verbs.GID
 )
 
 // Devices lists the RDMA devices of this machine, usable or not. The error says
@@ -17,11 +21,11 @@ type (
 func Devices() ([]Device, error) { return transports.Devices() }
 
 // NetInterface is a network interface of this machine.
-type NetInterface = transports.NetInterface
+type NetInterface = tcp.Interface
 
 // NetAddress is an address of a NetInterface, with the reason why the fabric tcp
 // uses it or does not.
-type NetAddress = transports.NetAddress
+type NetAddress = tcp.Choice
 
 // NetAddresses lists the addresses of this machine as the fabric tcp chooses among
 // them for a job whose ranks are all on one host, or on several: those that it

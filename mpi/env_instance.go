@@ -15,6 +15,7 @@ import (
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/internal/report"
 	"github.com/weft-mpi/weft/internal/transports"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -341,5 +342,5 @@ func (in *instance) mourn(news <-chan launch.Event) {
 
 // errUsed is the error of a call that has found the process's part in its job used up.
 func errUsed(remedy string) error {
-	return fmt.Errorf("a launcher has started this process, which takes part in its job once and has done so by an earlier Init, Run or RunSessions: %s (%w)", remedy, launch.ErrDiscovered)
+	return fmt.Errorf("a launcher has started this process, which takes part in its job once and has done so by an earlier Init, Run or RunSessions: %s (%w)", remedy, cause.ErrDiscovered)
 }

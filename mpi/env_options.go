@@ -89,7 +89,9 @@ type Limits struct {
 // DefaultLimits are the limits of a World without WithLimits: 4 MB and 131,072
 // messages of one peer, 64 MB and 1,310,720 messages of all, ten seconds; about
 // 250 MB in all.
-var DefaultLimits = Limits(pt2pt.DefaultLimits)
+var DefaultLimits = defaultLimits()
+
+func defaultLimits() Limits { return Limits(pt2pt.DefaultLimits) }
 
 // WithLimits bounds the memory of unreceived messages at this rank. Beyond the
 // limits further messages wait at their senders. A receive whose message waits

@@ -6,18 +6,26 @@ import (
 )
 
 // Protocol is how messages from a length on go over a transport, up to the length of
-// the next Protocol of the same memory: From in bytes, only memory of mpi.Alloc where
-// Alloc is set, the Way by name, What happens and Why from this length on.
-type Protocol = transports.Protocol
+// the next Protocol of the same memory.
+type Protocol struct {
+	From  int    // bytes
+	Alloc bool   // only of memory of Alloc, else of all memory
+	Way   string // "rendezvous by Get"
+	What  string // what happens, in words
+	Why   string // what decides From
+}
 
 // Protocols lists how messages of each length go over a transport of Fabrics, one
 // without a +, on this machine and with its settings: the shortest first, and those
 // for memory of mpi.Alloc last. It opens the transport for that and closes it, and over
 // shared memory may measure for some milliseconds. The error says why the transport
 // can't be used. The caller owns the list. Local.
-func Protocols(transport string) ([]Protocol, error) {
+func Protocols(transport string) (all []Protocol, err error) {
 	list, err := transports.Protocols(transport)
-	return list, fail("Protocols", err)
+	for _, p := range list {
+		all = append(all, Protocol(p))
+	}
+	return all, fail("Protocols", err)
 }
 
 // Algorithm is a rule by which collective calls choose their algorithm.

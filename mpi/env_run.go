@@ -28,7 +28,7 @@ var errGoexit = errors.New("its function has ended the goroutine (runtime.Goexit
 // returns this rank's error. n is the number of ranks of that job, or 0 for any
 // number; if it is another number, Run fails with ErrArg on that rank. A process
 // has one World in a launched job: after an Init or a Run, Run fails with an
-// error that is launch.ErrDiscovered, and never makes ranks that were not
+// error that is ErrDiscovered, and never makes ranks that were not
 // launched. With WEFT_BOOT=none Run ignores the launcher.
 //
 // Without a launcher the ranks are n goroutines of this process, at most 1024; 0

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/weft-mpi/weft/internal/launch"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // runLaunched is Run in a process that a launcher has started.
@@ -38,7 +38,7 @@ func takePart(call string, n int, o options, use func(*instance) error) error {
 		}
 		return use(in)
 	})
-	if err == launch.ErrDiscovered {
+	if err == cause.ErrDiscovered {
 		err = errUsed("do all of the work in that one, or set WEFT_BOOT=none for ranks that are goroutines")
 	}
 	return fail(call, err)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/mpi"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // runSize is the number that a process gives to Run.
@@ -83,7 +84,7 @@ func playRunAfterInit(n int) error {
 // checkUsed wants the error of a Run that found the process's place taken.
 func checkUsed(err error) error {
 	var e *mpi.Error
-	if !errors.Is(err, launch.ErrDiscovered) || !errors.As(err, &e) || e.Call != "Run" || !strings.Contains(err.Error(), "WEFT_BOOT=none") {
+	if !errors.Is(err, cause.ErrDiscovered) || !errors.As(err, &e) || e.Call != "Run" || !strings.Contains(err.Error(), "WEFT_BOOT=none") {
 		return fmt.Errorf("a Run where the place in the job is taken: %w", err)
 	}
 	return nil

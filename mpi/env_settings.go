@@ -8,6 +8,7 @@ import (
 	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/internal/setting"
 	"github.com/weft-mpi/weft/internal/transports"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // Setting is a setting of Weft with its value in this process: a variable of the
@@ -121,7 +122,7 @@ func CheckEnvironment() error { return fail("CheckEnvironment", checkEnvironment
 func checkEnvironment() error {
 	err := setting.Unknown(os.Environ())
 	if unknown, ok := errors.AsType[*setting.UnknownError](err); ok {
-		return &launch.EnvError{Var: unknown.Name, Value: unknown.Value, Err: errors.New("there is no such variable of Weft"), Remedy: unknown.Remedy()}
+		return &cause.EnvError{Var: unknown.Name, Value: unknown.Value, Err: errors.New("there is no such variable of Weft"), Remedy: unknown.Remedy()}
 	}
 	for _, s := range setting.List(setting.User) {
 		if err := checkVariable(s.Name); err != nil {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/internal/hardware"
-	"github.com/weft-mpi/weft/internal/launch"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // World is a rank's membership in its job (MPI-4.0 §11.2): from Init or Run to
@@ -48,11 +48,11 @@ func Init(ctx context.Context, opts ...Option) (*World, error) {
 func initWorld(ctx context.Context, o options) (w *World, err error) {
 	err = atHome(ctx, "Init", o, func(in *instance) error {
 		if w, err = in.newWorld(nil); err == errTaken && in.launched() {
-			err = launch.ErrDiscovered
+			err = cause.ErrDiscovered
 		}
 		return err
 	})
-	if err == launch.ErrDiscovered {
+	if err == cause.ErrDiscovered {
 		err = errUsed("a World is not made again; sessions are, if there was one before World.Finalize (NewSession)")
 	}
 	if err != errTaken {

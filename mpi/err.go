@@ -12,6 +12,7 @@ import (
 	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/internal/transports"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -113,8 +114,8 @@ func blame(err error) {
 	if j == nil {
 		return
 	}
-	var call *comm.CallError
-	var lost *launch.LostError
+	var call *cause.CallError
+	var lost *cause.LostError
 	var peer *fabric.Error
 	var failed *comm.FailedError
 	switch {
@@ -133,17 +134,17 @@ func blame(err error) {
 var errFinalized = fmt.Errorf("the World has been finalized (%w)", fabric.ErrClosed)
 
 func classOf(err error) Class {
-	var truncated *pt2pt.TruncateError
-	var noRoom *pt2pt.NoBufferError
+	var truncated *cause.TruncateError
+	var noRoom *cause.NoBufferError
 	var mine *Error
-	var lost *launch.LostError
+	var lost *cause.LostError
 	var name *transports.NameError
 	var abort *AbortError
 	var rank *group.RankError
 	var stride *group.StrideError
-	var length *comm.LengthError
-	var told *comm.CallError
-	var differs *comm.MismatchError
+	var length *cause.LengthError
+	var told *cause.CallError
+	var differs *cause.MismatchError
 	var unmade *comm.CreationError
 	var part *comm.WindowError
 	switch {
@@ -171,7 +172,7 @@ func classOf(err error) Class {
 		return ErrCount
 	case errors.As(err, &differs):
 		return ErrNotSame
-	case errors.As(err, new(*comm.OperatorError)):
+	case errors.As(err, new(*cause.OperatorError)):
 		return ErrOp
 	case errors.Is(err, comm.ErrBusy), errors.Is(err, pt2pt.ErrFreed):
 		return ErrComm

@@ -35,7 +35,7 @@ var none = group.All(0)
 
 // Range is the ranks First, First+Stride, First+2·Stride and so on that do not lie
 // beyond Last. Stride is negative if Last is below First, and never 0.
-type Range = group.Range
+type Range struct{ First, Last, Stride int }
 
 // Comparison is how two groups, or two communicators, compare: Ident, Congruent,
 // Similar or Unequal. The values are those of MPI-5's ABI.
@@ -213,14 +213,22 @@ func (g *Group) Excl(ranks ...int) (*Group, error) {
 // number is not in the group or is in two ranges, and with ErrArg if a Stride is 0
 // or leads away from Last. Local.
 func (g *Group) RangeIncl(ranges ...Range) (*Group, error) {
-	return g.some("Group.RangeIncl", func(m *group.Map) (*group.Map, error) { return m.RangeIncl(ranges) })
+	return g.some("Group.RangeIncl", func(m *group.Map) (*group.Map, error) { return m.RangeIncl(rangesOf(ranges)) })
 }
 
 // RangeExcl is the group without the members whose numbers are in the ranges, in
 // its own order (MPI_Group_range_excl, MPI-4.0 §7.3.2). It fails as RangeIncl does.
 // Local.
 func (g *Group) RangeExcl(ranges ...Range) (*Group, error) {
-	return g.some("Group.RangeExcl", func(m *group.Map) (*group.Map, error) { return m.RangeExcl(ranges) })
+	return g.some("Group.RangeExcl", func(m *group.Map) (*group.Map, error) { return m.RangeExcl(rangesOf(ranges)) })
+}
+
+func rangesOf(ranges []Range) []group.Range {
+	all := make([]group.Range, len(ranges))
+	for i, r := range ranges {
+		all[i] = group.Range(r)
+	}
+	return all
 }
 
 // Union is the group of the members of g in their order, then of those of other

@@ -8,7 +8,9 @@ import (
 
 // BsendOverhead is the attached memory that a buffered send takes besides its
 // message, in bytes (MPI_BSEND_OVERHEAD, MPI-4.0 §3.6).
-const BsendOverhead = pt2pt.BufferOverhead
+const BsendOverhead = bufferOverhead
+
+const bufferOverhead = pt2pt.BufferOverhead
 
 // BufferAttach gives buf to the buffered sends of all communicators without
 // memory of their own, until BufferDetach (MPI_Buffer_attach, MPI-4.0 §3.6). The

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/launch"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // Session is a rank's membership in its job that a part of a program, a library say,
@@ -68,7 +68,7 @@ func NewSession(ctx context.Context, opts ...Option) (*Session, error) {
 		s.w, err = in.newWorld(s)
 		return err
 	})
-	if err == launch.ErrDiscovered {
+	if err == cause.ErrDiscovered {
 		err = badArg(call, ErrSession, "%w", errUsed("make a session before World.Finalize, which keeps the process's connections for further ones"))
 	}
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/mpi"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 func init() {
@@ -89,7 +90,7 @@ func playSessionAndWorld(ctx context.Context, _ int) error {
 	if sum(e, 1) != e.Size() {
 		return errors.New("the ranks do not add up")
 	}
-	if _, err := mpi.Init(ctx); !errors.Is(err, launch.ErrDiscovered) {
+	if _, err := mpi.Init(ctx); !errors.Is(err, cause.ErrDiscovered) {
 		return fmt.Errorf("a second Init: %w", err)
 	}
 	if err := checkUsed(mpi.Run(0, ring)); err != nil {
@@ -122,7 +123,7 @@ func playSessionTooLate(ctx context.Context, _ int) error {
 	w := get(mpi.Init(ctx))
 	ok(w.Finalize())
 	_, err := mpi.NewSession(ctx)
-	if !errors.Is(err, mpi.ErrSession) || !errors.Is(err, launch.ErrDiscovered) || !strings.Contains(err.Error(), "before World.Finalize") {
+	if !errors.Is(err, mpi.ErrSession) || !errors.Is(err, cause.ErrDiscovered) || !strings.Contains(err.Error(), "before World.Finalize") {
 		return fmt.Errorf("NewSession after the World: %w", err)
 	}
 	if _, err := w.NewSession(); !errors.Is(err, mpi.ErrSession) {
@@ -312,7 +313,7 @@ func TestALaunchedRankThatFailsInRunSessions(t *testing.T) {
 
 func TestAFatalErrorOfASessionEndsTheJob(t *testing.T) {
 	out, err := program(t, "session: fatal", 2, 0)
-	abort, is := errors.AsType[*launch.AbortError](err)
+	abort, is := errors.AsType[*cause.AbortError](err)
 	if !is || abort.Code != int(mpi.ErrArg) || abort.Rank != 1 {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/internal/peek"
 	"github.com/weft-mpi/weft/internal/report"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // WithoutPeek keeps the rank from replying to weft stacks and weft top. Otherwise each
@@ -31,7 +32,7 @@ func (o *options) lookUpPeek() error {
 	case "0":
 		o.noPeek = true
 	default:
-		return &launch.EnvError{Var: peekVar, Value: v, Err: errors.New("unknown value"), Remedy: `set it to 0, and weft stacks and weft top can't ask the ranks, or not at all`}
+		return &cause.EnvError{Var: peekVar, Value: v, Err: errors.New("unknown value"), Remedy: `set it to 0, and weft stacks and weft top can't ask the ranks, or not at all`}
 	}
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	state "github.com/weft-mpi/weft/internal/diagnose"
-	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/internal/peek"
 	"github.com/weft-mpi/weft/mpi"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // socketsHere lists the ranks of this process that listen, by their jobs.
@@ -121,7 +121,7 @@ func TestWithoutPeekNobodyListens(t *testing.T) {
 	t.Setenv("WEFT_PEEK", "0")
 	runningAside(t, 2, idle, nobody)
 	t.Setenv("WEFT_PEEK", "no")
-	var env *launch.EnvError
+	var env *cause.EnvError
 	if err := mpi.Run(1, func(*mpi.World) error { return nil }); !errors.As(err, &env) || env.Var != "WEFT_PEEK" {
 		t.Error(err)
 	}

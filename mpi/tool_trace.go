@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/internal/atomicfile"
-	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/internal/timeline"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -62,7 +62,7 @@ func (o *options) lookUpTrace() error {
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < minTraceSpans || n > mostTraceSpans {
-		return &launch.EnvError{Var: traceSpansVar, Value: v, Err: errors.New("no such number"),
+		return &cause.EnvError{Var: traceSpansVar, Value: v, Err: errors.New("no such number"),
 			Remedy: fmt.Sprintf("set it to %d to %d, how many events each rank keeps, or not at all", minTraceSpans, mostTraceSpans)}
 	}
 	o.traceSpans = n

@@ -27,38 +27,43 @@ type Datatype struct {
 // The predefined types (MPI-4.0 §3.2.2). An int has the type TypeInt64, or TypeInt32
 // where it has 32 bits.
 var (
-	TypeBool       = named(datatype.Bool)       // MPI_C_BOOL
-	TypeInt8       = named(datatype.Int8)       // MPI_INT8_T
-	TypeUint8      = named(datatype.Uint8)      // MPI_UINT8_T
-	TypeInt16      = named(datatype.Int16)      // MPI_INT16_T
-	TypeUint16     = named(datatype.Uint16)     // MPI_UINT16_T
-	TypeInt32      = named(datatype.Int32)      // MPI_INT32_T
-	TypeUint32     = named(datatype.Uint32)     // MPI_UINT32_T
-	TypeInt64      = named(datatype.Int64)      // MPI_INT64_T, and MPI_AINT, MPI_COUNT, MPI_OFFSET
-	TypeUint64     = named(datatype.Uint64)     // MPI_UINT64_T
-	TypeFloat32    = named(datatype.Float32)    // MPI_FLOAT
-	TypeFloat64    = named(datatype.Float64)    // MPI_DOUBLE
-	TypeComplex64  = named(datatype.Complex64)  // MPI_C_FLOAT_COMPLEX
-	TypeComplex128 = named(datatype.Complex128) // MPI_C_DOUBLE_COMPLEX
-	TypeByte       = named(datatype.Byte)       // MPI_BYTE: raw bytes, which match TypeByte only
-	TypePacked     = named(datatype.Packed)     // MPI_PACKED: what Pack makes, which matches every type
+	TypeBool       = named("MPI_C_BOOL")
+	TypeInt8       = named("MPI_INT8_T")
+	TypeUint8      = named("MPI_UINT8_T")
+	TypeInt16      = named("MPI_INT16_T")
+	TypeUint16     = named("MPI_UINT16_T")
+	TypeInt32      = named("MPI_INT32_T")
+	TypeUint32     = named("MPI_UINT32_T")
+	TypeInt64      = named("MPI_INT64_T") // also MPI_AINT, MPI_COUNT, MPI_OFFSET
+	TypeUint64     = named("MPI_UINT64_T")
+	TypeFloat32    = named("MPI_FLOAT")
+	TypeFloat64    = named("MPI_DOUBLE")
+	TypeComplex64  = named("MPI_C_FLOAT_COMPLEX")
+	TypeComplex128 = named("MPI_C_DOUBLE_COMPLEX")
+	TypeByte       = named("MPI_BYTE")   // raw bytes, which match TypeByte only
+	TypePacked     = named("MPI_PACKED") // what Pack makes, which matches every type
 
 	// The pairs of MinLoc and MaxLoc (MPI-4.0 §6.9.4).
-	TypeFloatInt  = named(datatype.FloatInt)  // MPI_FLOAT_INT: float32, int32
-	TypeDoubleInt = named(datatype.DoubleInt) // MPI_DOUBLE_INT: float64, int32
-	TypeLongInt   = named(datatype.LongInt)   // MPI_LONG_INT: int64, int32
-	Type2Int      = named(datatype.TwoInt)    // MPI_2INT: int32, int32
-	TypeShortInt  = named(datatype.ShortInt)  // MPI_SHORT_INT: int16, int32
-	Type2Real     = named(datatype.TwoFloat)  // MPI_2REAL: float32, float32
-	Type2Double   = named(datatype.TwoDouble) // MPI_2DOUBLE_PRECISION: float64, float64
+	TypeFloatInt  = named("MPI_FLOAT_INT")         // float32, int32
+	TypeDoubleInt = named("MPI_DOUBLE_INT")        // float64, int32
+	TypeLongInt   = named("MPI_LONG_INT")          // int64, int32
+	Type2Int      = named("MPI_2INT")              // int32, int32
+	TypeShortInt  = named("MPI_SHORT_INT")         // int16, int32
+	Type2Real     = named("MPI_2REAL")             // float32, float32
+	Type2Double   = named("MPI_2DOUBLE_PRECISION") // float64, float64
 )
 
 // kinds has the predefined types by kind.
 var kinds [256]*Datatype
 
-func named(k datatype.Kind) *Datatype {
-	d, name := &Datatype{t: datatype.Of(k), shared: true}, kindNames[k]
-	d.name.Store(&name)
-	kinds[k] = d
-	return d
+// named makes the predefined type of one of kindNames.
+func named(name string) *Datatype {
+	for k, n := range kindNames {
+		if n == name {
+			kinds[k] = &Datatype{t: datatype.Of(k), shared: true}
+			kinds[k].name.Store(&name)
+			return kinds[k]
+		}
+	}
+	return nil
 }

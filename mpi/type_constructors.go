@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/weft-mpi/weft/internal/datatype"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // The constructors of datatypes (MPI-4.0 §5.1). Each makes a type of others, which it does
@@ -127,7 +128,7 @@ func TypeSubarray(sizes, subsizes, starts []int, order Order, t *Datatype) (*Dat
 	if err != nil {
 		return nil, err
 	}
-	made, err := datatype.Subarray(sizes, subsizes, starts, order, old)
+	made, err := datatype.Subarray(sizes, subsizes, starts, datatype.Order(order), old)
 	return newType(call, made, err, t)
 }
 
@@ -143,7 +144,11 @@ func TypeDarray(size, rank int, gsizes []int, distribs []Dist, dargs, psizes []i
 	if err != nil {
 		return nil, err
 	}
-	made, err := datatype.Darray(size, rank, gsizes, distribs, dargs, psizes, order, old)
+	dists := make([]datatype.Dist, len(distribs))
+	for i, d := range distribs {
+		dists[i] = datatype.Dist(d)
+	}
+	made, err := datatype.Darray(size, rank, gsizes, dists, dargs, psizes, datatype.Order(order), old)
 	return newType(call, made, err, t)
 }
 
@@ -165,7 +170,7 @@ func TypeResized(t *Datatype, lb, extent int) (*Datatype, error) {
 // argument arg at pos, or with -1 that argument.
 func (d *Datatype) part(call string, pos int, arg string, item int) (*datatype.Type, error) {
 	if err := d.usable(); err != nil {
-		return nil, typeFailure(call, &datatype.ArgError{Call: call, Arg: arg, Pos: pos, Item: item, Err: err})
+		return nil, typeFailure(call, &cause.ArgError{Call: call, Arg: arg, Pos: pos, Item: item, Err: err})
 	}
 	return d.t, nil
 }

@@ -37,26 +37,29 @@ func (d *Datatype) TrueExtent() (lb, extent int) {
 }
 
 // Combiner is how a type has been made. The values are those of MPI-5's ABI.
-type Combiner = datatype.Combiner
+type Combiner uint8
 
 // The combiners (MPI-4.0 §5.1.13) of the predefined types, and of what Dup and the
 // constructors return. Those of TypeOf, and of views, are of the constructors that they
 // amount to.
 const (
-	CombinerNamed         = datatype.CombinerNamed         // MPI_COMBINER_NAMED
-	CombinerDup           = datatype.CombinerDup           // MPI_COMBINER_DUP
-	CombinerContiguous    = datatype.CombinerContiguous    // MPI_COMBINER_CONTIGUOUS
-	CombinerVector        = datatype.CombinerVector        // MPI_COMBINER_VECTOR
-	CombinerHvector       = datatype.CombinerHVector       // MPI_COMBINER_HVECTOR
-	CombinerIndexed       = datatype.CombinerIndexed       // MPI_COMBINER_INDEXED
-	CombinerHindexed      = datatype.CombinerHIndexed      // MPI_COMBINER_HINDEXED
-	CombinerIndexedBlock  = datatype.CombinerIndexedBlock  // MPI_COMBINER_INDEXED_BLOCK
-	CombinerHindexedBlock = datatype.CombinerHIndexedBlock // MPI_COMBINER_HINDEXED_BLOCK
-	CombinerStruct        = datatype.CombinerStruct        // MPI_COMBINER_STRUCT
-	CombinerSubarray      = datatype.CombinerSubarray      // MPI_COMBINER_SUBARRAY
-	CombinerDarray        = datatype.CombinerDarray        // MPI_COMBINER_DARRAY
-	CombinerResized       = datatype.CombinerResized       // MPI_COMBINER_RESIZED
+	CombinerNamed         Combiner = iota + 101 // MPI_COMBINER_NAMED
+	CombinerDup                                 // MPI_COMBINER_DUP
+	CombinerContiguous                          // MPI_COMBINER_CONTIGUOUS
+	CombinerVector                              // MPI_COMBINER_VECTOR
+	CombinerHvector                             // MPI_COMBINER_HVECTOR
+	CombinerIndexed                             // MPI_COMBINER_INDEXED
+	CombinerHindexed                            // MPI_COMBINER_HINDEXED
+	CombinerIndexedBlock                        // MPI_COMBINER_INDEXED_BLOCK
+	CombinerHindexedBlock                       // MPI_COMBINER_HINDEXED_BLOCK
+	CombinerStruct                              // MPI_COMBINER_STRUCT
+	CombinerSubarray                            // MPI_COMBINER_SUBARRAY
+	CombinerDarray                              // MPI_COMBINER_DARRAY
+	CombinerResized       Combiner = 116        // MPI_COMBINER_RESIZED
 )
+
+// String is MPI's word for the combiner, such as "hvector". Local.
+func (c Combiner) String() string { return datatype.Combiner(c).String() }
 
 // Envelope returns how the type has been made, and how many integers, addresses and types
 // Contents returns (MPI_Type_get_envelope, MPI-4.0 §5.1.13). The Combiner of nil is 0.
@@ -65,7 +68,8 @@ func (d *Datatype) Envelope() (c Combiner, ints, addrs, types int) {
 	if d == nil || d.t == nil {
 		return 0, 0, 0, 0
 	}
-	return d.t.Envelope()
+	from, ints, addrs, types := d.t.Envelope()
+	return Combiner(from), ints, addrs, types
 }
 
 // Contents returns the arguments of the call that has made the type, in MPI's order
@@ -92,19 +96,19 @@ func (d *Datatype) Contents() (c Combiner, ints, addrs []int, types []*Datatype)
 	if d == nil || d.t == nil {
 		return 0, nil, nil, nil
 	}
-	c, ints, addrs, parts := d.t.Contents()
+	from, ints, addrs, parts := d.t.Contents()
 	if d.parts != nil {
-		return c, ints, addrs, slices.Clone(d.parts)
+		return Combiner(from), ints, addrs, slices.Clone(d.parts)
 	}
 	for _, t := range parts { // of a Go type
 		types = append(types, known(t))
 	}
-	return c, ints, addrs, types
+	return Combiner(from), ints, addrs, types
 }
 
 // known is the Datatype of a part of a Go type.
 func known(t *datatype.Type) *Datatype {
-	if c, _, _, _ := t.Envelope(); c == CombinerNamed {
+	if c, _, _, _ := t.Envelope(); c == datatype.CombinerNamed {
 		k, _ := t.Kind()
 		return kinds[k]
 	}

@@ -4,12 +4,13 @@ import (
 	"errors"
 
 	"github.com/weft-mpi/weft/internal/datatype"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // ArgError is in the error of a call on datatypes with a bad argument: Arg is its name,
 // Pos its position from 1 on, or 0 for the receiver, Item the place in the list that it
 // is, or -1, Value the number if HasValue is set, and Hint what would be right, or "".
-type ArgError = datatype.ArgError
+type ArgError = cause.ArgError
 
 var (
 	errNoType    = errors.New("it is no datatype: take a predefined one such as TypeInt32, or what TypeOf or a constructor has returned")

@@ -60,7 +60,7 @@ func Subarray[T Scalar](s []T, sizes, subsizes, starts []int) Buf {
 	}
 	key := viewKey{kind: elementKind[T](), dims: len(sizes)}
 	build := func() (*datatype.Type, error) {
-		return datatype.Subarray(sizes, subsizes, make([]int, len(sizes)), OrderC, datatype.Of(key.kind))
+		return datatype.Subarray(sizes, subsizes, make([]int, len(sizes)), datatype.OrderC, datatype.Of(key.kind))
 	}
 	var d *Datatype
 	if 2*len(sizes) <= maxView {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -16,27 +17,6 @@ import (
 // the call, or the next one, fails at every rank with the same cause. A death
 // needs no Abort, since every rank learns of it and fails. A rank that leaves in
 // order does, and one that this rank can't connect to: others may not learn of it.
-
-// CallError is the error of collective calls after one has failed at another
-// rank.
-type CallError struct {
-	Rank int    // of the job, that has failed
-	Code int32  // its error class
-	Text string // what it says
-}
-
-func (e *CallError) Error() string {
-	return fmt.Sprintf("rank %d of the job has failed in a collective call on this communicator: %s", e.Rank, e.Text)
-}
-
-// BrokenError is the error of collective calls on a communicator on which one has
-// failed.
-type BrokenError struct{ Err error }
-
-func (e *BrokenError) Error() string {
-	return fmt.Sprintf("an earlier collective call has failed, so that the ranks are not in step: %v", e.Err)
-}
-func (e *BrokenError) Unwrap() error { return e.Err }
 
 // Broken returns why the communicator's collective calls can't be used any more,
 // or nil. Local.
@@ -89,13 +69,13 @@ func allLearn(err error) bool {
 // failure has spared any of them. Ranks that fail in different calls tell of them in
 // any order. For the owner.
 func (c *Comm) breakFrom(seq uint32, err error) {
-	broken := &BrokenError{err}
+	broken := &cause.BrokenError{Err: err}
 	first := c.broken.CompareAndSwap(nil, broken) // pairs with the load in Broken
 	if !first && !c.sparesOwned(seq) {
 		return
 	}
 	why := err
-	if !errors.As(err, new(*CallError)) { // the end of a call's context, say, is not another call's
+	if !errors.As(err, new(*cause.CallError)) { // the end of a call's context, say, is not another call's
 		why = broken
 	}
 	c.brokenFrom = seq // before Forbid, which ends later calls of this rank too
@@ -131,7 +111,7 @@ func (a aborts) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []by
 			Err: fmt.Errorf("%w: it sent an abort that is none", fabric.ErrPeerDown)})
 		return
 	}
-	news := abort{h.Call(), &CallError{Rank: int(from), Code: h.Code(), Text: string(body)}}
+	news := abort{h.Call(), &cause.CallError{Rank: int(from), Code: h.Code(), Text: string(body)}}
 	c := a.in.running[wire.User(uint32(imm))]
 	if c == nil && !a.in.P2P.Freed(uint32(imm)) { // else nothing of it is under way
 		c = a.in.concerned(wire.User(uint32(imm)), news)
@@ -178,7 +158,7 @@ func (a aborts) PeerDown(p fabric.Peer, err error) {
 // abort is what an Abort says.
 type abort struct {
 	seq uint32
-	err *CallError
+	err *cause.CallError
 }
 
 // maxEarly bounds the aborts that are kept for communicators which are not made

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -54,7 +55,7 @@ func TestAFailureIsThatOfItsCall(t *testing.T) {
 		}
 		return c.Collective(ctx, coll.Allreduce, chain(c.Rank, size, 1), &o)
 	}) {
-		var told *CallError
+		var told *cause.CallError
 		if rank == 1 && !errors.Is(err, failure) || rank != 1 && !errors.As(err, &told) {
 			t.Errorf("rank %d: %v", rank, err)
 		}
@@ -84,7 +85,7 @@ func TestTheEarliestFailureCounts(t *testing.T) {
 		want int
 	}{{3, 1}, {2, 2}, {3, 2}, {1, 3}} {
 		in.Loop.Exclusive(func() {
-			c.breakFrom(step.seq, &CallError{Rank: 1, Text: "no"})
+			c.breakFrom(step.seq, &cause.CallError{Rank: 1, Text: "no"})
 		})
 		if n := ended(); n != step.want {
 			t.Errorf("%d calls have ended behind a failure in call %d, want %d", n, step.seq, step.want)
@@ -173,7 +174,7 @@ func TestAnAbortOfARankThatHasLeftIsPassedOn(t *testing.T) {
 				if _, err := progress.WaitResult(&h); err != nil {
 					return err
 				}
-				var told *CallError
+				var told *cause.CallError
 				if !errors.As(d.Broken(), &told) || told.Rank != 1 {
 					return fmt.Errorf("freed %t: %v, want what rank 1 has passed on", freed, d.Broken())
 				}

@@ -3,12 +3,12 @@ package comm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"runtime/trace"
 
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/pt2pt"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -41,29 +41,12 @@ func (m *mems) at(r coll.Ref, elem int) []byte {
 // a blocking collective call on the same communicator.
 var ErrBusy = errors.New("another goroutine is in a collective call on this communicator: all ranks make these in one order, so one goroutine makes them, or each has a duplicate")
 
-// LengthError says that a rank's message in a collective call is not as long as
-// this rank's arguments say.
-type LengthError struct {
-	Call      coll.Call
-	Rank      int    // in the communicator
-	Remote    bool   // Rank is one of the remote group of an intercommunicator
-	Got, Want uint64 // bytes
-}
-
-func (e *LengthError) Error() string {
-	of := ""
-	if e.Remote {
-		of = " of the remote group"
-	}
-	return fmt.Sprintf("rank %d%s sends %d bytes where this rank expects %d: the counts of %v differ", e.Rank, of, e.Got, e.Want, e.Call)
-}
-
 // lengthError is the error for a message of a Step's Peer.
 func lengthError(m medium, call coll.Call, peer int, got, want uint64) error {
 	if c, ok := m.(*Comm); ok && peer >= c.Size {
-		return &LengthError{call, peer - c.Size, true, got, want}
+		return &cause.LengthError{Call: call.String(), Rank: peer - c.Size, Remote: true, Got: got, Want: want}
 	}
-	return &LengthError{call, peer, false, got, want}
+	return &cause.LengthError{Call: call.String(), Rank: peer, Got: got, Want: want}
 }
 
 // Collective carries out the rank's plan of a collective call and returns when the
@@ -96,7 +79,7 @@ func (c *Comm) walkUser(ctx context.Context, call coll.Call, p *coll.Plan, o *Op
 	ended := false
 	defer func() {
 		if !ended {
-			failure := &OperatorError{Value: recover(), Stack: debug.Stack()}
+			failure := &cause.OperatorError{Value: recover(), Stack: debug.Stack()}
 			if failure.Value == nil {
 				failure.Value = progress.ErrExit
 			}

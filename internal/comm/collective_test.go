@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/coll"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -271,7 +272,7 @@ func TestAFailureEndsTheCallAtAllRanks(t *testing.T) {
 					return err
 				})
 				for rank, err := range errs {
-					var told *CallError
+					var told *cause.CallError
 					switch {
 					case rank == 2 && err == nil && strings.Contains(c.name, "ends its goroutine"):
 						// nobody is left to return to
@@ -303,7 +304,7 @@ func TestCountsThatDifferFailTheCall(t *testing.T) {
 						if err == nil {
 							t.Errorf("rank %d has no error", rank)
 						}
-						if name == "chain" && n == 11 && rank == 1 && !errors.As(err, new(*LengthError)) { // it has seen it first
+						if name == "chain" && n == 11 && rank == 1 && !errors.As(err, new(*cause.LengthError)) { // it has seen it first
 							t.Errorf("rank 1: %v, want one about the length", err)
 						}
 					}
@@ -369,7 +370,7 @@ func TestASecondGoroutineInACallIsRefused(t *testing.T) {
 func TestAnAbortMayComeBeforeItsCommunicator(t *testing.T) {
 	ranks := engines(t, 2)
 	in := ranks[0]
-	news := abort{1, &CallError{Rank: 1, Code: 16, Text: "no"}}
+	news := abort{1, &cause.CallError{Rank: 1, Code: 16, Text: "no"}}
 	if c := in.concerned(40, news); c != nil {
 		t.Fatal("there is a communicator 40")
 	}
@@ -378,7 +379,7 @@ func TestAnAbortMayComeBeforeItsCommunicator(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel() // so that nothing hangs if it is not known
 	err := c.Collective(ended, coll.Allgather, all(0, 2, 1), &o)
-	var told *CallError
+	var told *cause.CallError
 	if !errors.As(err, &told) || told != news.err {
 		t.Errorf("the call gives %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -22,18 +23,6 @@ import (
 //
 // A call that does not wait costs its note in the history. Calls that differ and end
 // all the same, as those of two roots of a Bcast may, are not found.
-
-// MismatchError is the error of a collective call that does not match that of another
-// rank: another call, another root, another length or another operator.
-type MismatchError struct {
-	Rank, Here   int    // in the communicator: the other rank, and the one that has found out
-	Theirs, Mine string // their calls, "Bcast of 8 bytes from root 0"
-}
-
-func (e *MismatchError) Error() string {
-	return fmt.Sprintf("rank %d is in %s where rank %d is in %s: all ranks of a communicator make its collective calls in the same order, with the same root, length and operator",
-		e.Rank, e.Theirs, e.Here, e.Mine)
-}
 
 // comparisons compares a rank's collective calls with those of others. It is the sink
 // of the packets for that. Its fields belong to the owner of the loop.
@@ -206,5 +195,5 @@ func (c *Comm) mismatch(rank int, theirs, mine signature) error {
 		theirs.what, mine.what = theirs.what&^checked, mine.what&^checked
 	}
 	name := c.in.comparisons.operator
-	return &MismatchError{Rank: rank, Here: c.Rank, Theirs: theirs.text(name), Mine: mine.text(name)}
+	return &cause.MismatchError{Rank: rank, Here: c.Rank, Theirs: theirs.text(name), Mine: mine.text(name)}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -160,13 +161,13 @@ func TestCallsThatDifferFailAtAllRanks(t *testing.T) {
 						if err == nil { // it has left early: the next call fails
 							err = deeds["Allgather"](ctx, w)
 						}
-						var later *BrokenError
+						var later *cause.BrokenError
 						if again := deeds["Barrier"](ctx, w); !errors.As(again, &later) {
 							return fmt.Errorf("a later call gives %w", again)
 						}
 						mu.Lock()
 						defer mu.Unlock()
-						if text += fmt.Sprintln(err); errors.As(err, new(*MismatchError)) {
+						if text += fmt.Sprintln(err); errors.As(err, new(*cause.MismatchError)) {
 							found = true
 						}
 						return err
@@ -207,7 +208,7 @@ func TestACallBehindTheEndOfAnotherRankFails(t *testing.T) {
 		switch {
 		case rank == 1 && err != nil:
 			t.Errorf("the last barrier: %v", err)
-		case rank == 0 && (!errors.As(err, new(*MismatchError)) || !strings.Contains(err.Error(), "rank 1 is in Finalize")):
+		case rank == 0 && (!errors.As(err, new(*cause.MismatchError)) || !strings.Contains(err.Error(), "rank 1 is in Finalize")):
 			t.Errorf("%v", err)
 		}
 	}
@@ -323,15 +324,15 @@ func TestChecksFindCallsThatWouldEnd(t *testing.T) {
 					deed = deeds[c[1]]
 				}
 				err := deed(ctx, in.World)
-				if later := (*BrokenError)(nil); !errors.As(deeds["Barrier"](ctx, in.World), &later) {
+				if later := (*cause.BrokenError)(nil); !errors.As(deeds["Barrier"](ctx, in.World), &later) {
 					t.Errorf("rank %d can go on", in.World.Rank)
 				}
 				return err
 			}) {
-				var told *CallError
+				var told *cause.CallError
 				switch {
 				case errors.As(err, &told) && strings.Contains(err.Error(), " where rank "):
-				case !errors.As(err, new(*MismatchError)) || strings.Contains(err.Error(), "checks"):
+				case !errors.As(err, new(*cause.MismatchError)) || strings.Contains(err.Error(), "checks"):
 					t.Errorf("rank %d: %v", rank, err)
 				}
 			}

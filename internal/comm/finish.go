@@ -1,5 +1,7 @@
 package comm
 
+import "github.com/weft-mpi/weft/mpi/cause"
+
 // Finish ends the communicator as the end of its engine does, which goes on: no
 // call begins on it any more, and what is under way in it at this rank fails with
 // err. What a peer is in the middle of is completed. Messages that nothing has
@@ -11,7 +13,7 @@ func (c *Comm) Finish(err error) (first bool) {
 	}
 	// A blocking call says that it is under way and then loads broken: so it finds this,
 	// or is found here, and the ban stays for what it begins.
-	whole := c.broken.CompareAndSwap(nil, &BrokenError{err}) // pairs with the load in Broken
+	whole := c.broken.CompareAndSwap(nil, &cause.BrokenError{Err: err}) // pairs with the load in Broken
 	c.giveFlags(whole)
 	idle := !c.busy.Load() && c.barrier.mu.TryLock()
 	if idle {

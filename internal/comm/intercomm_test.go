@@ -15,6 +15,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/group"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // twoGroups are the groups of the intercommunicators of these tests, which are all ranks
@@ -354,7 +355,7 @@ func TestAFailureEndsACallOfBothGroups(t *testing.T) {
 					}
 					return err
 				}) {
-					var told *CallError
+					var told *cause.CallError
 					switch {
 					case dies && rank != bad && !errors.Is(err, fabric.ErrPeerDown),
 						!dies && rank == bad && !errors.Is(err, failure),

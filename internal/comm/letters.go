@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -125,7 +126,7 @@ func (l *letters) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []
 	case over:
 	case imm == wire.LetterOff:
 		r := wire.LetterReason(body)
-		err := &CallError{Rank: int(from), Code: r.Code(), Text: r.Text()}
+		err := &cause.CallError{Rank: int(from), Code: r.Code(), Text: r.Text()}
 		l.breakOff(key, int(from), err)
 		l.spent.why[key].made = r.Context()
 		l.in.breakMade(r.Context(), int(from), err)

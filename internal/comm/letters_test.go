@@ -11,6 +11,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -274,7 +275,7 @@ func TestAMeetingThatIsBrokenOffLateEndsCalls(t *testing.T) {
 		if err := in.Loop.WaitFor(progress.Expires(ctx), heardOf{in, "x"}); err != nil {
 			return err
 		}
-		var told *CallError
+		var told *cause.CallError
 		o := Operands{In: words(1, 1), Out: make([]byte, 16), Elem: 8}
 		ended, cancel := context.WithCancel(ctx)
 		cancel() // so that nothing hangs if it is not known

@@ -12,6 +12,7 @@ import (
 	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -327,7 +328,7 @@ func (l *letters) breakOff(key letterKey, by int, err error) (news bool) {
 // passOn tells the other ranks of a meeting what one has told that has left: not all of it
 // may have left with it.
 func (l *letters) passOn(key letterKey, why *spentKey) {
-	var told *CallError
+	var told *cause.CallError
 	if why.passed || why.all == nil || !errors.As(why.err, &told) {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -331,7 +332,7 @@ func TestAContextThatEndsBreaksAMeetingOff(t *testing.T) {
 			}))
 			nothingLeft(t, ranks)
 			for rank, err := range errs {
-				var told *CallError
+				var told *cause.CallError
 				if rank == 3 && !errors.Is(err, context.Canceled) || rank != 3 && (!errors.As(err, &told) || told.Rank != 3) {
 					t.Errorf("rank %d: %v", rank, err)
 				}

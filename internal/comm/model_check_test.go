@@ -11,6 +11,7 @@ import (
 	"github.com/weft-mpi/weft/fabric/mem"
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/pt2pt"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -119,7 +120,7 @@ func (op *modelOp) expected() bool {
 func (op *modelOp) allowed() {
 	w, err := op.r.w, op.err
 	switch {
-	case errors.As(err, new(*CallError)), errors.As(err, new(*BrokenError)), errors.As(err, new(*SpentError)):
+	case errors.As(err, new(*cause.CallError)), errors.As(err, new(*cause.BrokenError)), errors.As(err, new(*SpentError)):
 	case errors.Is(err, pt2pt.ErrFreed): // the receiver's call has failed, and it has freed the communicator
 	case errors.Is(err, context.Canceled) && op.cancelled:
 		w.cancelled++
@@ -147,7 +148,7 @@ func (w *modelWorld) without(c *modelComm) bool {
 
 // own reports whether the failure began here.
 func (op *modelOp) own() bool {
-	return op.err != nil && !op.expected() && !errors.As(op.err, new(*CallError)) && !errors.As(op.err, new(*SpentError)) && !errors.As(op.err, new(*BrokenError)) &&
+	return op.err != nil && !op.expected() && !errors.As(op.err, new(*cause.CallError)) && !errors.As(op.err, new(*SpentError)) && !errors.As(op.err, new(*cause.BrokenError)) &&
 		!errors.Is(op.err, fabric.ErrPeerDown) && !errors.Is(op.err, pt2pt.ErrFreed)
 }
 

@@ -117,9 +117,9 @@ func (t *Type) within(c call, pos, count int, mem []byte, origin int) error {
 	case !ok:
 		return c.badValue(pos, "count", count, ErrTooLarge)
 	case origin < 0 || origin > len(mem):
-		return c.badValue(pos+2, "origin", origin, ErrMemory).hint("the memory has %d bytes", len(mem))
+		return hint(c.badValue(pos+2, "origin", origin, ErrMemory), "the memory has %d bytes", len(mem))
 	case lo < -origin || hi > len(mem)-origin:
-		return c.bad(pos+1, "mem", ErrMemory).hint("%d elements touch the bytes from %d to %d from the origin, the memory has those from %d to %d",
+		return hint(c.bad(pos+1, "mem", ErrMemory), "%d elements touch the bytes from %d to %d from the origin, the memory has those from %d to %d",
 			count, lo, hi, -origin, len(mem)-origin)
 	}
 	return nil

@@ -78,15 +78,15 @@ func Darray(size, rank int, gsizes []int, distribs []Dist, dargs, psizes []int, 
 func (c call) grid(size, rank int, gsizes, psizes []int) error {
 	switch {
 	case size < 1:
-		return c.badValue(1, "size", size, ErrValue).hint("give the number of processes in the grid")
+		return hint(c.badValue(1, "size", size, ErrValue), "give the number of processes in the grid")
 	case rank < 0 || rank >= size:
-		return c.badValue(2, "rank", rank, ErrOutside).hint("give 0 to %d", size-1)
+		return hint(c.badValue(2, "rank", rank, ErrOutside), "give 0 to %d", size-1)
 	case len(gsizes) == 0:
-		return c.bad(3, "gsizes", ErrValue).hint("an array has at least one dimension")
+		return hint(c.bad(3, "gsizes", ErrValue), "an array has at least one dimension")
 	}
 	for i, g := range gsizes {
 		if g < 1 {
-			return c.badItemValue(3, "gsizes", i, g, ErrValue).hint("a dimension has at least one element")
+			return hint(c.badItemValue(3, "gsizes", i, g, ErrValue), "a dimension has at least one element")
 		}
 	}
 	if err := c.equallyLong(6, "psizes", len(psizes), "gsizes", len(gsizes)); err != nil {
@@ -96,12 +96,12 @@ func (c call) grid(size, rank int, gsizes, psizes []int) error {
 	processes := 1
 	for i, n := range psizes {
 		if n < 1 {
-			return c.badItemValue(6, "psizes", i, n, ErrValue).hint("a dimension has at least one process")
+			return hint(c.badItemValue(6, "psizes", i, n, ErrValue), "a dimension has at least one process")
 		}
 		processes = k.mul(processes, n)
 	}
 	if k.over || processes != size {
-		return c.bad(6, "psizes", ErrValue).hint("their product is the number of processes, %d", size)
+		return hint(c.bad(6, "psizes", ErrValue), "their product is the number of processes, %d", size)
 	}
 	return nil
 }
@@ -116,15 +116,15 @@ type dealt struct {
 func (d *dealt) check(c call, dim int) error {
 	switch {
 	case d.dist != DistributeBlock && d.dist != DistributeCyclic && d.dist != DistributeNone:
-		return c.badItemValue(4, "distribs", dim, int(d.dist), ErrValue).hint("give DistributeBlock, DistributeCyclic or DistributeNone")
+		return hint(c.badItemValue(4, "distribs", dim, int(d.dist), ErrValue), "give DistributeBlock, DistributeCyclic or DistributeNone")
 	case d.dist == DistributeNone && d.processes != 1:
-		return c.badItemValue(6, "psizes", dim, d.processes, ErrValue).hint("a dimension that is not distributed has one process")
+		return hint(c.badItemValue(6, "psizes", dim, d.processes, ErrValue), "a dimension that is not distributed has one process")
 	case d.darg == DistributeDfltDarg || d.dist == DistributeNone:
 		return nil
 	case d.darg < 1:
-		return c.badItemValue(5, "dargs", dim, d.darg, ErrValue).hint("give 1 or more, or DistributeDfltDarg")
+		return hint(c.badItemValue(5, "dargs", dim, d.darg, ErrValue), "give 1 or more, or DistributeDfltDarg")
 	case d.dist == DistributeBlock && d.darg < ceil(d.elements, d.processes):
-		return c.badItemValue(5, "dargs", dim, d.darg, ErrOutside).hint("blocks that hold %d elements on %d processes have %d or more",
+		return hint(c.badItemValue(5, "dargs", dim, d.darg, ErrOutside), "blocks that hold %d elements on %d processes have %d or more",
 			d.elements, d.processes, ceil(d.elements, d.processes))
 	}
 	return nil

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // What can be wrong with an argument. An *ArgError wraps one of them.
@@ -23,73 +24,28 @@ var (
 	ErrMissing      = errors.New("the packed bytes end before the last element")
 )
 
-// ArgError is the error of a call with a bad argument. Nothing has been made,
-// written or read then.
-type ArgError struct {
-	Call  string // the function: "Vector"
-	Arg   string // the argument's name, as the function's documentation has it
-	Pos   int    // its position among the arguments, from 1 on; 0 is the receiver
-	Item  int    // the place in the list that the argument is, from 0 on, or -1
-	Value int    // the offending number, if HasValue
-	Err   error  // one of the errors above
-	Hint  string // what would be right, or ""
-
-	HasValue bool
-}
-
-func (e *ArgError) Error() string { return e.Call + ": " + e.Words() }
-
-// Words is the error without the call: "argument 2, blocklen = -1: it is negative".
-func (e *ArgError) Words() string {
-	var b strings.Builder
-	switch {
-	case e.Pos == 0:
-		b.WriteString(e.Arg)
-	default:
-		fmt.Fprintf(&b, "argument %d, %s", e.Pos, e.Arg)
-	}
-	if e.Item >= 0 {
-		fmt.Fprintf(&b, "[%d]", e.Item)
-	}
-	if e.HasValue {
-		fmt.Fprintf(&b, " = %d", e.Value)
-	}
-	fmt.Fprintf(&b, ": %v", e.Err)
-	if e.Hint != "" {
-		fmt.Fprintf(&b, ": %s", e.Hint)
-	}
-	return b.String()
-}
-
-func (e *ArgError) Unwrap() error { return e.Err }
-
 // call names a function for its errors.
 type call string
 
-func (c call) bad(pos int, arg string, err error) *ArgError {
-	return &ArgError{Call: string(c), Arg: arg, Pos: pos, Item: -1, Err: err}
+func (c call) bad(pos int, arg string, err error) *cause.ArgError {
+	return &cause.ArgError{Call: string(c), Arg: arg, Pos: pos, Item: -1, Err: err}
 }
 
-func (c call) badValue(pos int, arg string, value int, err error) *ArgError {
+func (c call) badValue(pos int, arg string, value int, err error) *cause.ArgError {
 	e := c.bad(pos, arg, err)
 	e.Value, e.HasValue = value, true
 	return e
 }
 
-func (c call) badItem(pos int, arg string, item int, err error) *ArgError {
+func (c call) badItem(pos int, arg string, item int, err error) *cause.ArgError {
 	e := c.bad(pos, arg, err)
 	e.Item = item
 	return e
 }
 
-func (c call) badItemValue(pos int, arg string, item, value int, err error) *ArgError {
+func (c call) badItemValue(pos int, arg string, item, value int, err error) *cause.ArgError {
 	e := c.badValue(pos, arg, value, err)
 	e.Item = item
-	return e
-}
-
-func (e *ArgError) hint(format string, args ...any) *ArgError {
-	e.Hint = fmt.Sprintf(format, args...)
 	return e
 }
 
@@ -114,7 +70,7 @@ func (c call) counts(pos int, arg string, list []int) error {
 // equallyLong checks that the argument at pos is as long as the first list.
 func (c call) equallyLong(pos int, arg string, n int, first string, want int) error {
 	if n != want {
-		return c.bad(pos, arg, ErrLengths).hint("it has %d items, %s has %d", n, first, want)
+		return hint(c.bad(pos, arg, ErrLengths), "it has %d items, %s has %d", n, first, want)
 	}
 	return nil
 }
@@ -124,4 +80,10 @@ func (c call) oldType(pos int, t *Type) error {
 		return c.bad(pos, "t", ErrNilType)
 	}
 	return nil
+}
+
+// hint adds to an error what would be right.
+func hint(e *cause.ArgError, format string, args ...any) *cause.ArgError {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 func TestABadArgumentIsNamed(t *testing.T) {
@@ -95,7 +97,7 @@ func TestABadArgumentIsNamed(t *testing.T) {
 		{ErrTooLarge, "PackSize: argument 1, count =", failed(sizeErr)},
 		{ErrNegative, "Span: argument 1, count = -1:", failed(spanErr)},
 	} {
-		var arg *ArgError
+		var arg *cause.ArgError
 		switch {
 		case v.t != nil:
 			t.Errorf("%s: got a type", v.words)

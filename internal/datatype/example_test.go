@@ -77,7 +77,7 @@ func ExampleTypeOf() {
 	// struct of 25 bytes, lb 0, extent 32 <nil>
 }
 
-func ExampleArgError() {
+func Example_badArgument() {
 	_, err := datatype.Subarray([]int{4, 5}, []int{2, 6}, []int{0, 0}, datatype.OrderC, datatype.Of(datatype.Int32))
 	fmt.Println(err)
 	// Output: Subarray: argument 2, subsizes[1] = 6: it does not fit into the array: give 1 to 5

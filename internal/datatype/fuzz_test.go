@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/weft-mpi/weft/mpi/cause"
 	"pgregory.net/rapid"
 )
 
@@ -23,7 +24,7 @@ func FuzzConstructors(f *testing.F) {
 		for len(d.b) > 0 && len(known) < 12 {
 			old := known[d.below(len(known))]
 			made, err := d.construct(old, known)
-			var arg *ArgError
+			var arg *cause.ArgError
 			switch {
 			case err == nil:
 				if err := made.Commit(); err != nil {

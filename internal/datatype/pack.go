@@ -1,5 +1,7 @@
 package datatype
 
+import "github.com/weft-mpi/weft/mpi/cause"
+
 // Pack packs count elements of a committed type to dst from pos on, and returns the
 // position behind them (MPI_Pack, MPI-4.0 §5.2). Displacement 0 is at mem[origin].
 // dst must not overlap the elements. An error is an *ArgError; dst is unchanged
@@ -36,15 +38,15 @@ func Unpack(t *Type, count int, mem []byte, origin int, src []byte, pos int) (in
 // the packed bytes in buf.
 func (c call) ready(cur *Cursor, t *Type, count int, mem []byte, origin int, buf []byte, arg string, pos int, short error) (int, error) {
 	if err := cur.Reset(t, count, mem, origin); err != nil {
-		e := err.(*ArgError)
+		e := err.(*cause.ArgError)
 		e.Call = string(c)
 		return pos, e
 	}
 	switch n := cur.Size(); {
 	case pos < 0 || pos > len(buf):
-		return pos, c.badValue(6, "pos", pos, ErrOutside).hint("%s has %d bytes", arg, len(buf))
+		return pos, hint(c.badValue(6, "pos", pos, ErrOutside), "%s has %d bytes", arg, len(buf))
 	case n > len(buf)-pos:
-		return pos, c.bad(5, arg, short).hint("%d are packed, it has %d from position %d on", n, len(buf)-pos, pos)
+		return pos, hint(c.bad(5, arg, short), "%d are packed, it has %d from position %d on", n, len(buf)-pos, pos)
 	default:
 		return pos + n, nil
 	}

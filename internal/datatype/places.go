@@ -10,7 +10,7 @@ func (c *Cursor) ResetSpan(t *Type, count int, mem []byte) error {
 		return err
 	case n != len(mem):
 		c.pos, c.size = 0, 0
-		return who.bad(3, "mem", ErrMemory).hint("%d elements touch %d bytes, the memory has %d", count, n, len(mem))
+		return hint(who.bad(3, "mem", ErrMemory), "%d elements touch %d bytes, the memory has %d", count, n, len(mem))
 	}
 	c.mem = mem
 	return nil

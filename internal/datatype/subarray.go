@@ -42,7 +42,7 @@ func (o Order) dims(n int, visit func(dim int) error) error {
 
 func (c call) order(pos int, o Order) error {
 	if o != OrderC && o != OrderFortran {
-		return c.badValue(pos, "order", int(o), ErrValue).hint("give OrderC or OrderFortran")
+		return hint(c.badValue(pos, "order", int(o), ErrValue), "give OrderC or OrderFortran")
 	}
 	return nil
 }
@@ -59,16 +59,16 @@ func Subarray(sizes, subsizes, starts []int, order Order, t *Type) (*Type, error
 	case err != nil:
 		return nil, err
 	case len(sizes) == 0:
-		return nil, c.bad(1, "sizes", ErrValue).hint("an array has at least one dimension")
+		return nil, hint(c.bad(1, "sizes", ErrValue), "an array has at least one dimension")
 	}
 	for i, size := range sizes {
 		switch {
 		case size < 1:
-			return nil, c.badItemValue(1, "sizes", i, size, ErrValue).hint("a dimension has at least one element")
+			return nil, hint(c.badItemValue(1, "sizes", i, size, ErrValue), "a dimension has at least one element")
 		case subsizes[i] < 1 || subsizes[i] > size:
-			return nil, c.badItemValue(2, "subsizes", i, subsizes[i], ErrOutside).hint("give 1 to %d", size)
+			return nil, hint(c.badItemValue(2, "subsizes", i, subsizes[i], ErrOutside), "give 1 to %d", size)
 		case starts[i] < 0 || starts[i] > size-subsizes[i]:
-			return nil, c.badItemValue(3, "starts", i, starts[i], ErrOutside).hint("give 0 to %d", size-subsizes[i])
+			return nil, hint(c.badItemValue(3, "starts", i, starts[i], ErrOutside), "give 0 to %d", size-subsizes[i])
 		}
 	}
 	var k checked

@@ -15,18 +15,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-mpi/weft/mpi/cause"
 	"golang.org/x/sys/unix"
 )
 
 func TestAbortEndsEveryRankAndGivesItsCode(t *testing.T) {
 	for _, c := range []struct {
 		role string
-		want AbortError
+		want cause.AbortError
 		set  func(*Launch)
 	}{
-		{role: "abort", want: AbortError{1, 7, "no \"input\""}},
-		{role: "abort inside", want: AbortError{1, 0, ""}},
-		{role: "abort ignored", want: AbortError{1, 255, "code 1000"}, set: quick},
+		{role: "abort", want: cause.AbortError{Rank: 1, Code: 7, Why: "no \"input\""}},
+		{role: "abort inside", want: cause.AbortError{Rank: 1, Code: 0, Why: ""}},
+		{role: "abort ignored", want: cause.AbortError{Rank: 1, Code: 255, Why: "code 1000"}, set: quick},
 	} {
 		t.Run(c.role, func(t *testing.T) {
 			out, err := launch(t, 4, c.role, func(l *Launch) {
@@ -35,7 +36,7 @@ func TestAbortEndsEveryRankAndGivesItsCode(t *testing.T) {
 					c.set(l)
 				}
 			})
-			got, ok := errors.AsType[*AbortError](err)
+			got, ok := errors.AsType[*cause.AbortError](err)
 			if !ok || *got != c.want || len(exits(err)) != 0 || errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("Run: %v, want %v\n%s", err, &c.want, out)
 			}

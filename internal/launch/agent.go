@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/weft-mpi/weft/mpi/cause"
 	"golang.org/x/sys/unix"
 )
 
@@ -125,7 +126,7 @@ func (a *agent) prepare() error {
 	c.left = func(rank int, from uint64, reason string) {
 		a.link.send(kindGone, gone{rank, from, reason}.append(nil))
 	}
-	c.news.also = func(e *LostError) { a.link.send(kindLost, appendLost(nil, e)) }
+	c.news.also = func(e *cause.LostError) { a.link.send(kindLost, appendLost(nil, e)) }
 	if c.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
 		return err
 	}

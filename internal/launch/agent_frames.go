@@ -5,6 +5,8 @@ import (
 	"errors"
 	"syscall"
 	"time"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // setup is the first frame to an agent: the job, and its part in it. The job's key goes
@@ -143,7 +145,7 @@ func appendReport(b []byte, r report) []byte {
 	if r.err == nil {
 		return append(b, reportsNothing)
 	}
-	if a, ok := errors.AsType[*AbortError](r.err); ok {
+	if a, ok := errors.AsType[*cause.AbortError](r.err); ok {
 		return append(append(b, reportsAbort, byte(a.Code)), a.Why...)
 	}
 	e, ok := errors.AsType[*ExitError](r.err)
@@ -173,7 +175,7 @@ func parseReport(p []byte) (r report, err error) {
 	switch class := c.byte(); class {
 	case reportsNothing:
 	case reportsAbort:
-		r.err = &AbortError{Rank: r.rank, Code: int(c.byte()), Why: c.rest()}
+		r.err = &cause.AbortError{Rank: r.rank, Code: int(c.byte()), Why: c.rest()}
 	case reportsText:
 		r.err = &told{text: c.rest()}
 	case reportsExit:

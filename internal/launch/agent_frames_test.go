@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 func aSetup() *setup {
@@ -25,7 +27,7 @@ func TestAnAgentReadsWhatTheLauncherWrites(t *testing.T) {
 	for _, r := range []report{
 		{rank: 3, order: 7, ended: true},
 		{rank: theJob, order: 1, err: &told{text: "words"}},
-		{rank: 1, order: 2, err: &AbortError{Rank: 1, Code: 255, Why: "why"}},
+		{rank: 1, order: 2, err: &cause.AbortError{Rank: 1, Code: 255, Why: "why"}},
 		{rank: 1, order: 2, err: &ExitError{Rank: 1, Code: 3}, ended: true},
 		{rank: 1, order: 2, err: &ExitError{Rank: 1, Code: -1, Signal: syscall.SIGKILL}, ended: true},
 		{rank: 1, order: 2, err: &ExitError{Rank: 1, Err: ErrNotFinalized}, ended: true},

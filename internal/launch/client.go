@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // client is a rank's side of the local launcher's protocol. One goroutine reads:
@@ -160,7 +162,7 @@ func (c *client) read() {
 		}
 		if err != nil {
 			if c.broken = err; c.end != nil && !c.left && !lost[0] && !c.leaving.Load() {
-				e := &LostError{0, "its connection has ended"}
+				e := &cause.LostError{Rank: 0, Reason: "its connection has ended"}
 				c.events <- Event{0, e}
 			}
 			return
@@ -225,7 +227,7 @@ func (c *client) ask(ctx context.Context, kind frameKind, payload []byte, answer
 		return f.payload, nil
 	case kindFail:
 		err := parseFail(f.payload, c.size)
-		if lost, ok := errors.AsType[*LostError](err); ok {
+		if lost, ok := errors.AsType[*cause.LostError](err); ok {
 			c.blame(lost.Rank)
 		}
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-mpi/weft/mpi/cause"
 	"golang.org/x/sys/unix"
 )
 
@@ -44,7 +45,7 @@ func Discover(ctx context.Context) (*Job, error) {
 	consumed.Lock()
 	defer consumed.Unlock()
 	if consumed.yes.Load() {
-		return nil, ErrDiscovered
+		return nil, cause.ErrDiscovered
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("launch: discover: %w", ended(ctx))
@@ -111,7 +112,7 @@ func wantsNone(get lookup) (bool, error) {
 	case "none":
 		return true, nil
 	default:
-		return false, &EnvError{Var: envBoot, Value: v, Err: errors.New("unknown value"), Remedy: `the only one is "none"`}
+		return false, &cause.EnvError{Var: envBoot, Value: v, Err: errors.New("unknown value"), Remedy: `the only one is "none"`}
 	}
 }
 
@@ -130,7 +131,7 @@ func discoverWeft(ctx context.Context, get lookup) (*Job, error) {
 	}
 	size, err := number(get, envSize, 1)
 	if err == nil && size > MaxRanks {
-		err = &EnvError{Var: envSize, Value: strconv.Itoa(size), Err: fmt.Errorf("more than %d ranks", MaxRanks), Remedy: anyRemedy}
+		err = &cause.EnvError{Var: envSize, Value: strconv.Itoa(size), Err: fmt.Errorf("more than %d ranks", MaxRanks), Remedy: anyRemedy}
 	}
 	if err != nil {
 		return nil, err
@@ -141,7 +142,7 @@ func discoverWeft(ctx context.Context, get lookup) (*Job, error) {
 	}
 	consume(envFD, envRank, envSize)
 	j, err := joinLauncher(ctx, conn, rank, size)
-	if lost, ok := errors.AsType[*LostError](err); ok {
+	if lost, ok := errors.AsType[*cause.LostError](err); ok {
 		return nil, lost
 	}
 	if err != nil {
@@ -175,7 +176,7 @@ func discoverPMIPort(ctx context.Context, get lookup, addr string) (*Job, error)
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", addr)
 	if err != nil {
-		return nil, &EnvError{Var: "PMI_PORT", Value: addr, Err: err, Remedy: anyRemedy}
+		return nil, &cause.EnvError{Var: "PMI_PORT", Value: addr, Err: err, Remedy: anyRemedy}
 	}
 	consume(pmiVars...)
 	c := newPMIClient(conn)
@@ -193,7 +194,7 @@ func discoverPMIPort(ctx context.Context, get lookup, addr string) (*Job, error)
 func inheritedConn(get lookup, name string) (net.Conn, error) {
 	v, _ := get(name)
 	bad := func(err error) error {
-		return &EnvError{Var: name, Value: v, Err: err,
+		return &cause.EnvError{Var: name, Value: v, Err: err,
 			Remedy: "a wrapper between launcher and rank may have closed the socket; " + anyRemedy}
 	}
 	fd, err := strconv.Atoi(v)

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 func fakeEnv(env string) lookup {
@@ -49,7 +51,7 @@ func TestEnvironmentsThatSpeakOfSeveralRanksAreFound(t *testing.T) {
 			}
 			continue
 		}
-		e, ok := errors.AsType[*EnvError](err)
+		e, ok := errors.AsType[*cause.EnvError](err)
 		if !ok || e.Var != c.culprit || !errors.Is(err, ErrNoBootstrap) || !strings.Contains(err.Error(), c.fix) || !strings.Contains(err.Error(), c.culprit) {
 			t.Errorf("%q: %v, want %s and %q", c.env, err, c.culprit, c.fix)
 		}
@@ -188,8 +190,8 @@ func TestAnswersThatDoNotFitAreErrors(t *testing.T) {
 		"wrong round":      {appendFrame(nil, kindTable, appendTable(nil, 4, [][]byte{nil, nil})), ErrProtocol},
 		"wrong kind":       {appendFrame(nil, kindBye, nil), ErrProtocol},
 		"text":             {[]byte("HTTP/1.1 200 OK"), ErrProtocol},
-		"lost rank beyond": {appendFrame(nil, kindFail, appendFail(nil, &LostError{2, ""})), ErrProtocol},
-		"lost rank":        {appendFrame(nil, kindFail, appendFail(nil, &LostError{1, ""})), nil},
+		"lost rank beyond": {appendFrame(nil, kindFail, appendFail(nil, &cause.LostError{Rank: 2, Reason: ""})), ErrProtocol},
+		"lost rank":        {appendFrame(nil, kindFail, appendFail(nil, &cause.LostError{Rank: 1, Reason: ""})), nil},
 		"nothing":          {nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

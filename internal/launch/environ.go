@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // Environment variables between Launch and Discover, and for the user.
@@ -108,10 +110,10 @@ func above(get lookup, name string, limit int, remedy string) error {
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil {
-		return &EnvError{Var: name, Value: v, Err: fmt.Errorf("not a number: %w", ErrNoBootstrap), Remedy: remedy}
+		return &cause.EnvError{Var: name, Value: v, Err: fmt.Errorf("not a number: %w", ErrNoBootstrap), Remedy: remedy}
 	}
 	if n > limit {
-		return &EnvError{Var: name, Value: v, Err: ErrNoBootstrap, Remedy: remedy}
+		return &cause.EnvError{Var: name, Value: v, Err: ErrNoBootstrap, Remedy: remedy}
 	}
 	return nil
 }
@@ -142,11 +144,11 @@ func slurmStep(get lookup) error {
 func number(get lookup, name string, least int) (int, error) {
 	v, ok := get(name)
 	if !ok {
-		return 0, &EnvError{Var: name, Err: fmt.Errorf("not set"), Remedy: anyRemedy}
+		return 0, &cause.EnvError{Var: name, Err: fmt.Errorf("not set"), Remedy: anyRemedy}
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < least {
-		return 0, &EnvError{Var: name, Value: v, Err: fmt.Errorf("not a number of at least %d", least), Remedy: anyRemedy}
+		return 0, &cause.EnvError{Var: name, Value: v, Err: fmt.Errorf("not a number of at least %d", least), Remedy: anyRemedy}
 	}
 	return n, nil
 }

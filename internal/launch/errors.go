@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // Sentinel errors; compare with errors.Is.
@@ -12,9 +14,6 @@ var (
 	// ErrNoBootstrap is in the EnvError about an environment that describes
 	// several ranks but no way for them to find each other.
 	ErrNoBootstrap = errors.New("the environment speaks of several ranks but offers no bootstrap that works")
-	// ErrDiscovered is returned by a second Discover in a process that has
-	// already taken, or failed to take, its place in a launched job.
-	ErrDiscovered = errors.New("launch: this process has already used up its way into the job; call Discover once")
 	// ErrProtocol is in every error about bytes that break a bootstrap protocol.
 	ErrProtocol = errors.New("bootstrap protocol broken")
 	// ErrClosed is returned by Exchange and Abort on a closed Job.
@@ -26,34 +25,6 @@ var (
 	// MPI_Finalize before it exits).
 	ErrNotFinalized = errors.New("exited without MPI_Finalize")
 )
-
-// EnvError says which environment variable keeps this process from its job.
-type EnvError struct {
-	Var, Value string
-	Err        error  // the cause; ErrNoBootstrap when several ranks have no bootstrap
-	Remedy     string // what the user can do; may be empty
-}
-
-func (e *EnvError) Error() string {
-	s := fmt.Sprintf("launch: %s=%q: %v", e.Var, e.Value, e.Err)
-	if e.Remedy != "" {
-		s += "; " + e.Remedy
-	}
-	return s
-}
-
-func (e *EnvError) Unwrap() error { return e.Err }
-
-// LostError says that a rank is gone. Discover and Exchange return it if they
-// can't complete without that rank, even if the rank has left in order.
-type LostError struct {
-	Rank   int
-	Reason string // "exited with code 3"
-}
-
-func (e *LostError) Error() string {
-	return fmt.Sprintf("launch: rank %d is gone: %s", e.Rank, e.Reason)
-}
 
 // LimitError says that the requested number of ranks can't be started.
 type LimitError struct {
@@ -95,21 +66,6 @@ func (e *ExitError) how() string {
 
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// AbortError says that a rank has called Job.Abort.
-type AbortError struct {
-	Rank int
-	Code int    // 0 to 255: the exit code of the job
-	Why  string // in the rank's words; may be empty
-}
-
-func (e *AbortError) Error() string {
-	s := fmt.Sprintf("launch: rank %d has aborted the job with code %d", e.Rank, e.Code)
-	if e.Why != "" {
-		s += fmt.Sprintf(": %q", e.Why)
-	}
-	return s
-}
-
 // ExitCode returns the exit code of a launcher's program after an error of Run,
 // by the rules of shells. The first of these that err contains decides:
 //   - *Interrupted by signal n: 128+n, so 130 for Ctrl-C;
@@ -126,7 +82,7 @@ func ExitCode(err error) int {
 	if by, ok := errors.AsType[*Interrupted](err); ok {
 		return 128 + int(by.Signal)
 	}
-	if abort, ok := errors.AsType[*AbortError](err); ok {
+	if abort, ok := errors.AsType[*cause.AbortError](err); ok {
 		return abort.Code
 	}
 	if exit, ok := errors.AsType[*ExitError](err); ok {

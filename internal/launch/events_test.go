@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // dieVar says how rank 1 of "survive" and "survive late" dies.
@@ -68,7 +70,7 @@ func playSurvive() error {
 		die(j)
 	}
 	e := <-j.Events()
-	if _, ok := errors.AsType[*LostError](e.Err); !ok {
+	if _, ok := errors.AsType[*cause.LostError](e.Err); !ok {
 		return fmt.Errorf("the event's error is %#v", e.Err)
 	}
 	fmt.Printf("lost %d: %v\n", e.Rank, e.Err)
@@ -238,7 +240,7 @@ func TestNewsThatIsRepeatedComesOnce(t *testing.T) {
 	c, server := pipeToRank(t)
 	j := &Job{Size: 2, boot: c, events: c.events}
 	go func() {
-		lost := appendFrame(nil, kindLost, appendLost(nil, &LostError{1, "gone"}))
+		lost := appendFrame(nil, kindLost, appendLost(nil, &cause.LostError{Rank: 1, Reason: "gone"}))
 		for range 100 {
 			server.Write(lost)
 		}
@@ -260,7 +262,7 @@ func TestNewsThatIsRepeatedComesOnce(t *testing.T) {
 
 func TestNewsThatLiesBreaksTheProtocol(t *testing.T) {
 	for name, frame := range map[string][]byte{
-		"a rank beyond the job": appendFrame(nil, kindLost, appendLost(nil, &LostError{2, ""})),
+		"a rank beyond the job": appendFrame(nil, kindLost, appendLost(nil, &cause.LostError{Rank: 2, Reason: ""})),
 		"answers to nothing":    append(appendFrame(nil, kindBye, nil), appendFrame(nil, kindBye, nil)...),
 	} {
 		t.Run(name, func(t *testing.T) {

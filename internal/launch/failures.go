@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 	"slices"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // report is the exit of a rank, or another event of the job.
@@ -36,8 +38,8 @@ func (f failures) add(r report) {
 	// The abort says more than the exit that follows it, and the launcher may
 	// read it later than it sees the exit.
 	order, after := min(r.order, old.order), cmp.Or(r.after, old.after)
-	_, aborts := errors.AsType[*AbortError](r.err)
-	_, aborted := errors.AsType[*AbortError](old.err)
+	_, aborts := errors.AsType[*cause.AbortError](r.err)
+	_, aborted := errors.AsType[*cause.AbortError](old.err)
 	if aborts && !aborted || aborts == aborted && r.order < old.order {
 		old = r
 	}

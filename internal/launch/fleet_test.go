@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/internal/testkit/tier"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // agents has a Launch start its ranks by agents, which are all on this machine.
@@ -97,7 +98,7 @@ func TestAHostThatKeepsGoingSurvivesDeathsElsewhere(t *testing.T) {
 func TestAnAbortEndsTheRanksOfAllHosts(t *testing.T) {
 	for _, role := range []string{"abort", "abort inside"} {
 		out, err := launch(t, 4, role, two(2), func(l *Launch) { l.KillGrace = time.Hour })
-		if e, ok := errors.AsType[*AbortError](err); !ok || e.Rank != 1 || len(exits(err)) != 0 {
+		if e, ok := errors.AsType[*cause.AbortError](err); !ok || e.Rank != 1 || len(exits(err)) != 0 {
 			t.Errorf("%s: %v", role, err)
 		}
 		noneLeft(t, out)
@@ -193,7 +194,7 @@ func playAgentKiller() error {
 		e := <-j.Events()
 		fmt.Printf("lost %d: %v\n", e.Rank, e.Err)
 	}
-	if _, err := j.Exchange(ctx, nil); !errors.As(err, new(*LostError)) {
+	if _, err := j.Exchange(ctx, nil); !errors.As(err, new(*cause.LostError)) {
 		return fmt.Errorf("Exchange without the dead: %v", err)
 	}
 	return leaveQuietly(j)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // The protocol between a rank and the local launcher is a stream of frames:
@@ -254,7 +256,7 @@ func parseTable(p []byte, size int) (round uint64, parts [][]byte, err error) {
 // appendFail appends why the peer's request has failed.
 func appendFail(b []byte, why error) []byte {
 	rank, text := uint32(noRank), why.Error()
-	if lost, ok := errors.AsType[*LostError](why); ok {
+	if lost, ok := errors.AsType[*cause.LostError](why); ok {
 		rank, text = uint32(lost.Rank), lost.Reason
 	}
 	b = binary.LittleEndian.AppendUint32(b, rank)
@@ -274,14 +276,14 @@ func parseFail(p []byte, size int) error {
 	case uint64(rank) >= uint64(size):
 		return protocolError("fail about rank %d in a job of %d", rank, size)
 	}
-	return &LostError{Rank: int(rank), Reason: text}
+	return &cause.LostError{Rank: int(rank), Reason: text}
 }
 
 // appendLost appends which rank is gone, and why.
-func appendLost(b []byte, lost *LostError) []byte { return appendFail(b, lost) }
+func appendLost(b []byte, lost *cause.LostError) []byte { return appendFail(b, lost) }
 
 // parseLost is the reverse of appendLost.
-func parseLost(p []byte, size int) (lost *LostError, err error) {
+func parseLost(p []byte, size int) (lost *cause.LostError, err error) {
 	if err = parseFail(p, size); errors.As(err, &lost) {
 		return lost, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 func TestFramesHaveGoldenBytes(t *testing.T) {
@@ -24,10 +26,10 @@ func TestFramesHaveGoldenBytes(t *testing.T) {
 		{"welcome", kindWelcome, w.append(nil), "b0070602 38000000 01000000 02000000 aa" + strings.Repeat("00", 15+31) + "bb"},
 		{"offer", kindOffer, appendOffer(nil, 5, []byte("ab")), "b0070603 0a000000 0500000000000000 6162"},
 		{"table", kindTable, appendTable(nil, 5, [][]byte{nil, []byte("b")}), "b0070604 15000000 0500000000000000 02000000 00000000 01000000 62"},
-		{"fail", kindFail, appendFail(nil, &LostError{1, "x"}), "b0070605 05000000 01000000 78"},
+		{"fail", kindFail, appendFail(nil, &cause.LostError{Rank: 1, Reason: "x"}), "b0070605 05000000 01000000 78"},
 		{"fail about nobody", kindFail, appendFail(nil, io.EOF), "b0070605 07000000 ffffffff 454f46"},
 		{"bye", kindBye, nil, "b0070606 00000000"},
-		{"lost", kindLost, appendLost(nil, &LostError{1, "x"}), "b0070607 05000000 01000000 78"},
+		{"lost", kindLost, appendLost(nil, &cause.LostError{Rank: 1, Reason: "x"}), "b0070607 05000000 01000000 78"},
 		{"abort", kindAbort, appendAbort(nil, 200, "xy"), "b0070608 03000000 c8 7879"},
 		{"abort without a word", kindAbort, appendAbort(nil, 0, ""), "b0070608 01000000 00"},
 		{"rest", kindRest, appendRest(nil, true), "b0070609 01000000 01"},
@@ -87,7 +89,7 @@ func TestTablesThatLieAreRefused(t *testing.T) {
 func TestNewsAndAbortsThatLieAreRefused(t *testing.T) {
 	for name, p := range map[string][]byte{
 		"lost, cut":           {1, 0, 0},
-		"lost beyond the job": appendLost(nil, &LostError{Rank: 3}),
+		"lost beyond the job": appendLost(nil, &cause.LostError{Rank: 3}),
 		"lost, about nobody":  appendFail(nil, io.EOF),
 	} {
 		if lost, err := parseLost(p, 3); lost != nil || !errors.Is(err, ErrProtocol) {
@@ -98,7 +100,7 @@ func TestNewsAndAbortsThatLieAreRefused(t *testing.T) {
 		t.Error("an abort without a code:", err)
 	}
 	long := strings.Repeat("x", 2*maxFailText)
-	if lost, err := parseLost(appendLost(nil, &LostError{1, long}), 3); err != nil || lost.Rank != 1 || lost.Reason != long[:maxFailText] {
+	if lost, err := parseLost(appendLost(nil, &cause.LostError{Rank: 1, Reason: long}), 3); err != nil || lost.Rank != 1 || lost.Reason != long[:maxFailText] {
 		t.Errorf("a long reason: %v, %v", lost, err)
 	}
 	if code, why, err := parseAbort(appendAbort(nil, 3, long)); code != 3 || why != long[:maxFailText] || err != nil {
@@ -113,9 +115,9 @@ func FuzzFrame(f *testing.F) {
 		appendFrame(nil, kindWelcome, welcome{rank: 1}.append(nil)),
 		appendFrame(nil, kindOffer, appendOffer(nil, 5, []byte("ab"))),
 		appendFrame(nil, kindTable, appendTable(nil, 5, [][]byte{nil, []byte("b"), nil})),
-		appendFrame(nil, kindFail, appendFail(nil, &LostError{1, "x"})),
+		appendFrame(nil, kindFail, appendFail(nil, &cause.LostError{Rank: 1, Reason: "x"})),
 		appendFrame(nil, kindBye, nil),
-		appendFrame(nil, kindLost, appendLost(nil, &LostError{1, "x"})),
+		appendFrame(nil, kindLost, appendLost(nil, &cause.LostError{Rank: 1, Reason: "x"})),
 		appendFrame(nil, kindAbort, appendAbort(nil, 3, "x")),
 		appendFrame(nil, kindRest, appendRest(nil, true)),
 	} {

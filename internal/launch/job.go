@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net"
 	"sync"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // MaxExchange is the most bytes that one rank may bring to one Exchange.
@@ -96,7 +98,7 @@ func (j *Job) Exchange(ctx context.Context, mine []byte) ([][]byte, error) {
 	}
 	all, err := j.boot.exchange(ctx, mine)
 	if err != nil {
-		if lost, ok := errors.AsType[*LostError](err); ok {
+		if lost, ok := errors.AsType[*cause.LostError](err); ok {
 			err = lost
 		} else {
 			err = fmt.Errorf("launch: exchange: %w", err)

@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weft-mpi/weft/mpi/cause"
 	"golang.org/x/sys/unix"
 )
 
@@ -237,8 +238,8 @@ func TestExitCodes(t *testing.T) {
 		{&ExitError{Code: 0, Err: ErrNotFinalized}, 1},
 		{&ExitError{Code: -1, Err: ErrProtocol}, 1},
 		{errors.Join(errFull, killed, &ExitError{Code: 3}), 139},
-		{errors.Join(killed, &AbortError{Code: 0}), 0},
-		{errors.Join(killed, &AbortError{Code: 9}, interrupted), 130},
+		{errors.Join(killed, &cause.AbortError{Code: 0}), 0},
+		{errors.Join(killed, &cause.AbortError{Code: 9}, interrupted), 130},
 	} {
 		if got := ExitCode(c.err); got != c.code {
 			t.Errorf("%v: %d, want %d", c.err, got, c.code)

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // exits lists the ExitErrors that an error of Run joins.
@@ -64,7 +66,7 @@ func playKeepGoing() error {
 		os.Exit(3)
 	}
 	second := <-j.Events()
-	if _, err := j.Exchange(ctx, nil); !errors.As(err, new(*LostError)) {
+	if _, err := j.Exchange(ctx, nil); !errors.As(err, new(*cause.LostError)) {
 		return fmt.Errorf("Exchange without the dead: %v", err)
 	}
 	fmt.Printf("lost %d, lost %d, no exchange\n", first.Rank, second.Rank)
@@ -101,7 +103,7 @@ func playGarbageEvent() error {
 
 func TestWhatEndsAJobThatKeepsGoing(t *testing.T) {
 	out, err := launch(t, 4, "abort", func(l *Launch) { l.KeepGoing, l.KillGrace = true, time.Hour })
-	if e, ok := errors.AsType[*AbortError](err); !ok || e.Code != 7 || len(exits(err)) != 0 {
+	if e, ok := errors.AsType[*cause.AbortError](err); !ok || e.Code != 7 || len(exits(err)) != 0 {
 		t.Errorf("Run: %v", err)
 	}
 	noneLeft(t, out)
@@ -147,7 +149,7 @@ func playOneFails() error {
 
 func TestFailuresAreOnePerRankInTheirOrder(t *testing.T) {
 	exit := func(rank, code int) error { return &ExitError{Rank: rank, Code: code} }
-	abort := &AbortError{1, 7, ""}
+	abort := &cause.AbortError{Rank: 1, Code: 7, Why: ""}
 	for _, c := range []struct {
 		name    string
 		reports []report

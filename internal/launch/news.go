@@ -1,6 +1,10 @@
 package launch
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/weft-mpi/weft/mpi/cause"
+)
 
 // news is what the launcher sends the ranks unrequested: the ranks that are
 // gone, in the order in which that became known. Each session reads it at its
@@ -9,8 +13,8 @@ import "sync"
 type news struct {
 	mu   sync.Mutex
 	all  []notice
-	more chan struct{}    // closed when all grows
-	also func(*LostError) // unless nil, tells ranks elsewhere of those lost here
+	more chan struct{}          // closed when all grows
+	also func(*cause.LostError) // unless nil, tells ranks elsewhere of those lost here
 }
 
 // notice is one piece of news, as a frame. The rank itself is not told.
@@ -22,7 +26,7 @@ type notice struct {
 func newNews() *news { return &news{more: make(chan struct{})} }
 
 // lost adds that a rank of this host is gone.
-func (n *news) lost(e *LostError) {
+func (n *news) lost(e *cause.LostError) {
 	n.hear(e)
 	if n.also != nil {
 		n.also(e)
@@ -30,7 +34,7 @@ func (n *news) lost(e *LostError) {
 }
 
 // hear adds that a rank is gone.
-func (n *news) hear(e *LostError) {
+func (n *news) hear(e *cause.LostError) {
 	n.tell(e.Rank, appendFrame(nil, kindLost, appendLost(nil, e)))
 }
 

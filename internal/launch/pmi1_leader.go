@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // pmiLeader is the rank of a group that puts and gets for it. Towards the other
@@ -159,7 +161,7 @@ func (l *pmiLeader) gather(ctx context.Context, round int, mine []byte) ([][]byt
 		return within(ctx, conn.SetReadDeadline, func() error {
 			kind, p, err := readFrame(conn, l.size)
 			if errors.Is(err, io.EOF) {
-				return &LostError{rank, "it has closed its connection to rank " + strconv.Itoa(l.rank) + ", which exchanges for its host"}
+				return &cause.LostError{Rank: rank, Reason: "it has closed its connection to rank " + strconv.Itoa(l.rank) + ", which exchanges for its host"}
 			}
 			if err != nil {
 				return err
@@ -198,7 +200,7 @@ func (l *pmiLeader) scatter(ctx context.Context, table [][]byte) error {
 			if errors.Is(err, net.ErrClosed) || ctx.Err() != nil || err == nil {
 				return err
 			}
-			return &LostError{rank, fmt.Sprintf("it takes nothing more from rank %d, which exchanges for its host: %v", l.rank, err)}
+			return &cause.LostError{Rank: rank, Reason: fmt.Sprintf("it takes nothing more from rank %d, which exchanges for its host: %v", l.rank, err)}
 		})
 	})
 	if err != nil {

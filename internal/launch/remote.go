@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // remote is the launcher's side of an agent. One goroutine reads and never blocks for
@@ -175,7 +177,7 @@ func (r *remote) end(e *HostError) {
 		if from, first := r.f.meet.leave(rank, reason); first {
 			r.f.tell(r, kindGone, gone{rank, from, reason}.append(nil))
 		}
-		r.f.tell(r, kindLost, appendLost(nil, &LostError{rank, reason}))
+		r.f.tell(r, kindLost, appendLost(nil, &cause.LostError{Rank: rank, Reason: reason}))
 		r.report(report{rank: rank, order: r.f.order(), ended: true})
 	}
 }

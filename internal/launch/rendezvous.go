@@ -1,6 +1,10 @@
 package launch
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/weft-mpi/weft/mpi/cause"
+)
 
 // rendezvous is where ranks of a launched job meet: one round of Exchange after
 // another. The launcher has one for all ranks. An agent has one for those of its
@@ -22,7 +26,7 @@ type rendezvous struct {
 // departure says that a rank joins no round from a number on. lost is nil for a rank
 // that may still join.
 type departure struct {
-	lost *LostError
+	lost *cause.LostError
 	from uint64
 }
 
@@ -132,7 +136,7 @@ func (v *rendezvous) depart(rank int, from uint64, reason string) (first bool) {
 	if v.gone[rank].lost != nil {
 		return false
 	}
-	v.gone[rank] = departure{&LostError{Rank: rank, Reason: reason}, from}
+	v.gone[rank] = departure{&cause.LostError{Rank: rank, Reason: reason}, from}
 	if r := v.current; r != nil && !r.over() && from <= r.number {
 		r.finish(nil, v.gone[rank].lost)
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // Steps are "j<rank> <round> <result>" (join) and "l<rank>" (leave). A result
@@ -49,7 +51,7 @@ func resultOf(r *round) string {
 	default:
 		return "wait"
 	}
-	if lost, ok := errors.AsType[*LostError](r.err); ok {
+	if lost, ok := errors.AsType[*cause.LostError](r.err); ok {
 		return "lost " + string(rune('0'+lost.Rank))
 	}
 	return "table"
@@ -63,7 +65,7 @@ func TestWaitersOfARoundHearOfALeaver(t *testing.T) {
 	}
 	v.leave(1, "gone fishing")
 	<-r.done
-	if lost, ok := errors.AsType[*LostError](r.err); !ok || lost.Rank != 1 || lost.Reason != "gone fishing" {
+	if lost, ok := errors.AsType[*cause.LostError](r.err); !ok || lost.Rank != 1 || lost.Reason != "gone fishing" {
 		t.Error(r.err)
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // rankNumber is the rank that the launcher's environment names.
@@ -65,7 +67,7 @@ func playGreet() error {
 	if _, err := j.Exchange(ctx, nil); !errors.Is(err, ErrClosed) {
 		return fmt.Errorf("exchange after close: %v", err)
 	}
-	if _, err := Discover(ctx); !errors.Is(err, ErrDiscovered) {
+	if _, err := Discover(ctx); !errors.Is(err, cause.ErrDiscovered) {
 		return fmt.Errorf("second discover: %v", err)
 	}
 	fmt.Printf("rank=%d size=%d id=%s key=%x local=%v cores=%d over=%v launcher=%s procs=%d affinity=%s\n",
@@ -79,7 +81,7 @@ func playDiscover() error {
 	j, err := Discover(context.Background())
 	if err != nil {
 		fmt.Println("error:", err)
-		if _, ok := errors.AsType[*EnvError](err); ok {
+		if _, ok := errors.AsType[*cause.EnvError](err); ok {
 			fmt.Println("typed")
 		}
 		return nil
@@ -129,7 +131,7 @@ func wantNoJob(rank int, reason string) error {
 }
 
 func checkLost(err error, rank int, reason string) error {
-	if lost, ok := errors.AsType[*LostError](err); !ok || lost.Rank != rank || !strings.Contains(lost.Reason, reason) {
+	if lost, ok := errors.AsType[*cause.LostError](err); !ok || lost.Rank != rank || !strings.Contains(lost.Reason, reason) {
 		return fmt.Errorf("%v, want rank %d lost: %s", err, rank, reason)
 	}
 	return nil
@@ -211,46 +213,6 @@ func playPlaces() error {
 	}
 	fmt.Printf("rank %d: hosts %v local %v cores %d\n", j.Rank, j.Hosts, j.LocalRanks, j.Cores)
 	return j.Close()
-}
-
-// playBadCard: rank 1 brings a card that no rank brings, and leaves in order.
-func playBadCard() error {
-	if rankNumber() != 1 {
-		_, err := Discover(context.Background())
-		if !errors.Is(err, ErrProtocol) {
-			return fmt.Errorf("Discover: %v", err)
-		}
-		fmt.Println(err)
-		return nil
-	}
-	card := []byte{cardVersion + 1}
-	if os.Getenv(badVar) == "leads" {
-		c, err := newCard()
-		if err != nil {
-			return err
-		}
-		c.leads = true
-		card = c.append(nil)
-	}
-	conn, err := inheritedConn(os.LookupEnv, envFD)
-	if err != nil {
-		return err
-	}
-	_, err = conn.Write(appendFrame(joinWith(card), kindBye, nil))
-	return err
-}
-
-// joinWith is what a rank sends that joins its job and brings a card.
-func joinWith(card []byte) []byte {
-	size, _ := strconv.Atoi(os.Getenv(envSize))
-	b := appendFrame(nil, kindHello, hello{uint32(rankNumber()), uint32(size)}.append(nil))
-	return appendFrame(b, kindOffer, appendOffer(nil, 0, card))
-}
-
-// ownCard is this process's card, in bytes.
-func ownCard() ([]byte, error) {
-	c, err := newCard()
-	return c.append(nil), err
 }
 
 // playLate offers bytes to a round that has not begun.

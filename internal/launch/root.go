@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/weft-mpi/weft/mpi/cause"
 	"golang.org/x/sys/unix"
 )
 
@@ -102,7 +103,7 @@ func (r *root) serve(conn net.Conn, rank int) {
 		if s.broken != nil {
 			reason = s.broken.Error()
 		}
-		r.news.lost(&LostError{rank, reason})
+		r.news.lost(&cause.LostError{Rank: rank, Reason: reason})
 	}
 }
 
@@ -206,7 +207,7 @@ func joinRoot(ctx context.Context, at *rootAddress, rank, size int) (*Job, error
 	}
 	ln, err := at.listen()
 	if err != nil {
-		return nil, &EnvError{Var: envRoot, Value: at.text, Err: err, Remedy: "rank 0 listens there: name a free port, and the host that rank 0 is on"}
+		return nil, &cause.EnvError{Var: envRoot, Value: at.text, Err: err, Remedy: "rank 0 listens there: name a free port, and the host that rank 0 is on"}
 	}
 	r := newRoot(ln, size, at.admit(size))
 	mine, its := net.Pipe()

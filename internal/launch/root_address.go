@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/internal/strangers"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // rootAddress is where the ranks of a job of WEFT_ROOT meet, and how they know one
@@ -47,7 +48,7 @@ const minSecret = 32
 func rootFrom(get lookup) (*rootAddress, error) {
 	text, _ := get(envRoot)
 	bad := func(err error, remedy string) error {
-		return &EnvError{Var: envRoot, Value: text, Err: err, Remedy: remedy}
+		return &cause.EnvError{Var: envRoot, Value: text, Err: err, Remedy: remedy}
 	}
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
@@ -72,7 +73,7 @@ func rootFrom(get lookup) (*rootAddress, error) {
 		}
 	}
 	if err != nil {
-		return nil, &EnvError{Var: envSecret, Value: name, Err: err, Remedy: "make it by: openssl rand -hex 32"}
+		return nil, &cause.EnvError{Var: envSecret, Value: name, Err: err, Remedy: "make it by: openssl rand -hex 32"}
 	}
 	a.secret = b
 	return a, nil
@@ -286,14 +287,14 @@ func discoverRoot(ctx context.Context, get lookup) (*Job, error) {
 	}
 	size, err := number(get, names.size, 1)
 	if err == nil && (size > MaxRanks || rank >= size) {
-		err = &EnvError{Var: names.size, Value: strconv.Itoa(size), Err: fmt.Errorf("rank %d of so many, and a job has at most %d ranks", rank, MaxRanks), Remedy: anyRemedy}
+		err = &cause.EnvError{Var: names.size, Value: strconv.Itoa(size), Err: fmt.Errorf("rank %d of so many, and a job has at most %d ranks", rank, MaxRanks), Remedy: anyRemedy}
 	}
 	if err != nil {
 		return nil, err
 	}
 	consume(envRoot, envSecret, envRank, envSize)
 	j, err := joinRoot(ctx, at, rank, size)
-	if lost, ok := errors.AsType[*LostError](err); ok {
+	if lost, ok := errors.AsType[*cause.LostError](err); ok {
 		return nil, lost
 	}
 	return j, err

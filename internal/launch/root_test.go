@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/internal/testkit/tier"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // freePort is a port that nobody listens at, of those that the kernel gives to nobody
@@ -316,7 +317,7 @@ func TestRootsThatCanNotBe(t *testing.T) {
 	} {
 		env := map[string]string{envRoot: c.root, envSecret: c.secret}
 		_, err := rootFrom(func(name string) (string, bool) { v, ok := env[name]; return v, ok })
-		if _, ok := errors.AsType[*EnvError](err); !ok || !strings.Contains(err.Error(), c.says) {
+		if _, ok := errors.AsType[*cause.EnvError](err); !ok || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s, %s: %v, want %q", c.root, c.secret, err, c.says)
 		}
 	}

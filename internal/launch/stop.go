@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/weft-mpi/weft/mpi/cause"
 	"golang.org/x/sys/unix"
 )
 
@@ -47,7 +48,7 @@ func (c *crew) watch() *supervision {
 	reports := make(chan report, maxReports*len(c.ranks))
 	for _, r := range c.ranks {
 		r.session.onAbort = func(code byte, why string) {
-			reports <- report{rank: r.rank, order: c.ends.Add(1), err: &AbortError{r.rank, int(code), why}}
+			reports <- report{rank: r.rank, order: c.ends.Add(1), err: &cause.AbortError{Rank: r.rank, Code: int(code), Why: why}}
 		}
 		go r.serve(reports)
 		go r.reap(reports)
@@ -92,7 +93,7 @@ func (v *supervision) supervise(ctx context.Context, control *jobControl) error 
 				continue
 			}
 			failed.add(r)
-			_, aborts := errors.AsType[*AbortError](r.err)
+			_, aborts := errors.AsType[*cause.AbortError](r.err)
 			switch {
 			case told:
 			case aborts:
@@ -219,7 +220,7 @@ func (r *child) reap(reports chan<- report) {
 	died := err != nil || !r.session.bye
 	r.session.leave(reason)
 	if died {
-		r.session.news.lost(&LostError{r.rank, reason})
+		r.session.news.lost(&cause.LostError{Rank: r.rank, Reason: reason})
 	}
 	if r.wasTold() {
 		err = nil

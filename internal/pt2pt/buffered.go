@@ -5,6 +5,7 @@ import (
 
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -120,13 +121,13 @@ func (e *Engine) sendBuffered(r *progress.Request) {
 		a = e.attached[Everywhere]
 	}
 	if a == nil {
-		e.finishSend(r, &NoBufferError{Need: int(r.Size()) + e.overhead()})
+		e.finishSend(r, &cause.NoBufferError{Need: int(r.Size()) + e.overhead()})
 		return
 	}
 	n := int(r.Size())
 	block, number, ok := a.take(n)
 	if !ok {
-		e.finishSend(r, &NoBufferError{Need: n + e.overhead(), Free: max(a.ring.room(), a.free()), Size: len(a.mem)})
+		e.finishSend(r, &cause.NoBufferError{Need: n + e.overhead(), Free: max(a.ring.room(), a.free()), Size: len(a.mem)})
 		return
 	}
 	if lay := r.Layout(); lay != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -204,7 +205,7 @@ func (e *Engine) failStalled() {
 			others++
 		}
 	}
-	err := &LimitError{Held: e.held.messages, Limit: e.limits.Messages, After: e.limits.Stall}
+	err := &cause.LimitError{Held: e.held.messages, Limit: e.limits.Messages, After: e.limits.Stall}
 	e.loop.Each(e, func(r *progress.Request) {
 		if r.Step != stepPosted && r.Step != stepProbing || int(r.Peer) == e.rank {
 			return

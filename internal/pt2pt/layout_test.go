@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -126,7 +127,7 @@ func sendLayout(t *testing.T, n int, kind uint8, self, from, into bool, mode Mod
 		t.Fatal(err)
 	}
 	res, err := progress.WaitResult(&rh)
-	var short *TruncateError
+	var short *cause.TruncateError
 	if cut == 0 && err != nil || cut > 0 && (!errors.As(err, &short) || short.Room != uint64(room)) || res.Bytes != uint64(n) {
 		t.Fatalf("received %+v, %v", res, err)
 	}

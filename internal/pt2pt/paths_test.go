@@ -9,6 +9,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
 	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -110,7 +111,7 @@ func carry(t *testing.T, p path, room int, posted bool) {
 	if want := (progress.Status{Source: 0, Tag: tag, Bytes: uint64(p.n)}); st != want {
 		t.Errorf("status %+v, want %+v", st, want)
 	}
-	var short *TruncateError
+	var short *cause.TruncateError
 	if room < p.n {
 		if !errors.As(err, &short) || short.Length != uint64(p.n) || short.Room != uint64(room) {
 			t.Errorf("error %v, want a TruncateError of %d into %d", err, p.n, room)
@@ -191,7 +192,7 @@ func TestARankSendsToItself(t *testing.T) {
 					if want := (progress.Status{Source: 0, Tag: tag, Bytes: uint64(n)}); st != want {
 						t.Errorf("status %+v, want %+v", st, want)
 					}
-					var short *TruncateError
+					var short *cause.TruncateError
 					if errors.As(err, &short) != (room < n) || room >= n && err != nil {
 						t.Errorf("error %v", err)
 					}
@@ -237,7 +238,7 @@ func TestAMessageInChunksGoesOnIntoAReceivePostedHalfway(t *testing.T) {
 			peer.send(0, wire.EagerMore, 0, nil, out[4000:8000])
 			peer.send(0, wire.EagerMore, 0, nil, out[8000:])
 			st, err := progress.Wait(&rh)
-			var short *TruncateError
+			var short *cause.TruncateError
 			if errors.As(err, &short) != (room < 9000) || st.Bytes != 9000 || st.Source != 1 || st.Tag != tag {
 				t.Errorf("status %+v, error %v", st, err)
 			}

@@ -4,6 +4,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -63,7 +64,7 @@ func (e *Engine) finishRecv(r *progress.Request, source int, tag int32, total ui
 		setResult(r, source, tag, total)
 	}
 	if err == nil && total > room {
-		err = &TruncateError{Length: total, Room: room}
+		err = &cause.TruncateError{Length: total, Room: room}
 	}
 	e.loop.Finish(r, err)
 }

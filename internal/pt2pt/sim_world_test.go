@@ -12,6 +12,7 @@ import (
 	"github.com/weft-mpi/weft/fabric/mem"
 	"github.com/weft-mpi/weft/internal/testkit/oracle"
 	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -313,8 +314,8 @@ func payload(id, n int) []byte {
 
 // classify names the reason for which a request ended.
 func classify(err error) oracle.Class {
-	var short *TruncateError
-	var room *NoBufferError
+	var short *cause.TruncateError
+	var room *cause.NoBufferError
 	switch {
 	case err == nil:
 		return oracle.OK
@@ -322,7 +323,7 @@ func classify(err error) oracle.Class {
 		return oracle.Truncated
 	case errors.As(err, &room):
 		return oracle.NoBuffer
-	case errors.Is(err, ErrNotReady):
+	case errors.Is(err, cause.ErrNotReady):
 		return oracle.NotReady
 	case errors.Is(err, context.Canceled), errors.Is(err, progress.ErrCancelled):
 		return oracle.Cancelled
@@ -345,7 +346,7 @@ func (q *simReq) end(st progress.Status, err error) {
 			break
 		}
 	}
-	if a := r.attached[Everywhere]; errors.As(err, new(*NoBufferError)) && a != nil && a.used == 0 && len(q.buf)+BufferOverhead <= len(a.mem) {
+	if a := r.attached[Everywhere]; errors.As(err, new(*cause.NoBufferError)) && a != nil && a.used == 0 && len(q.buf)+BufferOverhead <= len(a.mem) {
 		w.fail("buffered send #%d found no room for %d bytes in %d that are free", q.id, len(q.buf), len(a.mem))
 	}
 	if q.start != nil {

@@ -3,6 +3,7 @@ package pt2pt
 import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -44,7 +45,7 @@ func received(by fabric.Peer, o wire.Outcome) error {
 	case wire.Lost:
 		return &fabric.Error{Op: "send", Peer: by, HasPeer: true, Err: ErrNotFetched}
 	case wire.Late:
-		return &fabric.Error{Op: "ready send", Peer: by, HasPeer: true, Err: ErrNotReady}
+		return &fabric.Error{Op: "ready send", Peer: by, HasPeer: true, Err: cause.ErrNotReady}
 	case wire.Freed:
 		return &fabric.Error{Op: "send", Peer: by, HasPeer: true, Err: ErrFreed}
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
+	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -133,7 +134,7 @@ func (e *Engine) takeArrival(r *progress.Request, id uint32) {
 		e.move(r, own)
 		var err error
 		if a.ready {
-			err = &fabric.Error{Op: "ready send", Peer: from, HasPeer: true, Err: ErrNotReady}
+			err = &fabric.Error{Op: "ready send", Peer: from, HasPeer: true, Err: cause.ErrNotReady}
 		}
 		e.finishSend(own, err)
 		e.finishRecv(r, int(from), tag, a.total)
