@@ -92,7 +92,7 @@ func (j *job) partitionedLink(c *mpi.Comm, send, recv []byte, peer int) (link, e
 	t := newTeam(out, j.o.Goroutines)
 	return link{
 		send: func() error {
-			if err := mpi.Start(&out); err != nil {
+			if err := out.Start(); err != nil {
 				return err
 			}
 			if err := t.ready(j.o.Partitions); err != nil {
@@ -101,16 +101,16 @@ func (j *job) partitionedLink(c *mpi.Comm, send, recv []byte, peer int) (link, e
 			if err := t.join(); err != nil {
 				return err
 			}
-			_, err := mpi.Wait(&out)
+			_, err := out.Wait()
 			return err
 		},
-		recv: func() error { return startWait(&in) },
+		recv: func() error { return startWait(&in.Request) },
 		close: func() error {
 			t.close()
-			if err := mpi.RequestFree(&out); err != nil {
+			if err := out.Free(); err != nil {
 				return err
 			}
-			return mpi.RequestFree(&in)
+			return in.Free()
 		},
 	}, err
 }
@@ -248,7 +248,7 @@ func (d *lateRank) latePartition() (lateCalls, error) {
 	parts := d.o.Partitions
 	if d.c.Rank() == 1 {
 		in, err := mpi.PrecvInit(d.c, d.recv, parts, 0, tagParts)
-		return lateCalls{recv: func() error { return startWait(&in) }, close: func() error { return mpi.RequestFree(&in) }}, err
+		return lateCalls{recv: func() error { return startWait(&in.Request) }, close: func() error { return in.Free() }}, err
 	}
 	out, err := mpi.PsendInit(d.c, d.send, parts, 1, tagParts)
 	if err != nil {
@@ -257,7 +257,7 @@ func (d *lateRank) latePartition() (lateCalls, error) {
 	t := newTeam(out, d.o.Goroutines)
 	return lateCalls{
 		early: func() error {
-			if err := mpi.Start(&out); err != nil {
+			if err := out.Start(); err != nil {
 				return err
 			}
 			if err := t.ready(parts - 1); err != nil {
@@ -267,10 +267,10 @@ func (d *lateRank) latePartition() (lateCalls, error) {
 		},
 		last: func() error { return t.p.Ready(parts - 1) },
 		end: func() error {
-			_, err := mpi.Wait(&out)
+			_, err := out.Wait()
 			return err
 		},
-		close: func() error { t.close(); return mpi.RequestFree(&out) },
+		close: func() error { t.close(); return out.Free() },
 	}, nil
 }
 

@@ -19,9 +19,9 @@ type team struct {
 // chunk is the partitions from first to last, the last one included.
 type chunk struct{ first, last int }
 
-func newTeam(r mpi.Request, goroutines int) *team {
+func newTeam(p *mpi.Partitioned, goroutines int) *team {
 	others := max(goroutines, 1) - 1
-	t := &team{p: mpi.Partitions(r), work: make([]chan chunk, others), errs: make([]error, others)}
+	t := &team{p: p, work: make([]chan chunk, others), errs: make([]error, others)}
 	for g := range t.work {
 		t.work[g] = make(chan chunk, 1)
 		go func() {

@@ -163,7 +163,7 @@ func (w *oneSided[T]) operation() func(k int) error {
 		return func(int) error { return mpi.FetchAndOp(win, mpi.Sum, &w.origin[0], &w.result[0], peer, w.at) }
 	case "cas_latency":
 		return func(int) error {
-			return mpi.CompareAndSwap(win, &w.origin[0], &w.compare[0], &w.result[0], peer, w.at)
+			return mpi.CompareAndSwap(win, &w.compare[0], &w.origin[0], &w.result[0], peer, w.at)
 		}
 	}
 	return func(k int) error { return mpi.Put(win, parts[k], peer, places[k]) }

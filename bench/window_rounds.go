@@ -59,7 +59,7 @@ func (w *oneSided[T]) passive(r *rounds) {
 	if w.j.Name == "get_acc_latency" { // so in OSU
 		kind = mpi.LockExclusive
 	}
-	lock := func() error { return win.Lock(kind, peer, 0) }
+	lock := func() error { return win.Lock(kind, peer) }
 	unlock := func() error { return win.Unlock(peer) }
 	around := func(before, after func() error) func() error {
 		return func() error {
@@ -76,7 +76,7 @@ func (w *oneSided[T]) passive(r *rounds) {
 	case ByLock:
 		r.round = around(lock, unlock)
 	case ByLockAll:
-		r.round = around(func() error { return win.LockAll(0) }, win.UnlockAll)
+		r.round = around(func() error { return win.LockAll() }, win.UnlockAll)
 	case ByFlushLocal:
 		r.enter, r.leave = lock, unlock
 		r.round = func() error {
@@ -101,7 +101,7 @@ func (w *oneSided[T]) passive(r *rounds) {
 // fences are the calls of a round with fences. In a ping-pong rank 1's operation comes
 // behind the second one.
 func (w *oneSided[T]) fences(f flow, first bool) func() error {
-	fence := func() error { return w.win.Fence(0) }
+	fence := func() error { return w.win.Fence() }
 	switch {
 	case f == pingPongs && first:
 		return inTurn(fence, w.issue, fence, fence)
@@ -120,8 +120,8 @@ func (w *oneSided[T]) pscw(r *rounds, f flow, first bool) error {
 	if err != nil {
 		return err
 	}
-	post := func() error { return win.Post(group, 0) }
-	start := func() error { return win.Start(group, 0) }
+	post := func() error { return win.Post(group) }
+	start := func() error { return win.Start(group) }
 	switch {
 	case f == bothWays:
 		r.round = inTurn(post, start, w.issue, win.Complete, win.Wait)

@@ -237,7 +237,7 @@ func window(c *mpi.Comm) error {
 		w  *mpi.Win
 		at int
 	}{{near.Win, 0}, {far, places[to]}} {
-		if err := t.w.LockAll(0); err != nil {
+		if err := t.w.LockAll(); err != nil {
 			return err
 		}
 		b, old := []int64{1}, []int64{0}
@@ -280,7 +280,7 @@ func partitions(c *mpi.Comm) error {
 	if c.Rank() == 1 {
 		make = mpi.PrecvInit[byte]
 	}
-	r, err := make(c, b, parts, 1-c.Rank(), 6)
+	p, err := make(c, b, parts, 1-c.Rank(), 6)
 	if err != nil {
 		return err
 	}
@@ -290,12 +290,12 @@ func partitions(c *mpi.Comm) error {
 				return err
 			}
 		}
-		if err := mpi.Start(&r); err != nil {
+		if err := p.Start(); err != nil {
 			return err
 		}
 		if c.Rank() == 0 {
 			for i := range parts { // which come one by one if the receiver is there
-				if err := mpi.Pready(i, r); err != nil {
+				if err := mpi.Pready(i, p.Request); err != nil {
 					return err
 				}
 			}
@@ -305,9 +305,9 @@ func partitions(c *mpi.Comm) error {
 				return err
 			}
 		}
-		if _, err := mpi.Wait(&r); err != nil {
+		if _, err := p.Wait(); err != nil {
 			return err
 		}
 	}
-	return mpi.RequestFree(&r)
+	return p.Free()
 }

@@ -176,3 +176,11 @@ func ordered[T any](m map[string]T) iter.Seq2[string, T] {
 		}
 	}
 }
+
+// beginParts begins a round of a partitioned operation.
+func beginParts(p *mpi.Partitioned, err error) *mpi.Request {
+	if err != nil {
+		p = new(mpi.Partitioned)
+	}
+	return begin(p.Request, err)
+}

@@ -24,8 +24,8 @@ func badCollectives(c *mpi.Comm, refused func(what string, class mpi.Class, err 
 	}
 
 	var z []complex64
-	for what, op := range map[string]*mpi.Op{"nil": nil, "zero": new(mpi.Op), "of no function": mpi.NewOp[complex64](nil),
-		"Max": mpi.Max, "BAnd": mpi.BAnd, "of another type": mpi.NewOp(func(a, b complex128) complex128 { return a })} {
+	for what, op := range map[string]*mpi.Op{"nil": nil, "zero": new(mpi.Op), "of no function": (*mpi.Op)(mpi.NewOp[complex64](nil)),
+		"Max": mpi.Max, "BAnd": mpi.BAnd, "of another type": (*mpi.Op)(mpi.NewOp(func(a, b complex128) complex128 { return a }))} {
 		refused("Reduce: operator "+what, mpi.ErrOp, mpi.Reduce(c, op, z, z, 0))(mpi.Ireduce(c, op, z, z, 0))
 		refused("Allreduce: operator "+what, mpi.ErrOp, mpi.Allreduce(c, op, z, z))(mpi.Iallreduce(c, op, z, z))
 		refused("ReduceScatterBlock: operator "+what, mpi.ErrOp, mpi.ReduceScatterBlock(c, op, z, z))(mpi.IreduceScatterBlock(c, op, z, z))

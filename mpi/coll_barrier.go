@@ -16,7 +16,7 @@ import (
 // From the third barrier of a communicator on, ranks of one machine, or of one
 // process, use flags in memory that they share. Otherwise barriers use messages.
 func (c *Comm) Barrier() error {
-	const call = "Barrier"
+	const call = "Comm.Barrier"
 	if c.gone() {
 		return c.explain(call, 0, 0, false)
 	}
@@ -28,9 +28,9 @@ func (c *Comm) Barrier() error {
 // Barrier. Local.
 func (c *Comm) Ibarrier() (Request, error) {
 	x := operation{}
-	err := c.checkCollective("Ibarrier")
+	err := c.checkCollective("Comm.Ibarrier")
 	if err == nil {
-		err = x.uniform(c, "Ibarrier", &comm.PlanKey{Call: coll.Barrier})
+		err = x.uniform(c, "Comm.Ibarrier", &comm.PlanKey{Call: coll.Barrier})
 	}
 	return x.begin(c, coll.Barrier, err)
 }

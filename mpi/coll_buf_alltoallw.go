@@ -19,7 +19,7 @@ import (
 // is in recv and replaced by what is received. On an intercommunicator rank i is the one
 // of the remote group. Non-local.
 func (c *Comm) Alltoallw(send, recv []Buf) error {
-	const call = "Alltoallw"
+	const call = "Comm.Alltoallw"
 	var x operation
 	if err := x.alltoallw(c, call, send, recv); err != nil {
 		return c.raise(err)
@@ -35,7 +35,7 @@ func (c *Comm) Alltoallw(send, recv []Buf) error {
 // the lists are copied. Local.
 func (c *Comm) Ialltoallw(send, recv []Buf) (Request, error) {
 	var x operation
-	return x.begin(c, coll.Alltoallw, x.alltoallw(c, "Ialltoallw", send, recv))
+	return x.begin(c, coll.Alltoallw, x.alltoallw(c, "Comm.Ialltoallw", send, recv))
 }
 
 func (x *operation) alltoallw(c *Comm, call string, send, recv []Buf) error {

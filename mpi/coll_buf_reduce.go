@@ -13,10 +13,10 @@ import (
 // the i-th element of recv of rank root (MPI_Reduce, MPI-4.0 §6.9.1). recv is used at the
 // root only, which may pass BufInPlace as send: its input is in recv. See the function
 // Reduce. Non-local.
-func (c *Comm) Reduce(op *Op, send, recv Buf, root int) error {
+func (c *Comm) Reduce(op BufOperator, send, recv Buf, root int) error {
 	const call = "Reduce"
 	var x operation
-	if err := x.reduceBufs(c, call, op, &send, &recv, root); err != nil {
+	if err := x.reduceBufs(c, call, opOf(op), &send, &recv, root); err != nil {
 		return c.raise(err)
 	}
 	if err := c.core.Collective(c.ctx, coll.Reduce, x.plan, &x.o); err != nil {
@@ -27,18 +27,18 @@ func (c *Comm) Reduce(op *Op, send, recv Buf, root int) error {
 
 // Ireduce starts a Reduce (MPI_Ireduce, MPI-4.0 §6.12.7). Until the request has
 // completed, send's memory must not be written to and recv's not be touched. Local.
-func (c *Comm) Ireduce(op *Op, send, recv Buf, root int) (Request, error) {
+func (c *Comm) Ireduce(op BufOperator, send, recv Buf, root int) (Request, error) {
 	var x operation
-	return x.begin(c, coll.Reduce, x.reduceBufs(c, "Ireduce", op, &send, &recv, root))
+	return x.begin(c, coll.Reduce, x.reduceBufs(c, "Ireduce", opOf(op), &send, &recv, root))
 }
 
 // Allreduce is Reduce with the result at every rank, the same bits at each
 // (MPI_Allreduce, MPI-4.0 §6.9.6). With BufInPlace as send, at all ranks, the input is in
 // recv. See the function Allreduce. Non-local.
-func (c *Comm) Allreduce(op *Op, send, recv Buf) error {
+func (c *Comm) Allreduce(op BufOperator, send, recv Buf) error {
 	const call = "Allreduce"
 	var x operation
-	if err := x.reduceAllBufs(c, call, coll.Allreduce, op, &send, &recv); err != nil {
+	if err := x.reduceAllBufs(c, call, coll.Allreduce, opOf(op), &send, &recv); err != nil {
 		return c.raise(err)
 	}
 	if err := c.core.Collective(c.ctx, coll.Allreduce, x.plan, &x.o); err != nil {
@@ -49,9 +49,9 @@ func (c *Comm) Allreduce(op *Op, send, recv Buf) error {
 
 // Iallreduce starts an Allreduce (MPI_Iallreduce, MPI-4.0 §6.12.8). Until the request has
 // completed, send's memory must not be written to and recv's not be touched. Local.
-func (c *Comm) Iallreduce(op *Op, send, recv Buf) (Request, error) {
+func (c *Comm) Iallreduce(op BufOperator, send, recv Buf) (Request, error) {
 	var x operation
-	return x.begin(c, coll.Allreduce, x.reduceAllBufs(c, "Iallreduce", coll.Allreduce, op, &send, &recv))
+	return x.begin(c, coll.Allreduce, x.reduceAllBufs(c, "Iallreduce", coll.Allreduce, opOf(op), &send, &recv))
 }
 
 // ReduceScatterBlock combines the send of all ranks as Reduce does, and gives rank i the
@@ -60,10 +60,10 @@ func (c *Comm) Iallreduce(op *Op, send, recv Buf) (Request, error) {
 // send, at all ranks, the input is in recv, the whole of it, and the result at its
 // beginning; what is behind it then is undefined. See the function ReduceScatterBlock.
 // Non-local.
-func (c *Comm) ReduceScatterBlock(op *Op, send, recv Buf) error {
+func (c *Comm) ReduceScatterBlock(op BufOperator, send, recv Buf) error {
 	const call = "ReduceScatterBlock"
 	var x operation
-	if err := x.reduceScatterBlockBufs(c, call, op, &send, &recv); err != nil {
+	if err := x.reduceScatterBlockBufs(c, call, opOf(op), &send, &recv); err != nil {
 		return c.raise(err)
 	}
 	if err := c.core.Collective(c.ctx, coll.ReduceScatterBlock, x.plan, &x.o); err != nil {
@@ -75,18 +75,18 @@ func (c *Comm) ReduceScatterBlock(op *Op, send, recv Buf) error {
 // IreduceScatterBlock starts a ReduceScatterBlock (MPI_Ireduce_scatter_block, MPI-4.0
 // §6.12.9). Until the request has completed, send's memory must not be written to and
 // recv's not be touched. Local.
-func (c *Comm) IreduceScatterBlock(op *Op, send, recv Buf) (Request, error) {
+func (c *Comm) IreduceScatterBlock(op BufOperator, send, recv Buf) (Request, error) {
 	var x operation
-	return x.begin(c, coll.ReduceScatterBlock, x.reduceScatterBlockBufs(c, "IreduceScatterBlock", op, &send, &recv))
+	return x.begin(c, coll.ReduceScatterBlock, x.reduceScatterBlockBufs(c, "IreduceScatterBlock", opOf(op), &send, &recv))
 }
 
 // Scan combines the i-th elements of the send of the ranks up to and with this one, in
 // their order, to the i-th element of recv (MPI_Scan, MPI-4.0 §6.11.1). With BufInPlace
 // as send, at all ranks, the input is in recv. See the function Scan. Non-local.
-func (c *Comm) Scan(op *Op, send, recv Buf) error {
+func (c *Comm) Scan(op BufOperator, send, recv Buf) error {
 	const call = "Scan"
 	var x operation
-	if err := x.reduceAllBufs(c, call, coll.Scan, op, &send, &recv); err != nil {
+	if err := x.reduceAllBufs(c, call, coll.Scan, opOf(op), &send, &recv); err != nil {
 		return c.raise(err)
 	}
 	if err := c.core.Collective(c.ctx, coll.Scan, x.plan, &x.o); err != nil {
@@ -97,18 +97,18 @@ func (c *Comm) Scan(op *Op, send, recv Buf) error {
 
 // Iscan starts a Scan (MPI_Iscan, MPI-4.0 §6.12.11). Until the request has completed,
 // send's memory must not be written to and recv's not be touched. Local.
-func (c *Comm) Iscan(op *Op, send, recv Buf) (Request, error) {
+func (c *Comm) Iscan(op BufOperator, send, recv Buf) (Request, error) {
 	var x operation
-	return x.begin(c, coll.Scan, x.reduceAllBufs(c, "Iscan", coll.Scan, op, &send, &recv))
+	return x.begin(c, coll.Scan, x.reduceAllBufs(c, "Iscan", coll.Scan, opOf(op), &send, &recv))
 }
 
 // Exscan is Scan without the rank's own elements (MPI_Exscan, MPI-4.0 §6.11.2). Rank 0
 // does not use its recv, unless it has the input because of BufInPlace. Then it stays as
 // it is. See the function Exscan. Non-local.
-func (c *Comm) Exscan(op *Op, send, recv Buf) error {
+func (c *Comm) Exscan(op BufOperator, send, recv Buf) error {
 	const call = "Exscan"
 	var x operation
-	if err := x.exscanBufs(c, call, op, &send, &recv); err != nil {
+	if err := x.exscanBufs(c, call, opOf(op), &send, &recv); err != nil {
 		return c.raise(err)
 	}
 	if err := c.core.Collective(c.ctx, coll.Exscan, x.plan, &x.o); err != nil {
@@ -119,9 +119,9 @@ func (c *Comm) Exscan(op *Op, send, recv Buf) error {
 
 // Iexscan starts an Exscan (MPI_Iexscan, MPI-4.0 §6.12.12). Until the request has
 // completed, send's memory must not be written to and recv's not be touched. Local.
-func (c *Comm) Iexscan(op *Op, send, recv Buf) (Request, error) {
+func (c *Comm) Iexscan(op BufOperator, send, recv Buf) (Request, error) {
 	var x operation
-	return x.begin(c, coll.Exscan, x.exscanBufs(c, "Iexscan", op, &send, &recv))
+	return x.begin(c, coll.Exscan, x.exscanBufs(c, "Iexscan", opOf(op), &send, &recv))
 }
 
 func (x *operation) reduceBufs(c *Comm, call string, o *Op, send, recv *Buf, root int) error {

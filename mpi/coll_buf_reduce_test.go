@@ -100,7 +100,7 @@ func TestReductionsOnBufsGiveWhatTheModelGives(t *testing.T) {
 		for _, p := range []int{1, 2, 3, 6} {
 			t.Run(fmt.Sprint(p), func(t *testing.T) {
 				act(t, fabric, p, func(w *mpi.World, c *mpi.Comm) {
-					me, op := c.Rank(), mpi.NewOp(join)
+					me, op := c.Rank(), (*mpi.Op)(mpi.NewOp(join))
 					for k, n := range []int{0, 1, 7, 300, 9000} {
 						if n > 1000 && p > 3 {
 							continue
@@ -154,7 +154,7 @@ func TestReductionsOnBufsBetweenGroups(t *testing.T) {
 	onBoth(t, func(s half) {
 		for f, form := range forms[:2] {
 			rng := rand.New(rand.NewPCG(uint64(s.local.Rank()), uint64(f)))
-			x := &duel[word]{half: s, trial: trial[word]{c: s.x, form: form, n: 9, element: letter, fold: join, op: mpi.NewOp(join)}}
+			x := &duel[word]{half: s, trial: trial[word]{c: s.x, form: form, n: 9, element: letter, fold: join, op: (*mpi.Op)(mpi.NewOp(join))}}
 			c, op := s.x, x.op
 			x.combined("Allreduce", rng, false, x.vector(x.me(), 0, x.n), x.n, x.sum(0, x.n), 0,
 				func(s, r mpi.Buf) error { return c.Allreduce(op, s, r) },

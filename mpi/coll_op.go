@@ -6,12 +6,33 @@ import (
 	"github.com/weft-mpi/weft/internal/op"
 )
 
-// Op is an operator of reductions (MPI_Op, MPI-4.0 §6.9.1): one of MPI's, such as
-// Sum, or the program's own, which NewOp, NewVectorOp and NewStructOp make. It does not
-// change and is safe for concurrent use. There is nothing to free.
+// Op is one of MPI's operators of reductions (MPI_Op, MPI-4.0 §6.9.1), such as Sum. It
+// does not change and is safe for concurrent use. There is nothing to free.
 type Op operator
 
 type operator = op.Op
+
+// OpOf is an operator of the program's own, of NewOp, NewVectorOp or NewStructOp, for
+// elements of type T. What Op says of MPI's operators holds for it.
+type OpOf[T any] operator
+
+// Operator is what reductions of slices of T take: one of MPI's operators, or the program's
+// own for T. One for another type does not compile.
+type Operator[T Scalar] interface{ *Op | *OpOf[T] }
+
+// BufOperator is what reductions of Bufs take: any Op, or any OpOf. One that does not fit
+// the elements of a Buf is ErrOp.
+type BufOperator interface{ anyOp() *Op }
+
+func (o *Op) anyOp() *Op      { return o }
+func (o *OpOf[T]) anyOp() *Op { return (*Op)(o) }
+
+func opOf(o BufOperator) *Op {
+	if o == nil {
+		return nil
+	}
+	return o.anyOp()
+}
 
 // MPI's operators (MPI-4.0 §6.9.2). All are commutative. An element type that they
 // do not fit is answered with ErrOp.
@@ -79,16 +100,16 @@ func Commutes() OpOption { return func(o *opOptions) { o.commutes = true } }
 // nonblocking one, and on several at once if several calls use it. It may block, but
 // other ranks wait for it. It must not make collective calls on the communicator
 // that it works for. If it panics, the call fails, at all ranks. Local.
-func NewOp[T Scalar](f func(lower, upper T) T, opts ...OpOption) *Op {
-	return (*Op)(op.Of("of NewOp", commutes(opts), f))
+func NewOp[T Scalar](f func(lower, upper T) T, opts ...OpOption) *OpOf[T] {
+	return (*OpOf[T])(op.Of("of NewOp", commutes(opts), f))
 }
 
 // NewVectorOp is NewOp for a function of slices (MPI_Op_create, MPI-4.0 §6.9.5): it
 // sets inout[i] to in[i] ⊕ inout[i] for all elements of the two, which are equally
 // long. in is the operand of lower ranks. A call may pass any part of the ranks'
 // vectors. f keeps neither slice and does not write to in. Local.
-func NewVectorOp[T Scalar](f func(in, inout []T), opts ...OpOption) *Op {
-	return (*Op)(op.Vector("of NewVectorOp", commutes(opts), f))
+func NewVectorOp[T Scalar](f func(in, inout []T), opts ...OpOption) *OpOf[T] {
+	return (*OpOf[T])(op.Vector("of NewVectorOp", commutes(opts), f))
 }
 
 func commutes(opts []OpOption) bool {
@@ -104,6 +125,15 @@ func commutes(opts []OpOption) bool {
 // Commutes reports whether the operator is commutative (MPI_Op_commutative, MPI-4.0
 // §6.9.7); that of nil is not. Local.
 func (o *Op) Commutes() bool { return o != nil && (*op.Op)(o).Commutes() }
+
+// Commutes is that of Op. Local.
+func (o *OpOf[T]) Commutes() bool { return (*Op)(o).Commutes() }
+
+// ReduceLocal is that of Op. Local.
+func (o *OpOf[T]) ReduceLocal(in, inout Buf) error { return (*Op)(o).ReduceLocal(in, inout) }
+
+// String names the function that has made the operator, such as "of NewOp". Local.
+func (o *OpOf[T]) String() string { return (*Op)(o).String() }
 
 // String is the operator's name, such as "Sum". Local.
 func (o *Op) String() string {
@@ -148,9 +178,9 @@ func numbered(n uint16) string {
 // (MPI_Reduce_local, MPI-4.0 §6.9.7). in is the operand of lower ranks. The two are
 // equally long and do not overlap. It calls no other rank, and lets a panic of the
 // program's own operator pass. Local.
-func ReduceLocal[T Scalar](op *Op, in, inout []T) error {
+func ReduceLocal[T Scalar, O Operator[T]](op O, in, inout []T) error {
 	const call = "ReduceLocal"
-	f, err := op.fit(call, kindOf[T]())
+	f, err := (*Op)(op).fit(call, kindOf[T]())
 	switch {
 	case err != nil:
 		return err

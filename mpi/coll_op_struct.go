@@ -13,7 +13,7 @@ import (
 // OfStructs: of any type whose basic elements are those of T, again and again. Fields that
 // are not sent, and padding, are zero in what f gets. f is used as NewOp's function is.
 // If T can't be sent, calls that use the operator fail with ErrOp. Local.
-func NewStructOp[T any](f func(lower, upper T) T, opts ...OpOption) *Op {
+func NewStructOp[T any](f func(lower, upper T) T, opts ...OpOption) *OpOf[T] {
 	s := &structs{name: reflect.TypeFor[T]().String(), t: datatype.Of(datatype.Byte)}
 	t, err := datatype.TypeOf[T]()
 	switch {
@@ -28,7 +28,7 @@ func NewStructOp[T any](f func(lower, upper T) T, opts ...OpOption) *Op {
 	if f != nil && s.err == nil {
 		combine = structFunc(s.t, f)
 	}
-	return (*Op)(op.Custom("of NewStructOp", commutes(opts), s, combine))
+	return (*OpOf[T])(op.Custom("of NewStructOp", commutes(opts), s, combine))
 }
 
 var errNoData = badArg("NewStructOp", ErrType, "the type has no fields that are sent")

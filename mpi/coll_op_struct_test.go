@@ -33,7 +33,7 @@ func TestOperatorsCombineStructs(t *testing.T) {
 		for _, p := range []int{1, 2, 3, 5} {
 			t.Run(fmt.Sprint(p), func(t *testing.T) {
 				act(t, fabric, p, func(w *mpi.World, c *mpi.Comm) {
-					op := mpi.NewStructOp(merge)
+					op := (*mpi.Op)(mpi.NewStructOp(merge))
 					for _, n := range []int{0, 1, 50, 4000} {
 						made := func(r, i int) heap {
 							return heap{int8(r*7 + i), [2]float64{float64(r + i), float64(r % 3)}, int64(r + 1), float32(i) / 2}
@@ -80,7 +80,7 @@ func TestOperatorsCombineStructsThatAreNumbers(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		act(t, fabric, 3, func(w *mpi.World, c *mpi.Comm) {
 			f := func(a, b point) point { return point{a.X*10 + b.X, a.Y*10 + b.Y, a.Z*10 + b.Z} }
-			op := mpi.NewStructOp(f)
+			op := (*mpi.Op)(mpi.NewStructOp(f))
 			flat := []float64{float64(c.Rank()), 1, 2, 5, float64(c.Rank()), 3}
 			got := make([]point, 2)
 			if c.Rank() == 1 {
@@ -201,7 +201,7 @@ func TestReduceLocalOnBufs(t *testing.T) {
 		}
 	}
 	a, b := []heap{{seen: 1, mass: 2}}, []heap{{seen: 2, mass: 3, note: 4}}
-	mustDo(t, mpi.NewStructOp(merge).ReduceLocal(mpi.OfStructs(a), mpi.OfStructs(b)))
+	mustDo(t, (*mpi.Op)(mpi.NewStructOp(merge)).ReduceLocal(mpi.OfStructs(a), mpi.OfStructs(b)))
 	if want := (heap{seen: 2, mass: 5, note: 4}); b[0] != want {
 		t.Errorf("%v, want %v", b[0], want)
 	}
@@ -233,12 +233,12 @@ func TestOperatorsThatDoNotFitBufs(t *testing.T) {
 		{mpi.Sum, mpi.As(mpi.TypeDoubleInt, n, 1), "send: the operator Sum is not defined for float64 with int32"},
 		{mpi.Sum, mpi.As(mpi.TypeByte, n, 1), "send: the operator Sum is not defined for byte"},
 		{mpi.BOr, mpi.As(mpi.TypePacked, n, 1), "send: the operator BOr is not defined for packed"},
-		{mpi.NewOp(func(a, _ int32) int32 { return a }), mpi.Of([]float64{1}), "is not defined for float64: it takes int32"},
-		{mpi.NewStructOp(merge), mpi.OfStructs(n), "send: its elements are not structs of type mpi_test.heap, in Bufs, which the operator of NewStructOp takes"},
-		{mpi.NewStructOp(merge), mpi.Of([]float64{1}), "send: its elements are not"},
-		{mpi.NewStructOp(func(a, _ *int) *int { return a }), mpi.OfStructs(n), "the operator of NewStructOp can't be used: "},
-		{mpi.NewStructOp(func(a, _ struct{}) struct{} { return a }), mpi.OfStructs(n), "has no fields that are sent"},
-		{mpi.NewStructOp[two](nil), mpi.OfStructs(n), "give it a function that is not nil"},
+		{(*mpi.Op)(mpi.NewOp(func(a, _ int32) int32 { return a })), mpi.Of([]float64{1}), "is not defined for float64: it takes int32"},
+		{(*mpi.Op)(mpi.NewStructOp(merge)), mpi.OfStructs(n), "send: its elements are not structs of type mpi_test.heap, in Bufs, which the operator of NewStructOp takes"},
+		{(*mpi.Op)(mpi.NewStructOp(merge)), mpi.Of([]float64{1}), "send: its elements are not"},
+		{(*mpi.Op)(mpi.NewStructOp(func(a, _ *int) *int { return a })), mpi.OfStructs(n), "the operator of NewStructOp can't be used: "},
+		{(*mpi.Op)(mpi.NewStructOp(func(a, _ struct{}) struct{} { return a })), mpi.OfStructs(n), "has no fields that are sent"},
+		{(*mpi.Op)(mpi.NewStructOp[two](nil)), mpi.OfStructs(n), "give it a function that is not nil"},
 		{mpi.Replace, mpi.Of([]float64{1}), "on windows only"},
 	} {
 		act(t, "mem", 1, func(w *mpi.World, comm *mpi.Comm) {
@@ -249,12 +249,12 @@ func TestOperatorsThatDoNotFitBufs(t *testing.T) {
 		})
 	}
 	act(t, "mem", 1, func(w *mpi.World, c *mpi.Comm) {
-		want(t, "a slice", mpi.Allreduce(c, mpi.NewStructOp(merge), []int32{1}, []int32{0}), mpi.ErrOp)
+		want(t, "a slice", mpi.Allreduce(c, (*mpi.Op)(mpi.NewStructOp(merge)), []int32{1}, []int32{0}), mpi.ErrOp)
 		err := c.Allreduce(mpi.Sum, mpi.Of([]float64{1}), mpi.Of([]float32{0}))
 		if want(t, "two kinds", err, mpi.ErrType); !strings.Contains(err.Error(), "send has elements of float64, recv of float32") {
 			t.Error(err)
 		}
-		if s := fmt.Sprint(mpi.MaxLoc, mpi.NewStructOp(merge)); s != "MaxLoc of NewStructOp" {
+		if s := fmt.Sprint(mpi.MaxLoc, (*mpi.Op)(mpi.NewStructOp(merge))); s != "MaxLoc of NewStructOp" {
 			t.Error(s)
 		}
 	})

@@ -13,10 +13,10 @@ import (
 // recv. send and recv do not overlap. On an intercommunicator the ranks of the group
 // that the root is not in give the input, and the length of the root's recv is that of
 // their send. Non-local.
-func Reduce[T Scalar](c *Comm, op *Op, send, recv []T, root int) error {
+func Reduce[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T, root int) error {
 	const call = "Reduce"
 	x := operationOf(send, recv)
-	if err := x.reduce(c, call, op, kindOf[T](), root); err != nil {
+	if err := x.reduce(c, call, (*Op)(op), kindOf[T](), root); err != nil {
 		return c.raise(err)
 	}
 	if err := c.core.Collective(c.ctx, coll.Reduce, x.plan, &x.o); err != nil {
@@ -27,9 +27,9 @@ func Reduce[T Scalar](c *Comm, op *Op, send, recv []T, root int) error {
 
 // Ireduce starts a Reduce (MPI_Ireduce, MPI-4.0 §6.12.7). Until the request has
 // completed, send must not be written to and recv not be touched. Local.
-func Ireduce[T Scalar](c *Comm, op *Op, send, recv []T, root int) (Request, error) {
+func Ireduce[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T, root int) (Request, error) {
 	x := operationOf(send, recv)
-	return x.begin(c, coll.Reduce, x.reduce(c, "Ireduce", op, kindOf[T](), root))
+	return x.begin(c, coll.Reduce, x.reduce(c, "Ireduce", (*Op)(op), kindOf[T](), root))
 }
 
 // Allreduce is Reduce with the result at every rank, the same bits at each
@@ -37,10 +37,10 @@ func Ireduce[T Scalar](c *Comm, op *Op, send, recv []T, root int) (Request, erro
 // many elements in send; recv has room for them. With InPlace as send, at all ranks,
 // the input is in recv. send and recv do not overlap. On an intercommunicator each
 // group gets the result of the other one. Non-local.
-func Allreduce[T Scalar](c *Comm, op *Op, send, recv []T) error {
+func Allreduce[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) error {
 	const call = "Allreduce"
 	x := operationOf(send, recv)
-	if err := x.reduceAll(c, call, coll.Allreduce, op, kindOf[T]()); err != nil {
+	if err := x.reduceAll(c, call, coll.Allreduce, (*Op)(op), kindOf[T]()); err != nil {
 		return c.raise(err)
 	}
 	if err := c.core.Collective(c.ctx, coll.Allreduce, x.plan, &x.o); err != nil {
@@ -51,9 +51,9 @@ func Allreduce[T Scalar](c *Comm, op *Op, send, recv []T) error {
 
 // Iallreduce starts an Allreduce (MPI_Iallreduce, MPI-4.0 §6.12.8). Until the request
 // has completed, send must not be written to and recv not be touched. Local.
-func Iallreduce[T Scalar](c *Comm, op *Op, send, recv []T) (Request, error) {
+func Iallreduce[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) (Request, error) {
 	x := operationOf(send, recv)
-	return x.begin(c, coll.Allreduce, x.reduceAll(c, "Iallreduce", coll.Allreduce, op, kindOf[T]()))
+	return x.begin(c, coll.Allreduce, x.reduceAll(c, "Iallreduce", coll.Allreduce, (*Op)(op), kindOf[T]()))
 }
 
 // ReduceScatterBlock combines the send of all ranks as Reduce does, and gives rank i
@@ -64,10 +64,10 @@ func Iallreduce[T Scalar](c *Comm, op *Op, send, recv []T) (Request, error) {
 // beginning; what is behind it then is undefined. send and recv do not overlap. On an
 // intercommunicator each group gets the result of the other one; send, which is as long
 // in both groups, is cut into one block for each rank of the local group. Non-local.
-func ReduceScatterBlock[T Scalar](c *Comm, op *Op, send, recv []T) error {
+func ReduceScatterBlock[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) error {
 	const call = "ReduceScatterBlock"
 	x := operationOf(send, recv)
-	if err := x.reduceScatterBlock(c, call, op, kindOf[T]()); err != nil {
+	if err := x.reduceScatterBlock(c, call, (*Op)(op), kindOf[T]()); err != nil {
 		return c.raise(err)
 	}
 	if err := c.core.Collective(c.ctx, coll.ReduceScatterBlock, x.plan, &x.o); err != nil {
@@ -79,9 +79,9 @@ func ReduceScatterBlock[T Scalar](c *Comm, op *Op, send, recv []T) error {
 // IreduceScatterBlock starts a ReduceScatterBlock (MPI_Ireduce_scatter_block, MPI-4.0
 // §6.12.9). Until the request has completed, send must not be written to and recv not
 // be touched. Local.
-func IreduceScatterBlock[T Scalar](c *Comm, op *Op, send, recv []T) (Request, error) {
+func IreduceScatterBlock[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) (Request, error) {
 	x := operationOf(send, recv)
-	return x.begin(c, coll.ReduceScatterBlock, x.reduceScatterBlock(c, "IreduceScatterBlock", op, kindOf[T]()))
+	return x.begin(c, coll.ReduceScatterBlock, x.reduceScatterBlock(c, "IreduceScatterBlock", (*Op)(op), kindOf[T]()))
 }
 
 func (x *operation) reduce(c *Comm, call string, o *Op, kind op.Kind, root int) error {

@@ -11,10 +11,10 @@ import (
 // same operator and as many elements in send; recv has room for them. With InPlace as
 // send, at all ranks, the input is in recv. send and recv do not overlap. There is no
 // Scan on an intercommunicator. Non-local.
-func Scan[T Scalar](c *Comm, op *Op, send, recv []T) error {
+func Scan[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) error {
 	const call = "Scan"
 	x := operationOf(send, recv)
-	if err := x.reduceAll(c, call, coll.Scan, op, kindOf[T]()); err != nil {
+	if err := x.reduceAll(c, call, coll.Scan, (*Op)(op), kindOf[T]()); err != nil {
 		return c.raise(err)
 	}
 	if err := c.core.Collective(c.ctx, coll.Scan, x.plan, &x.o); err != nil {
@@ -25,19 +25,19 @@ func Scan[T Scalar](c *Comm, op *Op, send, recv []T) error {
 
 // Iscan starts a Scan (MPI_Iscan, MPI-4.0 §6.12.11). Until the request has completed,
 // send must not be written to and recv not be touched. Local.
-func Iscan[T Scalar](c *Comm, op *Op, send, recv []T) (Request, error) {
+func Iscan[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) (Request, error) {
 	x := operationOf(send, recv)
-	return x.begin(c, coll.Scan, x.reduceAll(c, "Iscan", coll.Scan, op, kindOf[T]()))
+	return x.begin(c, coll.Scan, x.reduceAll(c, "Iscan", coll.Scan, (*Op)(op), kindOf[T]()))
 }
 
 // Exscan is Scan without the rank's own elements: rank i gets what those of the ranks
 // 0 to i-1 give (MPI_Exscan, MPI-4.0 §6.11.2). There are none for rank 0: its recv is
 // not used, and may be nil, unless it has the input because of InPlace. Then it stays
 // as it is. There is no Exscan on an intercommunicator. Non-local.
-func Exscan[T Scalar](c *Comm, op *Op, send, recv []T) error {
+func Exscan[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) error {
 	const call = "Exscan"
 	x := operationOf(send, recv)
-	if err := x.exscan(c, call, op, kindOf[T]()); err != nil {
+	if err := x.exscan(c, call, (*Op)(op), kindOf[T]()); err != nil {
 		return c.raise(err)
 	}
 	if err := c.core.Collective(c.ctx, coll.Exscan, x.plan, &x.o); err != nil {
@@ -48,9 +48,9 @@ func Exscan[T Scalar](c *Comm, op *Op, send, recv []T) error {
 
 // Iexscan starts an Exscan (MPI_Iexscan, MPI-4.0 §6.12.12). Until the request has
 // completed, send must not be written to and recv not be touched. Local.
-func Iexscan[T Scalar](c *Comm, op *Op, send, recv []T) (Request, error) {
+func Iexscan[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) (Request, error) {
 	x := operationOf(send, recv)
-	return x.begin(c, coll.Exscan, x.exscan(c, "Iexscan", op, kindOf[T]()))
+	return x.begin(c, coll.Exscan, x.exscan(c, "Iexscan", (*Op)(op), kindOf[T]()))
 }
 
 func (x *operation) exscan(c *Comm, call string, o *Op, kind op.Kind) error {

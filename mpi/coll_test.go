@@ -29,7 +29,7 @@ func TestEveryCollectiveGivesWhatTheModelGives(t *testing.T) {
 		act(t, fabric, p, func(w *mpi.World, c *mpi.Comm) {
 			for _, n := range count(p) {
 				for _, f := range forms {
-					x := trial[word]{c: c, form: f, n: n, element: letter, op: mpi.NewOp(join), fold: join}
+					x := trial[word]{c: c, form: f, n: n, element: letter, op: (*mpi.Op)(mpi.NewOp(join)), fold: join}
 					x.moves()
 					x.reductions()
 				}
@@ -50,8 +50,8 @@ func TestElementsOfEveryKind(t *testing.T) {
 				kind(c, f, mpi.Sum, func(r, i int) int { return r*1e12 - i }, func(a, b int) int { return a + b })
 				kind(c, f, mpi.Min, func(r, i int) celsius { return celsius(i) - celsius(r)/4 }, func(a, b celsius) celsius { return min(a, b) })
 				kind(c, f, mpi.Sum, func(r, i int) complex128 { return complex(float64(r), float64(i)) }, func(a, b complex128) complex128 { return a + b })
-				kind(c, f, mpi.NewVectorOp(joinAll), letter, join)
-				kind(c, f, mpi.NewOp(func(a, b uint8) uint8 { return a + b }, mpi.Commutes()), func(r, i int) uint8 { return uint8(r + i) }, func(a, b uint8) uint8 { return a + b })
+				kind(c, f, (*mpi.Op)(mpi.NewVectorOp(joinAll)), letter, join)
+				kind(c, f, (*mpi.Op)(mpi.NewOp(func(a, b uint8) uint8 { return a + b }, mpi.Commutes())), func(r, i int) uint8 { return uint8(r + i) }, func(a, b uint8) uint8 { return a + b })
 			}
 		})
 	})
@@ -75,7 +75,7 @@ func TestNonblockingCallsAmongBlockingOnesOnTwoCommunicators(t *testing.T) {
 					var rs []mpi.Request
 					var got, want [][]word
 					x := trial[word]{element: letter, fold: join}
-					op := mpi.NewOp(join)
+					op := (*mpi.Op)(mpi.NewOp(join))
 					for i, n := range []int{3, 0, 1, 700, 9000, 2} {
 						for _, comm := range []*mpi.Comm{c, d} {
 							sum, all, tail := make([]word, n), make([]word, p*n), []word(nil)
@@ -167,12 +167,12 @@ func TestAnOperatorThatPanicsFailsTheCallAtAllRanks(t *testing.T) {
 				for _, nonblocking := range []bool{false, true} {
 					act(t, fabric, p, func(w *mpi.World, c *mpi.Comm) {
 						d := get(c.Dup())
-						op := mpi.NewOp(func(a, b int) int {
+						op := (*mpi.Op)(mpi.NewOp(func(a, b int) int {
 							if a+b >= 1<<(p-1) {
 								panic("no more")
 							}
 							return a + b
-						})
+						}))
 						in, out := []int{1 << c.Rank()}, []int{0}
 						x := trial[int]{form: form{nonblocking: nonblocking}}
 						err := attempt(func() {

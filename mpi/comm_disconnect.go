@@ -14,7 +14,7 @@ package mpi
 // a delete function of an attribute fails does the communicator stay. The
 // communicator of all ranks, and Self, can't be disconnected. Non-local.
 func (c *Comm) Disconnect() error {
-	const call = "Disconnect"
+	const call = "Comm.Disconnect"
 	switch {
 	case c.gone():
 		return c.explain(call, 0, 0, false)

@@ -68,12 +68,12 @@ func TestDisconnectWaitsForWhatIsInFlight(t *testing.T) {
 		},
 		"partitions": {
 			func(w *mpi.World, d *mpi.Comm, in []byte) func() {
-				r := get(mpi.PrecvInit(d, in, 2, 1, 5))
+				r := get(mpi.PrecvInit(d, in, 2, 1, 5)).Request
 				ok(mpi.Start(&r))
 				return func() { get(mpi.Wait(&r)); ok(mpi.RequestFree(&r)) }
 			},
 			func(d *mpi.Comm) {
-				r := get(mpi.PsendInit(d, pattern(8, 1), 2, 0, 5))
+				r := get(mpi.PsendInit(d, pattern(8, 1), 2, 0, 5)).Request
 				ok(mpi.Start(&r))
 				ok(mpi.PreadyRange(0, 1, r))
 				get(mpi.Wait(&r))

@@ -15,7 +15,7 @@ import (
 // error has the same consequences as an error of Barrier. The duplicate of an
 // intercommunicator is one too, of the same groups. Non-local.
 func (c *Comm) Dup() (*Comm, error) {
-	k := c.prepareDup("Dup", nil)
+	k := c.prepareDup("Comm.Dup", nil)
 	return k.make()
 }
 
@@ -23,7 +23,7 @@ func (c *Comm) Dup() (*Comm, error) {
 // (MPI_Comm_dup_with_info, MPI-4.0 §7.4.2). Where SetInfo would refuse them, Dup
 // fails at all ranks. Non-local.
 func (c *Comm) DupWithInfo(info *Info) (*Comm, error) {
-	k := c.prepareDup("DupWithInfo", info)
+	k := c.prepareDup("Comm.DupWithInfo", info)
 	return k.make()
 }
 
@@ -32,14 +32,14 @@ func (c *Comm) DupWithInfo(info *Info) (*Comm, error) {
 // returns can't be used: calls on it fail with ErrComm. If the request fails, what
 // was copied is deleted, on a goroutine of the library's. Local.
 func (c *Comm) Idup() (Request, *Comm, error) {
-	k := c.prepareDup("Idup", nil)
+	k := c.prepareDup("Comm.Idup", nil)
 	return k.start()
 }
 
 // IdupWithInfo starts a DupWithInfo (MPI_Comm_idup_with_info, MPI-4.0 §7.4.2), see
 // Idup. Local.
 func (c *Comm) IdupWithInfo(info *Info) (Request, *Comm, error) {
-	k := c.prepareDup("IdupWithInfo", info)
+	k := c.prepareDup("Comm.IdupWithInfo", info)
 	return k.start()
 }
 

@@ -13,14 +13,14 @@ import (
 // Revoke ends all communication on the communicator, at all its ranks
 // (MPIX_Comm_revoke). One rank calls it that has seen a failure which others may not have
 // seen. At each living rank operations under way then fail with ErrRevoked, and so does
-// every later call, but for Agree, Iagree, Shrink, Ishrink, AckFailed, GetFailed,
+// every later call, but for Agree, Iagree, Shrink, Ishrink, AckFailed, Failed,
 // IsRevoked, Revoke and Free, and calls that only read or set what the communicator has:
 // its handler, its name, its attributes. A message that is being copied still arrives.
 // Windows and partitioned operations go on, with the ranks that live. A second call has
 // no effect. There is no way back. Local.
 func (c *Comm) Revoke() error {
 	if c.lost() {
-		return c.explain("Revoke", 0, 0, false)
+		return c.explain("Comm.Revoke", 0, 0, false)
 	}
 	c.core.Revoke()
 	return nil
@@ -30,12 +30,12 @@ func (c *Comm) Revoke() error {
 // heard (MPIX_Comm_is_revoked); false if c is nil. Local.
 func (c *Comm) IsRevoked() bool { return c != nil && c.core != nil && c.core.Revoked() }
 
-// GetFailed returns the group of the communicator's ranks that have failed as far as this
+// Failed returns the group of the communicator's ranks that have failed as far as this
 // rank knows (MPIX_Comm_get_failed), in the order in which it has heard of them: a later
 // group begins with an earlier one. A rank that has left its World counts. Of an
 // intercommunicator it has ranks of both groups. Local.
-func (c *Comm) GetFailed() (*Group, error) {
-	const call = "GetFailed"
+func (c *Comm) Failed() (*Group, error) {
+	const call = "Comm.Failed"
 	if c.lost() {
 		return nil, c.explain(call, 0, 0, false)
 	}
@@ -47,18 +47,18 @@ func (c *Comm) GetFailed() (*Group, error) {
 	return &Group{in: c.core.Instance(), of: c.w, ranks: m}, nil
 }
 
-// AckFailed acknowledges the first num ranks of GetFailed, and returns how many this rank
+// AckFailed acknowledges the first num ranks of Failed, and returns how many this rank
 // has acknowledged of the communicator (MPIX_Comm_ack_failed); that never becomes less.
 // With 0 it asks only. See Agree. Once all are acknowledged, receives and probes from
 // AnySource wait for the other ranks again, and no longer fail with ErrProcFailedPending.
 // Local.
 func (c *Comm) AckFailed(num int) (int, error) {
-	const call = "AckFailed"
+	const call = "Comm.AckFailed"
 	switch {
 	case c.lost():
 		return 0, c.explain(call, 0, 0, false)
 	case num < 0:
-		return 0, c.raise(badArg(call, ErrArg, "%d ranks to acknowledge: it is the number of the first ones of GetFailed, or 0", num))
+		return 0, c.raise(badArg(call, ErrArg, "%d ranks to acknowledge: it is the number of the first ones of Failed, or 0", num))
 	}
 	return c.core.AckFailed(num), nil
 }
@@ -74,7 +74,7 @@ func (c *Comm) AckFailed(num int) (int, error) {
 // gets ErrCanceled and no result, but has taken part. An intercommunicator's ranks agree
 // in both groups. Non-local.
 func (c *Comm) Agree(flag int) (int, error) {
-	const call = "Agree"
+	const call = "Comm.Agree"
 	if c.lost() {
 		return 0, c.explain(call, 0, 0, false)
 	}
@@ -90,7 +90,7 @@ func (c *Comm) Agree(flag int) (int, error) {
 // the request has completed. Local.
 func (c *Comm) Iagree(flag int) (Request, *int, error) {
 	if c.lost() {
-		return Request{}, nil, c.explain("Iagree", 0, 0, false)
+		return Request{}, nil, c.explain("Comm.Iagree", 0, 0, false)
 	}
 	out := new(int)
 	h := c.core.Iagree(c.ctx, uint64(flag), func(flags uint64) { *out = int(flags) })
@@ -108,7 +108,7 @@ func (c *Comm) Iagree(flag int) (Request, *int, error) {
 // This communicator stays: Free it. If the call's context ends at a rank, that rank gets
 // ErrCanceled; the others get their communicator, on which it takes no part. Non-local.
 func (c *Comm) Shrink() (*Comm, error) {
-	const call = "Shrink"
+	const call = "Comm.Shrink"
 	if c.lost() {
 		return nil, c.explain(call, 0, 0, false)
 	}
@@ -124,7 +124,7 @@ func (c *Comm) Shrink() (*Comm, error) {
 // error the communicator that it returns can't be used: calls on it fail with ErrComm.
 // Local.
 func (c *Comm) Ishrink() (Request, *Comm, error) {
-	const call = "Ishrink"
+	const call = "Comm.Ishrink"
 	if c.lost() {
 		return Request{}, nil, c.explain(call, 0, 0, false)
 	}

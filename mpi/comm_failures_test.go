@@ -107,7 +107,7 @@ func TestTheLivingGoOn(t *testing.T) {
 							t.Errorf("Agree = %d", got)
 						}
 						for { // a rank may agree on what others have seen before it hears of that itself
-							g, err := c.GetFailed()
+							g, err := c.Failed()
 							if err != nil {
 								return err
 							}
@@ -277,8 +277,8 @@ func TestReceivesFromAnySourceArePending(t *testing.T) {
 						if n, err := c.AckFailed(0); n != 0 || err != nil {
 							t.Errorf("AckFailed(0) = %d, %v", n, err)
 						}
-						if g := get(c.GetFailed()); g.Size() != 1 || g.Translate([]int{0}, c.Group())[0] != 1 {
-							t.Errorf("GetFailed has %d ranks", g.Size())
+						if g := get(c.Failed()); g.Size() != 1 || g.Translate([]int{0}, c.Group())[0] != 1 {
+							t.Errorf("Failed has %d ranks", g.Size())
 						}
 						if n, err := c.AckFailed(9); n != 1 || err != nil {
 							t.Errorf("AckFailed(9) = %d, %v", n, err)
@@ -342,10 +342,10 @@ func TestRequestsForAnySourceStayAfterADeath(t *testing.T) {
 					if here || r.Null() {
 						t.Errorf("request %d: Test has completed it", i)
 					}
-					here, _, err = mpi.RequestGetStatus(*r)
-					want(t, "RequestGetStatus", err, pending)
+					here, _, err = mpi.RequestStatus(*r)
+					want(t, "RequestStatus", err, pending)
 					if here {
-						t.Errorf("request %d has completed, says RequestGetStatus", i)
+						t.Errorf("request %d has completed, says RequestStatus", i)
 					}
 				}
 				list := func() []mpi.Request { return []mpi.Request{begun, persistent, later, pair} }

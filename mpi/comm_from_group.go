@@ -25,7 +25,7 @@ import (
 // wait for each other's ranks too. The death of a rank of the group fails the call.
 // Non-local.
 func (c *Comm) CreateGroup(g *Group, tag int) (*Comm, error) {
-	const call = "CreateGroup"
+	const call = "Comm.CreateGroup"
 	if c.gone() {
 		return nil, c.explain(call, 0, 0, false)
 	}

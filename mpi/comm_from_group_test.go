@@ -50,11 +50,11 @@ func TestCreateGroupTakesHandlerAndContextOfItsParent(t *testing.T) {
 		ok(c.SetInfo(hint("mpi_assert_no_any_tag", "true")))
 		ctx := context.WithValue(t.Context(), t, 1)
 		d := get(c.WithContext(ctx).CreateGroup(c.Group(), 0))
-		if d.Errhandler() != h || d.Context() != ctx || get(d.GetInfo()).Len() != 0 {
-			t.Errorf("the handler %v, the context %v, the hints %v", d.Errhandler(), d.Context(), get(d.GetInfo()))
+		if d.Errhandler() != h || d.Context() != ctx || get(d.Info()).Len() != 0 {
+			t.Errorf("the handler %v, the context %v, the hints %v", d.Errhandler(), d.Context(), get(d.Info()))
 		}
 		e := get(mpi.CommCreateFromGroup(c.Group(), "", mpi.CommOptions{Context: ctx, Info: hint("mpi_assert_no_any_tag", "true")}))
-		if v, _ := get(e.GetInfo()).Get("mpi_assert_no_any_tag"); e.Errhandler() == h || e.Context() != ctx || v != "true" {
+		if v, _ := get(e.Info()).Get("mpi_assert_no_any_tag"); e.Errhandler() == h || e.Context() != ctx || v != "true" {
 			t.Errorf("of a group: the handler %v, the context %v, the hint %q", e.Errhandler(), e.Context(), v)
 		}
 		ok(w.Self().SetErrhandler(h))

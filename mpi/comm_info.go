@@ -15,7 +15,7 @@ var hints = map[string]bool{
 // the library does not use so far: it stores them. Dup does not hand them on,
 // DupWithInfo gives others. Local.
 func (c *Comm) SetInfo(info *Info) error {
-	const call = "SetInfo"
+	const call = "Comm.SetInfo"
 	if c.lost() {
 		return c.explain(call, 0, 0, false)
 	}
@@ -31,12 +31,12 @@ func (c *Comm) SetInfo(info *Info) error {
 	return nil
 }
 
-// GetInfo returns the hints of the communicator that it knows (MPI_Comm_get_info,
+// Info returns the hints of the communicator that it knows (MPI_Comm_get_info,
 // MPI-4.0 §7.4.4), and mpi_hw_resource_type where SplitType has split by hardware.
 // The caller owns the result. Local.
-func (c *Comm) GetInfo() (*Info, error) {
+func (c *Comm) Info() (*Info, error) {
 	if c.lost() {
-		return nil, c.explain("GetInfo", 0, 0, false)
+		return nil, c.explain("Comm.Info", 0, 0, false)
 	}
 	c.st.mu.Lock()
 	defer c.st.mu.Unlock()

@@ -100,7 +100,7 @@ func (c *Comm) checkPeer(call string, peer *Comm, leader, tag int) error {
 // calls. The new communicator has the context and the error handler of this one, and
 // neither attributes nor hints. Non-local.
 func (c *Comm) Merge(high bool) (*Comm, error) {
-	const call = "Merge"
+	const call = "Comm.Merge"
 	switch {
 	case c.gone():
 		return nil, c.explain(call, 0, 0, false)

@@ -52,7 +52,7 @@ func badBetween(x *mpi.Comm, refused func(what string, class mpi.Class, err erro
 	refused("ReduceScatterBlock in place", mpi.ErrBuffer, mpi.ReduceScatterBlock(x, mpi.Sum, in, y[:3]))(mpi.IreduceScatterBlock(x, mpi.Sum, in, y[:3]))
 	refused("ReduceScatterBlock into InPlace", mpi.ErrBuffer, mpi.ReduceScatterBlock(x, mpi.Sum, y[:3], in))(mpi.IreduceScatterBlock(x, mpi.Sum, y[:3], in))
 
-	for what, op := range map[string]*mpi.Op{"nil": nil, "BAnd of another type": mpi.NewOp(func(a, b bool) bool { return a })} {
+	for what, op := range map[string]*mpi.Op{"nil": nil, "BAnd of another type": (*mpi.Op)(mpi.NewOp(func(a, b bool) bool { return a }))} {
 		refused("Reduce: operator "+what, mpi.ErrOp, mpi.Reduce(x, op, one, nil, 0))(mpi.Ireduce(x, op, one, nil, 0))
 		refused("Reduce at the root: operator "+what, mpi.ErrOp, mpi.Reduce(x, op, nil, one, mpi.Root))(mpi.Ireduce(x, op, nil, one, mpi.Root))
 		refused("Allreduce: operator "+what, mpi.ErrOp, mpi.Allreduce(x, op, one, y))(mpi.Iallreduce(x, op, one, y))
@@ -98,7 +98,7 @@ func badBetween(x *mpi.Comm, refused func(what string, class mpi.Class, err erro
 	refused("Send", mpi.ErrRank, mpi.Send(x, one, 2, 0))(mpi.Isend(x, one, 2, 0))
 	refused("Recv", mpi.ErrRank, second(mpi.Recv(x, one, 2, 0)))(mpi.Irecv(x, one, 2, 0))
 	refused("Send to Root", mpi.ErrRank, mpi.Send(x, one, mpi.Root, 0))(mpi.SendInit(x, one, mpi.Root, 0))
-	refused("Probe", mpi.ErrRank, second(mpi.Probe(x, 2, 0)))(mpi.PrecvInit(x, one, 1, 2, 0))
+	refused("Probe", mpi.ErrRank, second(mpi.Probe(x, 2, 0)))(mpi.Request{}, second(mpi.PrecvInit(x, one, 1, 2, 0)))
 }
 
 func TestBadArgumentsOnAnIntercommunicatorAreAnsweredWithTheirClass(t *testing.T) {

@@ -37,7 +37,7 @@ func TestADuplicateOfAnIntercommunicatorIsOne(t *testing.T) {
 			if _, there, err := not.Get(d); there || err != nil {
 				t.Errorf("duplicate %d has an attribute that is not copied, %v", i, err)
 			}
-			if got := get(d.GetInfo()).Len() == 1; got != (i == 1 || i == 3) {
+			if got := get(d.Info()).Len() == 1; got != (i == 1 || i == 3) {
 				t.Errorf("duplicate %d has hints: %t", i, got)
 			}
 			checkSeen(t, "Send", &calls, mpi.Send(d, none, s.x.RemoteSize(), 0))

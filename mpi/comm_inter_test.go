@@ -12,7 +12,7 @@ func TestEveryCollectiveBetweenTwoGroupsGivesWhatTheModelGives(t *testing.T) {
 	onBoth(t, func(s half) {
 		for _, n := range []int{0, 1, 3, 700} {
 			for _, f := range forms[:2] { // nothing is in place
-				x := duel[word]{half: s, trial: trial[word]{c: s.x, form: f, n: n, element: letter, op: mpi.NewOp(join), fold: join}}
+				x := duel[word]{half: s, trial: trial[word]{c: s.x, form: f, n: n, element: letter, op: (*mpi.Op)(mpi.NewOp(join)), fold: join}}
 				x.all()
 				x.roots(x.rooted)
 				y := duel[int32]{half: s, trial: trial[int32]{c: s.x, form: f, n: n, element: func(r, i int) int32 { return int32(r + i) }, op: mpi.Sum,
@@ -138,7 +138,7 @@ func TestMessagesOfAnIntercommunicatorGoToTheRemoteGroup(t *testing.T) {
 			out[i] = 1000*s.at + i
 		}
 		got := make([]int, 100)
-		send, recv := get(mpi.PsendInit(s.x, out, 4, to, 6)), get(mpi.PrecvInit(s.x, got, 2, to, 6))
+		send, recv := get(mpi.PsendInit(s.x, out, 4, to, 6)).Request, get(mpi.PrecvInit(s.x, got, 2, to, 6)).Request
 		ok(mpi.Startall([]mpi.Request{send, recv}))
 		ok(mpi.PreadyRange(0, 3, send))
 		if st := get(mpi.Wait(&recv)); st.Source != to || got[0] != 1000*(1-s.at) || got[99] != got[0]+99 {

@@ -14,7 +14,7 @@ const MaxObjectName = 127
 // name that is longer than MaxObjectName, or has a zero byte, is ErrArg, and the old
 // one stays: it is not cut off, as in C. Local.
 func (c *Comm) SetName(name string) error {
-	const call = "SetName"
+	const call = "Comm.SetName"
 	if c.lost() {
 		return c.explain(call, 0, 0, false)
 	}

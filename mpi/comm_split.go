@@ -17,7 +17,7 @@ import (
 // color makes one of the ranks of either group that give it; if one of the groups has
 // none, those of the other get nil. Non-local.
 func (c *Comm) Split(color, key int) (*Comm, error) {
-	k := creation{c: c, call: "Split", spec: comm.Spec{Split: true, Color: color, Key: key}}
+	k := creation{c: c, call: "Comm.Split", spec: comm.Spec{Split: true, Color: color, Key: key}}
 	if color < 0 && color != Undefined {
 		k.spec.Failed = badArg(k.call, ErrArg, "the color %d is negative: give one from 0 on, or Undefined for no communicator", color)
 	}
@@ -37,7 +37,7 @@ const _ = uint(Undefined-comm.NoColor) + uint(comm.NoColor-Undefined)
 // group is of ranks of the local group, and what is made is one of this group and of
 // that which the remote ranks give; if either is empty all get nil. Non-local.
 func (c *Comm) Create(g *Group) (*Comm, error) {
-	k := creation{c: c, call: "Create"}
+	k := creation{c: c, call: "Comm.Create"}
 	switch {
 	case c.gone():
 	case g == nil:

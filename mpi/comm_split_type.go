@@ -45,7 +45,7 @@ const (
 // give the same kind, or Undefined: others are ErrNotSame, at all ranks. See
 // SplitTypeWithInfo for the kinds of hardware. Non-local.
 func (c *Comm) SplitType(kind SplitKind, key int) (*Comm, error) {
-	return c.splitType("SplitType", kind, key, nil)
+	return c.splitType("Comm.SplitType", kind, key, nil)
 }
 
 // SplitTypeWithInfo is SplitType with hints for the new communicator, as SetInfo gives
@@ -63,10 +63,10 @@ func (c *Comm) SplitType(kind SplitKind, key int) (*Comm, error) {
 //
 // TypeHWUnguided chooses the type, mpi_shared_memory included, that divides the ranks
 // into the fewest parts, but at least two; nobody gets a communicator if none does. On
-// the result it finds the next type further inside. GetInfo of the new communicator
+// the result it finds the next type further inside. Info of the new communicator
 // has mpi_hw_resource_type, which both kinds of hardware set. Non-local.
 func (c *Comm) SplitTypeWithInfo(kind SplitKind, key int, info *Info) (*Comm, error) {
-	return c.splitType("SplitTypeWithInfo", kind, key, info)
+	return c.splitType("Comm.SplitTypeWithInfo", kind, key, info)
 }
 
 func (c *Comm) splitType(call string, kind SplitKind, key int, info *Info) (*Comm, error) {

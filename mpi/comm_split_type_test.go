@@ -60,7 +60,7 @@ func resource(name string) *mpi.Info { return hint("mpi_hw_resource_type", name)
 
 // typeOf is the type of resource that a communicator says it was made by.
 func typeOf(c *mpi.Comm) string {
-	name, _ := get(c.GetInfo()).Get("mpi_hw_resource_type")
+	name, _ := get(c.Info()).Get("mpi_hw_resource_type")
 	return name
 }
 
@@ -196,7 +196,7 @@ func TestRanksThatSplitByDifferentThings(t *testing.T) {
 			_, err = c.SplitTypeWithInfo(mpi.TypeShared, 0, hint("mpi_assert_no_any_tag", "no"))
 			want(t, "a bad hint", err, mpi.ErrInfoValue)
 			d := get(c.SplitTypeWithInfo(mpi.TypeShared, 0, hint("mpi_assert_no_any_tag", "true")))
-			if v, _ := get(d.GetInfo()).Get("mpi_assert_no_any_tag"); v != "true" {
+			if v, _ := get(d.Info()).Get("mpi_assert_no_any_tag"); v != "true" {
 				t.Errorf("the hint is %q", v)
 			}
 			ok(c.Barrier())

@@ -38,10 +38,34 @@
 // or at a flush:
 //
 //	w, err := mpi.WinAllocate[int64](c, 1, mpi.WinOptions{})
-//	err = w.LockAll(0)
-//	ticket, err := w.FetchAndOp(mpi.Sum, 1, 0, 0) // adds 1 to element 0 of rank 0
+//	err = w.LockAll()
+//	ticket, err := w.FetchAndOpNow(mpi.Sum, 1, 0, 0) // adds 1 to element 0 of rank 0
 //
 // A failure at the target is told by the call that ends the operation.
+//
+// # Local, non-local, collective
+//
+// A call is Local if its return does not depend on calls of other ranks, and Non-local if
+// it may wait for some (MPI-4.0 §2.4.2); its documentation says which. It is collective if
+// all ranks of a communicator or of a window make it. Comm.Barrier and Win.Fence
+// synchronize: none returns before all ranks have made the call. A call whose result needs
+// elements of all ranks, such as an Allreduce, returns after all have made it. No other
+// call need synchronize, so a program does not rely on it.
+//
+// # Contexts
+//
+// An operation ends with the context of its communicator, which WithContext sets for a
+// copy of the handle, and with ErrCanceled; a window has that of the communicator it was
+// made on. Calls where no communicator is there (Init, NewSession, World.BufferDetach) take
+// a context as a parameter, and creations from groups in CommOptions.
+//
+// # Names
+//
+// Names are MPI's, without the object: MPI_Comm_split is Comm.Split. Get is in a name only
+// where it is an operation, as in Window.Get, or the opposite of Set, as in Keyval.Get:
+// MPI_Comm_get_name is Comm.Name, MPI_Comm_get_info Comm.Info, MPI_Get_address Address.
+//
+// # Errors
 //
 // Errors carry an MPI class to compare with errors.Is:
 //

@@ -112,7 +112,7 @@ func TestACommunicatorKeepsTheHintsItKnows(t *testing.T) {
 			check := func(what string, c *mpi.Comm, want string) {
 				t.Helper()
 				var got []string
-				for key, value := range get(c.GetInfo()).All() {
+				for key, value := range get(c.Info()).All() {
 					got = append(got, strings.TrimPrefix(key, "mpi_assert_")+"="+value)
 				}
 				if fmt.Sprint(got) != want {
@@ -126,7 +126,7 @@ func TestACommunicatorKeepsTheHintsItKnows(t *testing.T) {
 			check("set twice", c, "[no_any_tag=true exact_length=true allow_overtaking=true]")
 			bad := get(mpi.NewInfo("mpi_assert_no_any_tag", "false", "mpi_assert_no_any_source", "maybe"))
 			want(t, "SetInfo", c.SetInfo(bad), mpi.ErrInfoValue)
-			ok(get(c.GetInfo()).Set("mpi_assert_no_any_tag", "false"))
+			ok(get(c.Info()).Set("mpi_assert_no_any_tag", "false"))
 			check("after an error", c, "[no_any_tag=true exact_length=true allow_overtaking=true]")
 			check("a duplicate", get(c.Dup()), "[]")
 			check("a duplicate with hints", get(c.DupWithInfo(get(mpi.NewInfo("mpi_assert_no_any_source", "true", "x", "y")))), "[no_any_source=true]")

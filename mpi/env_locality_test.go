@@ -98,7 +98,7 @@ var local = []procedure{
 		not(ended, err)
 		n, err := mpi.Testsome(rs, make([]int, 1), nil)
 		not(n != 0, err)
-		ended, _, err = mpi.RequestGetStatus(rs[0])
+		ended, _, err = mpi.RequestStatus(rs[0])
 		not(ended, err)
 		p.later(rs[0], nil)
 	}},
@@ -125,7 +125,7 @@ var local = []procedure{
 	{name: "all tests of what has ended", thread: true, before: offer, call: func(p *party) {
 		rs := []mpi.Request{get(mpi.Irecv(p.c, p.in, p.other, 1))}
 		for start := time.Now(); ; runtime.Gosched() {
-			if ended, _, err := mpi.RequestGetStatus(rs[0]); err != nil || ended {
+			if ended, _, err := mpi.RequestStatus(rs[0]); err != nil || ended {
 				ok(err)
 				break
 			}

@@ -145,7 +145,7 @@ func (w *World) finalized(call string) error {
 // because of a dead rank say: ranks still waiting in it then count this one as dead.
 // Non-local.
 func (w *World) Finalize() error {
-	const call = "Finalize"
+	const call = "World.Finalize"
 	if err := w.check(call); err != nil {
 		return err
 	}

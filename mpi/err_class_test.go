@@ -25,13 +25,13 @@ func TestASecondCollectiveCallIsOfClassErrComm(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
 			inside, refused := make(chan struct{}), make(chan struct{})
-			op := mpi.NewOp(func(a, b int) int {
+			op := (*mpi.Op)(mpi.NewOp(func(a, b int) int {
 				if c.Rank() == 1 {
 					close(inside)
 					<-refused
 				}
 				return a + b
-			})
+			}))
 			join := func() {}
 			if c.Rank() == 1 {
 				join = aside(func() {
@@ -77,7 +77,7 @@ func TestAnOperatorThatPanicsIsOfClassErrOp(t *testing.T) {
 		for _, nonblocking := range []bool{false, true} {
 			act(t, fabric, 3, func(w *mpi.World, c *mpi.Comm) {
 				d := get(c.Dup())
-				op := mpi.NewOp(func(a, b int) int { panic(failure) })
+				op := (*mpi.Op)(mpi.NewOp(func(a, b int) int { panic(failure) }))
 				all := func(op *mpi.Op) error {
 					if !nonblocking {
 						return mpi.Allreduce(d, op, []int{1}, []int{0})

@@ -61,7 +61,7 @@ func NewSessionErrhandler(f func(s *Session, err error) error) *Errhandler {
 // from then on has it too. A handler of NewSessionErrhandler is ErrErrhandler, unless
 // the communicator is a session's, and so is one of NewWinErrhandler. Local.
 func (c *Comm) SetErrhandler(h *Errhandler) error {
-	const call = "SetErrhandler"
+	const call = "Comm.SetErrhandler"
 	if c.lost() {
 		return c.explain(call, 0, 0, false)
 	}
@@ -94,7 +94,7 @@ func (c *Comm) Errhandler() *Errhandler {
 // Local.
 func (c *Comm) CallErrhandler(err error) error {
 	if c.lost() {
-		return c.explain("CallErrhandler", 0, 0, false)
+		return c.explain("Comm.CallErrhandler", 0, 0, false)
 	}
 	return c.raise(err)
 }

@@ -150,11 +150,11 @@ func ExampleTypeStruct() {
 		mass  float32
 	}
 	atoms := []atom{{1, [2]float64{0.5, 0.25}, 2}}
-	base, err := mpi.GetAddress(&atoms[0])
+	base, err := mpi.Address(&atoms[0])
 	if err != nil {
 		log.Fatal(err)
 	}
-	mass, err := mpi.GetAddress(&atoms[0].mass)
+	mass, err := mpi.Address(&atoms[0].mass)
 	if err != nil {
 		log.Fatal(err)
 	}

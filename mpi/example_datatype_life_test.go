@@ -80,17 +80,17 @@ func ExampleDatatype_Contents() {
 }
 
 // A field's displacement is the difference of two addresses.
-func ExampleGetAddress() {
+func ExampleAddress() {
 	type cell struct {
 		kind int32
 		heat float64
 	}
 	c := cell{1, 0.5}
-	base, err := mpi.GetAddress(&c)
+	base, err := mpi.Address(&c)
 	if err != nil {
 		log.Fatal(err)
 	}
-	heat, err := mpi.GetAddress(&c.heat)
+	heat, err := mpi.Address(&c.heat)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func ExampleWin_GetAccumulate() {
 		if err := seconds.Commit(); err != nil {
 			return err
 		}
-		if err := w.LockAll(0); err != nil {
+		if err := w.LockAll(); err != nil {
 			return err
 		}
 		ones, was := []int64{1, 1, 1}, make([]int64, 3)

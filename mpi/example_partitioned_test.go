@@ -14,25 +14,25 @@ func ExamplePsendInit() {
 		const parts = 4
 		c, b := w.Comm(), make([]int32, 8)
 		if c.Rank() == 1 {
-			r, err := mpi.PrecvInit(c, b, 2, 0, 0) // the number of partitions may differ
+			p, err := mpi.PrecvInit(c, b, 2, 0, 0) // the number of partitions may differ
 			if err != nil {
 				return err
 			}
-			if err := mpi.Start(&r); err != nil {
+			if err := p.Start(); err != nil {
 				return err
 			}
-			st, err := mpi.Wait(&r)
+			st, err := p.Wait()
 			if err != nil {
 				return err
 			}
 			fmt.Println(b, "from rank", st.Source)
-			return mpi.RequestFree(&r)
+			return p.Free()
 		}
-		r, err := mpi.PsendInit(c, b, parts, 1, 0)
+		p, err := mpi.PsendInit(c, b, parts, 1, 0)
 		if err != nil {
 			return err
 		}
-		if err := mpi.Start(&r); err != nil {
+		if err := p.Start(); err != nil {
 			return err
 		}
 		var all sync.WaitGroup
@@ -42,7 +42,7 @@ func ExamplePsendInit() {
 				for at := i * len(b) / parts; at < (i+1)*len(b)/parts; at++ {
 					b[at] = int32(at * at)
 				}
-				errs[i] = mpi.Pready(i, r)
+				errs[i] = p.Ready(i)
 			})
 		}
 		all.Wait()
@@ -51,10 +51,10 @@ func ExamplePsendInit() {
 				return err // a Wait would not end: a partition is missing
 			}
 		}
-		if _, err := mpi.Wait(&r); err != nil {
+		if _, err := p.Wait(); err != nil {
 			return err
 		}
-		return mpi.RequestFree(&r)
+		return p.Free()
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -67,41 +67,40 @@ func ExamplePartitions() {
 	err := mpi.Run(2, func(w *mpi.World) error {
 		c, b := w.Comm(), make([]float64, 3)
 		if c.Rank() == 1 {
-			r, err := mpi.PrecvInit(c, b, len(b), 0, 0)
+			p, err := mpi.PrecvInit(c, b, len(b), 0, 0)
 			if err != nil {
 				return err
 			}
-			if err := mpi.Start(&r); err != nil {
+			if err := p.Start(); err != nil {
 				return err
 			}
 			sum := 0.0
-			for i := range mpi.Partitions(r).Arriving(c.Context()) {
+			for i := range p.Arriving() {
 				sum += b[i]
 			}
 			fmt.Println("sum", sum)
-			if _, err := mpi.Wait(&r); err != nil {
+			if _, err := p.Wait(); err != nil {
 				return err
 			}
-			return mpi.RequestFree(&r)
+			return p.Free()
 		}
-		r, err := mpi.PsendInit(c, b, len(b), 1, 0)
+		p, err := mpi.PsendInit(c, b, len(b), 1, 0)
 		if err != nil {
 			return err
 		}
-		if err := mpi.Start(&r); err != nil {
+		if err := p.Start(); err != nil {
 			return err
 		}
-		p := mpi.Partitions(r)
 		for i := range b {
 			b[i] = float64(13 + i)
 			if err := p.Ready(i); err != nil {
 				return err
 			}
 		}
-		if _, err := mpi.Wait(&r); err != nil {
+		if _, err := p.Wait(); err != nil {
 			return err
 		}
-		return mpi.RequestFree(&r)
+		return p.Free()
 	})
 	if err != nil {
 		fmt.Println(err)

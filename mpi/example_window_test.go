@@ -44,10 +44,10 @@ func ExampleWindow_FetchAndOp() {
 		if err != nil {
 			return err
 		}
-		if err := w.LockAll(0); err != nil {
+		if err := w.LockAll(); err != nil {
 			return err
 		}
-		ticket, err := w.FetchAndOp(mpi.Sum, 1, 0, 0)
+		ticket, err := w.FetchAndOpNow(mpi.Sum, 1, 0, 0)
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ const bufferOverhead = pt2pt.BufferOverhead
 // is then made in memory of the library, up to len(buf) bytes in all. If memory
 // is attached already the error is ErrBuffer. Local.
 func (w *World) BufferAttach(buf []byte) error {
-	const call = "BufferAttach"
+	const call = "World.BufferAttach"
 	if err := w.check(call); err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (w *World) BufferAttach(buf []byte) error {
 // ends. Without attached memory it returns nil and no error, as if no bytes were
 // attached. Non-local.
 func (w *World) BufferDetach(ctx context.Context) ([]byte, error) {
-	const call = "BufferDetach"
+	const call = "World.BufferDetach"
 	if err := w.check(call); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (w *World) BufferDetach(ctx context.Context) ([]byte, error) {
 // (MPI_Buffer_flush, MPI-4.1 §3.6), or fails when ctx ends. Without attached
 // memory it returns at once. Non-local.
 func (w *World) BufferFlush(ctx context.Context) error {
-	const call = "BufferFlush"
+	const call = "World.BufferFlush"
 	if err := w.check(call); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (w *World) BufferFlush(ctx context.Context) error {
 
 // BufferIflush starts a BufferFlush (MPI_Buffer_iflush, MPI-4.1 §3.6). Local.
 func (w *World) BufferIflush() (Request, error) {
-	if err := w.check("BufferIflush"); err != nil {
+	if err := w.check("World.BufferIflush"); err != nil {
 		return Request{}, err
 	}
 	return w.self.request(w.comm.p2p.IflushBuffer(context.Background(), pt2pt.Everywhere)), nil

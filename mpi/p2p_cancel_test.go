@@ -54,9 +54,9 @@ func TestEveryCompletionTellsOfACancel(t *testing.T) {
 			for name, complete := range completions {
 				r := get(mpi.Irecv(c, make([]byte, 1), 0, 1))
 				ok(mpi.Cancel(&r))
-				ended, st, err := mpi.RequestGetStatus(r)
+				ended, st, err := mpi.RequestStatus(r)
 				if !ended || !st.Cancelled || err != nil {
-					t.Errorf("RequestGetStatus = %t, %+v, %v", ended, st, err)
+					t.Errorf("RequestStatus = %t, %+v, %v", ended, st, err)
 				}
 				if st, err := complete(&r); err != nil || !st.Cancelled || !r.Null() {
 					t.Errorf("%s: %+v, %v; the handle is null: %t", name, st, err, r.Null())
@@ -250,7 +250,7 @@ func TestAPersistentSendIsCancelledInEveryStart(t *testing.T) {
 				for i := range rounds {
 					ok(mpi.Start(r))
 					for range i % 4 * 50 {
-						if ended, _, err := mpi.RequestGetStatus(*r); ended || err != nil {
+						if ended, _, err := mpi.RequestStatus(*r); ended || err != nil {
 							ok(err)
 							break
 						}
@@ -352,7 +352,7 @@ func TestWaitAfterCancelWithoutAThreadTakesTheReceiversNextCall(t *testing.T) {
 					ok(mpi.Cancel(s))
 					if !blocked {
 						for range 200 {
-							if ended, st, err := mpi.RequestGetStatus(*s); ended || err != nil {
+							if ended, st, err := mpi.RequestStatus(*s); ended || err != nil {
 								t.Fatalf("Issend of %d bytes has ended without the receiver: %+v, %v", n, st, err)
 							}
 						}

@@ -101,15 +101,15 @@ func TestRequestGetStatusLeavesTheRequest(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		act(t, fabric, 1, func(w *mpi.World, c *mpi.Comm) {
 			r := begin(mpi.Irecv(c, make([]byte, 8), 0, 1))
-			if ended, st, err := mpi.RequestGetStatus(*r); ended || err != nil {
-				t.Errorf("RequestGetStatus = %t, %+v, %v before the message", ended, st, err)
+			if ended, st, err := mpi.RequestStatus(*r); ended || err != nil {
+				t.Errorf("RequestStatus = %t, %+v, %v before the message", ended, st, err)
 			}
 			ok(mpi.Send(c, pattern(12, 1), 0, 1))
 			for range 3 {
-				ended, st, err := mpi.RequestGetStatus(*r)
-				want(t, "RequestGetStatus", err, mpi.ErrTruncate)
+				ended, st, err := mpi.RequestStatus(*r)
+				want(t, "RequestStatus", err, mpi.ErrTruncate)
 				if !ended || st.Source != 0 || st.Tag != 1 || st.Bytes != 12 {
-					t.Errorf("RequestGetStatus = %t, %+v", ended, st)
+					t.Errorf("RequestStatus = %t, %+v", ended, st)
 				}
 			}
 			copied := *r
@@ -118,13 +118,13 @@ func TestRequestGetStatusLeavesTheRequest(t *testing.T) {
 			if st.Bytes != 12 {
 				t.Errorf("Wait: %+v", st)
 			}
-			_, _, err = mpi.RequestGetStatus(copied)
-			want(t, "RequestGetStatus of a freed request", err, mpi.ErrRequest)
-			ended, st, err := mpi.RequestGetStatus(mpi.Request{})
+			_, _, err = mpi.RequestStatus(copied)
+			want(t, "RequestStatus of a freed request", err, mpi.ErrRequest)
+			ended, st, err := mpi.RequestStatus(mpi.Request{})
 			if !ended || err != nil {
-				t.Errorf("RequestGetStatus of a null request = %t, %v", ended, err)
+				t.Errorf("RequestStatus of a null request = %t, %v", ended, err)
 			}
-			isEmpty(t, "RequestGetStatus of a null request", st)
+			isEmpty(t, "RequestStatus of a null request", st)
 		})
 	})
 }
@@ -246,7 +246,7 @@ func TestAStaleHandleLeavesTheOthersPending(t *testing.T) {
 					in := get(mpi.Irecv(c, make([]byte, 1), 0, 2))
 					for ended := false; !ended; {
 						var err error
-						ended, _, err = mpi.RequestGetStatus(in)
+						ended, _, err = mpi.RequestStatus(in)
 						ok(err)
 					}
 					rs, sts := []mpi.Request{in, {}, stale, rest, done}, make([]mpi.Status, 5)

@@ -150,11 +150,11 @@ func TestCancelCallsTheGeneralizedRequestsOwn(t *testing.T) {
 			t.Error("cancel was not told that the operation had completed")
 		}
 		for range 2 { // asks, and frees nothing
-			if ended, st, err := mpi.RequestGetStatus(r); !ended || st.Tag != 4 || err != nil {
-				t.Errorf("RequestGetStatus = %t, %+v, %v", ended, st, err)
+			if ended, st, err := mpi.RequestStatus(r); !ended || st.Tag != 4 || err != nil {
+				t.Errorf("RequestStatus = %t, %+v, %v", ended, st, err)
 			}
 		}
-		g.counts(t, "RequestGetStatus", 2, 0, 2)
+		g.counts(t, "RequestStatus", 2, 0, 2)
 		get(mpi.Wait(&r))
 		g.counts(t, "Wait", 3, 1, 2)
 

@@ -53,8 +53,8 @@ func TestARequestOfMessageNoProcEndsBesideAnyOther(t *testing.T) {
 				t.Errorf("Waitsome = %d, %v, %+v, %v", n, indices, sts, err)
 			}
 			r := imrecv()
-			if ended, st, err := mpi.RequestGetStatus(r); !ended || st != nobody || err != nil {
-				t.Errorf("RequestGetStatus = %t, %+v, %v", ended, st, err)
+			if ended, st, err := mpi.RequestStatus(r); !ended || st != nobody || err != nil {
+				t.Errorf("RequestStatus = %t, %+v, %v", ended, st, err)
 			}
 			ok(mpi.Cancel(&r))
 			copied := r

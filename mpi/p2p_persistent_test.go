@@ -154,10 +154,10 @@ func TestInactiveRequestsCountAsNull(t *testing.T) {
 					t.Errorf("%s, Test = %t, %v", when, ended, err)
 				}
 				isEmpty(t, when+", Test", st)
-				if ended, st, err = mpi.RequestGetStatus(*r); !ended || err != nil {
-					t.Errorf("%s, RequestGetStatus = %t, %v", when, ended, err)
+				if ended, st, err = mpi.RequestStatus(*r); !ended || err != nil {
+					t.Errorf("%s, RequestStatus = %t, %v", when, ended, err)
 				}
-				isEmpty(t, when+", RequestGetStatus", st)
+				isEmpty(t, when+", RequestStatus", st)
 				sts[0].Bytes, sts[1].Source = 7, 7
 				ok(mpi.Waitall(rs, sts))
 				isEmpty(t, when+", Waitall", sts[0])

@@ -7,8 +7,9 @@ import (
 )
 
 // Request is the handle of a started operation (MPI_Request, MPI-4.0 §3.7.1). It
-// is completed by Wait, Test and their forms for several requests, given up by
-// RequestFree, or detached by OnComplete. The zero Request is MPI_REQUEST_NULL.
+// is completed by Wait, Test and their forms for several requests, given up by Free, or
+// detached by OnComplete. The zero Request is MPI_REQUEST_NULL. Its methods are the
+// functions of MPI's names: r.Wait() is Wait(&r), and r.Free() is RequestFree(&r).
 //
 // The calls that complete a request set the handle they are given to null,
 // unless it is persistent. Another copy of the handle is then stale, and the
@@ -21,6 +22,21 @@ type Request struct{ h progress.Handle }
 // Null reports whether r is the null request (MPI_REQUEST_NULL, MPI-4.0 §3.7.3).
 // Local.
 func (r Request) Null() bool { return r.h.Null() }
+
+// Wait is the function of that name (MPI-4.0 §3.7.3). Non-local.
+func (r *Request) Wait() (Status, error) { return Wait(r) }
+
+// Test is the function of that name (MPI-4.0 §3.7.3). Local.
+func (r *Request) Test() (bool, Status, error) { return Test(r) }
+
+// Start is the function of that name (MPI-4.0 §3.9). Local.
+func (r *Request) Start() error { return Start(r) }
+
+// Cancel is the function of that name (MPI-4.0 §3.8.4). Local.
+func (r *Request) Cancel() error { return Cancel(r) }
+
+// Free is RequestFree (MPI-4.0 §3.7.3). Local.
+func (r *Request) Free() error { return RequestFree(r) }
 
 // Cancel asks for an operation to be withdrawn (MPI_Cancel, MPI-4.0 §3.8.4). The
 // request must still be completed, and that is local: it does not wait for any
@@ -98,15 +114,15 @@ func (r Request) logPanic(err error) {
 	program.(*instance).log.Error("a callback has panicked", "err", err, "stack", string(p.Stack))
 }
 
-// RequestGetStatus is Test that leaves the request as it is
+// RequestStatus is Test that leaves the request as it is
 // (MPI_Request_get_status, MPI-4.0 §3.7.6). Local.
-func RequestGetStatus(r Request) (bool, Status, error) {
+func RequestStatus(r Request) (bool, Status, error) {
 	ended, end, err := progress.Peek(r.h)
 	st := Status(end)
 	if err != nil {
 		st, _, err = tell(st, err, false)
 	}
-	return ended, st, r.fail("RequestGetStatus", err)
+	return ended, st, r.fail("RequestStatus", err)
 }
 
 // Wait blocks until the operation has completed and sets the handle to null

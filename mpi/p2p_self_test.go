@@ -56,7 +56,7 @@ func exchangeAlone(t *testing.T, s *mpi.Comm, mark int) {
 		from("Wait", get(mpi.Wait(&r)))
 	}
 	send, recv := get(mpi.SendInit(s, out, 0, 3)), get(mpi.RecvInit(s, in, 0, 3))
-	psend, precv := get(mpi.PsendInit(s, out, 1, 0, 3)), get(mpi.PrecvInit(s, in, 1, 0, 3))
+	psend, precv := get(mpi.PsendInit(s, out, 1, 0, 3)).Request, get(mpi.PrecvInit(s, in, 1, 0, 3)).Request
 	rs, sts := []mpi.Request{recv, send, precv, psend}, make([]mpi.Status, 4)
 	ok(mpi.Startall(rs))
 	ok(mpi.Pready(0, psend))

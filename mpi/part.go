@@ -1,11 +1,11 @@
 package mpi
 
 import (
-	"context"
 	"errors"
 	"iter"
 
 	"github.com/weft-mpi/weft/partitioned"
+	"github.com/weft-mpi/weft/progress"
 )
 
 // PartitionError is in the error of a call that names a Partition that the
@@ -20,10 +20,9 @@ type SizeError = partitioned.SizeError
 
 // PsendInit makes a partitioned send of buf, which has partitions of one size
 // side by side (MPI_Psend_init, MPI-4.0 §4.2.1). Start begins a round, then every
-// partition is made ready once by Pready or a handle of Partitions, from any
-// goroutine, and Wait or Test completes the round; Start may begin the next one
-// until RequestFree. A partition must not be written to from its Pready to the
-// end of the round.
+// partition is made ready once by Ready, from any goroutine, and Wait or Test completes
+// the round; Start may begin the next one until Free. A partition must not be written
+// to from its Ready to the end of the round.
 //
 // It matches the PrecvInit of dest with the same tag on the communicator, in the
 // order of the calls, and no other receive. Both sides have the same number of
@@ -31,24 +30,24 @@ type SizeError = partitioned.SizeError
 // divides len(buf). The operation ends with the communicator's context, and then
 // for both sides. It fails if dest frees the communicator without such a PrecvInit.
 // Local.
-func PsendInit[T Scalar](c *Comm, buf []T, partitions, dest, tag int) (Request, error) {
+func PsendInit[T Scalar](c *Comm, buf []T, partitions, dest, tag int) (*Partitioned, error) {
 	const call = "PsendInit"
 	if err := c.checkParts(call, len(buf), partitions, dest, tag); err != nil {
-		return Request{}, err
+		return nil, err
 	}
-	return c.request(c.core.Instance().Parts.PsendInit(c.ctx, c.world(dest), c.cid, int32(tag), bytesOf(buf), partitions).Request()), nil
+	return c.parted(c.core.Instance().Parts.PsendInit(c.ctx, c.world(dest), c.cid, int32(tag), bytesOf(buf), partitions).Request()), nil
 }
 
 // PrecvInit makes a partitioned receive into buf (MPI_Precv_init, MPI-4.0
 // §4.2.1), the other side of a PsendInit of source, which is a rank or ProcNull.
 // Neither source nor tag may be a wildcard. buf must not be touched while a round
-// is under way, but for partitions that have arrived (Parrived). Local.
-func PrecvInit[T Scalar](c *Comm, buf []T, partitions, source, tag int) (Request, error) {
+// is under way, but for partitions that have arrived (Arrived). Local.
+func PrecvInit[T Scalar](c *Comm, buf []T, partitions, source, tag int) (*Partitioned, error) {
 	const call = "PrecvInit"
 	if err := c.checkParts(call, len(buf), partitions, source, tag); err != nil {
-		return Request{}, err
+		return nil, err
 	}
-	return c.request(c.core.Instance().Parts.PrecvInit(c.ctx, c.world(source), c.cid, int32(tag), bytesOf(buf), partitions).In(c.ranks).Request()), nil
+	return c.parted(c.core.Instance().Parts.PrecvInit(c.ctx, c.world(source), c.cid, int32(tag), bytesOf(buf), partitions).In(c.ranks).Request()), nil
 }
 
 func (c *Comm) checkParts(call string, n, partitions, peer, tag int) error {
@@ -67,17 +66,45 @@ func (c *Comm) checkParts(call string, n, partitions, peer, tag int) error {
 // maxPartitions is the most partitions of an operation.
 const maxPartitions = partitioned.MaxParts
 
-// Partitioned is the handle of a partitioned operation that goroutines share to
-// make its partitions ready, or to see them arrive. It stays usable as long as
-// its request.
+// Partitioned is the handle of a partitioned operation, which goroutines share to make
+// its partitions ready, or to see them arrive. One of them starts the rounds and waits
+// for their ends. It is usable until Free.
 type Partitioned struct {
+	// Request is the operation's, a persistent one: for Startall, Waitall and the calls
+	// with MPI's names, such as Pready. A copy does as well.
+	Request Request
+
 	send *partitioned.Send
 	recv *partitioned.Recv
-	of   Request
 }
 
-// Partitions returns the handle of a request of PsendInit or PrecvInit, or nil
-// for another request; the calls on nil fail with ErrRequest. Local.
+func (c *Comm) parted(h progress.Handle) *Partitioned { return c.request(h).partitions() }
+
+// handle is the address of the request, or nil if p is.
+func (p *Partitioned) handle() *Request {
+	if p == nil {
+		return nil
+	}
+	return &p.Request
+}
+
+// Start begins a round (MPI_Start, MPI-4.0 §3.9). ErrRequest says that one is under
+// way. Local.
+func (p *Partitioned) Start() error { return Start(p.handle()) }
+
+// Wait blocks until the round has completed (MPI_Wait, MPI-4.0 §3.7.3), with its error.
+// Non-local.
+func (p *Partitioned) Wait() (Status, error) { return Wait(p.handle()) }
+
+// Test reports whether the round has completed, and if so does as Wait (MPI_Test, MPI-4.0
+// §3.7.3). Local.
+func (p *Partitioned) Test() (bool, Status, error) { return Test(p.handle()) }
+
+// Free gives the operation up (MPI_Request_free, MPI-4.0 §3.7.3). Local.
+func (p *Partitioned) Free() error { return RequestFree(p.handle()) }
+
+// Partitions returns a handle of the operation whose request PsendInit or PrecvInit has
+// returned, or nil for another request; the calls on nil fail with ErrRequest. Local.
 func Partitions(r Request) *Partitioned {
 	if p := r.partitions(); p.send != nil || p.recv != nil {
 		return p
@@ -88,7 +115,7 @@ func Partitions(r Request) *Partitioned {
 // partitions is Partitions that keeps the request where it is of neither kind, for
 // the error.
 func (r Request) partitions() *Partitioned {
-	p := &Partitioned{of: r}
+	p := &Partitioned{Request: r}
 	switch o := r.h.Object().(type) {
 	case *partitioned.Send:
 		p.send = o
@@ -100,7 +127,7 @@ func (r Request) partitions() *Partitioned {
 
 func (p *Partitioned) request() (r Request) {
 	if p != nil {
-		r = p.of
+		r = p.Request
 	}
 	return r
 }
@@ -145,7 +172,7 @@ func (p *Partitioned) ready(call string, first, last int) error {
 	if p == nil || p.send == nil {
 		return p.request().raise(badArg(call, ErrRequest, "the request is not of PsendInit: only the partitions of a send are made ready"))
 	}
-	return p.of.fail(call, p.send.Ready(first, last))
+	return p.Request.fail(call, p.send.Ready(first, last))
 }
 
 // Arrived reports whether partition i of a receive has arrived (MPI_Parrived,
@@ -160,14 +187,14 @@ func (p *Partitioned) Arrived(i int) (bool, error) {
 		return false, p.request().raise(badArg(call, ErrRequest, "the request is not of PrecvInit: only the partitions of a receive arrive"))
 	}
 	there, err := p.recv.Arrived(i)
-	return there, p.of.fail(call, err)
+	return there, p.Request.fail(call, err)
 }
 
 // Arriving yields each partition of a receive once, when it has arrived, in the
-// order in which they do. In between it sleeps. It ends after the last partition,
-// when the round fails, which Wait then tells, or when ctx ends, which may be nil.
+// order in which they do. In between it sleeps. It ends after the last partition, or when
+// the round fails, as it does when the communicator's context ends; Wait then tells why.
 // Non-local.
-func (p *Partitioned) Arriving(ctx context.Context) iter.Seq[int] {
+func (p *Partitioned) Arriving() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if p == nil || p.recv == nil {
 			return
@@ -186,7 +213,7 @@ func (p *Partitioned) Arriving(ctx context.Context) iter.Seq[int] {
 					return
 				}
 			}
-			if left = rest; len(left) == 0 || p.recv.Await(ctx, news) != nil {
+			if left = rest; len(left) == 0 || p.recv.Await(news) != nil {
 				return
 			}
 		}

@@ -10,29 +10,29 @@ import (
 // the other, and partitions divides their number. Of a Buf of one element, such as a view,
 // the partitions are runs of its basic elements, which are all of one kind then.
 //
-// If b does not lie in one piece, the request has memory for the whole packed message, and
-// Pready packs the partition in the goroutine that calls it: it may allocate then, for
+// If b does not lie in one piece, the operation has memory for the whole packed message, and
+// Ready packs the partition in the goroutine that calls it: it may allocate then, for
 // types that are nested more than four levels deep. Local.
-func (c *Comm) PsendInit(b Buf, partitions, dest, tag int) (Request, error) {
+func (c *Comm) PsendInit(b Buf, partitions, dest, tag int) (*Partitioned, error) {
 	const call = "PsendInit"
 	d, err := c.parts(call, &b, partitions, dest, tag, false)
 	if err != nil {
-		return Request{}, err
+		return nil, err
 	}
-	return c.request(c.core.Instance().Parts.PsendInitData(c.ctx, c.world(dest), c.cid, int32(tag), d, partitions).Request()), nil
+	return c.parted(c.core.Instance().Parts.PsendInitData(c.ctx, c.world(dest), c.cid, int32(tag), d, partitions).Request()), nil
 }
 
 // PrecvInit makes a partitioned receive into b (MPI_Precv_init, MPI-4.0 §4.2.1), as the
 // function PrecvInit does into a slice. Partitions are those of the method PsendInit; the
 // two sides may differ in them and in their types. A partition has arrived when its
 // elements are in their places. Local.
-func (c *Comm) PrecvInit(b Buf, partitions, source, tag int) (Request, error) {
+func (c *Comm) PrecvInit(b Buf, partitions, source, tag int) (*Partitioned, error) {
 	const call = "PrecvInit"
 	d, err := c.parts(call, &b, partitions, source, tag, true)
 	if err != nil {
-		return Request{}, err
+		return nil, err
 	}
-	return c.request(c.core.Instance().Parts.PrecvInitData(c.ctx, c.world(source), c.cid, int32(tag), d, partitions).In(c.ranks).Request()), nil
+	return c.parted(c.core.Instance().Parts.PrecvInitData(c.ctx, c.world(source), c.cid, int32(tag), d, partitions).In(c.ranks).Request()), nil
 }
 
 // parts checks the arguments of a partitioned call and returns b's memory; into says that

@@ -1,7 +1,6 @@
 package mpi_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"sync"
@@ -96,19 +95,19 @@ func TestPartitionsOfBufsArriveWithTheirElements(t *testing.T) {
 					if comm.Rank() == 0 {
 						out := of[c.out]
 						s := out.memory()
-						r := begin(comm.PsendInit(out.buf(s), c.sends, 1, 7))
+						r := beginParts(comm.PsendInit(out.buf(s), c.sends, 1, 7))
 						sendNumbers(t, &out, s, r, c.sends, rounds, number)
 						out.gaps(s)
 						return
 					}
 					in := of[c.in]
 					s := in.memory()
-					r := begin(comm.PrecvInit(in.buf(s), c.recvs, 0, 7))
+					r := beginParts(comm.PrecvInit(in.buf(s), c.recvs, 0, 7))
 					part := c.n / c.recvs
 					for round := range rounds {
 						ok(mpi.Start(r))
 						seen := 0
-						for k := range mpi.Partitions(*r).Arriving(context.Background()) {
+						for k := range mpi.Partitions(*r).Arriving() {
 							seen++
 							for i := k * part; i < (k+1)*part; i++ {
 								if got := s[in.place(i)]; got != number(round, i) {
@@ -161,7 +160,7 @@ func TestPartitionsOfBufsToOneself(t *testing.T) {
 			for _, pair := range [][2]string{{"strided", "structs"}, {"slice", "strided"}, {"structs", "slice"}} {
 				out, in := of[pair[0]], of[pair[1]]
 				from, into := out.memory(), in.memory()
-				s, r := begin(c.PsendInit(out.buf(from), 10, 0, 1)), begin(c.PrecvInit(in.buf(into), 4, 0, 1))
+				s, r := beginParts(c.PsendInit(out.buf(from), 10, 0, 1)), beginParts(c.PrecvInit(in.buf(into), 4, 0, 1))
 				for i := range 80 {
 					from[out.place(i)] = int32(i)
 				}
@@ -218,15 +217,15 @@ func TestPartitionsOfBufsAreRefused(t *testing.T) {
 			{"more bytes than memory has", mpi.Strided(s, 1<<60, 1, 0), 1, mpi.ErrCount, mpi.ErrCount},
 			{"in place", mpi.BufInPlace, 1, mpi.ErrBuffer, mpi.ErrBuffer},
 		} {
-			for call, init := range map[string]func(b mpi.Buf, parts, peer, tag int) (mpi.Request, error){"PsendInit": c.PsendInit, "PrecvInit": c.PrecvInit} {
+			for call, init := range map[string]func(b mpi.Buf, parts, peer, tag int) (*mpi.Partitioned, error){"PsendInit": c.PsendInit, "PrecvInit": c.PrecvInit} {
 				class := tc.send
 				if call == "PrecvInit" {
 					class = tc.recv
 				}
-				r, err := init(tc.b, tc.parts, mpi.ProcNull, 0)
+				p, err := init(tc.b, tc.parts, mpi.ProcNull, 0)
 				want(t, call+": "+tc.what, err, class)
 				if err == nil {
-					ok(mpi.RequestFree(&r))
+					ok(p.Free())
 				}
 			}
 		}

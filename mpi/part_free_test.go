@@ -27,7 +27,7 @@ func TestAPartitionedSendToAFreedCommunicatorFails(t *testing.T) {
 				}
 				var r mpi.Request
 				if c.Rank() == 0 {
-					r = get(mpi.PsendInit(d, make([]byte, 64), 2, other, 3))
+					r = get(mpi.PsendInit(d, make([]byte, 64), 2, other, 3)).Request
 				}
 				if !late {
 					pingpong(c, 1) // its description is here
@@ -44,9 +44,9 @@ func TestAPartitionedSendToAFreedCommunicatorFails(t *testing.T) {
 				e := get(c.Dup())
 				in, out := make([]byte, 64), pattern(64, 2)
 				if c.Rank() == 0 {
-					r = get(mpi.PsendInit(e, out, 2, other, 3))
+					r = get(mpi.PsendInit(e, out, 2, other, 3)).Request
 				} else {
-					r = get(mpi.PrecvInit(e, in, 2, other, 3))
+					r = get(mpi.PrecvInit(e, in, 2, other, 3)).Request
 				}
 				ok(mpi.Start(&r))
 				if c.Rank() == 0 {

@@ -2,7 +2,6 @@ package mpi_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,7 +22,7 @@ func TestPartitionsArriveWithTheirBytes(t *testing.T) {
 			act(t, fabric, 2, func(w *mpi.World, c2 *mpi.Comm) {
 				b := make([]byte, c.bytes)
 				if c2.Rank() == 0 {
-					r := begin(mpi.PsendInit(c2, b, c.sends, 1, 7))
+					r := beginParts(mpi.PsendInit(c2, b, c.sends, 1, 7))
 					p := mpi.Partitions(*r)
 					for i := range rounds {
 						ok(mpi.Start(r))
@@ -47,7 +46,7 @@ func TestPartitionsArriveWithTheirBytes(t *testing.T) {
 					ok(mpi.RequestFree(r))
 					return
 				}
-				r := begin(mpi.PrecvInit(c2, b, c.recvs, 0, 7))
+				r := beginParts(mpi.PrecvInit(c2, b, c.recvs, 0, 7))
 				p := mpi.Partitions(*r)
 				part := c.bytes / c.recvs
 				right := func(k, i int) bool {
@@ -62,7 +61,7 @@ func TestPartitionsArriveWithTheirBytes(t *testing.T) {
 					clear(b)
 					ok(mpi.Start(r))
 					seen := 0
-					for k := range p.Arriving(context.Background()) {
+					for k := range p.Arriving() {
 						if seen++; !right(k, i) {
 							t.Errorf("%v: partition %d of round %d has other bytes", c, k, i)
 						}
@@ -81,8 +80,8 @@ func TestPartitionsToOneself(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		act(t, fabric, 1, func(w *mpi.World, c *mpi.Comm) {
 			out, in := make([]byte, 1000), make([]byte, 1000)
-			s := begin(mpi.PsendInit(c, out, 10, 0, 1))
-			r := begin(mpi.PrecvInit(c, in, 4, 0, 1))
+			s := beginParts(mpi.PsendInit(c, out, 10, 0, 1))
+			r := beginParts(mpi.PrecvInit(c, in, 4, 0, 1))
 			for i := range 3 {
 				fill(out, i)
 				ok(mpi.Startall([]mpi.Request{*s, *r}))
@@ -123,7 +122,7 @@ func TestPartitionsAreRefused(t *testing.T) {
 		is(err, mpi.ErrRank, "any source")
 		_, err = mpi.PrecvInit(c, b, 4, 0, mpi.AnyTag)
 		is(err, mpi.ErrTag, "any tag")
-		s, r := begin(mpi.PsendInit(c, b, 3, 0, 0)), begin(mpi.PrecvInit(c, b, 3, 0, 0))
+		s, r := beginParts(mpi.PsendInit(c, b, 3, 0, 0)), beginParts(mpi.PrecvInit(c, b, 3, 0, 0))
 		is(mpi.Pready(0, *s), mpi.ErrRequest, "before Start")
 		is(mpi.Pready(0, *r), mpi.ErrRequest, "Pready on a receive")
 		_, err = mpi.Parrived(*s, 0)
@@ -160,9 +159,9 @@ func TestPartitionedSizesThatDifferAreToldToBoth(t *testing.T) {
 		act(t, fabric, 2, func(w *mpi.World, c *mpi.Comm) {
 			var r *mpi.Request
 			if c.Rank() == 0 {
-				r = begin(mpi.PsendInit(c, make([]byte, 100), 10, 1, 3))
+				r = beginParts(mpi.PsendInit(c, make([]byte, 100), 10, 1, 3))
 			} else {
-				r = begin(mpi.PrecvInit(c, make([]byte, 60), 4, 0, 3))
+				r = beginParts(mpi.PrecvInit(c, make([]byte, 60), 4, 0, 3))
 			}
 			for range 2 {
 				ok(mpi.Start(r))
@@ -188,9 +187,9 @@ func TestAFreedSideKeepsItsPlaceInTheOrderOfMatching(t *testing.T) {
 					for i := range b {
 						if c.Rank() == 0 {
 							fill(b[i], i)
-							rs = append(rs, begin(mpi.PsendInit(c, b[i], 2, 1, 0)))
+							rs = append(rs, beginParts(mpi.PsendInit(c, b[i], 2, 1, 0)))
 						} else {
-							rs = append(rs, begin(mpi.PrecvInit(c, b[i], 2, 0, 0)))
+							rs = append(rs, beginParts(mpi.PrecvInit(c, b[i], 2, 0, 0)))
 						}
 						if i == 0 && c.Rank() == freed {
 							ok(mpi.RequestFree(rs[0]))
@@ -220,7 +219,7 @@ func TestAFreedSideKeepsItsPlaceInTheOrderOfMatching(t *testing.T) {
 
 func TestPartitionsOfNoProcess(t *testing.T) {
 	act(t, "mem", 1, func(w *mpi.World, c *mpi.Comm) {
-		s, r := begin(mpi.PsendInit(c, make([]byte, 8), 4, mpi.ProcNull, 0)), begin(mpi.PrecvInit(c, make([]byte, 8), 4, mpi.ProcNull, 0))
+		s, r := beginParts(mpi.PsendInit(c, make([]byte, 8), 4, mpi.ProcNull, 0)), beginParts(mpi.PrecvInit(c, make([]byte, 8), 4, mpi.ProcNull, 0))
 		for range 2 {
 			ok(mpi.Start(s))
 			ok(mpi.Start(r))
@@ -239,8 +238,8 @@ func TestPartitionsOfNoProcess(t *testing.T) {
 func TestAReportSaysWhichPartitionsAreMissing(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		act(t, fabric, 1, func(w *mpi.World, c *mpi.Comm) {
-			s, r := begin(mpi.PsendInit(c, make([]byte, 400), 100, 0, 9)), begin(mpi.PrecvInit(c, make([]byte, 400), 5, 0, 9))
-			alone := begin(mpi.PrecvInit(c, make([]byte, 8), 2, 0, 10))
+			s, r := beginParts(mpi.PsendInit(c, make([]byte, 400), 100, 0, 9)), beginParts(mpi.PrecvInit(c, make([]byte, 400), 5, 0, 9))
+			alone := beginParts(mpi.PrecvInit(c, make([]byte, 8), 2, 0, 10))
 			all := []mpi.Request{*s, *r, *alone}
 			ok(mpi.Startall(all))
 			ok(mpi.PreadyRange(0, 69, *s))

@@ -11,7 +11,7 @@ import (
 
 // Session is a rank's membership in its job that a part of a program, a library say,
 // has for itself (MPI_Session, MPI-4.0 §11.3): from NewSession to Finalize. It names
-// sets of ranks (ProcessSets), of which groups and communicators are made:
+// sets of ranks (Psets), of which groups and communicators are made:
 //
 //	s, err := mpi.NewSession(ctx)
 //	g, err := s.Group(mpi.PsetWorld)

@@ -35,7 +35,7 @@ func TestASessionsHandlerSeesItsErrorsOnce(t *testing.T) {
 		wrong := mpi.CommOptions{Info: hint("mpi_assert_no_any_tag", "perhaps")}
 		for what, fail := range map[string]func() error{
 			"Group":                     func() error { return second(s.Group("x")) },
-			"ProcessSetInfo":            func() error { return second(s.ProcessSetInfo("x")) },
+			"PsetInfo":                  func() error { return second(s.PsetInfo("x")) },
 			"Comm":                      func() error { return second(s.Comm("x", "")) },
 			"Comm with a long tag":      func() error { return second(s.Comm(mpi.PsetSelf, string(make([]byte, mpi.MaxStringTag+1)))) },
 			"CallErrhandler":            func() error { return s.CallErrhandler(errors.New("of the program")) },

@@ -18,14 +18,14 @@ const (
 // hostSet begins the name of the process set of a host.
 const hostSet = "weft://host/"
 
-// ProcessSets lists the names of the process sets (MPI_Session_get_nth_pset, MPI-4.0
+// Psets lists the names of the process sets (MPI_Session_get_nth_pset, MPI-4.0
 // §11.3.3), the same on all ranks but for their groups, in the same order:
 // PsetWorld; PsetSelf; and weft://host/NAME for each host of the job, in the order of
 // their lowest ranks, with the ranks that run there. NAME is the host's name, or the
 // value of WEFT_NODE, escaped as a path segment of a URL; of hosts with one name the
 // second is NAME~2, and so on. The sets of a job do not change. Local.
-func (s *Session) ProcessSets() ([]string, error) {
-	if err := s.check("Session.ProcessSets"); err != nil {
+func (s *Session) Psets() ([]string, error) {
+	if err := s.check("Session.Psets"); err != nil {
 		return nil, err
 	}
 	return s.w.sets(), nil
@@ -43,11 +43,11 @@ func (in *instance) sets() []string {
 	return sets
 }
 
-// ProcessSetInfo tells of a process set: mpi_size, the number of its ranks
+// PsetInfo tells of a process set: mpi_size, the number of its ranks
 // (MPI_Session_get_pset_info, MPI-4.0 §11.3.3). An unknown name is ErrArg. The caller
 // owns the result. Local.
-func (s *Session) ProcessSetInfo(name string) (*Info, error) {
-	ranks, err := s.set("Session.ProcessSetInfo", name)
+func (s *Session) PsetInfo(name string) (*Info, error) {
+	ranks, err := s.set("Session.PsetInfo", name)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (s *Session) set(call, name string) (*group.Map, error) {
 		}
 	}
 	if len(ranks) == 0 {
-		return nil, s.raise(badArg(call, ErrArg, "there is no process set %q: the nearest is %q; Session.ProcessSets lists all", name, nearest(name, s.w.sets())))
+		return nil, s.raise(badArg(call, ErrArg, "there is no process set %q: the nearest is %q; Session.Psets lists all", name, nearest(name, s.w.sets())))
 	}
 	return group.New(ranks)
 }

@@ -37,14 +37,14 @@ func TestProcessSetsPartTheJobByHosts(t *testing.T) {
 			t.Run(fmt.Sprint(n), func(t *testing.T) {
 				act(t, fabric, n, func(w *mpi.World, c *mpi.Comm) {
 					s := get(w.NewSession())
-					sets := get(s.ProcessSets())
+					sets := get(s.Psets())
 					if len(sets) < 3 || sets[0] != mpi.PsetWorld || sets[1] != mpi.PsetSelf {
 						t.Fatalf("the sets are %q", sets)
 					}
 					hosts := make([]int, n) // that a rank is on
 					for _, name := range sets {
 						g := get(s.Group(name))
-						info := get(s.ProcessSetInfo(name))
+						info := get(s.PsetInfo(name))
 						if size, _ := info.Get("mpi_size"); size != fmt.Sprint(g.Size()) || info.Len() != 1 {
 							t.Errorf("%s has %d ranks, and tells of %v", name, g.Size(), info)
 						}
@@ -74,7 +74,7 @@ func TestCommunicatorsOfProcessSets(t *testing.T) {
 			t.Run(fmt.Sprint(n), func(t *testing.T) {
 				act(t, fabric, n, func(w *mpi.World, c *mpi.Comm) {
 					s := get(w.NewSession())
-					for _, name := range get(s.ProcessSets()) {
+					for _, name := range get(s.Psets()) {
 						g := get(s.Group(name))
 						if g.Rank() == mpi.Undefined {
 							continue
@@ -226,7 +226,7 @@ func TestAFinalizedSessionIsRefused(t *testing.T) {
 		var null *mpi.Session
 		for what, s := range map[string]*mpi.Session{"finalized": s, "nil": null, "zero": {}} {
 			for call, err := range map[string]error{
-				"ProcessSets": second(s.ProcessSets()), "ProcessSetInfo": second(s.ProcessSetInfo(mpi.PsetWorld)), "Group": second(s.Group(mpi.PsetSelf)),
+				"Psets": second(s.Psets()), "PsetInfo": second(s.PsetInfo(mpi.PsetWorld)), "Group": second(s.Group(mpi.PsetSelf)),
 				"Comm": second(s.Comm(mpi.PsetSelf, "x")), "Info": second(s.Info()), "SetErrhandler": s.SetErrhandler(nil),
 				"CallErrhandler": s.CallErrhandler(errors.New("x")), "Finalize": s.Finalize(),
 			} {
@@ -251,7 +251,7 @@ func TestAFinalizedSessionIsRefused(t *testing.T) {
 func TestAWrongProcessSetNamesTheNearest(t *testing.T) {
 	act(t, "mem", 2, func(w *mpi.World, c *mpi.Comm) {
 		s := get(w.NewSession())
-		host := get(s.ProcessSets())[2]
+		host := get(s.Psets())[2]
 		for name, near := range map[string]string{
 			"mpi://world": mpi.PsetWorld, "MPI://SELF": mpi.PsetSelf, "mpi:/WORLD": mpi.PsetWorld, "mpi://SLEF": mpi.PsetSelf, "self": mpi.PsetSelf,
 			host + "x": host, strings.ToUpper(host): host, "": mpi.PsetSelf, host[:len("weft://host/")]: host, strings.Repeat("w", 1<<20): "",
@@ -261,7 +261,7 @@ func TestAWrongProcessSetNamesTheNearest(t *testing.T) {
 			if err != nil && !strings.Contains(err.Error(), fmt.Sprintf("the nearest is %q", near)) && len(name) < 100 && name != "" && len(host) > 20 {
 				t.Errorf("Group(%q): %v, want %q", name, err, near)
 			}
-			want(t, "ProcessSetInfo", second(s.ProcessSetInfo(name)), mpi.ErrArg)
+			want(t, "PsetInfo", second(s.PsetInfo(name)), mpi.ErrArg)
 			want(t, "Comm", second(s.Comm(name, "tag")), mpi.ErrArg)
 		}
 	})

@@ -166,7 +166,7 @@ func TestQuestionsDoNotDisturbRanks(t *testing.T) {
 				ok(err)
 				_, err = mpi.Wait(&r)
 				ok(err)
-				ok(win.Lock(mpi.LockExclusive, 0, 0))
+				ok(win.Lock(mpi.LockExclusive, 0))
 				ok(win.Unlock(0))
 				ok(c.Barrier())
 				if want := 16*i + 6; in[0] != i*4+left || sum[0] != want || out[0] != want {

@@ -62,7 +62,7 @@ func pendingOf(p pt2pt.Pending) Pending {
 // can go on, is in none; nor is a Waitany or a receive from any rank. The
 // library does not know what other goroutines do outside of it.
 func (w *World) Report(out io.Writer) error {
-	const call = "Report"
+	const call = "World.Report"
 	if w == nil || w.comm == nil {
 		return w.check(call)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/weft-mpi/weft/internal/datatype"
 )
 
-// GetAddress is the address of the variable that p points to (MPI_Get_address, MPI-4.0
+// Address is the address of the variable that p points to (MPI_Get_address, MPI-4.0
 // §5.1.5): a number that means something only together with others of the same variable,
 // array or window. The difference of two (AintDiff) is a displacement, for TypeStruct and
 // TypeHindexed. In a dynamic window it is the displacement for Put and Get at this rank, as
@@ -15,8 +15,8 @@ import (
 // T holds no pointers; else, and if p is nil, the error is ErrType or ErrArg. The variable
 // is on the heap from then on, and stays where it is; the number does not keep it alive.
 // Local.
-func GetAddress[T any](p *T) (int, error) {
-	const call = "GetAddress"
+func Address[T any](p *T) (int, error) {
+	const call = "Address"
 	if _, err := datatype.TypeOf[T](); err != nil {
 		return 0, typeFailure(call, err)
 	}

@@ -193,7 +193,7 @@ func TestStatusesOfNoTypesAreUndefined(t *testing.T) {
 
 func TestAddressesGiveDisplacements(t *testing.T) {
 	p := make([]particle, 2)
-	base, mass, next := get(mpi.GetAddress(&p[0])), get(mpi.GetAddress(&p[0].mass)), get(mpi.GetAddress(&p[1]))
+	base, mass, next := get(mpi.Address(&p[0])), get(mpi.Address(&p[0].mass)), get(mpi.Address(&p[1]))
 	_, extent := get(mpi.TypeOf[particle]()).Extent()
 	if d := mpi.AintDiff(next, base); d != extent || mpi.AintAdd(base, d) != next {
 		t.Errorf("the second struct is %d bytes further on, not %d", d, extent)
@@ -201,16 +201,16 @@ func TestAddressesGiveDisplacements(t *testing.T) {
 	if d := mpi.AintDiff(mass, base); d != 40 || mpi.AintDiff(base, mass) != -40 {
 		t.Errorf("the mass has displacement %d", d)
 	}
-	want(t, "GetAddress of nil", second(mpi.GetAddress[int](nil)), mpi.ErrArg)
-	want(t, "GetAddress of a pointer", second(mpi.GetAddress(new(*int))), mpi.ErrType)
+	want(t, "Address of nil", second(mpi.Address[int](nil)), mpi.ErrArg)
+	want(t, "Address of a pointer", second(mpi.Address(new(*int))), mpi.ErrType)
 
 	// A variable that has an address stays there as its goroutine's stack grows.
 	done := make(chan [2]int)
 	go func() {
 		var v [4]int
-		before := get(mpi.GetAddress(&v[0]))
+		before := get(mpi.Address(&v[0]))
 		grow(1000)
-		done <- [2]int{before, get(mpi.GetAddress(&v[0]))}
+		done <- [2]int{before, get(mpi.Address(&v[0]))}
 	}()
 	if a := <-done; a[0] != a[1] {
 		t.Errorf("the variable was at %d and is at %d", a[0], a[1])

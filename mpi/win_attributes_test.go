@@ -39,7 +39,7 @@ func TestAWindowHasAttributesUntilItsFree(t *testing.T) {
 			if _, is, err := first.Get(other); is || err != nil {
 				t.Errorf("another window has the attribute: %v", err)
 			}
-			ok(w.Lock(mpi.LockShared, c.Rank(), 0))
+			ok(w.Lock(mpi.LockShared, c.Rank()))
 			want(t, "Free in an epoch", w.Free(), mpi.ErrRMASync)
 			ok(w.Unlock(c.Rank()))
 			if deleted != nil {
@@ -147,14 +147,14 @@ func TestAWindowKeepsItsHintsAndObeysThem(t *testing.T) {
 		act(t, fabric, 2, func(_ *mpi.World, c *mpi.Comm) {
 			info := get(mpi.NewInfo("no_locks", "true", "unknown", "x", "accumulate_ordering", "raw,waw", "mpi_accumulate_granularity", "8"))
 			w := get(mpi.WinAllocate[int32](c, 1, mpi.WinOptions{Info: info}))
-			if got := get(w.GetInfo()).Keys(); !slices.Equal(got, []string{"no_locks", "accumulate_ordering", "mpi_accumulate_granularity"}) {
+			if got := get(w.Info()).Keys(); !slices.Equal(got, []string{"no_locks", "accumulate_ordering", "mpi_accumulate_granularity"}) {
 				t.Errorf("the window has the hints %q", got)
 			}
 			me := c.Rank()
 			checkBad(t, badCall{"LockAll", w.LockAll(mpi.NoCheck), mpi.ErrRMASync, "no_locks"},
-				badCall{"Lock", w.Lock(mpi.LockExclusive, me, 0), mpi.ErrRMASync, "no_locks"},
+				badCall{"Lock", w.Lock(mpi.LockExclusive, me), mpi.ErrRMASync, "no_locks"},
 				badCall{"Epoch", w.Epoch(mpi.LockShared, me, func() error { return nil }), mpi.ErrRMASync, "no_locks"})
-			ok(w.Fence(0))
+			ok(w.Fence())
 			ok(w.Put([]int32{1}, 1-me, 0))
 			ok(w.Fence(mpi.NoSucceed))
 			for _, bad := range [][2]string{
@@ -164,22 +164,22 @@ func TestAWindowKeepsItsHintsAndObeysThem(t *testing.T) {
 				err := w.SetInfo(get(mpi.NewInfo("no_locks", "false", bad[0], bad[1])))
 				checkBad(t, badCall{bad[0], err, mpi.ErrInfoValue, fmt.Sprintf("%s is %q: it is ", bad[0], bad[1])})
 			}
-			if v, _ := get(w.GetInfo()).Get("no_locks"); v != "true" {
+			if v, _ := get(w.Info()).Get("no_locks"); v != "true" {
 				t.Error("a SetInfo that failed has changed a hint")
 			}
 			ok(w.SetInfo(get(mpi.NewInfo("no_locks", "false", "accumulate_ops", "same_op_no_op", "accumulate_ordering", "none", "same_size", "true", "alloc_shared_noncontig", "true"))))
-			if got := get(w.GetInfo()); got.Len() != 5 {
+			if got := get(w.Info()); got.Len() != 5 {
 				t.Errorf("the window has the hints %q", got.Keys())
 			}
 			ok(w.SetInfo(nil))
-			ok(w.LockAll(0))
+			ok(w.LockAll())
 			ok(w.UnlockAll())
 			ok(w.Free())
-			want(t, "GetInfo of a freed window", second(w.GetInfo()), mpi.ErrWin)
+			want(t, "Info of a freed window", second(w.Info()), mpi.ErrWin)
 			for _, apart := range []bool{false, true} {
 				shared, err := mpi.WinAllocateShared[int64](c, 1, mpi.WinOptions{Info: hint("alloc_shared_noncontig", fmt.Sprint(apart))})
 				if err == nil {
-					_, is := get(shared.GetInfo()).Get("alloc_shared_noncontig")
+					_, is := get(shared.Info()).Get("alloc_shared_noncontig")
 					if !is {
 						t.Error("a shared window does not tell how it was made")
 					}

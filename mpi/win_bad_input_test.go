@@ -60,24 +60,24 @@ func TestBadCallsOnWindowsAreAnsweredWithTheirClass(t *testing.T) {
 				badCall{"FlushLocal without a lock", w.FlushLocal(other), mpi.ErrRMASync, "needs a lock"},
 				badCall{"FlushAll without a lock", w.FlushAll(), mpi.ErrRMASync, "needs a lock"},
 				badCall{"Sync without a lock", w.Sync(), mpi.ErrRMASync, "needs a lock"},
-				badCall{"a lock of no kind", w.Lock(7, other, 0), mpi.ErrLocktype, "LockExclusive or LockShared"},
-				badCall{"a lock of no rank", w.Lock(mpi.LockShared, 2, 0), mpi.ErrRank, "rank 2 is not in the window of 2 ranks (0 to 1)"},
+				badCall{"a lock of no kind", w.Lock(7, other), mpi.ErrLocktype, "LockExclusive or LockShared"},
+				badCall{"a lock of no rank", w.Lock(mpi.LockShared, 2), mpi.ErrRank, "rank 2 is not in the window of 2 ranks (0 to 1)"},
 				badCall{"a lock with an assertion of fences", w.Lock(mpi.LockShared, other, mpi.NoStore), mpi.ErrAssert, "Lock takes NoCheck: leave out NoStore"},
 				badCall{"LockAll with an assertion that there is not", w.LockAll(1), mpi.ErrAssert, "0x1"},
 				badCall{"Fence with an assertion of locks", w.Fence(mpi.NoCheck), mpi.ErrAssert, "leave out NoCheck"},
-				badCall{"Post of no group", w.Post(nil, 0), mpi.ErrGroup, "GroupEmpty"},
+				badCall{"Post of no group", w.Post(nil), mpi.ErrGroup, "GroupEmpty"},
 				badCall{"Start with an assertion of Post", w.Start(mpi.GroupEmpty, mpi.NoPut), mpi.ErrAssert, "Start takes NoCheck"},
 				badCall{"Attach to a window with memory", second(mpi.Attach(w.Win, one)), mpi.ErrRMAFlavor, "WinCreateDynamic"},
 				badCall{"Detach from a window with memory", mpi.Detach(w.Win, one), mpi.ErrRMAFlavor, "WinCreateDynamic"},
 				badCall{"Shared of no rank", second(w.Shared(5)), mpi.ErrRank, "rank 5"},
 				badCall{"Epoch without a function", w.Epoch(mpi.LockShared, me, nil), mpi.ErrArg, "nil"},
 			)
-			ok(w.Lock(mpi.LockShared, other, 0))
+			ok(w.Lock(mpi.LockShared, other))
 			var f float64
 			var x int64
 			checkBad(t,
-				badCall{"a second Lock", w.Lock(mpi.LockShared, other, 0), mpi.ErrRMASync, "is locked already"},
-				badCall{"a second Lock of another kind", w.Lock(mpi.LockExclusive, other, 0), mpi.ErrRMASync, "is locked already"},
+				badCall{"a second Lock", w.Lock(mpi.LockShared, other), mpi.ErrRMASync, "is locked already"},
+				badCall{"a second Lock of another kind", w.Lock(mpi.LockExclusive, other), mpi.ErrRMASync, "is locked already"},
 				badCall{"Put to a rank that is not locked", put(me, 0), mpi.ErrRMASync, fmt.Sprintf("rank %d is not one of them", me)},
 				badCall{"Put to no rank", put(2, 0), mpi.ErrRank, "rank 2 is not in the window"},
 				badCall{"Put to any rank", put(mpi.AnySource, 0), mpi.ErrRank, "rank -1"},
@@ -88,17 +88,17 @@ func TestBadCallsOnWindowsAreAnsweredWithTheirClass(t *testing.T) {
 				badCall{"Put at a negative displacement", put(other, -1), mpi.ErrDisp, "-1 is negative"},
 				badCall{"Rget at a negative displacement", request(mpi.Rget(w.Win, one, other, math.MinInt)), mpi.ErrDisp, "is negative"},
 				badCall{"Accumulate without an operator", w.Accumulate(nil, one, other, 0), mpi.ErrOp, "nil"},
-				badCall{"Accumulate of the program's operator", w.Accumulate(mpi.NewOp(func(a, b int64) int64 { return a }), one, other, 0), mpi.ErrOp, "the program's own"},
+				badCall{"Accumulate of the program's operator", w.Accumulate((*mpi.Op)(mpi.NewOp(func(a, b int64) int64 { return a })), one, other, 0), mpi.ErrOp, "the program's own"},
 				badCall{"Accumulate of bits of numbers", mpi.Accumulate(w.Win, mpi.BAnd, []float64{1}, other, 0), mpi.ErrOp, "float64"},
 				badCall{"Accumulate with NoOp", w.Accumulate(mpi.NoOp, one, other, 0), mpi.ErrOp, "GetAccumulate"},
 				badCall{"Raccumulate with NoOp", request(mpi.Raccumulate(w.Win, mpi.NoOp, one, other, 0)), mpi.ErrOp, "GetAccumulate"},
 				badCall{"GetAccumulate of different lengths", w.GetAccumulate(mpi.Sum, one, big[:2], other, 0), mpi.ErrCount, "equally long"},
 				badCall{"FetchAndOp of nil", mpi.FetchAndOp(w.Win, mpi.Sum, nil, &x, other, 0), mpi.ErrBuffer, "nil"},
-				badCall{"CompareAndSwap of nil", mpi.CompareAndSwap(w.Win, &x, nil, &x, other, 0), mpi.ErrBuffer, "nil"},
+				badCall{"CompareAndSwap of nil", mpi.CompareAndSwap(w.Win, nil, &x, &x, other, 0), mpi.ErrBuffer, "nil"},
 				badCall{"CompareAndSwap of numbers that are not integers", mpi.CompareAndSwap(w.Win, &f, &f, &f, other, 0), mpi.ErrType, "bool and integers"},
-				badCall{"LockAll beside Lock", w.LockAll(0), mpi.ErrRMASync, "call Unlock for each"},
-				badCall{"Fence beside Lock", w.Fence(0), mpi.ErrRMASync, "one target is locked"},
-				badCall{"Start beside Lock", w.Start(mpi.GroupEmpty, 0), mpi.ErrRMASync, "call Unlock"},
+				badCall{"LockAll beside Lock", w.LockAll(), mpi.ErrRMASync, "call Unlock for each"},
+				badCall{"Fence beside Lock", w.Fence(), mpi.ErrRMASync, "one target is locked"},
+				badCall{"Start beside Lock", w.Start(mpi.GroupEmpty), mpi.ErrRMASync, "call Unlock"},
 				badCall{"UnlockAll for Lock", w.UnlockAll(), mpi.ErrRMASync, "call Unlock for each"},
 				badCall{"Free beside Lock", w.Free(), mpi.ErrRMASync, "before Free"},
 				badCall{"Flush of a rank that is not locked", w.Flush(me), mpi.ErrRMASync, "Lock"},
@@ -109,13 +109,13 @@ func TestBadCallsOnWindowsAreAnsweredWithTheirClass(t *testing.T) {
 				t.Errorf("a refused call has written: %v", w.Local())
 			}
 			alone := get(mpi.WinAllocate[int64](get(c.Split(me, 0)), 1, mpi.WinOptions{}))
-			checkBad(t, badCall{"Post to ranks outside", alone.Post(c.Group(), 0), mpi.ErrGroup, "not in the window"},
-				badCall{"Start with ranks outside", alone.Start(c.Group(), 0), mpi.ErrGroup, "Win.Group"})
+			checkBad(t, badCall{"Post to ranks outside", alone.Post(c.Group()), mpi.ErrGroup, "not in the window"},
+				badCall{"Start with ranks outside", alone.Start(c.Group()), mpi.ErrGroup, "Win.Group"})
 			ok(alone.Free())
 			ok(w.Free())
 			var zero mpi.Window[int64]
 			checkBad(t, badCall{"a freed window", put(other, 0), mpi.ErrWin, "has been freed"},
-				badCall{"Lock of a freed window", w.Lock(mpi.LockShared, other, 0), mpi.ErrWin, "has been freed"},
+				badCall{"Lock of a freed window", w.Lock(mpi.LockShared, other), mpi.ErrWin, "has been freed"},
 				badCall{"a second Free", w.Free(), mpi.ErrWin, "has been freed"},
 				badCall{"no window", zero.Put(one, other, 0), mpi.ErrWin, "nil"},
 				badCall{"Free of no window", (*mpi.Win)(nil).Free(), mpi.ErrWin, "nil"})
@@ -142,7 +142,7 @@ func TestBadUsesOfDynamicWindows(t *testing.T) {
 			)
 			places := make([]int, 2)
 			ok(mpi.Allgather(c, []int{at}, places))
-			ok(w.LockAll(0))
+			ok(w.LockAll())
 			for _, target := range []int{me, other} {
 				before, across, last := places[target]-8, places[target]+24, places[target]+32
 				ok(mpi.Put(w, []int64{99}, target, before))
@@ -200,7 +200,7 @@ func TestAWindowIsMadeByAllRanksOrNone(t *testing.T) {
 			ok(d.Free())
 			checkBad(t, badCall{"WinAllocate on a freed communicator", second(mpi.WinAllocate[int32](d, 1, mpi.WinOptions{})), mpi.ErrComm, "has been freed"},
 				badCall{"WinCreate on none", second(mpi.WinCreate(nil, []int32{1}, mpi.WinOptions{})), mpi.ErrComm, "nil"})
-			ok(w.Fence(0))
+			ok(w.Fence())
 			ok(w.Put([]int32{7}, 1-c.Rank(), 0))
 			ok(w.Fence(mpi.NoSucceed))
 			if w.Local()[0] != 7 {

@@ -62,7 +62,7 @@ func (w *Win) FetchAndOp(o *Op, origin, result Buf, target, disp int) error {
 // CompareAndSwap sets an element of the target to origin if it is equal to compare, and
 // result to what it was (MPI_Compare_and_swap, MPI-4.0 §12.3.4). Each Buf is one element of
 // the same predefined type: a bool, an integer or a byte. Local.
-func (w *Win) CompareAndSwap(origin, compare, result Buf, target, disp int) error {
+func (w *Win) CompareAndSwap(compare, origin, result Buf, target, disp int) error {
 	const call = "CompareAndSwap"
 	var x rma.Transfer
 	for _, b := range []struct {

@@ -45,7 +45,7 @@ func TestBadOperationsWithTypesAreAnsweredWithTheirClass(t *testing.T) {
 				badCall{"Rput of nothing outside of an epoch", request(w.Rput(mpi.Buf{}, other, 0, 0, vector)), mpi.ErrRMASync, "needs a lock"},
 				badCall{"Rput to no process outside of an epoch", request(w.Rput(mpi.Of(two), mpi.ProcNull, 0, 1, vector)), mpi.ErrRMASync, "needs a lock"},
 			)
-			ok(w.LockAll(0))
+			ok(w.LockAll())
 			checkBad(t,
 				badCall{"Put to no rank", put(mpi.Of(two), 2, 0, 1, vector), mpi.ErrRank, "rank 2 is not in the window"},
 				badCall{"Put at a negative displacement", put(mpi.Of(two), other, -1, 1, vector), mpi.ErrDisp, "-1 is negative"},
@@ -81,7 +81,7 @@ func TestBadOperationsWithTypesAreAnsweredWithTheirClass(t *testing.T) {
 				badCall{"Sum of bytes", w.Win.Accumulate(mpi.Sum, mpi.As(mpi.TypeByte, two, 16), other, 0, 16, mpi.TypeByte), mpi.ErrOp, "does not fit bytes"},
 				badCall{"bits of numbers", w.Win.Accumulate(mpi.BAnd, mpi.Of([]float64{1}), other, 0, 1, mpi.TypeFloat64), mpi.ErrOp, "float64"},
 				badCall{"Accumulate without an operator", w.Win.Accumulate(nil, mpi.Of(two), other, 0, 1, vector), mpi.ErrOp, "nil"},
-				badCall{"Accumulate of the program's operator", w.Win.Accumulate(mpi.NewOp(func(a, b int64) int64 { return a }), mpi.Of(two), other, 0, 1, vector), mpi.ErrOp, "the program's own"},
+				badCall{"Accumulate of the program's operator", w.Win.Accumulate((*mpi.Op)(mpi.NewOp(func(a, b int64) int64 { return a })), mpi.Of(two), other, 0, 1, vector), mpi.ErrOp, "the program's own"},
 				badCall{"Accumulate with NoOp", w.Win.Accumulate(mpi.NoOp, mpi.Of(two), other, 0, 1, vector), mpi.ErrOp, "GetAccumulate"},
 				badCall{"Raccumulate with NoOp", request(w.Raccumulate(mpi.NoOp, mpi.Of(two), other, 0, 1, vector)), mpi.ErrOp, "GetAccumulate"},
 				badCall{"GetAccumulate of different lengths", w.Win.GetAccumulate(mpi.Sum, mpi.Of(two), mpi.Of(three), other, 0, 1, vector), mpi.ErrCount, "result has 24 bytes"},
@@ -89,7 +89,7 @@ func TestBadOperationsWithTypesAreAnsweredWithTheirClass(t *testing.T) {
 				badCall{"FetchAndOp of a derived type", w.Win.FetchAndOp(mpi.Sum, mpi.Of(two), out, other, 0), mpi.ErrType, "derived"},
 				badCall{"FetchAndOp of nothing", w.Win.FetchAndOp(mpi.Sum, mpi.Of(two[:1]), mpi.Buf{}, other, 0), mpi.ErrCount, "result has no elements"},
 				badCall{"FetchAndOp of two types", w.Win.FetchAndOp(mpi.Sum, mpi.Of([]float64{1}), mpi.Of(two[:1]), other, 0), mpi.ErrType, "origin has elements of float64"},
-				badCall{"CompareAndSwap of two types", w.Win.CompareAndSwap(mpi.Of(two[:1]), mpi.Of([]uint64{1}), mpi.Of(two[:1]), other, 0), mpi.ErrType, "compare has another type"},
+				badCall{"CompareAndSwap of two types", w.Win.CompareAndSwap(mpi.Of([]uint64{1}), mpi.Of(two[:1]), mpi.Of(two[:1]), other, 0), mpi.ErrType, "compare has another type"},
 				badCall{"CompareAndSwap of numbers that are not integers", w.Win.CompareAndSwap(mpi.Of([]float64{1}), mpi.Of([]float64{1}), mpi.Of([]float64{1}), other, 0), mpi.ErrType, "bool, integers and bytes"},
 				badCall{"CompareAndSwap behind the end", w.Win.CompareAndSwap(mpi.Of(two[:1]), mpi.Of(two[:1]), mpi.Of([]int64{1}), other, 4), mpi.ErrRMARange, "which has 32 bytes"},
 			)
@@ -115,7 +115,7 @@ func TestBadOperationsWithTypesAreAnsweredWithTheirClass(t *testing.T) {
 			mine := make([]int64, 8)
 			places := make([]int, 2)
 			ok(mpi.Allgather(c, []int{get(mpi.Attach(d, mine[2:6]))}, places))
-			ok(d.LockAll(0))
+			ok(d.LockAll())
 			for _, target := range []int{me, other} {
 				checkBad(t, badCall{"Put at an address below 0", d.Put(mpi.Of(two), target, 8, 1, back), mpi.ErrRMARange, "no memory"},
 					badCall{"Put where no memory is", d.Put(mpi.Of([]int8{1, 2}), target, places[target], 1, far), mpi.ErrRMARange, "no memory"})

@@ -116,11 +116,11 @@ func TestOperationsWithRandomTypesDoAsTheirTypemapsSay(t *testing.T) {
 					origin := (me + seed) % 2
 					request := seed%3 == 0
 					// Stores of a part, and those of operations, are epochs apart.
-					ok(w.Lock(mpi.LockExclusive, me, 0))
+					ok(w.Lock(mpi.LockExclusive, me))
 					marked(part, me)
 					ok(w.Unlock(me))
 					ok(c.Barrier())
-					ok(w.LockAll(0))
+					ok(w.LockAll())
 					end := func(r mpi.Request, err error) {
 						ok(err)
 						_, err = mpi.Wait(&r)
@@ -142,7 +142,7 @@ func TestOperationsWithRandomTypesDoAsTheirTypemapsSay(t *testing.T) {
 					ok(w.FlushAll())
 					ok(w.UnlockAll())
 					ok(c.Barrier())
-					ok(w.LockAll(0))
+					ok(w.LockAll())
 					// A Put.
 					marked(a.here.mem, 70+me)
 					put := func() error {
@@ -167,7 +167,7 @@ func TestOperationsWithRandomTypesDoAsTheirTypemapsSay(t *testing.T) {
 					}
 					ok(w.UnlockAll())
 					ok(c.Barrier())
-					ok(w.Lock(mpi.LockExclusive, me, 0))
+					ok(w.Lock(mpi.LockExclusive, me))
 					check("Put", part, after, &a)
 					ok(w.Unlock(me))
 					ok(c.Barrier())
@@ -186,7 +186,7 @@ func TestAccumulatesWithTypesAddUp(t *testing.T) {
 				act(t, fabric, ranks, func(_ *mpi.World, c *mpi.Comm) {
 					eachWindow(c, 8*elems, func(kind string, w *mpi.Win, part []byte, base []int) {
 						r := rand.New(rand.NewPCG(uint64(c.Rank()), 3))
-						ok(w.LockAll(0))
+						ok(w.LockAll())
 						sums := make([]int64, ranks*elems)
 						last := make([]uint64, ranks*elems) // of what this rank has seen
 						for round := range rounds {
@@ -224,7 +224,7 @@ func TestAccumulatesWithTypesAddUp(t *testing.T) {
 						ok(c.Barrier())
 						all := make([]int64, len(sums))
 						ok(mpi.Allreduce(c, mpi.Sum, sums, all))
-						ok(w.Lock(mpi.LockExclusive, c.Rank(), 0))
+						ok(w.Lock(mpi.LockExclusive, c.Rank()))
 						for i := range elems {
 							if got := int64(binary.NativeEndian.Uint64(part[8*i:])); got != all[c.Rank()*elems+i] {
 								stop(fmt.Errorf("%s: element %d is %d, want %d", kind, i, got, all[c.Rank()*elems+i]))
@@ -257,7 +257,7 @@ func TestColumnsOfMatricesAreExchanged(t *testing.T) {
 						m[i*columns+k] = float64(1000*me + 10*k)
 					}
 				}
-				ok(w.Fence(0))
+				ok(w.Fence())
 				// All ranks get a column while the others put to the one beside it.
 				got := make([]float64, rows)
 				src := make([]float64, rows*columns)
@@ -287,13 +287,13 @@ func TestOneElementIsFetchedAndSwapped(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		act(t, fabric, 2, func(_ *mpi.World, c *mpi.Comm) {
 			w := get(mpi.WinAllocate[int32](c, 3, mpi.WinOptions{}))
-			ok(w.LockAll(0))
+			ok(w.LockAll())
 			one, zero, old := []int32{1}, []int32{0}, []int32{-1}
 			for range 10 {
 				ok(w.Win.FetchAndOp(mpi.Sum, mpi.Of(one), mpi.Of(old), 1, 2))
 				ok(w.FlushLocal(1))
 				for old[0] = 1; old[0] != 0; {
-					ok(w.Win.CompareAndSwap(mpi.Of(one), mpi.Of(zero), mpi.Of(old), 1, 0))
+					ok(w.Win.CompareAndSwap(mpi.Of(zero), mpi.Of(one), mpi.Of(old), 1, 0))
 					ok(w.FlushLocal(1))
 				}
 				ok(w.Win.FetchAndOp(mpi.Replace, mpi.Of(zero), mpi.Of(old), 1, 0))
@@ -330,7 +330,7 @@ func TestPairsAreReplacedWhole(t *testing.T) {
 				ok(list.Commit())
 				n, size := 2*elems*extent, k.first+k.second
 				eachWindow(c, n, func(kind string, w *mpi.Win, part []byte, base []int) {
-					ok(w.Lock(mpi.LockExclusive, me, 0))
+					ok(w.Lock(mpi.LockExclusive, me))
 					for i := range part {
 						part[i] = 99
 					}
@@ -343,7 +343,7 @@ func TestPairsAreReplacedWhole(t *testing.T) {
 							}
 						}
 					}
-					ok(w.LockAll(0))
+					ok(w.LockAll())
 					mine, got, old := make([]byte, elems*extent), make([]byte, elems*extent), make([]byte, elems*size)
 					for round := range rounds {
 						for i := range mine {
@@ -369,7 +369,7 @@ func TestPairsAreReplacedWhole(t *testing.T) {
 					}
 					ok(w.UnlockAll())
 					ok(c.Barrier())
-					ok(w.Lock(mpi.LockExclusive, me, 0))
+					ok(w.Lock(mpi.LockExclusive, me))
 					for i := range 2 * elems {
 						b := part[i*extent:][:extent]
 						if i%2 == 0 {

@@ -45,23 +45,25 @@ var winFailures = map[string]func(v exposed) error{
 	"Raccumulate":    func(v exposed) error { return second(mpi.Raccumulate(v.Win, mpi.BAnd, []float64{1}, 0, 0)) },
 	"RgetAccumulate": func(v exposed) error { return second(mpi.RgetAccumulate(v.Win, nil, none, none, 0, 0)) },
 
-	"Window.Put":            func(v exposed) error { return v.Window.Put(nil, 7, 0) },
-	"Window.Get":            func(v exposed) error { return v.Window.Get(make([]int64, 1), 0, 0) },
-	"Window.Accumulate":     func(v exposed) error { return v.Window.Accumulate(mpi.NoOp, []int64{1}, 0, 0) },
-	"Window.GetAccumulate":  func(v exposed) error { return v.Window.GetAccumulate(mpi.Sum, nil, nil, 7, 0) },
-	"Window.FetchAndOp":     func(v exposed) error { return second(v.Window.FetchAndOp(mpi.Sum, 1, 0, 0)) },
-	"Window.CompareAndSwap": func(v exposed) error { return second(v.Window.CompareAndSwap(1, 2, 0, 99)) },
-	"Window.Shared":         func(v exposed) error { return second(v.Window.Shared(7)) },
+	"Window.Put":               func(v exposed) error { return v.Window.Put(nil, 7, 0) },
+	"Window.Get":               func(v exposed) error { return v.Window.Get(make([]int64, 1), 0, 0) },
+	"Window.Accumulate":        func(v exposed) error { return v.Window.Accumulate(mpi.NoOp, []int64{1}, 0, 0) },
+	"Window.GetAccumulate":     func(v exposed) error { return v.Window.GetAccumulate(mpi.Sum, nil, nil, 7, 0) },
+	"Window.FetchAndOp":        func(v exposed) error { return v.Window.FetchAndOp(mpi.Sum, nil, nil, 0, 0) },
+	"Window.CompareAndSwap":    func(v exposed) error { return v.Window.CompareAndSwap(nil, nil, nil, 0, 0) },
+	"Window.FetchAndOpNow":     func(v exposed) error { return second(v.Window.FetchAndOpNow(mpi.Sum, 1, 0, 0)) },
+	"Window.CompareAndSwapNow": func(v exposed) error { return second(v.Window.CompareAndSwapNow(2, 1, 0, 99)) },
+	"Window.Shared":            func(v exposed) error { return second(v.Window.Shared(7)) },
 
 	"Win.Fence":         func(v exposed) error { return v.Fence(mpi.NoCheck) },
-	"Win.Post":          func(v exposed) error { return v.Post(nil, 0) },
-	"Win.Start":         func(v exposed) error { return v.Start(nil, 0) },
+	"Win.Post":          func(v exposed) error { return v.Post(nil) },
+	"Win.Start":         func(v exposed) error { return v.Start(nil) },
 	"Win.Complete":      func(v exposed) error { return v.Complete() },
 	"Win.Wait":          func(v exposed) error { return v.Wait() },
 	"Win.Test":          func(v exposed) error { return second(v.Test()) },
-	"Win.Lock":          func(v exposed) error { return v.Lock(0, 0, 0) },
+	"Win.Lock":          func(v exposed) error { return v.Lock(0, 0) },
 	"Win.Unlock":        func(v exposed) error { return v.Unlock(0) },
-	"Win.LockAll":       func(v exposed) error { ok(v.SetInfo(hint("no_locks", "true"))); return v.LockAll(0) },
+	"Win.LockAll":       func(v exposed) error { ok(v.SetInfo(hint("no_locks", "true"))); return v.LockAll() },
 	"Win.UnlockAll":     func(v exposed) error { return v.UnlockAll() },
 	"Win.Flush":         func(v exposed) error { return v.Flush(0) },
 	"Win.FlushLocal":    func(v exposed) error { return v.FlushLocal(9) },
@@ -75,7 +77,7 @@ var winFailures = map[string]func(v exposed) error{
 		return v.Free()
 	},
 	"Win.Flush of what is not attached": func(v exposed) error {
-		ok(v.dynamic.LockAll(0))
+		ok(v.dynamic.LockAll())
 		ok(mpi.Put(v.dynamic, none, 0, 64))
 		return v.dynamic.Flush(0)
 	},
@@ -85,7 +87,7 @@ var winFailures = map[string]func(v exposed) error{
 	"Win.CallErrhandler": func(v exposed) error { return v.CallErrhandler(errors.New("of the program")) },
 	"Win.SetName":        func(v exposed) error { return v.SetName(strings.Repeat("x", mpi.MaxObjectName+1)) },
 	"Win.SetInfo":        func(v exposed) error { return v.SetInfo(hint("accumulate_ops", "all")) },
-	"Win.GetInfo":        func(v exposed) error { ok(v.dynamic.Free()); return second(v.dynamic.GetInfo()) },
+	"Win.Info":           func(v exposed) error { ok(v.dynamic.Free()); return second(v.dynamic.Info()) },
 
 	"WinKeyval.Get":    func(v exposed) error { var no *mpi.WinKeyval[int]; _, _, err := no.Get(v.Win); return err },
 	"WinKeyval.Set":    func(v exposed) error { ok(v.kv.Free()); return v.kv.Set(v.Win, 1) },
@@ -140,7 +142,7 @@ func TestARequestOfAWindowHasItsHandler(t *testing.T) {
 			w := get(mpi.WinCreateDynamic(c, mpi.WinOptions{}))
 			ok(w.SetErrhandler(winSeer(&calls)))
 			for _, late := range []bool{false, true} {
-				ok(w.Lock(mpi.LockShared, 1-c.Rank(), 0))
+				ok(w.Lock(mpi.LockShared, 1-c.Rank()))
 				r := get(mpi.Rget(w, make([]byte, 8), 1-c.Rank(), 4096))
 				ok(w.Unlock(1 - c.Rank()))
 				if late {

@@ -77,11 +77,11 @@ func (w *Win) hint(known *Info) {
 	}
 }
 
-// GetInfo returns the hints of the window that it knows (MPI_Win_get_info, MPI-4.0
+// Info returns the hints of the window that it knows (MPI_Win_get_info, MPI-4.0
 // §12.2.7). The caller owns the result. Local.
-func (w *Win) GetInfo() (*Info, error) {
+func (w *Win) Info() (*Info, error) {
 	if w.gone() {
-		return nil, w.explain("Win.GetInfo")
+		return nil, w.explain("Win.Info")
 	}
 	w.c.st.mu.Lock()
 	defer w.c.st.mu.Unlock()

@@ -33,7 +33,7 @@ func TestManyWindowsTakeLittleMemory(t *testing.T) {
 		}
 		ok(c.Barrier())
 		last := all[n-1]
-		ok(last.Fence(0))
+		ok(last.Fence())
 		ok(last.Put([]int64{int64(c.Rank() + 1)}, 1-c.Rank(), 0))
 		ok(last.Fence(mpi.NoSucceed))
 		if got := last.Local()[0]; got != int64(2-c.Rank()) {

@@ -18,22 +18,22 @@ func TestEpochsOrderGoroutines(t *testing.T) {
 		to, from := get(all.Incl(next)), get(all.Incl(before))
 		for i := range 20 {
 			mine[0] = -1
-			ok(win.Post(from, 0))
-			ok(win.Start(to, 0))
+			ok(win.Post(from))
+			ok(win.Start(to))
 			ok(win.Put([]int{i}, next, 0))
 			ok(win.Complete())
 			if ok(win.Wait()); mine[0] != i {
 				t.Errorf("Wait: %d, want %d", mine[0], i)
 			}
 			mine[0] = -2
-			ok(win.Fence(0))
+			ok(win.Fence())
 			ok(win.Put([]int{-i}, next, 0))
-			if ok(win.Fence(0)); mine[0] != -i {
+			if ok(win.Fence()); mine[0] != -i {
 				t.Errorf("Fence: %d, want %d", mine[0], -i)
 			}
 			for _, target := range []int{c.Rank(), next} { // a counter each, of two ranks
 				x := []int{0}
-				ok(win.Lock(mpi.LockExclusive, target, 0))
+				ok(win.Lock(mpi.LockExclusive, target))
 				if target == c.Rank() {
 					mine[1]++
 				} else {

@@ -29,12 +29,12 @@ func TestAReportTellsWhatWaitsInAWindow(t *testing.T) {
 			w := get(mpi.WinAllocate[int64](c, 1, mpi.WinOptions{}))
 			ok(w.SetName("halo"))
 			if c.Rank() == 0 {
-				ok(w.Lock(mpi.LockExclusive, 0, 0))
+				ok(w.Lock(mpi.LockExclusive, 0))
 			}
 			ok(c.Barrier())
 			if c.Rank() == 1 {
 				join := aside(func() {
-					ok(w.Lock(mpi.LockExclusive, 0, 0))
+					ok(w.Lock(mpi.LockExclusive, 0))
 					ok(w.Unlock(0))
 				})
 				var all []mpi.Pending

@@ -55,7 +55,7 @@ func TestPutsThatConflictAreReportedWithTheirLines(t *testing.T) {
 			w := separate(c, 4)
 			var calls atomic.Int32
 			ok(w.SetErrhandler(winSeer(&calls)))
-			ok(w.Fence(0))
+			ok(w.Fence())
 			first, second := below(3), below(5)
 			switch c.Rank() {
 			case 1:
@@ -109,7 +109,7 @@ func TestAStoreThatIsNotPublishedIsReported(t *testing.T) {
 			}
 			ok(c.Barrier())
 			if me == 0 {
-				ok(w.Lock(mpi.LockExclusive, 0, 0))
+				ok(w.Lock(mpi.LockExclusive, 0))
 				wantConflict(w.Unlock(0), stored, read)
 			}
 			ok(c.Barrier())
@@ -130,7 +130,7 @@ func TestAnUpdateIsSeenBehindASynchronization(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		act(t, fabric, 2, func(_ *mpi.World, c *mpi.Comm) {
 			w, me := separate(c, 1), c.Rank()
-			ok(w.LockAll(0))
+			ok(w.LockAll())
 			ok(c.Barrier()) // LockAll may update the copy too
 			if me == 1 {
 				ok(w.Put([]int64{5}, 0, 0))
@@ -163,7 +163,7 @@ func TestOperatorsThatBreakTheirHintAreReported(t *testing.T) {
 				o.Info = hint("accumulate_ops", c.ops)
 			}
 			w := get(mpi.WinAllocate[int64](k, 1, o))
-			ok(w.Fence(0))
+			ok(w.Fence())
 			result := []int64{0}
 			if k.Rank() == 0 {
 				ok(w.Accumulate(mpi.Sum, []int64{1}, 0, 0))

@@ -47,7 +47,7 @@ func WinAllocateShared[T Scalar](c *Comm, n int, o WinOptions) (Window[T], error
 // empty. The slice must not be used after Free. What Local says of accesses holds here
 // too. Local.
 func (w Window[T]) Shared(rank int) ([]T, error) {
-	const call = "Shared"
+	const call = "Window.Shared"
 	if err := w.checkTarget(call, rank); err != nil {
 		return nil, err
 	}

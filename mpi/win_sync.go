@@ -2,9 +2,9 @@ package mpi
 
 import "github.com/weft-mpi/weft/rma"
 
-// Assert is a set of assertions: promises about a window that let a call do less, for 0
-// none (MPI-4.0 §12.5.5). They are NoCheck, NoStore, NoPut, NoPrecede and NoSucceed,
-// joined by |. A call names those it takes; any other is ErrAssert.
+// Assert is a promise about a window that lets a call do less (MPI-4.0 §12.5.5): NoCheck,
+// NoStore, NoPut, NoPrecede or NoSucceed, or several joined by |. A call names those it
+// takes; any other is ErrAssert.
 type Assert = rma.Assert
 
 // The assertions.
@@ -27,6 +27,13 @@ const (
 	NoSucceed = rma.NoSucceed
 )
 
+func promised(promises []Assert) (all Assert) {
+	for _, a := range promises {
+		all |= a
+	}
+	return all
+}
+
 // LockKind is what a lock excludes.
 type LockKind int
 
@@ -40,42 +47,42 @@ const (
 // an epoch in which each may access each part (MPI_Win_fence, MPI-4.0 §12.5.1). All ranks
 // call it, and it waits for all. It takes NoStore, NoPut, NoPrecede and NoSucceed.
 // Non-local.
-func (w *Win) Fence(a Assert) error {
-	const call = "Fence"
+func (w *Win) Fence(promises ...Assert) error {
+	const call = "Win.Fence"
 	if w.gone() {
 		return w.explain(call)
 	}
-	return w.fail(call, w.core.Fence(w.c.ctx, a))
+	return w.fail(call, w.core.Fence(w.c.ctx, promised(promises)))
 }
 
 // Post exposes this rank's part to the ranks of a group, which have started or will
 // (MPI_Win_post, MPI-4.0 §12.5.2). Wait or Test ends the epoch. It takes NoCheck, NoStore
 // and NoPut. The group is of ranks of the window. Local.
-func (w *Win) Post(g *Group, a Assert) error {
-	const call = "Post"
+func (w *Win) Post(g *Group, promises ...Assert) error {
+	const call = "Win.Post"
 	ranks, err := w.ranksOf(call, g)
 	if err != nil {
 		return err
 	}
-	return w.fail(call, w.core.Post(ranks, a))
+	return w.fail(call, w.core.Post(ranks, promised(promises)))
 }
 
 // Start opens an epoch in which this rank may access the parts of the ranks of a group
 // (MPI_Win_start, MPI-4.0 §12.5.2), and waits until all of them have posted to it.
 // Complete ends the epoch. It takes NoCheck. Non-local.
-func (w *Win) Start(g *Group, a Assert) error {
+func (w *Win) Start(g *Group, promises ...Assert) error {
 	const call = "Win.Start"
 	ranks, err := w.ranksOf(call, g)
 	if err != nil {
 		return err
 	}
-	return w.fail(call, w.core.Start(w.c.ctx, ranks, a))
+	return w.fail(call, w.core.Start(w.c.ctx, ranks, promised(promises)))
 }
 
 // Complete ends the epoch of Start: this rank's operations have ended, here and at their
 // targets (MPI_Win_complete, MPI-4.0 §12.5.2). Non-local.
 func (w *Win) Complete() error {
-	const call = "Complete"
+	const call = "Win.Complete"
 	if w.gone() {
 		return w.explain(call)
 	}
@@ -106,8 +113,8 @@ func (w *Win) Test() (bool, error) {
 // Lock opens an epoch with one target, oneself too (MPI_Win_lock, MPI-4.0 §12.5.3). It
 // waits for locks that exclude it: those who wait get it in the order in which they
 // asked. Several targets may be locked at once, none twice. It takes NoCheck. Non-local.
-func (w *Win) Lock(kind LockKind, target int, a Assert) error {
-	const call = "Lock"
+func (w *Win) Lock(kind LockKind, target int, promises ...Assert) error {
+	const call = "Win.Lock"
 	if err := w.checkTarget(call, target); err != nil {
 		return err
 	}
@@ -117,13 +124,13 @@ func (w *Win) Lock(kind LockKind, target int, a Assert) error {
 	if err := w.mayLock(call); err != nil || target == ProcNull {
 		return err
 	}
-	return w.fail(call, w.core.Lock(w.c.ctx, kind == LockExclusive, target, a))
+	return w.fail(call, w.core.Lock(w.c.ctx, kind == LockExclusive, target, promised(promises)))
 }
 
 // Unlock ends the epoch with a target: this rank's operations have ended, here and there
 // (MPI_Win_unlock, MPI-4.0 §12.5.3). Non-local.
 func (w *Win) Unlock(target int) error {
-	const call = "Unlock"
+	const call = "Win.Unlock"
 	if err := w.checkTarget(call, target); err != nil || target == ProcNull {
 		return err
 	}
@@ -133,20 +140,20 @@ func (w *Win) Unlock(target int) error {
 // LockAll opens an epoch with all targets, which excludes exclusive locks of others
 // (MPI_Win_lock_all, MPI-4.0 §12.5.3). It sends at most one message, however many ranks
 // there are. It takes NoCheck. Non-local.
-func (w *Win) LockAll(a Assert) error {
-	const call = "LockAll"
+func (w *Win) LockAll(promises ...Assert) error {
+	const call = "Win.LockAll"
 	if w.gone() {
 		return w.explain(call)
 	}
 	if err := w.mayLock(call); err != nil {
 		return err
 	}
-	return w.fail(call, w.core.LockAll(w.c.ctx, a))
+	return w.fail(call, w.core.LockAll(w.c.ctx, promised(promises)))
 }
 
 // UnlockAll ends the epoch of LockAll (MPI_Win_unlock_all, MPI-4.0 §12.5.3). Non-local.
 func (w *Win) UnlockAll() error {
-	const call = "UnlockAll"
+	const call = "Win.UnlockAll"
 	if w.gone() {
 		return w.explain(call)
 	}
@@ -157,7 +164,7 @@ func (w *Win) UnlockAll() error {
 // Lock or LockAll (MPI_Win_flush, MPI-4.0 §12.5.4). It returns the first failure of an
 // operation with the target since the last call that ended them. Non-local.
 func (w *Win) Flush(target int) error {
-	const call = "Flush"
+	const call = "Win.Flush"
 	if w.has(target) && w.core.Flushed(target) {
 		return nil
 	}
@@ -171,7 +178,7 @@ func (w *Win) Flush(target int) error {
 // program's again, and their results are there (MPI_Win_flush_local, MPI-4.0 §12.5.4).
 // Non-local.
 func (w *Win) FlushLocal(target int) error {
-	const call = "FlushLocal"
+	const call = "Win.FlushLocal"
 	if w.has(target) && w.core.Flushed(target) {
 		return nil
 	}
@@ -183,7 +190,7 @@ func (w *Win) FlushLocal(target int) error {
 
 // FlushAll is Flush for all targets (MPI_Win_flush_all, MPI-4.0 §12.5.4). Non-local.
 func (w *Win) FlushAll() error {
-	const call = "FlushAll"
+	const call = "Win.FlushAll"
 	if w.gone() {
 		return w.explain(call)
 	}
@@ -193,7 +200,7 @@ func (w *Win) FlushAll() error {
 // FlushLocalAll is FlushLocal for all targets (MPI_Win_flush_local_all, MPI-4.0
 // §12.5.4). Non-local.
 func (w *Win) FlushLocalAll() error {
-	const call = "FlushLocalAll"
+	const call = "Win.FlushLocalAll"
 	if w.gone() {
 		return w.explain(call)
 	}
@@ -203,7 +210,7 @@ func (w *Win) FlushLocalAll() error {
 // Sync orders this rank's loads and stores in parts of the window before those behind
 // it, within an epoch of Lock or LockAll (MPI_Win_sync, MPI-4.0 §12.5.4). Local.
 func (w *Win) Sync() error {
-	const call = "Sync"
+	const call = "Win.Sync"
 	if w.gone() {
 		return w.explain(call)
 	}
@@ -214,9 +221,9 @@ func (w *Win) Sync() error {
 // (MPI-4.0 §12.5.3). It returns f's error, or that of the lock. Non-local.
 func (w *Win) Epoch(kind LockKind, target int, f func() error) (err error) {
 	if f == nil && !w.gone() {
-		return w.raise(badArg("Epoch", ErrArg, "the function is nil"))
+		return w.raise(badArg("Win.Epoch", ErrArg, "the function is nil"))
 	}
-	if err := w.Lock(kind, target, 0); err != nil {
+	if err := w.Lock(kind, target); err != nil {
 		return err
 	}
 	defer func() {

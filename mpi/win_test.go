@@ -35,7 +35,7 @@ func TestAFenceEndsTheOperationsOfAll(t *testing.T) {
 					me := c.Rank()
 					windows(c, n+2, func(kind string, w mpi.Window[int64]) {
 						for round := range int64(20) {
-							ok(w.Fence(0))
+							ok(w.Fence())
 							for r := range n {
 								ok(w.Put([]int64{100*round + int64(10*me+r)}, r, me))
 								ok(w.Accumulate(mpi.Sum, []int64{1, int64(me)}, r, n))
@@ -53,7 +53,7 @@ func TestAFenceEndsTheOperationsOfAll(t *testing.T) {
 							all := make([]int64, n+2)
 							right := (me + 1) % n
 							ok(w.Get(all, right, 0))
-							ok(w.Fence(0))
+							ok(w.Fence())
 							for r := range n {
 								if all[r] != 100*round+int64(10*r+right) {
 									stop(fmt.Errorf("%s: Get has %v", kind, all))
@@ -77,11 +77,11 @@ func TestFetchAndOpGivesEachANumber(t *testing.T) {
 				const rounds = 100
 				act(t, fabric, n, func(_ *mpi.World, c *mpi.Comm) {
 					windows(c, 4, func(kind string, w mpi.Window[int64]) {
-						ok(w.LockAll(0))
+						ok(w.LockAll())
 						var mine []int64
 						for range rounds {
-							mine = append(mine, get(w.FetchAndOp(mpi.Sum, 1, 0, 1)))
-							for get(w.CompareAndSwap(1, 0, 0, 2)) != 0 {
+							mine = append(mine, get(w.FetchAndOpNow(mpi.Sum, 1, 0, 1)))
+							for get(w.CompareAndSwapNow(0, 1, 0, 2)) != 0 {
 							}
 							var v [1]int64
 							ok(w.Get(v[:], 0, 3))
@@ -89,12 +89,12 @@ func TestFetchAndOpGivesEachANumber(t *testing.T) {
 							v[0]++
 							ok(w.Put(v[:], 0, 3))
 							ok(w.Flush(0))
-							if old := get(w.FetchAndOp(mpi.Replace, 0, 0, 2)); old != 1 {
+							if old := get(w.FetchAndOpNow(mpi.Replace, 0, 0, 2)); old != 1 {
 								stop(fmt.Errorf("%s: the lock was %d", kind, old))
 							}
 						}
 						ok(c.Barrier())
-						if got := get(w.FetchAndOp(mpi.NoOp, 0, 0, 3)); got != int64(n*rounds) {
+						if got := get(w.FetchAndOpNow(mpi.NoOp, 0, 0, 3)); got != int64(n*rounds) {
 							stop(fmt.Errorf("%s: counted %d under the lock, want %d", kind, got, n*rounds))
 						}
 						ok(w.UnlockAll())
@@ -125,7 +125,7 @@ func TestRanksShareAWindow(t *testing.T) {
 					continue
 				}
 				ok(err)
-				ok(w.LockAll(0))
+				ok(w.LockAll())
 				for i := range w.Local() {
 					w.Local()[i] = int32(10*me + i)
 				}
@@ -164,7 +164,7 @@ func TestMemoryIsAttachedToADynamicWindow(t *testing.T) {
 				at := []int{get(mpi.Attach(w, mine))}
 				there := []int{0}
 				get(mpi.Sendrecv(c, at, other, 0, there, other, 0))
-				ok(w.Lock(mpi.LockShared, other, 0))
+				ok(w.Lock(mpi.LockShared, other))
 				ok(mpi.Accumulate(w, mpi.Sum, []float64{1.5}, other, there[0]+8*me))
 				got := []float64{0}
 				ok(mpi.GetAccumulate(w, mpi.Sum, []float64{2}, got, other, there[0]+8*me))
@@ -178,7 +178,7 @@ func TestMemoryIsAttachedToADynamicWindow(t *testing.T) {
 				}
 				ok(mpi.Detach(w, mine))
 				ok(c.Barrier())
-				ok(w.Lock(mpi.LockExclusive, other, 0))
+				ok(w.Lock(mpi.LockExclusive, other))
 				ok(mpi.Put(w, []float64{1}, other, there[0]))
 				wantClass(w.Flush(other), mpi.ErrRMARange)
 				ok(w.Unlock(other))

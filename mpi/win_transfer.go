@@ -59,8 +59,8 @@ func FetchAndOp[T Scalar](w *Win, o *Op, origin, result *T, target, disp int) er
 
 // CompareAndSwap sets an element of the target to origin if it is equal to compare, and
 // result to what it was (MPI_Compare_and_swap, MPI-4.0 §12.3.4). It is for bools and
-// integers. Local.
-func CompareAndSwap[T Scalar](w *Win, origin, compare, result *T, target, disp int) error {
+// integers. compare comes first, as in sync/atomic; in C it is the second. Local.
+func CompareAndSwap[T Scalar](w *Win, compare, origin, result *T, target, disp int) error {
 	const call = "CompareAndSwap"
 	if origin == nil || compare == nil || result == nil {
 		return w.nilElement(call)
@@ -128,20 +128,31 @@ func (w Window[T]) GetAccumulate(o *Op, origin, result []T, target, disp int) er
 	return GetAccumulate(w.Win, o, origin, result, target, disp)
 }
 
-// FetchAndOp combines v with an element of the target and returns what it was, flushed:
-// the function of that name and FlushLocal in one, for epochs of Lock and LockAll
-// (MPI-4.0 §12.3.4). Non-local.
-func (w Window[T]) FetchAndOp(o *Op, v T, target, disp int) (old T, err error) {
+// FetchAndOp is the function of that name. Local.
+func (w Window[T]) FetchAndOp(o *Op, origin, result *T, target, disp int) error {
+	return FetchAndOp(w.Win, o, origin, result, target, disp)
+}
+
+// CompareAndSwap is the function of that name. Local.
+func (w Window[T]) CompareAndSwap(compare, origin, result *T, target, disp int) error {
+	return CompareAndSwap(w.Win, compare, origin, result, target, disp)
+}
+
+// FetchAndOpNow combines v with an element of the target and returns what it was:
+// FetchAndOp and FlushLocal in one, for epochs of Lock and LockAll (MPI-4.0 §12.3.4).
+// Non-local.
+func (w Window[T]) FetchAndOpNow(o *Op, v T, target, disp int) (old T, err error) {
 	if err = FetchAndOp(w.Win, o, &v, &old, target, disp); err == nil {
 		err = w.FlushLocal(target)
 	}
 	return old, err
 }
 
-// CompareAndSwap sets an element of the target to v if it is equal to compare, and
-// returns what it was, flushed: as Window.FetchAndOp (MPI-4.0 §12.3.4). Non-local.
-func (w Window[T]) CompareAndSwap(v, compare T, target, disp int) (old T, err error) {
-	if err = CompareAndSwap(w.Win, &v, &compare, &old, target, disp); err == nil {
+// CompareAndSwapNow sets an element of the target to v if it is equal to compare, and
+// returns what it was: CompareAndSwap and FlushLocal in one, for epochs of Lock and
+// LockAll (MPI-4.0 §12.3.4). Non-local.
+func (w Window[T]) CompareAndSwapNow(compare, v T, target, disp int) (old T, err error) {
+	if err = CompareAndSwap(w.Win, &compare, &v, &old, target, disp); err == nil {
 		err = w.FlushLocal(target)
 	}
 	return old, err

@@ -18,6 +18,7 @@ type Recv struct {
 	posted bool       // it waits for its PInit
 	entry  match.Entry
 	gone   bool // and has been freed
+	until  progress.Expiry
 
 	// Loaded by any goroutine. got is stored once, when the PInit has come.
 	got  atomic.Pointer[arrivals]
@@ -47,9 +48,9 @@ type arrivals struct {
 // parts is at least 1 and divides the size of d. That memory is the engine's while
 // the request is active, but for the partitions that have arrived. Local.
 func (e *Engine) PrecvInitData(ctx context.Context, source int, cid uint32, tag int32, d *Data, parts int) *Recv {
-	r := &Recv{}
+	r := &Recv{until: progress.Expires(ctx)}
 	r.recv = r
-	saved := progress.Saved{Until: progress.Expires(ctx), Imm: wire.Imm(cid, tag), Peer: int32(source), Kind: kindRecv}
+	saved := progress.Saved{Until: r.until, Imm: wire.Imm(cid, tag), Peer: int32(source), Kind: kindRecv}
 	progress.Callers(&saved.Place)
 	e.loop.Exclusive(func() {
 		e.setUp(&r.side, saved, d, parts)
@@ -260,10 +261,10 @@ func (r *Recv) Arrived(i int) (bool, error) {
 func (r *Recv) News() uint32 { return r.news.Load() }
 
 // Await blocks until something has come since the call of News that returned
-// since, or until ctx ends. The error is that of ctx, or why the round can't
-// complete. Non-local.
-func (r *Recv) Await(ctx context.Context, since uint32) error {
-	return r.e.loop.WaitFor(progress.Expires(ctx), &awaited{r, since})
+// since, or until the operation's context ends. The error is that of the context, or why
+// the round can't complete. Non-local.
+func (r *Recv) Await(since uint32) error {
+	return r.e.loop.WaitFor(r.until, &awaited{r, since})
 }
 
 // awaited is that something has come.

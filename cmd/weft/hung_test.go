@@ -115,7 +115,7 @@ var hangs = map[string]func(all *mpi.World, c *mpi.Comm) error{
 			err = w.SetName("counters")
 		}
 		if err == nil && c.Rank() == 0 {
-			if err = w.Lock(mpi.LockExclusive, 2, 0); err == nil {
+			if err = w.Lock(mpi.LockExclusive, 2); err == nil {
 				err = mpi.Send(c, []byte{1}, 1, 1)
 			}
 			if err == nil {
@@ -125,7 +125,7 @@ var hangs = map[string]func(all *mpi.World, c *mpi.Comm) error{
 		}
 		if err == nil && c.Rank() == 1 {
 			if _, err = mpi.Recv(c, []byte{0}, 0, 1); err == nil {
-				err = w.Lock(mpi.LockShared, 2, 0)
+				err = w.Lock(mpi.LockShared, 2)
 			}
 			return err
 		}
@@ -141,7 +141,7 @@ var hangs = map[string]func(all *mpi.World, c *mpi.Comm) error{
 		}
 		g, err := c.Group().Incl(1 - c.Rank())
 		if err == nil && c.Rank() == 0 {
-			err = w.Start(g, 0)
+			err = w.Start(g)
 		} else if err == nil {
 			err = computes()
 		}
@@ -150,26 +150,26 @@ var hangs = map[string]func(all *mpi.World, c *mpi.Comm) error{
 	"partitions": func(all *mpi.World, c *mpi.Comm) error {
 		buf := make([]int64, 8000)
 		if c.Rank() == 1 {
-			r, err := mpi.PrecvInit(c, buf, 4, 0, 6)
+			p, err := mpi.PrecvInit(c, buf, 4, 0, 6)
 			if err == nil {
-				err = mpi.Start(&r)
+				err = p.Start()
 			}
 			if err == nil {
-				_, err = mpi.Wait(&r)
+				_, err = p.Wait()
 			}
 			return err
 		}
-		r, err := mpi.PsendInit(c, buf, 8, 1, 6)
+		p, err := mpi.PsendInit(c, buf, 8, 1, 6)
 		if err == nil {
-			err = mpi.Start(&r)
+			err = p.Start()
 		}
 		for _, i := range []int{0, 1, 4} {
 			if err == nil {
-				err = mpi.Partitions(r).Ready(i)
+				err = p.Ready(i)
 			}
 		}
 		if err == nil {
-			_, err = mpi.Wait(&r)
+			_, err = p.Wait()
 		}
 		return err
 	},

@@ -64,7 +64,7 @@ func count(c *mpi.Comm, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(w.SetName("histogram"), w.LockAll(0))
+	err = errors.Join(w.SetName("histogram"), w.LockAll())
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func count(c *mpi.Comm, out io.Writer) error {
 	}
 	want := alone(n)
 	all := make([]int64, binsEach*n)
-	if err := errors.Join(w.LockAll(0), w.Sync()); err != nil {
+	if err := errors.Join(w.LockAll(), w.Sync()); err != nil {
 		return err
 	}
 	if mine := want[binsEach*me:][:binsEach]; !slices.Equal(w.Local(), mine) {

@@ -5,7 +5,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log"
@@ -45,14 +44,14 @@ func pipeline(w *mpi.World, out io.Writer) error {
 // produce computes the partitions, makes each ready, and then tells rank 1 when
 // each was, and when it has begun.
 func produce(c *mpi.Comm, b []float64) error {
-	r, err := mpi.PsendInit(c, b, parts, 1, 0)
+	p, err := mpi.PsendInit(c, b, parts, 1, 0)
 	if err != nil {
 		return err
 	}
-	if err := mpi.Start(&r); err != nil {
+	if err := p.Start(); err != nil {
 		return err
 	}
-	p, computed := mpi.Partitions(r), make([]float64, parts+1)
+	computed := make([]float64, parts+1)
 	computed[parts] = now()
 	var all sync.WaitGroup
 	var errs [workers]error
@@ -71,34 +70,34 @@ func produce(c *mpi.Comm, b []float64) error {
 			return err // Wait would not end: a partition is missing
 		}
 	}
-	if _, err := mpi.Wait(&r); err != nil {
+	if _, err := p.Wait(); err != nil {
 		return err
 	}
 	if err := mpi.Send(c, computed, 1, 1); err != nil {
 		return err
 	}
-	return mpi.RequestFree(&r)
+	return p.Free()
 }
 
 // consume adds each partition up as it arrives, and prints.
 func consume(c *mpi.Comm, b []float64, out io.Writer) error {
-	r, err := mpi.PrecvInit(c, b, parts, 0, 0)
+	p, err := mpi.PrecvInit(c, b, parts, 0, 0)
 	if err != nil {
 		return err
 	}
-	if err := mpi.Start(&r); err != nil {
+	if err := p.Start(); err != nil {
 		return err
 	}
 	computed, arrived, consumed := make([]float64, parts+1), make([]float64, parts), make([]float64, parts)
 	var sums [parts]float64
-	for i := range mpi.Partitions(r).Arriving(context.Background()) {
+	for i := range p.Arriving() {
 		arrived[i] = now()
 		for _, x := range b[i*length : (i+1)*length] {
 			sums[i] += x
 		}
 		consumed[i] = now()
 	}
-	if _, err := mpi.Wait(&r); err != nil {
+	if _, err := p.Wait(); err != nil {
 		return err
 	}
 	if _, err := mpi.Recv(c, computed, 0, 1); err != nil {
@@ -109,7 +108,7 @@ func consume(c *mpi.Comm, b []float64, out io.Writer) error {
 	for i := range parts {
 		fmt.Fprintf(out, "%9d%10.2f%10.2f%10.2f%14.4f\n", i, computed[i]-begun, arrived[i]-begun, consumed[i]-begun, sums[i]/length)
 	}
-	return mpi.RequestFree(&r)
+	return p.Free()
 }
 
 // compute fills partition i with numbers that converge to i+1, in 100 steps.

@@ -61,7 +61,7 @@ type queue struct {
 
 // try does an item unless another rank has claimed it.
 func (q *queue) try(item int) error {
-	old, err := q.slots.CompareAndSwap(int32(1+q.me), 0, item%q.n, item/q.n)
+	old, err := q.slots.CompareAndSwapNow(0, int32(1+q.me), item%q.n, item/q.n)
 	if err != nil || old != 0 {
 		return err
 	}
@@ -73,7 +73,7 @@ func (q *queue) try(item int) error {
 // run does items until none is left.
 func (q *queue) run() error {
 	for {
-		first, err := q.taken.FetchAndOp(mpi.Sum, few, 0, 0)
+		first, err := q.taken.FetchAndOpNow(mpi.Sum, few, 0, 0)
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func work(c *mpi.Comm, out io.Writer) (err error) {
 	if q.slots, err = mpi.WinAllocate[int32](c, (items+q.n-1)/q.n, mpi.WinOptions{}); err != nil {
 		return err
 	}
-	if err := errors.Join(q.taken.LockAll(0), q.slots.LockAll(0)); err != nil {
+	if err := errors.Join(q.taken.LockAll(), q.slots.LockAll()); err != nil {
 		return err
 	}
 	if err := q.run(); err != nil {
