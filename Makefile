@@ -58,7 +58,7 @@ race: setup
 # the test programs, not the go command and its linker, hence -exec. With one
 # processor the suite of mpi between processes adds nothing: a bound rank has one anyway.
 STRESS = $(GO) test -count=1 -vet=off -timeout $(LIMIT)
-ENGINE = ./mpi ./internal/comm ./internal/transports ./internal/report ./internal/procs ./internal/pt2pt ./partitioned ./progress ./match ./fabric/...
+ENGINE = ./mpi ./internal/comm ./internal/transports ./internal/diagnose ./internal/procs ./internal/pt2pt ./partitioned ./progress ./match ./fabric/...
 stress:
 	$(STRESS) -short -skip '$(ONCE)' -exec 'env GOMAXPROCS=8 GOGC=1 GODEBUG=clobberfree=1' $(ENGINE)
 	$(STRESS) -short -skip '$(ONCE)|$(SUITE)' -exec 'env GOMAXPROCS=1' $(ENGINE)

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/internal/comm"
+	"github.com/weft-mpi/weft/internal/diagnose"
 	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/internal/peek"
 	"github.com/weft-mpi/weft/internal/pt2pt"
-	"github.com/weft-mpi/weft/internal/report"
 	"github.com/weft-mpi/weft/internal/transports"
 	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
@@ -33,8 +33,8 @@ type instance struct {
 	comms  registry // those that are not freed
 	crew   *crew    // of ranks that are goroutines, else nil
 	log    *slog.Logger
-	logs   *report.Aside
-	dog    *report.Watchdog
+	logs   *diagnose.LogQueue
+	dog    *diagnose.Watchdog
 	peek   *peek.Server // nil without one
 	noQuit func()       // ends the report at a SIGQUIT, nil without one
 	trace  *tracing     // nil without one
@@ -133,7 +133,7 @@ func join(ctx context.Context, j *launch.Job, o options) (*instance, error) {
 	go in.mourn(j.Events())
 	in.listen(o, j.ID, j.Key, j.LocalRanks)
 	if !o.noSignal {
-		in.noQuit = report.OnQuit(func() { in.report(os.Stderr) })
+		in.noQuit = diagnose.OnQuit(func() { in.report(os.Stderr) })
 	}
 	return in, nil
 }
@@ -156,8 +156,10 @@ func newInstance(routes *transports.Routes, cfg comm.Config, o options) *instanc
 		cfg.Header = signature
 	}
 	cfg.Classify = func(err error) int { return int(classOf(err)) }
-	in := &instance{asked: o.fabric, fabric: routes.Fabric, hosts: routes.Hosts, engine: comm.New(cfg),
+	in := &instance{asked: o.fabric, fabric: routes.Fabric, hosts: routes.Hosts,
 		apart: o.separate, log: o.log, logs: o.logs, trace: trace, open: map[*World]struct{}{}}
+	cfg.Named = func(context uint32) string { return in.comms.get(context).Name() }
+	in.engine = comm.New(cfg)
 	in.engine.Loop.Own(in)
 	in.startWatchdog(o.watch, o.watchTo)
 	return in

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/diagnose"
 	"github.com/weft-mpi/weft/internal/pt2pt"
-	"github.com/weft-mpi/weft/internal/report"
 )
 
 // Option changes how the World, or the first Session, of a rank is made.
@@ -15,7 +15,7 @@ type Option func(*options)
 type options struct {
 	fabric   string
 	log      *slog.Logger
-	logs     *report.Aside // the log's handler
+	logs     *diagnose.LogQueue // the log's handler
 	noThread bool
 	limits   Limits
 	watch    time.Duration
@@ -39,7 +39,7 @@ func makeOptions(opts []Option) options {
 			f(&o)
 		}
 	}
-	o.logs = report.NewAside(o.log.Handler())
+	o.logs = diagnose.NewLogQueue(o.log.Handler())
 	o.log = slog.New(o.logs)
 	return o
 }

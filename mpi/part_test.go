@@ -246,9 +246,9 @@ func TestAReportSaysWhichPartitionsAreMissing(t *testing.T) {
 			var out bytes.Buffer
 			ok(w.Report(&out))
 			for _, want := range []string{
-				"partitioned send to rank 0, tag 9, context 0, 400 bytes in 100 partitions: 30 partitions are not ready, the first is 70,",
-				"partitioned receive from rank 0, tag 9, context 0, 400 bytes in 5 partitions: 2 partitions have not arrived, the first is 3,",
-				"partitioned receive from rank 0, tag 10, context 0, 8 bytes in 2 partitions: waits for a PsendInit that matches it,",
+				"a partitioned send to rank 0, tag 9, MPI_COMM_WORLD, 400 bytes in 100 partitions: 30 partitions are not ready, the first is 70,",
+				"a partitioned receive from rank 0, tag 9, MPI_COMM_WORLD, 400 bytes in 5 partitions: 2 partitions have not arrived, the first is 3,",
+				"a partitioned receive from rank 0, tag 10, MPI_COMM_WORLD, 8 bytes in 2 partitions: waits for a PsendInit that matches it,",
 			} {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("it does not say %q:\n%s", want, out.String())

@@ -10,7 +10,6 @@ import (
 
 	"github.com/weft-mpi/weft/internal/launch"
 	"github.com/weft-mpi/weft/internal/peek"
-	"github.com/weft-mpi/weft/internal/report"
 	"github.com/weft-mpi/weft/mpi/cause"
 )
 
@@ -59,7 +58,6 @@ func (in *instance) listen(o options, id string, key launch.Key, local []int) {
 			local = append(local, r)
 		}
 	}
-	name := func(context uint32) string { return in.comms.get(context).Name() }
 	s, err := peek.Serve(peek.Config{
 		Key:    peek.Key(key),
 		About:  peek.About{Job: id, Rank: all.Rank, Size: all.Size, Local: local, Fabric: in.fabric},
@@ -67,8 +65,8 @@ func (in *instance) listen(o options, id string, key launch.Key, local []int) {
 		Answers: map[string]peek.Answer{
 			"hello":    {Give: func() (any, error) { return true, nil }},
 			"stacks":   {Give: func() (any, error) { return stacks(), nil }},
-			"pending":  {Patience: peekPatience, Give: func() (any, error) { return in.engine.State(name, report.Place), nil }},
-			"settled":  {Patience: settlePatience, Give: func() (any, error) { return in.engine.Settled(name, report.Place), nil }},
+			"pending":  {Patience: peekPatience, Give: func() (any, error) { return in.engine.State(), nil }},
+			"settled":  {Patience: settlePatience, Give: func() (any, error) { return in.engine.Settled(), nil }},
 			"snapshot": {Patience: peekPatience, Give: func() (any, error) { return in.engine.Loop.Snapshot(), nil }},
 		},
 		Last: peek.Answer{Patience: settlePatience, Give: func() (any, error) { return in.engine.Loop.Snapshot(), nil }},

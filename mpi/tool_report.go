@@ -5,8 +5,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/diagnose"
 	"github.com/weft-mpi/weft/internal/pt2pt"
-	"github.com/weft-mpi/weft/internal/report"
+	"github.com/weft-mpi/weft/progress"
 )
 
 // Pending is an operation in flight at a rank, or a message there without a
@@ -49,18 +50,19 @@ func pendingOf(p pt2pt.Pending) Pending {
 		what = p.Words
 	}
 	return Pending{What: what, Peer: p.Peer, Tag: int(p.Tag), Context: p.Context, Bytes: p.Bytes,
-		Age: p.Age, Blocked: p.Blocked, State: p.State, Place: report.Place(p.Callers)}
+		Age: p.Age, Blocked: p.Blocked, State: p.State, Place: diagnose.Place(p.Callers)}
 }
 
-// Report writes what waits at this rank, as Pending, and a diagnosis: ranks that
-// wait for one another, however many, or a receive whose tag differs from that
-// of the message that is there. It asks the ranks that operations here wait for,
-// those that they wait for, and so on, 64 at most. It may block for a second if
-// one of them has neither a progress thread nor a goroutine that waits. A
-// deadlock is reported if each of its ranks is blocked in an operation that
-// needs the next one's call. A rank that computes, or has another goroutine that
-// can go on, is in none; nor is a Waitany or a receive from any rank. The
-// library does not know what other goroutines do outside of it.
+// Report writes what waits at this rank, as Pending, and why, in the sentences of
+// weft stacks: ranks that wait for one another, however many, a receive whose tag
+// differs from that of the message that is there, a collective call that a rank has
+// not made. It asks the ranks that operations here wait for, those that they wait for,
+// and so on, 64 at most, twice. It may block for some seconds if one of them has
+// neither a progress thread nor a goroutine that waits. A deadlock is reported if
+// none of its ranks can go on before another of them makes a call. A rank that
+// computes, or has another goroutine that can go on, is in none; a receive from any
+// rank is if all ranks that could send are. The library does not know what other
+// goroutines do outside of it.
 func (w *World) Report(out io.Writer) error {
 	const call = "World.Report"
 	if w == nil || w.comm == nil {
@@ -73,9 +75,9 @@ func (w *World) Report(out io.Writer) error {
 }
 
 func (in *instance) report(out io.Writer) error {
-	in.engine.Loop.CatchUp()
 	all := in.engine.World
-	return report.Write(out, report.Who{Rank: all.Rank, Size: all.Size, Fabric: in.fabric, Name: in.nameOf}, in.engine.P2P)
+	_, err := io.WriteString(out, in.engine.Job().Report(all.Rank, all.Size, in.fabric))
+	return err
 }
 
 // WithWatchdog writes a report (World.Report) whenever a goroutine has been
@@ -96,7 +98,13 @@ func (in *instance) startWatchdog(after time.Duration, to io.Writer) {
 	if to == nil {
 		to = os.Stderr
 	}
-	in.dog = report.Watch(after, in.engine.P2P.Blocked, func() {
+	l := in.engine.Loop
+	blocked := func(each func(op uint64)) {
+		l.Exclusive(func() {
+			l.Blocked(func(r *progress.Request, _ any, _ int) { each(uint64(r.Op())) })
+		})
+	}
+	in.dog = diagnose.Watch(after, blocked, func() {
 		if err := in.report(to); err != nil {
 			in.log.Error("the watchdog's report can't be written", "err", err)
 		}

@@ -106,13 +106,13 @@ func TestTheWatchdogSaysWhyRanksHang(t *testing.T) {
 			hang(t, fabric, func(c *mpi.Comm) error {
 				_, err := mpi.Recv(c, make([]byte, 8), 1-c.Rank(), 5)
 				return err
-			}, "rank 0 of 2", "rank 1 of 2", "receive from rank 1, tag 5, context 0, room for 8 bytes", "a goroutine is blocked in it",
+			}, "rank 0 of 2", "rank 1 of 2", "a receive from rank 1, tag 5, MPI_COMM_WORLD: no message has matched", "a goroutine is blocked in it",
 				"wait to receive from each other, and neither sends: deadlock", "tool_watchdog_test.go:")
 		})
 		t.Run("both send", func(t *testing.T) {
 			hang(t, fabric, func(c *mpi.Comm) error {
 				return mpi.Ssend(c, make([]byte, 8), 1-c.Rank(), 5)
-			}, "send to rank 1, tag 5, context 0, 8 bytes: waits for its receive", "both are blocked in a send: deadlock", "tool_watchdog_test.go:")
+			}, "a send to rank 1, tag 5, MPI_COMM_WORLD, 8 bytes: waits for its receive", "both are blocked in a send: deadlock", "tool_watchdog_test.go:")
 		})
 		t.Run("wrong tag", func(t *testing.T) {
 			hang(t, fabric, func(c *mpi.Comm) error {
@@ -125,8 +125,8 @@ func TestTheWatchdogSaysWhyRanksHang(t *testing.T) {
 				}
 				_, err := mpi.Recv(c, make([]byte, 8), 1-c.Rank(), 5)
 				return err
-			}, "unexpected message from rank 0, tag 7, context 0, 24 bytes: is here",
-				"finds no message, but a message from rank 0 with tag 7 (24 bytes) is here")
+			}, "a message of 24 bytes without a receive from rank 0, tag 7, MPI_COMM_WORLD",
+				"and a message from rank 0 with tag 7 in MPI_COMM_WORLD (24 bytes) is there, which nobody receives: the tags differ, 5 and 7")
 		})
 		t.Run("wrong communicator", func(t *testing.T) {
 			hang(t, fabric, func(c *mpi.Comm) error {
@@ -143,7 +143,7 @@ func TestTheWatchdogSaysWhyRanksHang(t *testing.T) {
 				}
 				_, err = mpi.Recv(c, make([]byte, 8), 1-c.Rank(), 5)
 				return err
-			}, "with the same tag on another communicator (context ")
+			}, "(24 bytes) is there, which nobody receives: the communicators differ")
 		})
 		t.Run("the other computes", func(t *testing.T) {
 			hang(t, fabric, func(c *mpi.Comm) error {
@@ -153,7 +153,7 @@ func TestTheWatchdogSaysWhyRanksHang(t *testing.T) {
 				}
 				_, err := mpi.Recv(c, make([]byte, 8), 0, 5)
 				return err
-			}, "rank 0 is not blocked in any operation")
+			}, "rank 0 is blocked in no call: it computes, or waits outside of the library")
 		})
 	})
 }

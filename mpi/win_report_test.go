@@ -46,7 +46,7 @@ func TestAReportTellsWhatWaitsInAWindow(t *testing.T) {
 				}
 				var text bytes.Buffer
 				ok(world.Report(&text))
-				if !strings.Contains(text.String(), "halo") || strings.Contains(text.String(), `"all"`) {
+				if !strings.Contains(text.String(), `Lock of window "halo": waits for the lock`) || strings.Contains(text.String(), `window "all"`) {
 					t.Errorf("the report is\n%s", text.String())
 				}
 				ok(mpi.Send(c, []byte{1}, 0, 0))

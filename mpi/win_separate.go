@@ -3,7 +3,7 @@ package mpi
 import (
 	"runtime"
 
-	"github.com/weft-mpi/weft/internal/report"
+	"github.com/weft-mpi/weft/internal/diagnose"
 )
 
 // checkModel refuses a memory model that there is not.
@@ -25,5 +25,5 @@ func (k *windowMaker) separate() bool {
 // lineOfProgram is the line of the program that has made the call under way.
 func lineOfProgram() string {
 	var callers [32]uintptr
-	return report.Caller(callers[:runtime.Callers(2, callers[:])])
+	return diagnose.Caller(callers[:runtime.Callers(2, callers[:])])
 }

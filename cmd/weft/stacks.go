@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -108,56 +109,6 @@ func describe(b *strings.Builder, j *diagnose.Job, sentences []string) {
 		b.WriteString("=> nothing keeps the ranks from going on, as far as they tell\n")
 	}
 	for i := range j.Ranks {
-		r := &j.Ranks[i]
-		var lines []string
-		for k := range r.Waits {
-			lines = append(lines, waitLine(j, &r.Waits[k]))
-		}
-		for _, m := range r.Arrived {
-			w := diagnose.Wait{Kind: diagnose.Receive, Peer: m.From, Tag: m.Tag, Comm: m.Comm}
-			lines = append(lines, fmt.Sprintf("a message of %d bytes without %s", m.Bytes, j.Phrase(&w)))
-		}
-		for _, w := range r.Windows {
-			if len(w.Lock.Held)+len(w.Lock.Waiting) > 0 {
-				lines = append(lines, fmt.Sprintf("its lock in the window of context %d: held by %s, waited for by %s", w.ID, claims(w.Lock.Held), claims(w.Lock.Waiting)))
-			}
-		}
-		if len(lines) == 0 {
-			lines = []string{"nothing waits"}
-		}
-		if more := len(lines) - mostLines; more > 0 {
-			lines = append(lines[:mostLines], fmt.Sprintf("and %d more", more))
-		}
-		fmt.Fprintf(b, "rank %d\n", r.Rank)
-		for _, l := range lines {
-			fmt.Fprintf(b, "  %s\n", l)
-		}
+		fmt.Fprintf(b, "rank %d\n%s", j.Ranks[i].Rank, cmp.Or(j.Listing(&j.Ranks[i], mostLines), "  nothing waits\n"))
 	}
-}
-
-func waitLine(j *diagnose.Job, w *diagnose.Wait) string {
-	text := j.Phrase(w)
-	if w.State != "" {
-		text += ": " + w.State
-	}
-	text += fmt.Sprintf(", for %v", time.Duration(w.Seconds)*time.Second)
-	if w.Goroutine > 0 {
-		text += ", a goroutine is blocked in it"
-	}
-	if w.Place != "" {
-		text += "\n      " + w.Place
-	}
-	return text
-}
-
-// claims names the claims to a lock.
-func claims(list []diagnose.Claim) string {
-	var parts []string
-	for _, c := range list {
-		parts = append(parts, fmt.Sprintf("rank %d (%s)", c.Rank, c.Claim))
-	}
-	if parts == nil {
-		return "nobody"
-	}
-	return strings.Join(parts, ", ")
 }

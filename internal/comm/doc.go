@@ -21,10 +21,11 @@
 // where the ranks have no communicator in common (letters.go, meeting.go, connect.go).
 // Barrier is a dissemination: over flags in shared memory
 // where the ranks reach one another's (flags.go), otherwise over messages
-// (barrier.go).
+// (barrier.go). What a rank waits for is collected in state.go, and ranks ask one another
+// for it in questions.go.
 //
 // An Instance also carries out package ulfm's protocols (failures.go), makes windows
-// (window.go), and tells what its rank does (state.go). The package knows neither
+// (window.go), and tells what its rank does. The package knows neither
 // transports nor launchers: New is given the domains and the addresses.
 //
 // # A collective call

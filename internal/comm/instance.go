@@ -26,6 +26,8 @@ type Config struct {
 	Classify func(error) int
 	// Operator names an operator by its number in Operands.
 	Operator func(uint16) string
+	// Named names a communicator by its context, "" if it has no name; nil for none has.
+	Named func(context uint32) string
 	// Check has ranks compare all collective calls, see check.go. It is the same at all.
 	Check bool
 	// Header is for pt2pt.Engine.Head. It is the same at all.
@@ -57,6 +59,9 @@ type Instance struct {
 	clocks  clocks
 	ids     *ids
 	letters *letters
+
+	questions questions
+	named     func(context uint32) string // see Config
 
 	ended   atomic.Bool // stored by End, under mu; loaded by Ended
 	mu      sync.Mutex
@@ -96,7 +101,7 @@ func New(cfg Config) *Instance {
 // complete makes an Instance whose loop has not begun: other ranks may ask about the World
 // as soon as it has.
 func complete(cfg Config) *Instance {
-	in := &Instance{Loop: progress.New(cfg.Progress), live: map[*Comm]struct{}{}, running: map[uint32]*Comm{}, heard: map[fabric.Peer][]heard{}, failed: map[uint32]*failures{}, earlyFailures: map[uint32][]early{}, ids: newIDs(cfg.Draw, cfg.Rank), classify: cfg.Classify, check: cfg.Check}
+	in := &Instance{Loop: progress.New(cfg.Progress), live: map[*Comm]struct{}{}, running: map[uint32]*Comm{}, heard: map[fabric.Peer][]heard{}, failed: map[uint32]*failures{}, earlyFailures: map[uint32][]early{}, ids: newIDs(cfg.Draw, cfg.Rank), classify: cfg.Classify, named: cfg.Named, check: cfg.Check}
 	size := len(cfg.Progress.Addrs)
 	in.P2P = pt2pt.New(in.Loop, cfg.Rank, size)
 	in.P2P.Limit(cfg.Limits)
@@ -113,6 +118,8 @@ func complete(cfg Config) *Instance {
 	in.clocks.in = in
 	in.Loop.Handle(&in.clocks, wire.Clock)
 	in.Loop.Handle(in.letters, wire.Letter)
+	in.questions.in, in.questions.open = in, map[uint64]*question{}
+	in.Loop.Handle(&in.questions, wire.Ask, wire.Tell)
 	in.comparisons = &comparisons{aborts: aborts{in}, operator: cfg.Operator}
 	in.Loop.Handle(in.comparisons, wire.Compare, wire.Compared)
 	in.Loop.Handle(tallies{aborts{in}})

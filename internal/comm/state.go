@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/diagnose"
 	"github.com/weft-mpi/weft/internal/group"
@@ -16,48 +17,30 @@ import (
 	"github.com/weft-mpi/weft/rma"
 )
 
-// A rank's state, for reports of a whole job (package hang). It is collected under
+// A rank's state, for reports of a whole job (package diagnose). It is collected under
 // ownership, so it is that of one moment.
 
 // Bounds of what a State has.
 const (
-	mostWaits   = 1000
+	mostWaits   = 1000 // as of all else
 	mostArrived = 200
 	mostRecent  = 8 // calls of each communicator
 )
 
 // State returns what waits at this rank. It waits for the owner of the loop.
-func (in *Instance) State(name func(context uint32) string, place func(callers [3]uintptr) string) diagnose.Rank {
-	s := state{in: in, all: map[uint32]*Comm{}, parts: map[hangCall][]int{}, who: map[any]int{}, blocked: map[*progress.Request]int{}}
-	in.Loop.CatchUp()
-	in.Loop.Exclusive(s.collect)
-	for i := range s.Comms {
-		s.Comms[i].Name = name(s.Comms[i].ID)
-	}
-	for i := range s.Waits {
-		s.Waits[i].Place = place(s.callers[i])
-	}
-	s.order()
-	return s.Rank
-}
+func (in *Instance) State() diagnose.Rank { return in.stateOf(nil) }
 
 // Settled is State after this rank has heard from the ranks that its operations need, so
-// that what these had sent before is here. It waits for them, too, for a second at most.
-func (in *Instance) Settled(name func(context uint32) string, place func(callers [3]uintptr) string) diagnose.Rank {
+// that what these had sent before is here: operations need them only if nothing is under
+// way that ends the wait. It waits for their replies, too, for a second at most.
+func (in *Instance) Settled() diagnose.Rank {
 	var needs []int
-	for _, w := range in.State(func(uint32) string { return "" }, func([3]uintptr) string { return "" }).Waits {
+	for _, w := range in.State().Waits {
 		needs = append(needs, w.Needs...)
 	}
 	slices.Sort(needs)
 	needs = slices.Compact(needs)
-	var heard []int
-	if len(needs) > 0 {
-		heard = in.P2P.Hear(needs[:min(len(needs), mostHeard)], hearTime)
-	}
-	s := in.State(name, place)
-	s.Heard = heard
-	slices.Sort(s.Heard)
-	return s
+	return in.stateOf(in.questions.ask(needs[:min(len(needs), mostHeard)], wire.AskReply, hearTime))
 }
 
 // Bounds of Settled: of the ranks that are asked, which may first have to be connected to,
@@ -67,13 +50,25 @@ const (
 	hearTime  = time.Second
 )
 
+func (in *Instance) stateOf(heard map[fabric.Peer]*reply) diagnose.Rank {
+	in.Loop.CatchUp()
+	s := in.newState(heard)
+	in.Loop.Exclusive(s.collect)
+	return s.finish(mostWaits)
+}
+
+func (in *Instance) newState(heard map[fabric.Peer]*reply) *state {
+	return &state{in: in, heard: heard, all: map[uint32]*Comm{}, parts: map[hangCall][]int{}, who: map[any]int{}, blocked: map[*progress.Request]int{}}
+}
+
 // state is a State under way.
 type state struct {
 	diagnose.Rank
 	in      *Instance
-	all     map[uint32]*Comm // by id
-	callers [][3]uintptr     // of Waits
-	who     map[any]int      // goroutines by their waiters
+	heard   map[fabric.Peer]*reply // from the ranks that were asked before; nil: none were
+	all     map[uint32]*Comm       // by id
+	callers [][3]uintptr           // of Waits
+	who     map[any]int            // goroutines by their waiters
 	blocked map[*progress.Request]int
 	parts   map[hangCall][]int // ranks that messages of nonblocking collective calls need
 }
@@ -140,23 +135,44 @@ func (s *state) collect() {
 	}
 }
 
-// order sorts: operations that goroutines are blocked in come first, the oldest first, and
-// the rest is cut off.
-func (s *state) order() {
+// finish names what there is and sorts it: operations that goroutines are blocked in come
+// first, the oldest first. What is more than most is cut off.
+func (s *state) finish(most int) diagnose.Rank {
+	for i := range s.Waits {
+		s.Waits[i].Place = diagnose.Place(s.callers[i])
+	}
 	slices.SortStableFunc(s.Waits, func(a, b diagnose.Wait) int {
 		if (a.Goroutine > 0) != (b.Goroutine > 0) {
 			return cmp.Compare(b.Goroutine, a.Goroutine)
 		}
 		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Op, b.Op))
 	})
-	s.Waits = s.Waits[:min(len(s.Waits), mostWaits)]
 	slices.SortFunc(s.Comms, func(a, b diagnose.Comm) int { return cmp.Compare(a.ID, b.ID) })
+	s.Cut(most)
+	if named := s.in.named; named != nil {
+		for i := range s.Comms {
+			s.Comms[i].Name = named(s.Comms[i].ID)
+		}
+	}
+	return s.Rank
 }
 
+// add adds an operation. It needs other ranks only if these have been heard, where they
+// were asked.
 func (s *state) add(r, its *progress.Request, w diagnose.Wait) {
 	w.Op, w.Seconds = uint64(r.Op()), int(progress.Since(its.Began)/time.Second)
+	if slices.ContainsFunc(w.Needs, func(n int) bool { return n != s.in.World.Rank && !s.still(n, 0) }) {
+		w.Needs = nil
+	}
 	s.Waits = append(s.Waits, w)
 	s.callers = append(s.callers, its.Place)
+}
+
+// still reports whether a rank has replied, where it was asked, and has none of that under
+// way to this one, or from it.
+func (s *state) still(rank int, under wire.Told) bool {
+	t := s.heard[fabric.Peer(rank)]
+	return s.heard == nil || t != nil && t.why == "" && t.said&under == 0
 }
 
 // message adds an operation of pt2pt. its is the request that the program has: r, or the
@@ -169,7 +185,11 @@ func (s *state) message(r, its *progress.Request) {
 	if its != r {
 		w.Group = uint64(its.Op())
 	}
-	if others && p.Peer >= 0 {
+	ends := wire.Sending // what would end the wait
+	if p.What == pt2pt.Send {
+		ends = wire.Receiving
+	}
+	if others && p.Peer >= 0 && s.still(p.Peer, ends) {
 		w.Needs = []int{p.Peer}
 	}
 	if wire.Library(p.Context) {
@@ -188,6 +208,9 @@ func (s *state) message(r, its *progress.Request) {
 	}
 	if others && p.Peer == diagnose.AnyRank {
 		w.Any, w.Needs = true, s.sources(p.Context)
+		if slices.ContainsFunc(w.Needs, func(n int) bool { return !s.still(n, ends) }) {
+			w.Needs = nil
+		}
 	}
 	s.add(r, its, w)
 }

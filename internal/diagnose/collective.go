@@ -104,7 +104,8 @@ func (j *Job) doingAll(ranks []int) string {
 		case len(parts) == named:
 			parts = append(parts, "and so on")
 		case len(parts) < named:
-			parts = append(parts, j.Doing(r))
+			w := s.longest()
+			parts = append(parts, fmt.Sprintf("rank %d is in %s%s", r, j.Phrase(w), since(w)))
 		}
 	}
 	if len(idle) > 0 {

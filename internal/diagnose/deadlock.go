@@ -30,9 +30,9 @@ func (j *Job) deadlock(g *graph, ranks []int) string {
 		in[r] = true
 	}
 	for _, r := range ranks {
-		for _, w := range j.holding(r, in) {
+		for i, w := range j.holding(r, in) {
 			sends, receives = sends && w.Kind == Send, receives && (w.Kind == Receive || w.Kind == Probe)
-			if len(parts) < named {
+			if i == 0 && len(parts) < named {
 				parts = append(parts, fmt.Sprintf("rank %d: %s%s", r, j.Phrase(w), since(w)))
 			}
 		}
@@ -61,11 +61,7 @@ func (j *Job) holding(rank int, in map[int]bool) (waits []*Wait) {
 	r := j.rank(rank)
 	for i := range r.Waits {
 		w := &r.Waits[i]
-		p := part{needs: w.Needs, any: w.Any}
-		if w.Kind == Lock {
-			p.needs = j.inTheWay(rank, w)
-		}
-		if w.Goroutine > 0 && p.held(in) {
+		if w.Goroutine > 0 && (part{j.needs(rank, w), w.Any}).held(in) {
 			waits = append(waits, w)
 		}
 	}

@@ -82,11 +82,38 @@ func (j *Job) each(f func(r *Rank, w *Wait)) {
 	}
 }
 
+// Add adds the state of a rank.
+func (j *Job) Add(r Rank) {
+	i, _ := slices.BinarySearchFunc(j.Ranks, r.Rank, func(r Rank, n int) int { return r.Rank - n })
+	j.Ranks = slices.Insert(j.Ranks, i, r)
+}
+
+// Unknown lists the ranks that those of the job wait for and that have not been asked.
+func (j *Job) Unknown() (ranks []int) {
+	j.each(func(r *Rank, w *Wait) {
+		if w.Goroutine == 0 {
+			return
+		}
+		also := w.Peer
+		if w.Kind == Lock {
+			also = w.Target
+		}
+		for _, n := range append(slices.Clone(j.needs(r.Rank, w)), also) {
+			if n >= 0 && j.rank(n) == nil && !slices.Contains(ranks, n) && !slices.ContainsFunc(j.Silent, func(s Silent) bool { return s.Rank == n }) {
+				ranks = append(ranks, n)
+			}
+		}
+	})
+	return ranks
+}
+
+// Stuck reports whether ranks seem to wait for one another.
+func (j *Job) Stuck() bool { return len(j.graph().stuck) > 0 }
+
 // Lasting compares the states of ranks with those of an earlier question, to which all had
-// replied before this one was asked, and returns this one without the needs of
-// operations that have begun or moved in between, and of those that messages may be under
-// way for: a rank needs others only if it has heard from them. What is left has waited at
-// the moment between the two questions.
+// replied before this one was asked, and returns this one without what operations need
+// that have begun or moved in between. If the ranks have settled before the second reply,
+// what is left has waited at the moment between the two questions.
 func (j *Job) Lasting(before *Job) *Job {
 	last := &Job{Silent: j.Silent}
 	for _, r := range j.Ranks {
@@ -97,11 +124,11 @@ func (j *Job) Lasting(before *Job) *Job {
 			same := old != nil && slices.ContainsFunc(old.Waits, func(o Wait) bool {
 				return o.Op == w.Op && o.State == w.State && o.Goroutine > 0 == (w.Goroutine > 0)
 			})
-			heard := !slices.ContainsFunc(w.Needs, func(n int) bool { return n != r.Rank && !slices.Contains(r.Heard, n) })
-			if !same || !heard {
-				w.Needs = nil
+			if same {
+				continue
 			}
-			if !same && w.Kind == Lock {
+			w.Needs, w.Unmatched = nil, false
+			if w.Kind == Lock {
 				w.Target = AnyRank
 			}
 		}
@@ -157,10 +184,7 @@ func (j *Job) node(r *Rank) node {
 			continue
 		}
 		b := &n[w.Goroutine-1]
-		p := part{needs: w.Needs, any: w.Any}
-		if w.Kind == Lock {
-			p = part{needs: j.inTheWay(r.Rank, w)}
-		}
+		p := part{j.needs(r.Rank, w), w.Any}
 		key := [2]uint64{uint64(w.Goroutine), w.Group}
 		if k, ok := groups[key]; ok && w.Group != 0 {
 			b.ops[k] = append(b.ops[k], p)

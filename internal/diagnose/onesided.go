@@ -40,6 +40,14 @@ func (j *Job) inTheWay(rank int, w *Wait) (ranks []int) {
 	return ranks
 }
 
+// needs lists the ranks that an operation of a rank waits for.
+func (j *Job) needs(rank int, w *Wait) []int {
+	if w.Kind == Lock {
+		return j.inTheWay(rank, w)
+	}
+	return w.Needs
+}
+
 // locks says who holds the locks that others wait for.
 func (j *Job) locks(say func(string, ...any)) {
 	type lock struct {

@@ -106,6 +106,7 @@ func TestSentencesNameTheCause(t *testing.T) {
 			r.Arrived = []Message{{From: 0, Tag: 9, Comm: 12}, {From: 0, Tag: 7, Comm: 12, Bytes: 20}}
 		})}}, []string{
 			"rank 1 is in a receive from rank 0, tag 7, MPI_COMM_WORLD, and a message from rank 0 with tag 7 in the communicator of context 12 (20 bytes) is there, which nobody receives: the communicators differ"}},
+		"a message that differs twice": {Job{Ranks: []Rank{{Rank: 1, Waits: []Wait{recv(0, 7)}, Arrived: []Message{{From: 2, Tag: 8, Comm: world}, {From: 0, Tag: 8, Comm: 12}}}}}, nil},
 		"sources that differ": {Job{Ranks: []Rank{running(0), blockedIn(1, recv(0, AnyTag)).with(func(r *Rank) {
 			r.Arrived = []Message{{From: 2, Tag: 7, Comm: world, Bytes: 20}}
 		})}}, []string{
@@ -117,6 +118,8 @@ func TestSentencesNameTheCause(t *testing.T) {
 			"rank 0 is in a send to rank 0, tag 1, MPI_COMM_WORLD, 9 bytes, so to itself, and no other goroutine of it makes the call that this one needs"}},
 		"two that send": {Job{Ranks: []Rank{blockedIn(0, send(1, 8)), blockedIn(1, send(0, 8))}}, []string{
 			"ranks 0 and 1 wait for each other's receive, both are blocked in a send: deadlock; use Sendrecv, or Isend on one side (rank 0: a send to rank 1, tag 8, MPI_COMM_WORLD, 9 bytes; rank 1: a send to rank 0, tag 8, MPI_COMM_WORLD, 9 bytes)"}},
+		"three that send": {Job{Ranks: []Rank{blockedIn(0, send(1, 8)), blockedIn(1, send(2, 8)), blockedIn(2, send(0, 8))}}, []string{
+			"ranks 0 to 2 wait for one another's receive, all are blocked in a send: deadlock; use Sendrecv, or Isend on one side (rank 0: a send to rank 1, tag 8, MPI_COMM_WORLD, 9 bytes; rank 1: a send to rank 2, tag 8, MPI_COMM_WORLD, 9 bytes; rank 2: a send to rank 0, tag 8, MPI_COMM_WORLD, 9 bytes)"}},
 		"three that receive, and one behind them": {Job{Ranks: []Rank{blockedIn(0, recv(1, 3)), blockedIn(1, anyOf(3, 0, 2)), blockedIn(2, recv(0, 3)), blockedIn(3, recv(1, 4))}}, []string{
 			"rank 3 waits in a receive from rank 1, tag 4, MPI_COMM_WORLD, and rank 1 has sent no such message: rank 1 is in a receive from any rank, tag 3, MPI_COMM_WORLD",
 			"ranks 0 to 2 wait to receive from one another, and none of them sends: deadlock (rank 0: a receive from rank 1, tag 3, MPI_COMM_WORLD; rank 1: a receive from any rank, tag 3, MPI_COMM_WORLD; rank 2: a receive from rank 0, tag 3, MPI_COMM_WORLD)",
@@ -172,7 +175,7 @@ func TestSentencesNameTheCause(t *testing.T) {
 			{Rank: 0, Comms: comms, Waits: []Wait{{Kind: PartitionSend, Peer: 1, Tag: 6, Missing: [][2]int{{3, 3}}, Partitions: 10, Seconds: 61, Place: "main.f at f.go:3"}}}}}, []string{
 			"partition 3 of the 10 of rank 0's partitioned send to rank 1, tag 6, MPI_COMM_WORLD, is not ready, for 1m1s (main.f at f.go:3)"}},
 		"a round that was not started": {Job{Ranks: []Rank{running(0), blockedIn(1, Wait{Kind: PartitionRecv, Peer: 0, Tag: 6})}}, []string{
-			"rank 1 waits in a partitioned receive from rank 0, tag 6, MPI_COMM_WORLD, and rank 0 has not started such a send: rank 0" + computing}},
+			"rank 1 waits in a partitioned receive from rank 0, tag 6, MPI_COMM_WORLD, 0 bytes in 0 partitions, and rank 0 has not started such a send: rank 0" + computing}},
 	} {
 		if got := c.job.Sentences(); !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, c.want)
@@ -181,24 +184,25 @@ func TestSentencesNameTheCause(t *testing.T) {
 }
 
 func TestOnlyWhatHasLastedHoldsARank(t *testing.T) {
-	ring := func(op uint64, heard ...int) Job {
+	ring := func(op uint64, state string, goroutine int) Job {
 		j := Job{Ranks: []Rank{blockedIn(0, recv(1, 3)), blockedIn(1, recv(0, 3))}}
-		j.Ranks[0].Waits[0].Op = op
-		j.Ranks[0].Heard, j.Ranks[1].Heard = heard, []int{0}
+		w := &j.Ranks[0].Waits[0]
+		w.Op, w.State, w.Goroutine = op, state, goroutine
 		return j
 	}
 	for name, c := range map[string]struct {
 		before, now Job
 		stuck       int
 	}{
-		"the same operations":                {ring(1), ring(1, 1), 2},
-		"another operation":                  {ring(1), ring(2, 1), 0},
-		"a rank that has not been heard":     {ring(1), ring(1), 0},
-		"a rank that had not replied before": {Job{Ranks: ring(1).Ranks[:1]}, ring(1, 1), 0},
+		"the same operations":                {ring(1, "", 1), ring(1, "", 1), 2},
+		"another operation":                  {ring(1, "", 1), ring(2, "", 1), 0},
+		"one that has moved":                 {ring(1, "", 1), ring(1, "its message arrives", 1), 0},
+		"one that was not waited for":        {ring(1, "", 0), ring(1, "", 1), 0},
+		"a rank that had not replied before": {Job{Ranks: ring(1, "", 1).Ranks[:1]}, ring(1, "", 1), 0},
 	} {
 		last := c.now.Lasting(&c.before)
-		if g := last.graph(); len(g.stuck) != c.stuck {
-			t.Errorf("%s: stuck are %v", name, g.stuck)
+		if last.Stuck() != (c.stuck > 0) || len(last.graph().stuck) != c.stuck || last.Ranks[0].Waits[0].Unmatched != (len(last.Ranks[0].Waits[0].Needs) > 0) {
+			t.Errorf("%s: %+v", name, last)
 		}
 		if len(c.now.Ranks[0].Waits[0].Needs) == 0 {
 			t.Errorf("%s: Lasting has changed its argument", name)

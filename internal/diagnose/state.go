@@ -1,12 +1,11 @@
 package diagnose
 
+import "slices"
+
 // Rank is what one rank says of itself.
 type Rank struct {
 	Rank     int  `json:"rank"`
 	Threaded bool `json:"threaded"` // it has a progress thread
-	// Heard are ranks that this one has asked and heard from just before: all that they
-	// had sent to it is here.
-	Heard []int `json:"heard,omitempty"`
 	// Callbacks is the number of operations that end in a callback, which may make calls.
 	Callbacks  int         `json:"callbacks,omitempty"`
 	Waits      []Wait      `json:"waits"`
@@ -14,6 +13,16 @@ type Rank struct {
 	Arrived    []Message   `json:"arrived,omitempty"` // without a receive, the first ones
 	Comms      []Comm      `json:"comms,omitempty"`
 	Windows    []Window    `json:"windows,omitempty"`
+}
+
+// Cut leaves as many entries in each list. Without some of the operations that goroutines
+// are blocked in, the rank has no such goroutine: it counts as one that can go on.
+func (r *Rank) Cut(most int) {
+	if slices.ContainsFunc(r.Waits[min(len(r.Waits), most):], func(w Wait) bool { return w.Goroutine > 0 }) {
+		r.Goroutines = nil
+	}
+	r.Waits, r.Arrived = r.Waits[:min(len(r.Waits), most)], r.Arrived[:min(len(r.Arrived), most)]
+	r.Comms, r.Windows = r.Comms[:min(len(r.Comms), most)], r.Windows[:min(len(r.Windows), most)]
 }
 
 // Goroutine is a goroutine that is blocked in operations, those with its number.

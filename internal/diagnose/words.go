@@ -12,26 +12,15 @@ func Ranks(ranks []int) string {
 	ranks = slices.Clone(ranks)
 	slices.Sort(ranks)
 	ranks = slices.Compact(ranks)
-	var parts []string
-	for i := 0; i < len(ranks); {
-		j := i
-		for j+1 < len(ranks) && ranks[j+1] == ranks[j]+1 {
-			j++
+	var rs [][2]int
+	for _, r := range ranks {
+		if last := len(rs) - 1; last >= 0 && rs[last][1] == r-1 {
+			rs[last][1] = r
+		} else {
+			rs = append(rs, [2]int{r, r})
 		}
-		switch j - i {
-		case 0:
-			parts = append(parts, fmt.Sprint(ranks[i]))
-		case 1:
-			parts = append(parts, fmt.Sprint(ranks[i]), fmt.Sprint(ranks[j]))
-		default:
-			parts = append(parts, fmt.Sprintf("%d to %d", ranks[i], ranks[j]))
-		}
-		i = j + 1
 	}
-	if len(ranks) == 1 {
-		return "rank " + parts[0]
-	}
-	return "ranks " + enumerate(parts)
+	return plural(ranks, "rank ", "ranks ") + runs(rs)
 }
 
 func enumerate(parts []string) string {
@@ -150,9 +139,9 @@ func (j *Job) Phrase(w *Wait) string {
 	case Close:
 		return "Wait in " + j.comm(w.Comm)
 	case PartitionSend:
-		return fmt.Sprintf("a partitioned send to %s", match)
+		return fmt.Sprintf("a partitioned send to %s, %s in %d partitions", match, bytes, w.Partitions)
 	case PartitionRecv:
-		return fmt.Sprintf("a partitioned receive from %s", match)
+		return fmt.Sprintf("a partitioned receive from %s, %s in %d partitions", match, bytes, w.Partitions)
 	}
 	if w.What != "" {
 		return w.What
@@ -161,17 +150,7 @@ func (j *Job) Phrase(w *Wait) string {
 }
 
 // Doing says what a rank is blocked in.
-func (j *Job) Doing(rank int) string {
-	r := j.rank(rank)
-	if r == nil {
-		return fmt.Sprintf("rank %d has not told what it does", rank)
-	}
-	w := r.longest()
-	if w == nil {
-		return fmt.Sprintf("rank %d is blocked in no call: it computes, or waits outside of the library", rank)
-	}
-	return fmt.Sprintf("rank %d is in %s%s", rank, j.Phrase(w), since(w))
-}
+func (j *Job) Doing(rank int) string { return j.doingAll([]int{rank}) }
 
 // WaitsFor says for whom a rank waits in the call that it has been in the longest, and
 // since when; "" if it is in none.
@@ -184,10 +163,7 @@ func (j *Job) WaitsFor(rank int) (words string, seconds int) {
 	if w == nil {
 		return "", 0
 	}
-	needs := w.Needs
-	if w.Kind == Lock {
-		needs = j.inTheWay(rank, w)
-	}
+	needs := j.needs(rank, w)
 	switch {
 	case w.Any || w.Peer == AnyRank && w.Unmatched:
 		words = "any rank"

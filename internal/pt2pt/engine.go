@@ -50,7 +50,6 @@ type Engine struct {
 	held      heldTotal
 	waited    waited
 	attached  map[uint32]*attached
-	questions questions
 	named     map[name]match.Entry           // unexpected messages by name, see nameOf; nil while none is asked back
 	asked     map[uint64]asked               // sends that were asked back, by operation
 	lates     uint64                         // ready sends that came before their receive
@@ -158,7 +157,7 @@ func New(l *progress.Loop, rank, size int) *Engine {
 	e.caps = e.peers[rank].caps
 	l.HandleCounts(e.uncount)
 	l.Handle(e, wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady,
-		wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow, wire.Ask, wire.Tell,
+		wire.RTS, wire.CTS, wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow,
 		wire.Grant, wire.Written, wire.Dead)
 	e.trace()
 	return e
@@ -276,14 +275,6 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 		e.onCancel(from, imm)
 	case wire.Cancelled:
 		ok = wire.CancelledHeader(hdr).Valid() && e.onCancelled(from, imm, wire.CancelledHeader(hdr).Yes())
-	case wire.Ask:
-		if ok = wire.AskHeader(hdr).Valid(); ok {
-			e.onAsk(from, imm, wire.AskHeader(hdr).Sure())
-		}
-	case wire.Tell:
-		if ok = wire.TellHeader(hdr).Valid(); ok {
-			e.onTell(from, imm, wire.TellHeader(hdr).Waiting())
-		}
 	case wire.Dead:
 		if ok = imm < uint64(len(e.peers)); ok {
 			e.onDead(from, int(imm))

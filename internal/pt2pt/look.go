@@ -1,9 +1,6 @@
 package pt2pt
 
 import (
-	"time"
-
-	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -52,15 +49,34 @@ func (e *Engine) Halves(r *progress.Request, f func(*progress.Request)) bool {
 	return true
 }
 
-// Hear asks ranks for a reply and returns those that have replied in time: all that they
-// had sent before is here. It does not wait for ranks that are down. Their progress threads
-// reply. Non-local.
-func (e *Engine) Hear(ranks []int, within time.Duration) (heard []int) {
-	for _, t := range e.ask(ranks, false, time.Now().Add(within)) {
-		heard = append(heard, t.From)
+// stuck reports whether a request waits for a call of its peer, as far as this
+// rank knows: a receive or a probe without a message, or a send that waits for
+// its receiver.
+func (e *Engine) stuck(r *progress.Request) bool {
+	if int(r.Peer) == e.rank || r.Peer == match.AnySource {
+		return false
 	}
-	return heard
+	switch r.Step {
+	case stepPosted, stepProbing:
+		return true
+	case stepAwait:
+		_, asked := e.asked[uint64(r.Op())]
+		return !asked
+	}
+	return false
 }
 
-// Where takes an operation's match apart: its context and its tag. For the owner.
-func Where(r *progress.Request) (cid uint32, tag int32) { return wire.Match(r.Imm) }
+// UnderWay reports whether this rank is sending to another one what that has not heard of
+// yet, and whether it is receiving one of its messages. For the owner.
+func (e *Engine) UnderWay(peer int) (sending, receiving bool) {
+	e.loop.Each(e, func(r *progress.Request) {
+		switch {
+		case int(r.Peer) != peer:
+		case r.Kind == kindSend:
+			sending = sending || r.Step != stepAwait
+		case r.Kind == kindRecv || r.Kind == kindMrecv:
+			receiving = receiving || r.Step != stepPosted
+		}
+	})
+	return sending, receiving
+}

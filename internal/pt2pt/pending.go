@@ -16,13 +16,12 @@ const (
 	Receive What = iota + 1
 	Send
 	Probing
-	Flushing     // of attached memory
-	SendReceive  // Isendrecv
-	Unexpected   // a message without a receive
-	Matched      // a message that a matched probe has taken and that has not been received
-	Operation    // of another protocol
-	Collective   // a collective call that needs another rank's
-	whatsAtWires // sorts of Tell
+	Flushing    // of attached memory
+	SendReceive // Isendrecv
+	Unexpected  // a message without a receive
+	Matched     // a message that a matched probe has taken and that has not been received
+	Operation   // of another protocol
+	Collective  // a collective call that needs another rank's
 )
 
 var whats = [...]string{Receive: "receive", Send: "send", Probing: "probe", Flushing: "flush of attached memory",
@@ -87,18 +86,6 @@ func (e *Engine) Pending() (all []Pending) {
 	})
 	slices.SortStableFunc(all, func(a, b Pending) int { return cmp.Compare(b.Age, a.Age) })
 	return all
-}
-
-// Blocked calls f with each operation that a goroutine is blocked in, named as
-// by Pending.Op.
-func (e *Engine) Blocked(f func(op uint64)) {
-	e.loop.Exclusive(func() {
-		e.loop.EachOfAll(func(r *progress.Request) {
-			if r.Waited() {
-				f(uint64(r.Op()))
-			}
-		})
-	})
 }
 
 func (e *Engine) pending(r *progress.Request) Pending {

@@ -138,9 +138,9 @@ func (s *session) request(n int) *sessionReq {
 // packet sends one packet of the hostile peer, most of them nearly right.
 func (s *session) packet() {
 	kinds := [...]uint8{wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady, wire.RTS, wire.CTS,
-		wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow, wire.Ask, wire.Tell, wire.Grant, wire.Written}
+		wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow, wire.Grant, wire.Written}
 	sizes := map[uint8]int{wire.EagerFirst: wire.FirstSize, wire.EagerSync: wire.SyncSize, wire.RTS: wire.RTSSize, wire.CTS: wire.CTSSize,
-		wire.Data: wire.DataSize, wire.FIN: wire.FINSize, wire.Cancelled: wire.CancelledSize, wire.Ask: wire.AskSize, wire.Tell: wire.TellSize,
+		wire.Data: wire.DataSize, wire.FIN: wire.FINSize, wire.Cancelled: wire.CancelledSize,
 		wire.Grant: wire.GrantSize, wire.Written: wire.FINSize}
 	b := s.next()
 	kind := kinds[b%len(kinds)]

@@ -6,9 +6,47 @@ const (
 	Letter   uint8 = kindComm + 1 | Urgent // a piece of a letter; imm: its flags; header LetterHeader
 	Compare  uint8 = kindComm + 2 | Urgent // asks which collective call has a number; imm: the library's context; header CompareHeader
 	Compared uint8 = kindComm + 3 | Urgent // the reply; imm: the same; header ComparedHeader
+	Ask      uint8 = kindComm + 6 | Urgent // asks a rank what it waits for; imm: MakeAsk
+	Tell     uint8 = kindComm + 7 | Urgent // a piece of the reply; imm: MakeTell; body: a piece of its state
 	Echo     uint8 = kindComm + 8 | Urgent // imm: EchoAsk and so on
 	Clock    uint8 = kindComm + 9 | Urgent // imm: ClockAsk or ClockTell; header ClockHeader
 )
+
+// Asked is what an Ask wants.
+type Asked uint8
+
+const (
+	AskReply   Asked = iota // a reply, which comes behind all that the rank has sent before
+	AskState                // the rank's state too
+	AskSettled              // its state after it has such replies of the ranks that it waits for
+	asks
+)
+
+// Told are flags of a Tell.
+type Told uint8
+
+const (
+	TellLast  Told = 1 << iota // the last piece
+	Sending                    // the rank is sending to the asking one, which has not heard of the message
+	Receiving                  // it is receiving a message of the asking one
+	toldAll
+)
+
+// MakeAsk is the imm of an Ask. The number tells the sender's questions apart.
+func MakeAsk(number uint64, a Asked) uint64 { return number<<8 | uint64(a) }
+
+// ParseAsk takes the imm of an Ask apart.
+func ParseAsk(imm uint64) (number uint64, a Asked, ok bool) {
+	return imm >> 8, Asked(imm), Asked(imm) < asks
+}
+
+// MakeTell is the imm of a Tell: the question's number, and flags.
+func MakeTell(number uint64, t Told) uint64 { return number<<8 | uint64(t) }
+
+// ParseTell takes the imm of a Tell apart.
+func ParseTell(imm uint64) (number uint64, t Told, ok bool) {
+	return imm >> 8, Told(imm), Told(imm) < toldAll
+}
 
 // What an Echo says, its imm. It has no header and no body. A rank that gets a
 // question or a rest replies when it has taken all that came before.

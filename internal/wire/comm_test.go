@@ -70,3 +70,26 @@ func TestALetterHasItsGoldenBytes(t *testing.T) {
 		}
 	}
 }
+
+func TestAQuestionAndItsReplyHaveTheirGoldenNumbers(t *testing.T) {
+	if wire.Ask != 0xd6 || wire.Tell != 0xd7 || wire.AskReply != 0 || wire.AskState != 1 || wire.AskSettled != 2 ||
+		wire.TellLast != 1 || wire.Sending != 2 || wire.Receiving != 4 {
+		t.Errorf("the kinds are %#x and %#x", wire.Ask, wire.Tell)
+	}
+	if got := wire.MakeAsk(0x010203, wire.AskSettled); got != 0x01020302 {
+		t.Errorf("a question is %#x", got)
+	}
+	if got := wire.MakeTell(0x010203, wire.TellLast|wire.Receiving); got != 0x01020305 {
+		t.Errorf("a reply is %#x", got)
+	}
+	for imm := range uint64(1024) {
+		number, a, ok := wire.ParseAsk(imm)
+		if ok != (imm%256 < 3) || wire.MakeAsk(number, a) != imm {
+			t.Errorf("%#x is the question %d, %d: %t", imm, number, a, ok)
+		}
+		number, said, ok := wire.ParseTell(imm)
+		if ok != (imm%256 < 8) || wire.MakeTell(number, said) != imm {
+			t.Errorf("%#x is the reply %d, %d: %t", imm, number, said, ok)
+		}
+	}
+}

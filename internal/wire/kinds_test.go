@@ -11,11 +11,11 @@ func TestKindsLieInTheRangeOfTheirProtocol(t *testing.T) {
 		kinds  []uint8
 	}{
 		{"pt2pt", kindPt2pt, kindRMA, []uint8{Eager, EagerFirst, EagerMore, EagerSync, EagerReady, RTS, CTS, Data, FIN, Cancel,
-			Cancelled, Flow, Ask, Tell, Grant, Written, Dead}},
+			Cancelled, Flow, Grant, Written, Dead}},
 		{"rma", kindRMA, kindPartitioned, []uint8{RAcc, RGet, RCas, RData, RFlush, RFlushed, RRefused, RPost, RComplete, RLock, RPress, RUnlock,
 			RGranted, RDeclined, RAccess, RConflict, RType, RAccTyped, RGetTyped, RAccessTyped}},
 		{"partitioned", kindPartitioned, kindComm, []uint8{PInit, PAccept, PGo, PReady, PData, PLanded, PDone, PFree, PStop, PStill}},
-		{"communicators, collectives and failure", kindComm, kindSpare, []uint8{Abort, Letter, Compare, Compared, Revoke, Agree, Echo, Clock}},
+		{"communicators, collectives and failure", kindComm, kindSpare, []uint8{Abort, Letter, Compare, Compared, Revoke, Agree, Ask, Tell, Echo, Clock}},
 		{"spare", kindSpare, kindTests, nil},
 		{"tests", kindTests, Urgent, nil},
 	}

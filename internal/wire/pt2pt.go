@@ -14,8 +14,6 @@ const (
 	Cancel     uint8 = kindPt2pt + 9 | Urgent  // imm: the sender's request, which it wants back
 	Cancelled  uint8 = kindPt2pt + 10 | Urgent // imm: the sender's request; header CancelledHeader
 	Flow       uint8 = kindPt2pt + 11 | Urgent // imm: the Level that the receiver accepts from now on
-	Ask        uint8 = kindPt2pt + 12 | Urgent // asks what a rank waits for; imm: the question's number; header AskHeader
-	Tell       uint8 = kindPt2pt + 13 | Urgent // the reply; imm: the question's number; header TellHeader
 	Grant      uint8 = kindPt2pt + 14 | Urgent // imm: the sender's request; header GrantHeader
 	Written    uint8 = kindPt2pt + 15          // imm: the receiver's request; header FINHeader: Received or Lost
 	Dead       uint8 = kindPt2pt + 16 | Urgent // imm: a rank that the sender has seen die
@@ -227,88 +225,3 @@ func MakeCancelled(b []byte, yes bool) CancelledHeader {
 
 func (h CancelledHeader) Valid() bool { return len(h) == CancelledSize }
 func (h CancelledHeader) Yes() bool   { return h[cancelledYes] != 0 } // or a receive has taken the message
-
-// AskHeader asks what a rank waits for.
-type AskHeader []byte
-
-const (
-	askSure = 0
-	AskSize = 8
-)
-
-// MakeAsk fills b, which has at least AskSize bytes.
-func MakeAsk(b []byte, sure bool) AskHeader {
-	putBool(b[askSure:], sure)
-	return AskHeader(b[:AskSize])
-}
-
-func (h AskHeader) Valid() bool { return len(h) == AskSize }
-
-// Sure makes the rank first ask the ranks it waits for, so that everything they
-// had sent has arrived when it replies.
-func (h AskHeader) Sure() bool { return h[askSure] != 0 }
-
-// TellHeader is an operation that a rank waits for. A reply has one packet for
-// each.
-type TellHeader []byte
-
-// Waiting is an operation that a goroutine of the rank is blocked in.
-type Waiting struct {
-	Kind    uint8 // the protocol's number of the operation's kind; 0: nothing is blocked
-	Flags   Flags
-	Who     uint8 // the goroutine: the same number for the operations of one
-	Peer    int32
-	Tag     int32
-	Context uint32
-	Age     uint32 // seconds
-	Bytes   uint64
-	Op      uint64 // identifies it among the rank's operations
-}
-
-// Flags of a Waiting.
-type Flags uint8
-
-const (
-	More      Flags = 1 << iota // of the reply is to come
-	Untold                      // an event that is not reported may let the rank go on
-	Stuck                       // it can't complete before Peer makes another call
-	Either                      // the goroutine also continues when another of its operations completes
-	Sending                     // a send to the asking rank is under way
-	Receiving                   // a message of the asking rank is being received
-	flagsAll
-)
-
-// MaxTells bounds the packets of a reply.
-const MaxTells = 8
-
-const (
-	tellKind  = 0
-	tellFlags = 1
-	tellWho   = 2
-	tellPeer  = 4
-	tellTag   = 8
-	tellCtx   = 12
-	tellAge   = 16
-	tellBytes = 24
-	tellOp    = 32
-	TellSize  = 40
-)
-
-// MakeTell fills b, which has at least TellSize bytes.
-func MakeTell(b []byte, w Waiting) TellHeader {
-	le.PutUint32(b[tellKind:], uint32(w.Kind)|uint32(w.Flags)<<8|uint32(w.Who)<<16)
-	le.PutUint32(b[tellPeer:], uint32(w.Peer))
-	le.PutUint32(b[tellTag:], uint32(w.Tag))
-	le.PutUint32(b[tellCtx:], w.Context)
-	le.PutUint64(b[tellAge:], uint64(w.Age))
-	le.PutUint64(b[tellBytes:], w.Bytes)
-	le.PutUint64(b[tellOp:], w.Op)
-	return TellHeader(b[:TellSize])
-}
-
-func (h TellHeader) Valid() bool { return len(h) == TellSize && Flags(h[tellFlags]) < flagsAll }
-func (h TellHeader) Waiting() Waiting {
-	return Waiting{Kind: h[tellKind], Flags: Flags(h[tellFlags]), Who: h[tellWho], Peer: int32(le.Uint32(h[tellPeer:])),
-		Tag: int32(le.Uint32(h[tellTag:])), Context: le.Uint32(h[tellCtx:]), Age: le.Uint32(h[tellAge:]),
-		Bytes: le.Uint64(h[tellBytes:]), Op: le.Uint64(h[tellOp:])}
-}

@@ -13,7 +13,7 @@ import (
 // Peers of another build read these bytes: who changes one of them changes
 // wire.Version.
 func TestHeadersHaveTheirGoldenBytes(t *testing.T) {
-	if wire.Version != 13 {
+	if wire.Version != 14 {
 		t.Fatalf("version %d: write down the bytes of the new one", wire.Version)
 	}
 	for _, c := range []struct {
@@ -37,12 +37,6 @@ func TestHeadersHaveTheirGoldenBytes(t *testing.T) {
 		{"FIN of a late receive", func(b []byte) []byte { return wire.MakeFIN(b, wire.Late) }, "02000000 00000000"},
 		{"FIN of a dropped message", func(b []byte) []byte { return wire.MakeFIN(b, wire.Freed) }, "03000000 00000000"},
 		{"Cancelled", func(b []byte) []byte { return wire.MakeCancelled(b, true) }, "01000000 00000000"},
-		{"Ask", func(b []byte) []byte { return wire.MakeAsk(b, false) }, "00000000 00000000"},
-		{"Ask to be sure", func(b []byte) []byte { return wire.MakeAsk(b, true) }, "01000000 00000000"},
-		{"Tell", func(b []byte) []byte {
-			return wire.MakeTell(b, wire.Waiting{Kind: 2, Flags: wire.Stuck | wire.Sending, Who: 3, Peer: -1, Tag: 0x11121314, Context: 0x21222324,
-				Age: 0x31323334, Bytes: 0x4142434445464748, Op: 0x5152535455565758})
-		}, "02140300 ffffffff 14131211 24232221 34333231 00000000 48474645 44434241 58575655 54535251"},
 		{"not Cancelled", func(b []byte) []byte { return wire.MakeCancelled(b, false) }, "00000000 00000000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,7 +68,7 @@ func TestKindsHaveTheirGoldenValues(t *testing.T) {
 		{"EagerSync", wire.EagerSync, 0x84}, {"EagerReady", wire.EagerReady, 0x05},
 		{"RTS", wire.RTS, 0x86}, {"CTS", wire.CTS, 0x87}, {"Data", wire.Data, 0x08}, {"FIN", wire.FIN, 0x09},
 		{"Cancel", wire.Cancel, 0x8a}, {"Cancelled", wire.Cancelled, 0x8b}, {"Flow", wire.Flow, 0x8c},
-		{"Ask", wire.Ask, 0x8d}, {"Tell", wire.Tell, 0x8e}, {"Grant", wire.Grant, 0x8f}, {"Written", wire.Written, 0x10}, {"Dead", wire.Dead, 0x91},
+		{"Grant", wire.Grant, 0x8f}, {"Written", wire.Written, 0x10}, {"Dead", wire.Dead, 0x91},
 		{"level Open", uint8(wire.Open), 0}, {"level Announce", uint8(wire.Announce), 1}, {"level Hold", uint8(wire.Hold), 2},
 	} {
 		if c.got != c.want {
@@ -88,7 +82,7 @@ func TestKindsHaveTheirGoldenValues(t *testing.T) {
 
 func TestEveryHeaderFitsAFabric(t *testing.T) {
 	for name, n := range map[string]int{
-		"First": wire.FirstSize, "Sync": wire.SyncSize, "Cancelled": wire.CancelledSize, "Ask": wire.AskSize, "Tell": wire.TellSize, "RTS": wire.RTSSize, "CTS": wire.CTSSize, "Grant": wire.GrantSize, "Data": wire.DataSize, "FIN": wire.FINSize,
+		"First": wire.FirstSize, "Sync": wire.SyncSize, "Cancelled": wire.CancelledSize, "RTS": wire.RTSSize, "CTS": wire.CTSSize, "Grant": wire.GrantSize, "Data": wire.DataSize, "FIN": wire.FINSize,
 	} {
 		if n > fabric.MaxHeader {
 			t.Errorf("%s takes %d bytes of %d", name, n, fabric.MaxHeader)
@@ -145,10 +139,6 @@ func FuzzHeadersComeBackAsMade(f *testing.F) {
 		if o := wire.Outcome(a % uint64(wire.Outcomes)); wire.MakeFIN(m[:], o).Outcome() != o || !wire.FINHeader(m[:wire.FINSize]).Valid() {
 			t.Errorf("FIN %x of %d", m[:wire.FINSize], o)
 		}
-		told := wire.Waiting{Kind: uint8(a), Peer: int32(a >> 8), Tag: int32(b), Context: uint32(c), Age: uint32(d), Bytes: d}
-		if h := wire.MakeTell(m[:], told); !h.Valid() || h.Waiting() != told {
-			t.Errorf("Tell %x of %v", []byte(h), told)
-		}
 		if h := wire.MakeCancelled(m[:], failed); !h.Valid() || h.Yes() != failed {
 			t.Errorf("Cancelled %x of %t", []byte(h), failed)
 		}
@@ -191,12 +181,7 @@ func FuzzOnlyValidHeadersAreRead(f *testing.F) {
 		if h := wire.DataHeader(b); check(t, "Data", h.Valid(), b, wire.DataSize) {
 			h.Offset()
 		}
-		// A Tell has the flags that there are, and a FIN says one of a few things.
-		if h, want := wire.TellHeader(b), len(b) == wire.TellSize && wire.Flags(b[1]) < 2*wire.Receiving; h.Valid() != want {
-			t.Errorf("Tell %x: Valid is %t", b, h.Valid())
-		} else if want {
-			h.Waiting()
-		}
+		// A FIN says one of a few things.
 		h := wire.FINHeader(b)
 		if want := len(b) == wire.FINSize && b[0] < byte(wire.Outcomes); h.Valid() != want {
 			t.Errorf("FIN %x: Valid is %t", b, h.Valid())

@@ -42,7 +42,6 @@ var allowed = map[string][]string{
 	"internal/peek":                 {"internal/strangers"},
 	"internal/procs":                {},
 	"internal/pt2pt":                {"fabric", "internal/datatype", "internal/group", "internal/timeline", "internal/wire", "match", "mpi/cause", "progress"},
-	"internal/report":               {"internal/pt2pt", "progress"},
 	"internal/scrape":               {"internal/peek", "metrics", "progress"},
 	"internal/setting":              {},
 	"internal/strangers":            {},
@@ -65,7 +64,7 @@ var allowed = map[string][]string{
 	"match":                         {},
 	"metrics":                       {"fabric", "internal/atomicfile", "internal/strangers", "progress"},
 	"mpi/cause":                     {},
-	"mpi":                           {"fabric", "fabric/tcp", "fabric/verbs", "internal/atomicfile", "internal/coll", "internal/comm", "internal/datatype", "internal/group", "internal/hardware", "internal/launch", "internal/op", "internal/peek", "internal/pt2pt", "internal/report", "internal/setting", "internal/strangers", "internal/timeline", "internal/transports", "internal/wire", "mpi/cause", "partitioned", "progress", "rma"},
+	"mpi":                           {"fabric", "fabric/tcp", "fabric/verbs", "internal/atomicfile", "internal/coll", "internal/comm", "internal/datatype", "internal/diagnose", "internal/group", "internal/hardware", "internal/launch", "internal/op", "internal/peek", "internal/pt2pt", "internal/setting", "internal/strangers", "internal/timeline", "internal/transports", "internal/wire", "mpi/cause", "partitioned", "progress", "rma"},
 	"partitioned":                   {"fabric", "internal/datatype", "internal/diagnose", "internal/group", "internal/wire", "match", "progress"},
 	"progress":                      {"fabric", "internal/datatype", "internal/group", "internal/procs", "internal/timeline", "internal/wire"},
 	"rma":                           {"fabric", "internal/datatype", "internal/diagnose", "internal/group", "internal/membar", "internal/op", "internal/wire", "progress"},
@@ -74,7 +73,7 @@ var allowed = map[string][]string{
 // modules is which packages may import another module, or packages of one. CONTRIBUTING.md
 // says why each is there.
 var modules = map[string][]string{
-	"golang.org/x/sys/unix":                   {"bench/...", "cmd/osu-go", "fabric/internal/bell", "fabric/shm", "fabric/tcp", "fabric/verbs", "fabric/verbs/internal/ibv", "fabric/verbs/internal/pin", "internal/doctor", "internal/launch", "internal/report", "internal/testkit/faults", "internal/timeline", "mpi", "progress"},
+	"golang.org/x/sys/unix":                   {"bench/...", "cmd/osu-go", "fabric/internal/bell", "fabric/shm", "fabric/tcp", "fabric/verbs", "fabric/verbs/internal/ibv", "fabric/verbs/internal/pin", "internal/diagnose", "internal/doctor", "internal/launch", "internal/testkit/faults", "internal/timeline", "mpi", "progress"},
 	"github.com/spf13/pflag":                  {"cmd/osu-go", "cmd/weft"},
 	"github.com/agnivade/levenshtein":         {"cmd/osu-go", "cmd/weft"},
 	"github.com/prometheus/client_golang/...": {"metrics"},

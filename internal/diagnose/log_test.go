@@ -1,4 +1,4 @@
-package report
+package diagnose
 
 import (
 	"context"
@@ -33,8 +33,8 @@ func (s sink) Handle(_ context.Context, r slog.Record) error {
 
 func TestRecordsComeInOrderAndOneAtATime(t *testing.T) {
 	var lines, want []string
-	a := NewAside(sink{slog.LevelInfo, nil, &lines})
-	log := slog.New(a)
+	q := NewLogQueue(sink{slog.LevelInfo, nil, &lines})
+	log := slog.New(q)
 	other := log.With("rank", 1).WithGroup("fabric")
 	for i := range 100 {
 		text := fmt.Sprint(i)
@@ -48,7 +48,7 @@ func TestRecordsComeInOrderAndOneAtATime(t *testing.T) {
 			log.Error("panic")
 		}
 	}
-	a.Flush()
+	q.Flush()
 	if !slices.Equal(lines, want) {
 		t.Errorf("the handler has got %v", lines)
 	}
@@ -59,19 +59,19 @@ func TestAHandlerThatBlocksHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lines []string
 		block := make(chan struct{})
-		a := NewAside(sink{slog.LevelInfo, block, &lines})
-		slog.New(a).Info("first")
-		slog.New(a).Info("second")
+		q := NewLogQueue(sink{slog.LevelInfo, block, &lines})
+		slog.New(q).Info("first")
+		slog.New(q).Info("second")
 		start := time.Now()
-		if a.Flush(); time.Since(start) != flushTime {
+		if q.Flush(); time.Since(start) != flushTime {
 			t.Errorf("Flush has waited for %v, want %v", time.Since(start), flushTime)
 		}
 		close(block)
 		start = time.Now()
-		if a.Flush(); time.Since(start) != 0 || len(lines) != 2 {
+		if q.Flush(); time.Since(start) != 0 || len(lines) != 2 {
 			t.Errorf("after %v the handler has got %v", time.Since(start), lines)
 		}
-		if a.Flush(); len(lines) != 2 { // with nothing to wait for
+		if q.Flush(); len(lines) != 2 { // with nothing to wait for
 			t.Error("a record was handled twice")
 		}
 	})

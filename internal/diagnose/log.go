@@ -1,4 +1,4 @@
-package report
+package diagnose
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Aside is a slog.Handler that the engine may call anywhere, even while it owns
+// LogQueue is a slog.Handler that the engine may call anywhere, even while it owns
 // a loop: it queues the record and returns. The user's handler runs on a
 // goroutine of its own, one record at a time and in order. There it may block,
 // panic, or call package mpi. It is safe for concurrent use.
-type Aside struct {
+type LogQueue struct {
 	user slog.Handler
 	q    *records
 }
@@ -28,25 +28,27 @@ type record struct {
 	r  slog.Record
 }
 
-// NewAside returns a handler that passes its records on to user. Local.
-func NewAside(user slog.Handler) *Aside { return &Aside{user, &records{}} }
+// NewLogQueue returns a handler that passes its records on to user. Local.
+func NewLogQueue(user slog.Handler) *LogQueue { return &LogQueue{user, &records{}} }
 
 // Enabled returns true: the user's handler is called where it may block.
-func (a *Aside) Enabled(context.Context, slog.Level) bool { return true }
+func (h *LogQueue) Enabled(context.Context, slog.Level) bool { return true }
 
-// WithAttrs and WithGroup share the queue of a, so that records of both keep
+// WithAttrs and WithGroup share the queue of h, so that records of both keep
 // their order.
-func (a *Aside) WithAttrs(as []slog.Attr) slog.Handler { return &Aside{a.user.WithAttrs(as), a.q} }
+func (h *LogQueue) WithAttrs(as []slog.Attr) slog.Handler {
+	return &LogQueue{h.user.WithAttrs(as), h.q}
+}
 
 // WithGroup is described at WithAttrs.
-func (a *Aside) WithGroup(name string) slog.Handler { return &Aside{a.user.WithGroup(name), a.q} }
+func (h *LogQueue) WithGroup(name string) slog.Handler { return &LogQueue{h.user.WithGroup(name), h.q} }
 
 // Handle queues a copy of r and does not block. The error is nil.
-func (a *Aside) Handle(_ context.Context, r slog.Record) error {
-	q := a.q
+func (h *LogQueue) Handle(_ context.Context, r slog.Record) error {
+	q := h.q
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.list = append(q.list, record{a.user, r.Clone()})
+	q.list = append(q.list, record{h.user, r.Clone()})
 	if q.busy == nil {
 		q.busy = make(chan struct{})
 		go q.drain()
@@ -79,8 +81,8 @@ func (r record) handle() {
 const flushTime = time.Second
 
 // Flush blocks until all records so far have been handled, for a second at most.
-func (a *Aside) Flush() {
-	q := a.q
+func (h *LogQueue) Flush() {
+	q := h.q
 	q.mu.Lock()
 	busy := q.busy
 	q.mu.Unlock()

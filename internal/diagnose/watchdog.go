@@ -1,4 +1,4 @@
-package report
+package diagnose
 
 import (
 	"sync"
@@ -15,9 +15,8 @@ type Watchdog struct {
 // Watch calls late, on a goroutine of its own, when a goroutine has been blocked
 // in one operation for after: once for each operation, and once for all
 // operations of one check. It checks four times in after. blocked returns the
-// names of the operations that goroutines are blocked in, as
-// pt2pt.Engine.Blocked. If after is not positive there is nothing to watch.
-// Local.
+// names of the operations that goroutines are blocked in. If after is not positive
+// there is nothing to watch. Local.
 func Watch(after time.Duration, blocked func(each func(op uint64)), late func()) *Watchdog {
 	d := &Watchdog{stop: make(chan struct{})}
 	if after > 0 {
