@@ -11,6 +11,7 @@ var outside = mpi.Strided(none, 2, 1, 1)
 
 func init() {
 	maps.Copy(failures, bufFailures)
+	maps.Copy(failures, shortFailures)
 	maps.Copy(winFailures, winBufFailures)
 }
 
@@ -85,4 +86,30 @@ var winBufFailures = map[string]func(v exposed) error{
 	"Win.RgetAccumulate": func(v exposed) error {
 		return second(v.Win.RgetAccumulate(mpi.Sum, outside, outside, 0, 0, 1, mpi.TypeByte))
 	},
+}
+
+// shortFailures makes the shorter forms of calls fail: in place, and as methods.
+var shortFailures = map[string]func(v victim) error{
+	"ReduceInPlace":             func(v victim) error { return mpi.ReduceInPlace(v.c, mpi.Sum, none, 5) },
+	"AllreduceInPlace":          func(v victim) error { return mpi.AllreduceInPlace(v.freed, mpi.Sum, none) },
+	"ReduceScatterBlockInPlace": func(v victim) error { return mpi.ReduceScatterBlockInPlace(v.freed, mpi.Sum, none) },
+	"ScanInPlace":               func(v victim) error { return mpi.ScanInPlace(v.freed, mpi.Sum, none) },
+	"ExscanInPlace":             func(v victim) error { return mpi.ExscanInPlace(v.freed, mpi.Sum, none) },
+	"AllgatherInPlace":          func(v victim) error { return mpi.AllgatherInPlace(v.freed, none) },
+	"AllgathervInPlace":         func(v victim) error { return mpi.AllgathervInPlace(v.c, none, nil, nil) },
+	"AlltoallInPlace":           func(v victim) error { return mpi.AlltoallInPlace(v.freed, none) },
+	"AlltoallvInPlace":          func(v victim) error { return mpi.AlltoallvInPlace(v.c, none, nil, nil) },
+	"Request.Start":             func(v victim) error { return v.spent().Start() },
+	"Request.Cancel":            func(v victim) error { return v.received().Cancel() },
+	"Request.Free":              func(v victim) error { return v.spent().Free() },
+	"Request.Wait":              func(v victim) error { return second(v.broken().Wait()) },
+	"Request.Test":              func(v victim) error { _, _, err := v.broken().Test(); return err },
+	"Partitioned.Start": func(v victim) error {
+		p := v.partitioned()
+		ok(p.Start())
+		return p.Start()
+	},
+	"Partitioned.Wait": func(v victim) error { return second(v.given().Wait()) },
+	"Partitioned.Test": func(v victim) error { _, _, err := v.given().Test(); return err },
+	"Partitioned.Free": func(v victim) error { return v.given().Free() },
 }
