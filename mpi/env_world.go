@@ -33,7 +33,8 @@ type World struct {
 // environment describes several ranks and they can't be found, Init fails with an
 // error that says what to do. If the fabric can't be used, it fails with
 // ErrUnsupported. A launched process has one World; sessions may exist before it,
-// beside it and after it (NewSession). Non-local.
+// beside it and after it (NewSession). The thread level is always ThreadMultiple
+// (MPI_Init_thread, MPI-4.0 §11.2.1). Non-local.
 func Init(ctx context.Context, opts ...Option) (*World, error) {
 	if ctx == nil {
 		return nil, badArg("Init", ErrArg, "the context is nil: give context.Background()")

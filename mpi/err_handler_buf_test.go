@@ -113,3 +113,11 @@ var shortFailures = map[string]func(v victim) error{
 	"Partitioned.Test": func(v victim) error { _, _, err := v.given().Test(); return err },
 	"Partitioned.Free": func(v victim) error { return v.given().Free() },
 }
+
+// given is an operation that another handle has given up.
+func (v victim) given() *mpi.Partitioned {
+	p := v.partitioned()
+	r := p.Request
+	ok(r.Free())
+	return p
+}

@@ -78,14 +78,6 @@ func (v victim) partitioned() *mpi.Partitioned {
 
 func (v victim) parts() mpi.Request { return v.partitioned().Request }
 
-// given is an operation that another handle has given up.
-func (v victim) given() *mpi.Partitioned {
-	p := v.partitioned()
-	r := p.Request
-	ok(r.Free())
-	return p
-}
-
 var none = make([]byte, 1)
 
 // failures makes each exported call that belongs to a communicator fail.

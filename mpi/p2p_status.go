@@ -12,7 +12,10 @@ type Status struct {
 	Bytes  uint64 // length of the message as sent, in bytes, also where the buffer was shorter; see Count
 	Err    error  // of this request, set by the calls that complete several
 
-	Cancelled bool // the operation was withdrawn before anything of it happened; see Cancel
+	// The operation was withdrawn before anything of it happened; see Cancel
+	// (MPI_Test_cancelled, MPI-4.0 §3.8.4). The query function of a generalized
+	// request sets it (MPI_Status_set_cancelled, MPI-4.0 §13.3).
+	Cancelled bool
 }
 
 // emptyStatus is the status of null requests.

@@ -23,7 +23,8 @@ const hostSet = "weft://host/"
 // PsetWorld; PsetSelf; and weft://host/NAME for each host of the job, in the order of
 // their lowest ranks, with the ranks that run there. NAME is the host's name, or the
 // value of WEFT_NODE, escaped as a path segment of a URL; of hosts with one name the
-// second is NAME~2, and so on. The sets of a job do not change. Local.
+// second is NAME~2, and so on. The sets of a job do not change, nor does their number
+// (MPI_Session_get_num_psets, MPI-4.0 §11.3.3). Local.
 func (s *Session) Psets() ([]string, error) {
 	if err := s.check("Session.Psets"); err != nil {
 		return nil, err

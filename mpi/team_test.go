@@ -74,7 +74,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestFinalizeTellsThatADeleteHasFailed", "TestAFreedKeyvalTakesNoValues", "TestADeleteFunctionMayCallButNotForItsOwn",
 		"TestManyGoroutinesSetOneAttribute", "TestInfoKeepsTheOrderOfItsKeys", "TestInfoRefusesWhatIsTooLong", "TestInfoIsAnOrderedMap",
 		"TestClassesAndCodesOfTheProgram", "TestGoroutinesAddClassesOfDifferentNumbers", "TestEveryThreadMayCallAndOneIsMain",
-		"TestGoDocShowsWhatAUserHolds", "TestDocsCiteTheSectionOfEachFunction", "TestSpecialNumbersHaveMPI5sValues", "TestErrorClassesHaveMPI5sValues",
+		"TestGoDocShowsWhatAUserHolds", "TestDocsCiteTheSectionOfEachFunction", "TestCoverage", "TestCoverageKnowsEveryName", "TestSpecialNumbersHaveMPI5sValues", "TestErrorClassesHaveMPI5sValues",
 		"TestNoProcessIsAPartnerForNothing", "TestACompletedRequestIsToldFromItsSuccessors", "TestNullRequestsAreComplete",
 		"TestAllocRefusesSizesThatCannotBe", "TestTypesThatHoldPointersDoNotCompile", "TestTheEnvironmentTurnsChecksOn", "TestTheEnvironmentTurnsWindowChecksOn",
 		"TestARankWhoseGoroutineEndsFailsTheOthers", "TestNoLoggerIsTheDefaultOne", "TestFreeRefusesWhatIsNotAllocs", "TestRunRefusesWhatItCannotRun",
