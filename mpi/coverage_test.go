@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/coverage.md")
+var update = flag.Bool("update", false, "write docs/coverage.md, and the numbers in README.md")
 
 // procedures is testdata/procedures.txt.
 type procedures struct {
@@ -174,11 +174,14 @@ Left out, since they make no sense in Go:
 	return b.String(), there, all
 }
 
+var counted = regexp.MustCompile(`\d+ of the \d+ procedures of MPI-4\.0`)
+
 func TestCoverage(t *testing.T) {
 	page, there, all := coverage(readProcedures(t), implementors(t))
 	want := fmt.Sprintf("%d of the %d procedures of MPI-4.0", there, all)
 	for name, renew := range map[string]func(old []byte) []byte{
 		filepath.Join("..", "docs", "coverage.md"): func([]byte) []byte { return []byte(page) },
+		filepath.Join("..", "README.md"):           func(old []byte) []byte { return counted.ReplaceAll(old, []byte(want)) },
 	} {
 		old, err := os.ReadFile(name)
 		if err != nil && !*update {
