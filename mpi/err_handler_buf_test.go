@@ -121,3 +121,10 @@ func (v victim) given() *mpi.Partitioned {
 	ok(r.Free())
 	return p
 }
+
+func (v victim) message() *mpi.Message {
+	ok(mpi.Send(v.c, make([]byte, 2), 0, 8))
+	m, _, err := mpi.Mprobe(v.c, 0, 8)
+	ok(err)
+	return &m
+}

@@ -65,13 +65,6 @@ func (v victim) received() *mpi.Request {
 	return &was
 }
 
-func (v victim) message() *mpi.Message {
-	ok(mpi.Send(v.c, make([]byte, 2), 0, 8))
-	m, _, err := mpi.Mprobe(v.c, 0, 8)
-	ok(err)
-	return &m
-}
-
 func (v victim) partitioned() *mpi.Partitioned {
 	return get(mpi.PsendInit(v.c, make([]byte, 4), 2, 0, 1))
 }
