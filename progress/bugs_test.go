@@ -11,10 +11,10 @@ import (
 // Every planted bug is found, each time and not by a hang. The states are checked
 // after each transition.
 func TestPlantedBugs(t *testing.T) {
-	planted.Tests{Root: "..", Tags: "invariants", Args: []string{"-test.timeout", "10m"}}.Hunt(t, bugs)
+	planted.Tests{Tags: "invariants"}.Hunt(t, bugs)
 }
 
 // The tests of counters find the bugs in them.
 func TestPlantedBugsOfCounts(t *testing.T) {
-	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, countBugs)
+	planted.Tests{}.Hunt(t, countBugs)
 }

@@ -10,5 +10,5 @@ import (
 
 // The explorer and the tests of real words find the bugs in locks.
 func TestPlantedBugsOfLocks(t *testing.T) {
-	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, lockBugs)
+	planted.Tests{}.Hunt(t, lockBugs)
 }

@@ -11,5 +11,5 @@ import (
 // The tests find every planted bug of operations with types, and nothing where none is
 // planted.
 func TestPlantedBugsOfTypes(t *testing.T) {
-	planted.Tests{Root: "..", Args: []string{"-test.timeout", "10m", "-patience", "20s", "-seeds", "500"}}.Hunt(t, typedBugs)
+	planted.Tests{Args: []string{"-patience", "20s", "-seeds", "500"}}.Hunt(t, typedBugs)
 }

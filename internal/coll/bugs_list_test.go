@@ -2,9 +2,11 @@
 
 package coll
 
+import "github.com/weft-mpi/weft/internal/testkit/planted"
+
 // bugs are the mistakes that TestPlantedBugs makes, one at a time: a name, the
 // file, the old and the new text.
-var bugs = [][4]string{
+var bugs = planted.List{
 	{"a step of recursive doubling swaps its operands", "allreduce_rd.go",
 		"\t\tf.add(peer, peer < s.Rank)\n", "\t\tf.add(peer, peer > s.Rank)\n"},
 	{"partners combine in different orders", "allreduce_rd.go",

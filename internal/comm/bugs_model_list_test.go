@@ -11,11 +11,7 @@ import (
 // TestModel finds these bugs in creations, the execution of nonblocking calls, their
 // failures and contexts.
 func TestPlantedBugsOfModel(t *testing.T) {
-	var all []planted.Seeded
-	for _, b := range modelBugs {
-		all = append(all, planted.Seeded(b))
-	}
-	planted.Tests{Root: "../..", Sim: "TestModel", Args: []string{"-test.timeout", "20m"}}.Simulate(t, all)
+	planted.Simulate(t, planted.Tests{Sim: "TestModel", Timeout: "20m"}, modelBugs)
 }
 
 // modelBugs are the mistakes that TestPlantedBugsOfModel makes, one at a time.

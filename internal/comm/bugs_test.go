@@ -8,54 +8,46 @@ import (
 	"github.com/weft-mpi/weft/internal/testkit/planted"
 )
 
-// bug is a planted.Seeded.
-type bug struct {
-	Name, File, Old, New string
-	Seeds                int
-}
+type bug planted.Seeded
 
 // Every planted bug is found, and nothing is found where none is planted.
 func TestPlantedBugs(t *testing.T) {
-	var all []planted.Seeded
-	for _, b := range bugs {
-		all = append(all, planted.Seeded(b))
-	}
-	how := planted.Tests{Root: "../..", Args: []string{"-test.timeout", "20m"}}
-	how.Simulate(t, all)
+	how := planted.Tests{Timeout: "20m"}
+	planted.Simulate(t, how, bugs)
 	how.Hunt(t, callBugs)
 }
 
 // The tests of context ids find the bugs in them.
 func TestPlantedBugsOfIds(t *testing.T) {
-	planted.Tests{Root: "../..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, idBugs)
+	planted.Tests{}.Hunt(t, idBugs)
 }
 
 // The tests of comparisons find the bugs in them.
 func TestPlantedBugsOfComparisons(t *testing.T) {
-	planted.Tests{Root: "../..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, compareBugs)
+	planted.Tests{}.Hunt(t, compareBugs)
 }
 
 // The tests of creations find the bugs in them.
 func TestPlantedBugsOfCreations(t *testing.T) {
-	planted.Tests{Root: "../..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, creationBugs)
+	planted.Tests{}.Hunt(t, creationBugs)
 }
 
 // The tests of meetings, connections and intercommunicators find the bugs in them.
 func TestPlantedBugsOfMeetings(t *testing.T) {
-	planted.Tests{Root: "../..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, meetingBugs)
+	planted.Tests{}.Hunt(t, meetingBugs)
 }
 
 // The tests of the barrier of a tree find the bugs in it.
 func TestPlantedBugsOfTrees(t *testing.T) {
-	planted.Tests{Root: "../..", Args: []string{"-test.timeout", "1m"}}.Hunt(t, treeBugs)
+	planted.Tests{Timeout: "1m"}.Hunt(t, treeBugs)
 }
 
 // The tests of counters find the bugs in them.
 func TestPlantedBugsOfCounts(t *testing.T) {
-	planted.Tests{Root: "../..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, countBugs)
+	planted.Tests{}.Hunt(t, countBugs)
 }
 
 // The tests of how ranks go on without those that have failed find the bugs in that.
 func TestPlantedBugsOfFailures(t *testing.T) {
-	planted.Tests{Root: "../..", Args: []string{"-test.timeout", "10m"}}.Hunt(t, failureBugs)
+	planted.Tests{}.Hunt(t, failureBugs)
 }

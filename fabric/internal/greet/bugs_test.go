@@ -11,5 +11,5 @@ import (
 // Every planted bug is found, each time and not by a hang: the time limit is less
 // than the tests' patience.
 func TestPlantedBugs(t *testing.T) {
-	planted.Tests{Root: "../../..", Args: []string{"-test.timeout", "4m"}}.Hunt(t, bugs)
+	planted.Tests{Timeout: "4m"}.Hunt(t, bugs)
 }

@@ -20,16 +20,17 @@ import (
 // Bug is one replacement of text in the product.
 type Bug struct {
 	Name     string
-	File     string // from the module's root
+	File     string // from the package, or from the module's root
 	Old, New string // Old stands in the file exactly once
 }
 
 // Tests is how the tests of a package are built and run.
 type Tests struct {
-	Root string   // the module's, from the package
-	Tags string   // build tags
-	Sim  string   // the simulation of Simulate, "TestSim" unless set
-	Args []string // for the test binary, besides those of a bug
+	Tags    string   // build tags
+	Sim     string   // the simulation of Simulate, "TestSim" unless set
+	Run     string   // the tests that find a bug of Hunt which names none
+	Timeout string   // as -test.timeout takes it, "10m" unless set
+	Args    []string // for the test binary, besides those of a bug
 }
 
 // Find plants a bug in the package that is being tested, runs its tests with args
@@ -38,8 +39,8 @@ type Tests struct {
 // has changed, is stale: t is skipped.
 func (s Tests) Find(t *testing.T, b *Bug, args ...string) (out []byte, err error) {
 	t.Helper()
-	cmd := exec.Command(s.build(t, b), append(args, s.Args...)...)
-	return cmd.CombinedOutput()
+	args = append(append(args, "-test.timeout", cmp.Or(s.Timeout, "10m")), s.Args...)
+	return exec.Command(s.build(t, b), args...).CombinedOutput()
 }
 
 // build makes the test binary, with one file replaced.
@@ -49,7 +50,7 @@ func (s Tests) build(t *testing.T, b *Bug) (binary string) {
 	binary = filepath.Join(dir, "planted.test")
 	args := []string{"test", "-c", "-vet=off", "-ldflags", "-s -w", "-tags", s.Tags, "-o", binary}
 	if b != nil {
-		args = append(args, "-overlay", s.overlay(t, dir, b))
+		args = append(args, "-overlay", overlay(t, dir, b))
 	}
 	if out, err := exec.Command("go", append(args, ".")...).CombinedOutput(); err != nil {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -58,11 +59,18 @@ func (s Tests) build(t *testing.T, b *Bug) (binary string) {
 }
 
 // overlay has the go command read the file with the bug in it.
-func (s Tests) overlay(t *testing.T, dir string, b *Bug) (file string) {
+func overlay(t *testing.T, dir string, b *Bug) (file string) {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join(s.Root, b.File))
+	path, err := filepath.Abs(b.File)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		mod, err := exec.Command("go", "env", "GOMOD").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		path = filepath.Join(filepath.Dir(string(mod)), b.File)
 	}
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -85,7 +93,7 @@ func (s Tests) overlay(t *testing.T, dir string, b *Bug) (file string) {
 }
 
 // List is bugs, a row each: its name, its file, the old and the new text, as in Bug,
-// and the tests that find it, as -test.run takes them.
+// and the tests that find it, as -test.run takes them, unless they are those of Tests.Run.
 type List [][5]string
 
 // failed is how a test says that it has found a bug. The end of a test that hangs
@@ -98,14 +106,15 @@ var failed = regexp.MustCompile(`--- FAIL: (\S+)|broken invariant: (.*)`)
 func (s Tests) Hunt(t *testing.T, bugs List) {
 	var all []string
 	for _, b := range bugs {
-		if !slices.Contains(all, b[4]) {
-			all = append(all, b[4])
+		run := cmp.Or(b[4], s.Run)
+		if !slices.Contains(all, run) {
+			all = append(all, run)
 		}
 		t.Run(b[0], func(t *testing.T) {
 			t.Parallel()
-			out, err := s.Find(t, &Bug{Name: b[0], File: b[1], Old: b[2], New: b[3]}, "-test.run", b[4])
+			out, err := s.Find(t, &Bug{Name: b[0], File: b[1], Old: b[2], New: b[3]}, "-test.run", run)
 			if err == nil {
-				t.Fatalf("%s has not found it", b[4])
+				t.Fatalf("%s has not found it", run)
 			}
 			m := failed.Find(out)
 			if m == nil {
@@ -125,23 +134,29 @@ func (s Tests) Hunt(t *testing.T, bugs List) {
 // Seeded is a row of bugs that a simulation has to find within so many seeds.
 type Seeded struct {
 	Name, File, Old, New string // as in Bug
-	Seeds                int
+	Seeds                int    // 1000 unless set
 }
 
 // seed is how a simulation says that it has found a bug.
 var seed = regexp.MustCompile(`seed (\d+): (.*)`)
 
 // Simulate runs the package's simulation for each bug, in a subtest: a seed has to
-// fail, and none may fail where nothing is planted.
-func (s Tests) Simulate(t *testing.T, bugs []Seeded) {
+// fail, and none may fail where nothing is planted. B is a Seeded under a name of the
+// package.
+func Simulate[B ~struct {
+	Name, File, Old, New string
+	Seeds                int
+}](t *testing.T, s Tests, bugs []B) {
 	sim, most := "^"+cmp.Or(s.Sim, "TestSim")+"$", 0
 	for _, b := range bugs {
-		most = max(most, b.Seeds)
+		b := Seeded(b)
+		seeds := cmp.Or(b.Seeds, 1000)
+		most = max(most, seeds)
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
-			out, err := s.Find(t, &Bug{Name: b.Name, File: b.File, Old: b.Old, New: b.New}, "-test.run", sim, "-seeds", strconv.Itoa(b.Seeds))
+			out, err := s.Find(t, &Bug{Name: b.Name, File: b.File, Old: b.Old, New: b.New}, "-test.run", sim, "-seeds", strconv.Itoa(seeds))
 			if err == nil {
-				t.Fatalf("%d seeds have not found it", b.Seeds)
+				t.Fatalf("%d seeds have not found it", seeds)
 			}
 			found := seed.FindAllSubmatch(out, -1)
 			if found == nil {
