@@ -104,7 +104,7 @@ var bugs = []bug{
 	{Name: "only the first of some partitions in a row is packed", File: "layout.go",
 		Old: "lo+uint64(n)*part], lo)", New: "lo+part], lo)"},
 	{Name: "the last byte of some partitions is not packed", File: "layout.go",
-		Old: "s.datatype.Pack(s.buf[lo:lo+uint64(n)*part], lo)", New: "s.datatype.Pack(s.buf[lo:lo+uint64(n)*part-min(part, 1)], lo)"},
+		Old: "s.layout.Pack(s.buf[lo:lo+uint64(n)*part], lo)", New: "s.layout.Pack(s.buf[lo:lo+uint64(n)*part-min(part, 1)], lo)"},
 	{Name: "a receive into a layout does not say so", File: "recv.go",
 		Old: "\t\treply.Verdict = wire.Scattered\n", New: ""},
 	{Name: "blocks for a layout are announced", File: "send.go",
