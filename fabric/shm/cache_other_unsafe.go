@@ -4,8 +4,4 @@ package shm
 
 import "unsafe"
 
-func prefetchWrite(unsafe.Pointer, uintptr) {}
-
-func prefetchRead(unsafe.Pointer) {}
-
 func demote(unsafe.Pointer, uintptr) {}

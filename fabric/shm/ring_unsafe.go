@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/weft-mpi/weft/internal/membar"
+	"github.com/weft-mpi/weft/internal/prefetch"
 )
 
 // ringMem is the mapped memory of a ring segment, and which of its rings is in
@@ -93,36 +94,36 @@ func (p *producer) putString(off uint64, body []byte) {
 
 // claimLines makes the line eight lines ahead writable.
 func (p *producer) claimLines() {
-	prefetchWrite(unsafe.Add(p.lines, (p.tail+ahead)&p.mask*lineSize), lineSize)
+	prefetch.Write(unsafe.Add(p.lines, (p.tail+ahead)&p.mask*lineSize), lineSize)
 }
 
 // claimNext makes the next line writable a moment before it is used. The
 // consumer that waits for it has it in its cache, and fetching it from there
 // takes as long as the message takes to get there.
-func (p *producer) claimNext() { prefetchWrite(p.line(p.tail).p, lineSize) }
+func (p *producer) claimNext() { prefetch.Write(p.line(p.tail).p, lineSize) }
 
 // claimTwo claims the line in which a receiver publishes its counts, and the
 // next one for a reply.
 func (p *producer) claimTwo() {
 	p.claimNext()
-	prefetchWrite(p.line(p.tail+1).p, lineSize)
+	prefetch.Write(p.line(p.tail+1).p, lineSize)
 }
 
 // expect prefetches the line eight lines ahead. It is called where several
 // messages have come at once: the lines behind them are written already.
 // Prefetching one that is not would take it from the producer.
-func (c *consumer) expect() { prefetchRead(c.line(c.head + ahead).p) }
+func (c *consumer) expect() { prefetch.Read(c.line(c.head + ahead).p) }
 
 // expectNext prefetches the next line. It is called for a header without a body,
 // such as FIN: its sender often goes on with a message, whose line then arrives
 // while this one is handled.
-func (c *consumer) expectNext() { prefetchRead(c.line(c.head).p) }
+func (c *consumer) expectNext() { prefetch.Read(c.line(c.head).p) }
 
 // expectBurst prefetches the lines before that one, at the second message of a
 // burst.
 func (c *consumer) expectBurst() {
 	for k := uint64(1); k < ahead; k++ {
-		prefetchRead(c.line(c.head + k).p)
+		prefetch.Read(c.line(c.head + k).p)
 	}
 }
 
@@ -138,7 +139,7 @@ func (p *producer) claimPayload(n int) {
 	if next-p.paySeen > p.area {
 		return
 	}
-	prefetchWrite(unsafe.Add(p.pay, off), uintptr(n))
+	prefetch.Write(unsafe.Add(p.pay, off), uintptr(n))
 }
 
 // consumed pairs with setConsumed: the producer that sees a position may

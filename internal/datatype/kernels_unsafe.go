@@ -1,6 +1,10 @@
 package datatype
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/weft-mpi/weft/internal/prefetch"
+)
 
 // word is what is copied through a register at once: an array of bytes, so that it
 // may lie at any address. The compiler turns copies of longer arrays into calls.
@@ -157,7 +161,7 @@ func stridedLong(dst, src unsafe.Pointer, n, dstStep, srcStep, size int) {
 	d, s := 0, 0
 	for range n {
 		if dstStep == size {
-			claim(unsafe.Add(dst, d), min(size, mostClaimed))
+			prefetch.Write(unsafe.Add(dst, d), uintptr(min(size, mostClaimed)))
 		}
 		putLong(unsafe.Add(dst, d), unsafe.Add(src, s), size)
 		d, s = d+dstStep, s+srcStep

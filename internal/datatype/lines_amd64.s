@@ -54,15 +54,3 @@ last: // which overlaps the one before where size is no multiple of 64
 	DECQ       CX
 	JNZ        block
 	RET
-
-// func claim(p unsafe.Pointer, n int)
-TEXT ·claim(SB), NOSPLIT, $0-16
-	MOVQ p+0(FP), AX
-	MOVQ n+8(FP), CX
-
-next:
-	BYTE $0x0F; BYTE $0x0D; BYTE $0x08 // PREFETCHW (AX)
-	ADDQ $64, AX
-	SUBQ $64, CX
-	JHI  next
-	RET

@@ -25,8 +25,3 @@ func stridedLines(dst, src unsafe.Pointer, n, dstStep, srcStep, size int) {
 //
 //go:noescape
 func copyLines(dst, src unsafe.Pointer, n, dstStep, srcStep, size, dstAhead, srcAhead int)
-
-// claim asks for n bytes, more than none, that will be written.
-//
-//go:noescape
-func claim(p unsafe.Pointer, n int)
