@@ -66,21 +66,10 @@ func (d *Domain) Arm(w fabric.Wake) error {
 func (d *Domain) Disarm() { d.bell.armed = 0 }
 
 // Wait sleeps until the doorbell rings, on Go's poller.
-func (d *Domain) Wait(timeout time.Duration) error {
-	return d.slept(d.bell.Wait(timeout, d.closed.Load))
-}
+func (d *Domain) Wait(timeout time.Duration) error { return d.bell.Wait(timeout, &d.closed) }
 
 // Sleep is Wait by a thread, which it blocks.
-func (d *Domain) Sleep(timeout time.Duration) error {
-	return d.slept(d.bell.Sleep(timeout, d.closed.Load))
-}
-
-func (d *Domain) slept(err error) error {
-	if d.closed.Load() {
-		return fabric.ErrClosed
-	}
-	return err
-}
+func (d *Domain) Sleep(timeout time.Duration) error { return d.bell.Sleep(timeout, &d.closed) }
 
 // Wake rings the rank's own doorbell.
 func (d *Domain) Wake() {

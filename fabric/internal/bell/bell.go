@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
 )
 
 // Bell is a doorbell. Ring may be called by any goroutine, Wait and Sleep by one
@@ -121,14 +124,25 @@ func (b *Bell) drain(uintptr) bool {
 }
 
 // Wait sleeps until the bell rings, the timeout (0: none) has passed or closed is
-// true. It is a goroutine's wait on the Go poller, so it holds no thread and no
-// processor.
-func (b *Bell) Wait(timeout time.Duration, closed func() bool) error {
+// true, which is fabric.ErrClosed. It is a goroutine's wait on the Go poller, so it
+// holds no thread and no processor.
+func (b *Bell) Wait(timeout time.Duration, closed *atomic.Bool) (err error) {
 	b.waiting.Lock()
 	defer b.waiting.Unlock()
-	if closed() {
-		return nil
+	if !closed.Load() {
+		err = b.wait(timeout)
 	}
+	return slept(closed, err)
+}
+
+func slept(closed *atomic.Bool, err error) error {
+	if closed.Load() {
+		return fabric.ErrClosed
+	}
+	return err
+}
+
+func (b *Bell) wait(timeout time.Duration) error {
 	if timeout > 0 {
 		b.file.SetReadDeadline(time.Now().Add(timeout))
 		b.deadline = true
@@ -147,12 +161,16 @@ func (b *Bell) Wait(timeout time.Duration, closed func() bool) error {
 // (ppoll), which lets it run as soon as the bell rings, however busy Go's
 // scheduler is. It is for a goroutine with a thread of its own, see
 // runtime.LockOSThread. The timeout is the kernel's, in nanoseconds.
-func (b *Bell) Sleep(timeout time.Duration, closed func() bool) error {
+func (b *Bell) Sleep(timeout time.Duration, closed *atomic.Bool) (err error) {
 	b.waiting.Lock()
 	defer b.waiting.Unlock()
-	if closed() {
-		return nil
+	if !closed.Load() {
+		err = b.sleep(timeout)
 	}
+	return slept(closed, err)
+}
+
+func (b *Bell) sleep(timeout time.Duration) error {
 	var by time.Time
 	if timeout > 0 {
 		by = time.Now().Add(timeout)

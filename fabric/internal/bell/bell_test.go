@@ -1,14 +1,14 @@
 package bell
 
 import (
-	"errors"
-	"os"
 	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
 )
 
 // patience is when a test calls something hung: many times what it takes.
@@ -24,9 +24,10 @@ func open(t *testing.T, take func(int), watched ...Watch) *Bell {
 	return b
 }
 
-func never() bool { return false }
+// never is closed.
+var never = new(atomic.Bool)
 
-type sleep = func(b *Bell, timeout time.Duration, closed func() bool) error
+type sleep = func(b *Bell, timeout time.Duration, closed *atomic.Bool) error
 
 // eachSleep runs a test for both ways to sleep.
 func eachSleep(t *testing.T, test func(*testing.T, sleep)) {
@@ -96,7 +97,9 @@ func TestARingEndsOneSleep(t *testing.T) {
 
 func TestAClosedOwnerDoesNotSleep(t *testing.T) {
 	eachSleep(t, func(t *testing.T, sleep sleep) {
-		if err := sleep(open(t, func(int) {}), 0, func() bool { return true }); err != nil {
+		closed := new(atomic.Bool)
+		closed.Store(true)
+		if err := sleep(open(t, func(int) {}), 0, closed); err != fabric.ErrClosed {
 			t.Error(err)
 		}
 	})
@@ -157,7 +160,7 @@ func TestCloseWaitsForTheSleeper(t *testing.T) {
 		go func() {
 			defer close(slept)
 			for !closing.Load() {
-				if err := sleep(b, 0, closing.Load); err != nil && !errors.Is(err, os.ErrClosed) {
+				if err := sleep(b, 0, &closing); err != nil && err != fabric.ErrClosed {
 					t.Error(err)
 				}
 			}

@@ -19,7 +19,7 @@ var allowed = map[string][]string{
 	"cmd/weft":                      {"internal/allocation", "internal/atomicfile", "internal/diagnose", "internal/doctor", "internal/launch", "internal/peek", "internal/scrape", "internal/setting", "internal/timeline", "mpi"},
 	"examples/...":                  {"mpi"},
 	"fabric":                        {},
-	"fabric/internal/bell":          {},
+	"fabric/internal/bell":          {"fabric"},
 	"fabric/internal/greet":         {"internal/strangers"},
 	"fabric/mem":                    {"fabric"},
 	"fabric/shm":                    {"fabric", "internal/membar", "internal/prefetch", "internal/procs", "internal/strangers"},
