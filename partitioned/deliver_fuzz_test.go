@@ -85,7 +85,7 @@ func (h *hostile) packet(b []byte) {
 	case wire.PData:
 		hdr, body = wire.MakePData(m, uint64(b[2]), uint32(b[3]%3)), bytes.Repeat([]byte{b[4]}, int(b[5]%65))
 	case wire.PFree:
-		hdr = wire.MakePFree(m, b[2]&1 == 0)
+		hdr = wire.MakeFlag(m, b[2]&1 == 0)
 	case wire.PStop, wire.PStill:
 	default:
 		hdr = wire.MakePBlocks(m, uint32(b[2]%3), uint32(b[3]%8), uint32(b[4]%9), wire.Fate(b[5]%4))

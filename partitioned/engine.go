@@ -115,8 +115,8 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 			ok = e.onData(from, imm, wire.PDataHeader(hdr), body)
 		}
 	case wire.PFree:
-		if ok = wire.PFreeHeader(hdr).Valid(); ok {
-			e.onFree(from, imm, wire.PFreeHeader(hdr).Mine())
+		if ok = wire.FlagHeader(hdr).Valid(); ok {
+			e.onFree(from, imm, wire.FlagHeader(hdr).Yes())
 		}
 	case wire.PStop:
 		if s := e.names.send(imm, from); s != nil {

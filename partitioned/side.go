@@ -170,9 +170,9 @@ func (s *side) tellFreed() {
 	case s.peer == ProcNull || s.told:
 		return
 	case s.theirs != 0:
-		s.post(wire.PFree, s.theirs, wire.MakePFree(s.e.hdr[:], false))
+		s.post(wire.PFree, s.theirs, wire.MakeFlag(s.e.hdr[:], false))
 	case s.send != nil:
-		s.post(wire.PFree, s.name, wire.MakePFree(s.e.hdr[:], true))
+		s.post(wire.PFree, s.name, wire.MakeFlag(s.e.hdr[:], true))
 	}
 	s.told = true
 }

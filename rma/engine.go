@@ -100,12 +100,12 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 			ok = e.onGet(from, kind, imm, h, body)
 		}
 	case wire.RData:
-		if h := wire.RDataHeader(hdr); h.Valid() {
+		if h := wire.NumberHeader(hdr); h.Valid() {
 			ok = e.onData(from, imm, h, body)
 		}
 	case wire.RFlush:
-		if h := wire.RFlushHeader(hdr); h.Valid() {
-			ok = e.onFlush(from, imm, h.Request())
+		if h := wire.NumberHeader(hdr); h.Valid() {
+			ok = e.onFlush(from, imm, h.Number())
 		}
 	case wire.RFlushed:
 		if h := wire.RRefusedHeader(hdr); h.Valid() {

@@ -235,7 +235,7 @@ func (f *action) confirm() {
 		}
 		f.left++
 		f.asks = true
-		f.conn().Post(wire.RFlush, uint64(f.w.id), wire.MakeRFlush(e.hdr[:], uint64(f.r.Op())))
+		f.conn().Post(wire.RFlush, uint64(f.w.id), wire.MakeNumber(e.hdr[:], uint64(f.r.Op())))
 	}
 	f.flushed(nil)
 }

@@ -209,9 +209,9 @@ func (m *mesh) hostile(e *Engine, row []byte, addr, size uint64) {
 	case wire.RGet, wire.RCas:
 		h = wire.MakeRGet(hdr[:], piece, near(row[9], 8, uint64(len(body)), uint64(len(body)/2), 64), request)
 	case wire.RData:
-		h, imm = wire.MakeRData(hdr[:], near(row[3], 0, 8, 64, size)), request
+		h, imm = wire.MakeNumber(hdr[:], near(row[3], 0, 8, 64, size)), request
 	case wire.RFlush:
-		h = wire.MakeRFlush(hdr[:], request)
+		h = wire.MakeNumber(hdr[:], request)
 	case wire.RFlushed, wire.RRefused:
 		h, imm = wire.MakeRRefused(hdr[:], piece.At, near(row[9], 0, 8, 32, size)), request
 	case wire.RPost, wire.RComplete:

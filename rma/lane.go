@@ -131,8 +131,8 @@ func (e *Engine) waiting(from fabric.Peer, request uint64) *action {
 }
 
 // onData takes a piece of a result.
-func (e *Engine) onData(from fabric.Peer, request uint64, h wire.RDataHeader, body []byte) bool {
-	o, off := e.waiting(from, request), h.Offset()
+func (e *Engine) onData(from fabric.Peer, request uint64, h wire.NumberHeader, body []byte) bool {
+	o, off := e.waiting(from, request), h.Number()
 	if o == nil || len(body) == 0 || len(body) > o.sent-o.got {
 		return false
 	}

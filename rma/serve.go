@@ -124,6 +124,6 @@ func (e *Engine) onGet(from fabric.Peer, kind uint8, imm uint64, h wire.RGetHead
 		combine(code, k, to, body, old)
 	}
 	e.counts.served[mannerOf(code, true, kind == wire.RCas)].add(int(n))
-	e.loop.Conn(from).PostBody(wire.RData, h.Request(), wire.MakeRData(e.hdr[:], p.Offset), old)
+	e.loop.Conn(from).PostBody(wire.RData, h.Request(), wire.MakeNumber(e.hdr[:], p.Offset), old)
 	return true
 }

@@ -164,6 +164,6 @@ func (e *Engine) onGetTyped(from fabric.Peer, imm uint64, h wire.RGetTypedHeader
 		p.combine(body, old)
 	}
 	e.counts.served[mannerOf(p.code, true, false)].add(int(n))
-	e.loop.Conn(from).PostBody(wire.RData, h.Request(), wire.MakeRData(e.hdr[:], h.Piece().Offset), old)
+	e.loop.Conn(from).PostBody(wire.RData, h.Request(), wire.MakeNumber(e.hdr[:], h.Piece().Offset), old)
 	return true
 }

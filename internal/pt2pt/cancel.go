@@ -132,7 +132,7 @@ func (e *Engine) onCancel(from fabric.Peer, req uint64) {
 	}
 	entry, here := e.named[name{uint32(from), req}]
 	yes := here && e.forget(entry)
-	e.loop.Conn(from).Post(wire.Cancelled, req, wire.MakeCancelled(e.hdr[:], yes))
+	e.loop.Conn(from).Post(wire.Cancelled, req, wire.MakeFlag(e.hdr[:], yes))
 }
 
 // onCancelled fails a send that was asked back. One that a receive has taken

@@ -41,7 +41,7 @@ func TestADeathEndsWhatNeedsThePeerAtEveryStep(t *testing.T) {
 			peer.send(0, wire.RTS, imm, rts(remote, 1<<20, 5), nil)
 			h := e.Irecv(g.ctx, 1, world, tag, make([]byte, 1<<20))
 			op := wire.CTSHeader(peer.next(wire.CTS).hdr).Request()
-			peer.send(0, wire.Data, op, wire.MakeData(make([]byte, 8), 0), make([]byte, 8192))
+			peer.send(0, wire.Data, op, wire.MakeNumber(make([]byte, 8), 0), make([]byte, 8192))
 			return h
 		}},
 		{name: "an eager send in the backlog", depth: 1, step: stepEager, start: func(g *rig, e *engine, peer *raw) progress.Handle {
@@ -249,7 +249,7 @@ func TestADeathEndsBothHalvesOfASendrecv(t *testing.T) {
 				e.until("the death", func() bool { return e.loop.Conn(1).Down() != nil })
 				for living.next(wire.Cancel).imm != op {
 				}
-				living.send(0, wire.Cancelled, op, wire.MakeCancelled(make([]byte, 8), true), nil)
+				living.send(0, wire.Cancelled, op, wire.MakeFlag(make([]byte, 8), true), nil)
 			}
 			if err := <-ended; !errors.Is(err, fabric.ErrPeerDown) {
 				t.Errorf("it ended with %v", err)

@@ -250,8 +250,8 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 	case wire.EagerReady:
 		e.onEager(from, kind, imm, 0, body)
 	case wire.EagerSync:
-		if ok = wire.SyncHeader(hdr).Valid(); ok {
-			e.onEager(from, kind, imm, wire.SyncHeader(hdr).Request(), body)
+		if ok = wire.NumberHeader(hdr).Valid(); ok {
+			e.onEager(from, kind, imm, wire.NumberHeader(hdr).Number(), body)
 		}
 	case wire.EagerFirst:
 		ok = wire.First(hdr).Valid() && e.onFirst(from, imm, wire.First(hdr), body)
@@ -268,13 +268,13 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 	case wire.Written:
 		ok = wire.FINHeader(hdr).Valid() && e.onWritten(from, imm, wire.FINHeader(hdr).Outcome())
 	case wire.Data:
-		ok = wire.DataHeader(hdr).Valid() && e.onData(from, imm, wire.DataHeader(hdr).Offset(), body)
+		ok = wire.NumberHeader(hdr).Valid() && e.onData(from, imm, wire.NumberHeader(hdr).Number(), body)
 	case wire.FIN:
 		ok = wire.FINHeader(hdr).Valid() && e.onFIN(from, imm, wire.FINHeader(hdr).Outcome())
 	case wire.Cancel:
 		e.onCancel(from, imm)
 	case wire.Cancelled:
-		ok = wire.CancelledHeader(hdr).Valid() && e.onCancelled(from, imm, wire.CancelledHeader(hdr).Yes())
+		ok = wire.FlagHeader(hdr).Valid() && e.onCancelled(from, imm, wire.FlagHeader(hdr).Yes())
 	case wire.Dead:
 		if ok = imm < uint64(len(e.peers)); ok {
 			e.onDead(from, int(imm))

@@ -328,7 +328,7 @@ func TestLateMessagesAreNotKept(t *testing.T) {
 	e.closed(id)
 	peer.send(0, wire.Eager, imm, nil, nil)
 	peer.send(0, wire.EagerReady, imm, nil, nil)
-	peer.send(0, wire.EagerSync, imm, wire.MakeSync(make([]byte, wire.SyncSize), 71), nil)
+	peer.send(0, wire.EagerSync, imm, wire.MakeNumber(make([]byte, wire.NumberSize), 71), nil)
 	peer.send(0, wire.RTS, imm, rts(fabric.Remote{}, 100, 72), nil)
 	peer.send(0, wire.EagerFirst, imm, first(2), []byte{1})
 	peer.send(0, wire.EagerMore, 0, nil, []byte{2})

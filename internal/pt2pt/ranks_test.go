@@ -137,7 +137,7 @@ func TestErrorsNameRanksOfTheCommunicator(t *testing.T) {
 	_, err = progress.WaitResult(&pair)
 	check("a pair", err)
 	op := living.next(wire.Cancel).imm // it is asked back
-	living.send(0, wire.Cancelled, op, wire.MakeCancelled(make([]byte, 8), true), nil)
+	living.send(0, wire.Cancelled, op, wire.MakeFlag(make([]byte, 8), true), nil)
 	_, err = progress.WaitResult(&coll)
 	check("a send of a collective call", err)
 	check("a send", e.Send(g.ctx, Standard, 2, team, tag, nil))

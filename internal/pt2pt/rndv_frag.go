@@ -53,7 +53,7 @@ func (e *Engine) onCTS(from fabric.Peer, op uint64, h wire.CTSHeader) bool {
 func (e *Engine) sendFrags(ep fabric.Endpoint, r *progress.Request) error {
 	for end := r.Limit; r.Moved < end; {
 		next := min(r.Moved+uint64(e.peers[r.Peer].caps.MaxEager), end)
-		err := e.sendPart(ep, wire.Data, r.Other, wire.MakeData(e.hdr[:], r.Moved), r, r.Moved, next)
+		err := e.sendPart(ep, wire.Data, r.Other, wire.MakeNumber(e.hdr[:], r.Moved), r, r.Moved, next)
 		if err == fabric.ErrAgain {
 			return err
 		}

@@ -68,7 +68,7 @@ func (s *session) Deliver(_ fabric.Peer, kind uint8, imm uint64, hdr, _ []byte) 
 	case wire.RTS:
 		s.ops = append(s.ops, wire.RTSHeader(hdr).Request())
 	case wire.EagerSync:
-		s.ops = append(s.ops, wire.SyncHeader(hdr).Request())
+		s.ops = append(s.ops, wire.NumberHeader(hdr).Number())
 	case wire.CTS:
 		s.ops = append(s.ops, wire.CTSHeader(hdr).Request())
 	case wire.Grant:
@@ -139,8 +139,8 @@ func (s *session) request(n int) *sessionReq {
 func (s *session) packet() {
 	kinds := [...]uint8{wire.Eager, wire.EagerFirst, wire.EagerMore, wire.EagerSync, wire.EagerReady, wire.RTS, wire.CTS,
 		wire.Data, wire.FIN, wire.Cancel, wire.Cancelled, wire.Flow, wire.Grant, wire.Written}
-	sizes := map[uint8]int{wire.EagerFirst: wire.FirstSize, wire.EagerSync: wire.SyncSize, wire.RTS: wire.RTSSize, wire.CTS: wire.CTSSize,
-		wire.Data: wire.DataSize, wire.FIN: wire.FINSize, wire.Cancelled: wire.CancelledSize,
+	sizes := map[uint8]int{wire.EagerFirst: wire.FirstSize, wire.EagerSync: wire.NumberSize, wire.RTS: wire.RTSSize, wire.CTS: wire.CTSSize,
+		wire.Data: wire.NumberSize, wire.FIN: wire.FINSize, wire.Cancelled: wire.FlagSize,
 		wire.Grant: wire.GrantSize, wire.Written: wire.FINSize}
 	b := s.next()
 	kind := kinds[b%len(kinds)]

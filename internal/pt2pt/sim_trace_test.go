@@ -62,13 +62,13 @@ func describe(e mem.SimEvent) string {
 	case wire.CTS:
 		return fmt.Sprintf("%s limit %d", s, wire.CTSHeader(e.Hdr).Limit())
 	case wire.Data:
-		return fmt.Sprintf("%s at %d, %d bytes", s, wire.DataHeader(e.Hdr).Offset(), len(e.Body))
+		return fmt.Sprintf("%s at %d, %d bytes", s, wire.NumberHeader(e.Hdr).Number(), len(e.Body))
 	case wire.Grant:
 		return fmt.Sprintf("%s limit %d", s, wire.GrantHeader(e.Hdr).Limit())
 	case wire.FIN, wire.Written:
 		return fmt.Sprintf("%s %s", s, [...]string{wire.Received: "received", wire.Lost: "lost", wire.Late: "late"}[wire.FINHeader(e.Hdr).Outcome()])
 	case wire.Cancelled:
-		return fmt.Sprintf("%s %t", s, wire.CancelledHeader(e.Hdr).Yes())
+		return fmt.Sprintf("%s %t", s, wire.FlagHeader(e.Hdr).Yes())
 	case wire.Flow:
 		return fmt.Sprintf("%s %s", s, [...]string{wire.Open: "open", wire.Announce: "announce", wire.Hold: "hold"}[e.Imm])
 	}

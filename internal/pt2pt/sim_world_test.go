@@ -235,7 +235,7 @@ func (w *simWorld) arrive(e mem.SimEvent) {
 	case wire.Eager, wire.EagerReady:
 		a.Whole = true
 	case wire.EagerSync:
-		a.Whole, named = true, wire.SyncHeader(e.Hdr).Request()
+		a.Whole, named = true, wire.NumberHeader(e.Hdr).Number()
 	case wire.EagerFirst:
 		in.total, in.got = int(wire.First(e.Hdr).Length()), len(e.Body)
 	case wire.EagerMore:

@@ -10,7 +10,7 @@ import (
 // sendSync sends a short message whose receiver replies with FIN once a receive
 // has taken it (MPI-4.0 §3.4, synchronous mode).
 func (e *Engine) sendSync(ep fabric.Endpoint, r *progress.Request) error {
-	err := e.sendPart(ep, wire.EagerSync, r.Imm, wire.MakeSync(e.hdr[:], uint64(r.Op())), r, 0, r.Size())
+	err := e.sendPart(ep, wire.EagerSync, r.Imm, wire.MakeNumber(e.hdr[:], uint64(r.Op())), r, 0, r.Size())
 	switch err {
 	case nil:
 		r.Step = stepAwait

@@ -10,7 +10,7 @@ const (
 	PData   uint8 = kindPartitioned + 4          // header PDataHeader; body: bytes of blocks
 	PLanded uint8 = kindPartitioned + 5          // blocks have been written to the receiver's memory; header PBlocksHeader
 	PDone   uint8 = kindPartitioned + 6          // what became of blocks after PReady; header PBlocksHeader
-	PFree   uint8 = kindPartitioned + 7 | Urgent // a side has been given up; header PFreeHeader
+	PFree   uint8 = kindPartitioned + 7 | Urgent // a side has been given up; header FlagHeader: imm names the sender's, whose PInit has not been accepted
 	PStop   uint8 = kindPartitioned + 8 | Urgent // write no more, and reply with PStill
 	PStill  uint8 = kindPartitioned + 9 | Urgent // nothing is being written any more
 )
@@ -185,20 +185,3 @@ func MakePData(b []byte, offset uint64, round uint32) PDataHeader {
 func (h PDataHeader) Valid() bool    { return len(h) == PDataSize }
 func (h PDataHeader) Offset() uint64 { return le.Uint64(h[pdataOff:]) } // in the message, in bytes
 func (h PDataHeader) Round() uint32  { return le.Uint32(h[pdataRound:]) }
-
-// PFreeHeader says whose side of a channel the imm of a PFree names.
-type PFreeHeader []byte
-
-const (
-	pfreeMine = 0
-	PFreeSize = 8
-)
-
-// MakePFree fills b, which has at least PFreeSize bytes.
-func MakePFree(b []byte, mine bool) PFreeHeader {
-	putBool(b[pfreeMine:], mine)
-	return PFreeHeader(b[:PFreeSize])
-}
-
-func (h PFreeHeader) Valid() bool { return len(h) == PFreeSize }
-func (h PFreeHeader) Mine() bool  { return h[pfreeMine] != 0 } // the sender's, whose PInit has not been accepted

@@ -38,8 +38,6 @@ func TestHeadersOfPartitionedCommunicationHaveTheirGoldenBytes(t *testing.T) {
 		{"PBlocks refused", func(b []byte) []byte { return wire.MakePBlocks(b, 1, 2, 3, wire.Refused) }, "01000000 02000000 03000000 01000000"},
 		{"PBlocks failed", func(b []byte) []byte { return wire.MakePBlocks(b, 1, 2, 3, wire.Failed) }, "01000000 02000000 03000000 02000000"},
 		{"PData", func(b []byte) []byte { return wire.MakePData(b, 0x0102030405060708, 0x11121314) }, "08070605 04030201 14131211 00000000"},
-		{"PFree of the receiver's", func(b []byte) []byte { return wire.MakePFree(b, false) }, "00000000 00000000"},
-		{"PFree of the sender's", func(b []byte) []byte { return wire.MakePFree(b, true) }, "01000000 00000000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := bytes.Repeat([]byte{0xee}, fabric.MaxHeader) // it may hold anything before
@@ -70,7 +68,7 @@ func TestKindsOfPartitionedCommunicationHaveTheirGoldenValues(t *testing.T) {
 			t.Errorf("%s = %#x, want %#x", c.name, c.got, c.want)
 		}
 	}
-	for name, n := range map[string]int{"PInit": wire.PInitSize, "PAccept": wire.PAcceptSize, "PBlocks": wire.PBlocksSize, "PData": wire.PDataSize, "PFree": wire.PFreeSize} {
+	for name, n := range map[string]int{"PInit": wire.PInitSize, "PAccept": wire.PAcceptSize, "PBlocks": wire.PBlocksSize, "PData": wire.PDataSize} {
 		if n > fabric.MaxHeader {
 			t.Errorf("%s takes %d bytes of %d", name, n, fabric.MaxHeader)
 		}
@@ -125,9 +123,6 @@ func FuzzHeadersOfPartitionedCommunicationComeBackAsMade(f *testing.F) {
 		if h := wire.MakePData(m[:], a, uint32(b)); !h.Valid() || h.Offset() != a || h.Round() != uint32(b) {
 			t.Errorf("PData %x of %d %d", []byte(h), a, b)
 		}
-		if h := wire.MakePFree(m[:], is); !h.Valid() || h.Mine() != is {
-			t.Errorf("PFree %x of %t", []byte(h), is)
-		}
 	})
 }
 
@@ -162,9 +157,6 @@ func FuzzOnlyValidHeadersOfPartitionedCommunicationAreRead(f *testing.F) {
 		if h := wire.PDataHeader(b); check(t, "PData", h.Valid(), b, wire.PDataSize) {
 			h.Offset()
 			h.Round()
-		}
-		if h := wire.PFreeHeader(b); check(t, "PFree", h.Valid(), b, wire.PFreeSize) {
-			h.Mine()
 		}
 	})
 }

@@ -5,14 +5,14 @@ const (
 	Eager      uint8 = kindPt2pt               // imm: context and tag; body: the message
 	EagerFirst uint8 = kindPt2pt + 1           // imm: context and tag; header First; body: the beginning
 	EagerMore  uint8 = kindPt2pt + 2           // body: the next piece of the sender's last EagerFirst
-	EagerSync  uint8 = kindPt2pt + 3 | Urgent  // imm: context and tag; header SyncHeader; body: the message, FIN once it is received
+	EagerSync  uint8 = kindPt2pt + 3 | Urgent  // imm: context and tag; header NumberHeader, the sender's request; body: the message, FIN once it is received
 	EagerReady uint8 = kindPt2pt + 4           // as Eager, of a ready send
 	RTS        uint8 = kindPt2pt + 5 | Urgent  // imm: context and tag; header RTSHeader
 	CTS        uint8 = kindPt2pt + 6 | Urgent  // imm: the sender's request; header CTSHeader
-	Data       uint8 = kindPt2pt + 7           // imm: the receiver's request; header DataHeader; body: a fragment
+	Data       uint8 = kindPt2pt + 7           // imm: the receiver's request; header NumberHeader, the offset in the message; body: a fragment
 	FIN        uint8 = kindPt2pt + 8           // imm: the sender's request; header FINHeader
 	Cancel     uint8 = kindPt2pt + 9 | Urgent  // imm: the sender's request, which it wants back
-	Cancelled  uint8 = kindPt2pt + 10 | Urgent // imm: the sender's request; header CancelledHeader
+	Cancelled  uint8 = kindPt2pt + 10 | Urgent // imm: the sender's request; header FlagHeader: it has it, or a receive has taken the message
 	Flow       uint8 = kindPt2pt + 11 | Urgent // imm: the Level that the receiver accepts from now on
 	Grant      uint8 = kindPt2pt + 14 | Urgent // imm: the sender's request; header GrantHeader
 	Written    uint8 = kindPt2pt + 15          // imm: the receiver's request; header FINHeader: Received or Lost
@@ -48,23 +48,6 @@ func MakeFirst(b []byte, length uint64, ready bool) First {
 func (h First) Valid() bool    { return len(h) == FirstSize }
 func (h First) Length() uint64 { return le.Uint64(h[firstLen:]) } // of the whole message, bytes
 func (h First) Ready() bool    { return h[firstReady] != 0 }      // of a ready send
-
-// SyncHeader is the header of an EagerSync packet.
-type SyncHeader []byte
-
-const (
-	syncReq  = 0
-	SyncSize = 8
-)
-
-// MakeSync fills b, which has at least SyncSize bytes.
-func MakeSync(b []byte, req uint64) SyncHeader {
-	le.PutUint64(b[syncReq:], req)
-	return SyncHeader(b[:SyncSize])
-}
-
-func (h SyncHeader) Valid() bool     { return len(h) == SyncSize }
-func (h SyncHeader) Request() uint64 { return le.Uint64(h[syncReq:]) } // the sender's, for FIN
 
 // RTSHeader is a request to send: where the message lies and how long it is.
 type RTSHeader []byte
@@ -163,23 +146,6 @@ func (h GrantHeader) Key() uint64     { return le.Uint64(h[grantKey:]) }
 func (h GrantHeader) Request() uint64 { return le.Uint64(h[grantReq:]) }
 func (h GrantHeader) Late() bool      { return h[grantLate] != 0 } // the send was ready and its receive was not
 
-// DataHeader is the offset of a fragment in its message.
-type DataHeader []byte
-
-const (
-	dataOff  = 0
-	DataSize = 8
-)
-
-// MakeData fills b, which has at least DataSize bytes.
-func MakeData(b []byte, offset uint64) DataHeader {
-	le.PutUint64(b[dataOff:], offset)
-	return DataHeader(b[:DataSize])
-}
-
-func (h DataHeader) Valid() bool    { return len(h) == DataSize }
-func (h DataHeader) Offset() uint64 { return le.Uint64(h[dataOff:]) }
-
 // FINHeader completes a rendezvous or a synchronous send: the sender may use its
 // buffer again. In a Written packet it completes a receive.
 type FINHeader []byte
@@ -208,20 +174,3 @@ func MakeFIN(b []byte, o Outcome) FINHeader {
 
 func (h FINHeader) Valid() bool      { return len(h) == FINSize && h[finOutcome] < byte(Outcomes) }
 func (h FINHeader) Outcome() Outcome { return Outcome(h[finOutcome]) }
-
-// CancelledHeader is the reply to a Cancel.
-type CancelledHeader []byte
-
-const (
-	cancelledYes  = 0
-	CancelledSize = 8
-)
-
-// MakeCancelled fills b, which has at least CancelledSize bytes.
-func MakeCancelled(b []byte, yes bool) CancelledHeader {
-	putBool(b[cancelledYes:], yes)
-	return CancelledHeader(b[:CancelledSize])
-}
-
-func (h CancelledHeader) Valid() bool { return len(h) == CancelledSize }
-func (h CancelledHeader) Yes() bool   { return h[cancelledYes] != 0 } // or a receive has taken the message

@@ -6,8 +6,8 @@ const (
 	RAcc      uint8 = kindRMA + 0 | Urgent // operands for elements of the window; header RAccHeader, body: operands
 	RGet      uint8 = kindRMA + 1 | Urgent // the same, and the elements as they were are wanted; header RGetHeader, body: operands, or none
 	RCas      uint8 = kindRMA + 2 | Urgent // compare and swap; header RGetHeader, body: the operand, then the comparand
-	RData     uint8 = kindRMA + 3 | Urgent // elements as they were; imm: the request; header RDataHeader
-	RFlush    uint8 = kindRMA + 4 | Urgent // reply when everything before it is done; header RFlushHeader
+	RData     uint8 = kindRMA + 3 | Urgent // elements as they were; imm: the request; header NumberHeader, where they belong
+	RFlush    uint8 = kindRMA + 4 | Urgent // reply when everything before it is done; header NumberHeader, the request
 	RFlushed  uint8 = kindRMA + 5 | Urgent // imm: the request; header RRefusedHeader, of no bytes if all was well
 	RRefused  uint8 = kindRMA + 6 | Urgent // in the place of an RData: the memory is not the window's; header RRefusedHeader
 	RPost     uint8 = kindRMA + 7 | Urgent // the sender has exposed its part to this rank
@@ -84,36 +84,6 @@ func (h RGetHeader) acc() RAccHeader { return RAccHeader(h[:RAccSize]) }
 func (h RGetHeader) Piece() Piece    { return h.acc().Piece() }
 func (h RGetHeader) Bytes() uint64   { return le.Uint64(h[rgetBytes:]) }
 func (h RGetHeader) Request() uint64 { return le.Uint64(h[rgetRequest:]) }
-
-// RDataHeader says where a piece of a result belongs.
-type RDataHeader []byte
-
-// RDataSize is the length of an RDataHeader.
-const RDataSize = 8
-
-// MakeRData fills b, which has at least RDataSize bytes.
-func MakeRData(b []byte, offset uint64) RDataHeader {
-	le.PutUint64(b, offset)
-	return RDataHeader(b[:RDataSize])
-}
-
-func (h RDataHeader) Valid() bool    { return len(h) == RDataSize }
-func (h RDataHeader) Offset() uint64 { return le.Uint64(h) }
-
-// RFlushHeader names the request of a flush.
-type RFlushHeader []byte
-
-// RFlushSize is the length of an RFlushHeader.
-const RFlushSize = 8
-
-// MakeRFlush fills b, which has at least RFlushSize bytes.
-func MakeRFlush(b []byte, request uint64) RFlushHeader {
-	le.PutUint64(b, request)
-	return RFlushHeader(b[:RFlushSize])
-}
-
-func (h RFlushHeader) Valid() bool     { return len(h) == RFlushSize }
-func (h RFlushHeader) Request() uint64 { return le.Uint64(h) }
 
 // RGone is where memory lies, in an RRefusedHeader, of a window that has been freed.
 const RGone = ^uint64(0)

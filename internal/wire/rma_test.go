@@ -22,8 +22,6 @@ func TestHeadersOfWindowsHaveTheirGoldenBytes(t *testing.T) {
 			"08070605 04030201 18171615 14131211 28272625 24232221 31410000 00000000"},
 		{"RGet", func(b []byte) []byte { return wire.MakeRGet(b, piece, 0x5152535455565758, 0x6162636465666768) },
 			"08070605 04030201 18171615 14131211 28272625 24232221 31410000 00000000 58575655 54535251 68676665 64636261"},
-		{"RData", func(b []byte) []byte { return wire.MakeRData(b, 0x0102030405060708) }, "08070605 04030201"},
-		{"RFlush", func(b []byte) []byte { return wire.MakeRFlush(b, 0x0102030405060708) }, "08070605 04030201"},
 		{"RRefused", func(b []byte) []byte { return wire.MakeRRefused(b, 0x0102030405060708, 0x1112131415161718) },
 			"08070605 04030201 18171615 14131211"},
 		{"RLock of a part", func(b []byte) []byte { return wire.MakeRLock(b, false, 0x11, false, 0x01020304) }, "00110000 04030201"},
@@ -55,7 +53,7 @@ func TestKindsOfWindowsHaveTheirGoldenValues(t *testing.T) {
 			t.Errorf("%s = %#x, want %#x", c.name, c.got, want)
 		}
 	}
-	for name, n := range map[string]int{"RAcc": wire.RAccSize, "RGet": wire.RGetSize, "RData": wire.RDataSize, "RFlush": wire.RFlushSize,
+	for name, n := range map[string]int{"RAcc": wire.RAccSize, "RGet": wire.RGetSize,
 		"RRefused": wire.RRefusedSize, "RLock": wire.RLockSize} {
 		if n > fabric.MaxHeader {
 			t.Errorf("%s takes %d bytes of %d", name, n, fabric.MaxHeader)
@@ -100,12 +98,6 @@ func FuzzHeadersOfWindowsComeBackAsMade(f *testing.F) {
 		if h := wire.MakeRGet(m[:], p, d, a^d); h.Piece() != p || h.Bytes() != d || h.Request() != a^d {
 			t.Errorf("RGet %x of %+v", []byte(h), p)
 		}
-		if h := wire.MakeRData(m[:], a); !h.Valid() || h.Offset() != a {
-			t.Errorf("RData %x of %d", []byte(h), a)
-		}
-		if h := wire.MakeRFlush(m[:], a); !h.Valid() || h.Request() != a {
-			t.Errorf("RFlush %x of %d", []byte(h), a)
-		}
 		if h := wire.MakeRRefused(m[:], a, b); !h.Valid() || h.At() != a || h.Bytes() != b {
 			t.Errorf("RRefused %x of %d %d", []byte(h), a, b)
 		}
@@ -133,12 +125,6 @@ func FuzzOnlyValidHeadersOfWindowsAreRead(f *testing.F) {
 			if p := h.Piece(); p.Offset+h.Bytes() > p.Total || p.Offset+h.Bytes() < p.Offset {
 				t.Errorf("RGet of %d bytes of %+v is valid", h.Bytes(), p)
 			}
-			h.Request()
-		}
-		if h := wire.RDataHeader(b); check(t, "RData", h.Valid(), b, wire.RDataSize) {
-			h.Offset()
-		}
-		if h := wire.RFlushHeader(b); check(t, "RFlush", h.Valid(), b, wire.RFlushSize) {
 			h.Request()
 		}
 		if h := wire.RRefusedHeader(b); check(t, "RRefused", h.Valid(), b, wire.RRefusedSize) {

@@ -82,8 +82,13 @@ func typedPiece(h []byte) TypedPiece {
 		Type: le.Uint32(h[rtypedType:]), Code: h[rtypedCode], Kind: h[rtypedKind]}
 }
 
-// valid reports whether the numbers are ones that an engine can compute with.
-func (p *TypedPiece) valid() bool {
+// validTyped reports whether a header of size bytes has numbers that an engine can
+// compute with.
+func validTyped(h []byte, size int) bool {
+	if len(h) != size {
+		return false
+	}
+	p := typedPiece(h)
 	return p.At <= math.MaxInt64 && p.Count <= MaxLength && p.Offset < MaxLength
 }
 
@@ -99,14 +104,7 @@ func MakeRAccTyped(b []byte, p TypedPiece) RAccTypedHeader {
 	return RAccTypedHeader(b[:RAccTypedSize])
 }
 
-func (h RAccTypedHeader) Valid() bool {
-	if len(h) != RAccTypedSize {
-		return false
-	}
-	p := h.Piece()
-	return p.valid()
-}
-
+func (h RAccTypedHeader) Valid() bool       { return validTyped(h, RAccTypedSize) }
 func (h RAccTypedHeader) Piece() TypedPiece { return typedPiece(h) }
 
 // RGetTypedHeader describes a piece with a result.
@@ -128,11 +126,7 @@ func MakeRGetTyped(b []byte, p TypedPiece, bytes, request uint64) RGetTypedHeade
 
 // Valid also checks that the piece has an end.
 func (h RGetTypedHeader) Valid() bool {
-	if len(h) != RGetTypedSize {
-		return false
-	}
-	p := h.Piece()
-	return p.valid() && h.Bytes() <= MaxLength
+	return validTyped(h, RGetTypedSize) && h.Bytes() <= MaxLength
 }
 
 func (h RGetTypedHeader) Piece() TypedPiece { return typedPiece(h) }
@@ -161,11 +155,7 @@ func MakeRAccessTyped(b []byte, p TypedPiece, bytes uint64, a Access) RAccessTyp
 
 // Valid also checks that the piece has an end.
 func (h RAccessTypedHeader) Valid() bool {
-	if len(h) != RAccessTypedSize {
-		return false
-	}
-	p := h.Piece()
-	return p.valid() && h.Bytes() <= MaxLength
+	return validTyped(h, RAccessTypedSize) && h.Bytes() <= MaxLength
 }
 
 func (h RAccessTypedHeader) Piece() TypedPiece { return typedPiece(h) }

@@ -42,6 +42,36 @@ func Imm(context uint32, tag int32) uint64 { return uint64(context)<<32 | uint64
 // Match unpacks them.
 func Match(imm uint64) (context uint32, tag int32) { return uint32(imm >> 32), int32(uint32(imm)) }
 
+// NumberHeader is the header of a packet that says one number besides its imm.
+type NumberHeader []byte
+
+// NumberSize is the length of a NumberHeader.
+const NumberSize = 8
+
+// MakeNumber fills b, which has at least NumberSize bytes.
+func MakeNumber(b []byte, n uint64) NumberHeader {
+	le.PutUint64(b, n)
+	return NumberHeader(b[:NumberSize])
+}
+
+func (h NumberHeader) Valid() bool    { return len(h) == NumberSize }
+func (h NumberHeader) Number() uint64 { return le.Uint64(h) }
+
+// FlagHeader is the header of a packet that says yes or no.
+type FlagHeader []byte
+
+// FlagSize is the length of a FlagHeader.
+const FlagSize = 8
+
+// MakeFlag fills b, which has at least FlagSize bytes.
+func MakeFlag(b []byte, yes bool) FlagHeader {
+	putBool(b, yes)
+	return FlagHeader(b[:FlagSize])
+}
+
+func (h FlagHeader) Valid() bool { return len(h) == FlagSize }
+func (h FlagHeader) Yes() bool   { return h[0] != 0 }
+
 var le = binary.LittleEndian
 
 func putBool(b []byte, v bool) {

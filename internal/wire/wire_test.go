@@ -23,7 +23,7 @@ func TestHeadersHaveTheirGoldenBytes(t *testing.T) {
 	}{
 		{"First", func(b []byte) []byte { return wire.MakeFirst(b, 0x0102030405060708, false) }, "08070605 04030201 00000000 00000000"},
 		{"First of a ready send", func(b []byte) []byte { return wire.MakeFirst(b, 5, true) }, "05000000 00000000 01000000 00000000"},
-		{"Sync", func(b []byte) []byte { return wire.MakeSync(b, 0x0102030405060708) }, "08070605 04030201"},
+		{"a number", func(b []byte) []byte { return wire.MakeNumber(b, 0x0102030405060708) }, "08070605 04030201"},
 		{"RTS", func(b []byte) []byte {
 			return wire.MakeRTS(b, 0x1112131415161718, 0x2122232425262728, 0x3132333435363738, 0x4142434445464748, wire.Ready|wire.Unreadable)
 		}, "18171615 14131211 28272625 24232221 38373635 34333231 48474645 44434241 03000000 00000000"},
@@ -31,13 +31,12 @@ func TestHeadersHaveTheirGoldenBytes(t *testing.T) {
 		{"Grant", func(b []byte) []byte {
 			return wire.MakeGrant(b, 0x1112131415161718, 0x2122232425262728, 0x3132333435363738, 0x4142434445464748, true)
 		}, "18171615 14131211 28272625 24232221 38373635 34333231 48474645 44434241 01000000 00000000"},
-		{"Data", func(b []byte) []byte { return wire.MakeData(b, 0x7172737475767778) }, "78777675 74737271"},
 		{"FIN", func(b []byte) []byte { return wire.MakeFIN(b, wire.Received) }, "00000000 00000000"},
 		{"FIN of a failure", func(b []byte) []byte { return wire.MakeFIN(b, wire.Lost) }, "01000000 00000000"},
 		{"FIN of a late receive", func(b []byte) []byte { return wire.MakeFIN(b, wire.Late) }, "02000000 00000000"},
 		{"FIN of a dropped message", func(b []byte) []byte { return wire.MakeFIN(b, wire.Freed) }, "03000000 00000000"},
-		{"Cancelled", func(b []byte) []byte { return wire.MakeCancelled(b, true) }, "01000000 00000000"},
-		{"not Cancelled", func(b []byte) []byte { return wire.MakeCancelled(b, false) }, "00000000 00000000"},
+		{"yes", func(b []byte) []byte { return wire.MakeFlag(b, true) }, "01000000 00000000"},
+		{"no", func(b []byte) []byte { return wire.MakeFlag(b, false) }, "00000000 00000000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			// The memory a header is made in may hold anything before.
@@ -82,7 +81,7 @@ func TestKindsHaveTheirGoldenValues(t *testing.T) {
 
 func TestEveryHeaderFitsAFabric(t *testing.T) {
 	for name, n := range map[string]int{
-		"First": wire.FirstSize, "Sync": wire.SyncSize, "Cancelled": wire.CancelledSize, "RTS": wire.RTSSize, "CTS": wire.CTSSize, "Grant": wire.GrantSize, "Data": wire.DataSize, "FIN": wire.FINSize,
+		"First": wire.FirstSize, "Number": wire.NumberSize, "Flag": wire.FlagSize, "RTS": wire.RTSSize, "CTS": wire.CTSSize, "Grant": wire.GrantSize, "FIN": wire.FINSize,
 	} {
 		if n > fabric.MaxHeader {
 			t.Errorf("%s takes %d bytes of %d", name, n, fabric.MaxHeader)
@@ -130,17 +129,14 @@ func FuzzHeadersComeBackAsMade(f *testing.F) {
 		if h := wire.MakeGrant(m[:], a, b, c, d, failed); !h.Valid() || h.Addr() != a || h.Limit() != b || h.Key() != c || h.Request() != d || h.Late() != failed {
 			t.Errorf("Grant %x of %d %d %d %d", []byte(h), a, b, c, d)
 		}
-		if h := wire.MakeData(m[:], a); !h.Valid() || h.Offset() != a {
-			t.Errorf("Data %x of %d", []byte(h), a)
-		}
-		if h := wire.MakeSync(m[:], a); !h.Valid() || h.Request() != a {
-			t.Errorf("Sync %x of %d", []byte(h), a)
+		if h := wire.MakeNumber(m[:], a); !h.Valid() || h.Number() != a {
+			t.Errorf("Number %x of %d", []byte(h), a)
 		}
 		if o := wire.Outcome(a % uint64(wire.Outcomes)); wire.MakeFIN(m[:], o).Outcome() != o || !wire.FINHeader(m[:wire.FINSize]).Valid() {
 			t.Errorf("FIN %x of %d", m[:wire.FINSize], o)
 		}
-		if h := wire.MakeCancelled(m[:], failed); !h.Valid() || h.Yes() != failed {
-			t.Errorf("Cancelled %x of %t", []byte(h), failed)
+		if h := wire.MakeFlag(m[:], failed); !h.Valid() || h.Yes() != failed {
+			t.Errorf("Flag %x of %t", []byte(h), failed)
 		}
 		if cid, tag := wire.Match(wire.Imm(uint32(a), int32(b))); cid != uint32(a) || tag != int32(b) {
 			t.Errorf("Match(Imm(%d, %d)) = %d, %d", uint32(a), int32(b), cid, tag)
@@ -159,10 +155,10 @@ func FuzzOnlyValidHeadersAreRead(f *testing.F) {
 			h.Length()
 			h.Ready()
 		}
-		if h := wire.SyncHeader(b); check(t, "Sync", h.Valid(), b, wire.SyncSize) {
-			h.Request()
+		if h := wire.NumberHeader(b); check(t, "Number", h.Valid(), b, wire.NumberSize) {
+			h.Number()
 		}
-		if h := wire.CancelledHeader(b); check(t, "Cancelled", h.Valid(), b, wire.CancelledSize) {
+		if h := wire.FlagHeader(b); check(t, "Flag", h.Valid(), b, wire.FlagSize) {
 			h.Yes()
 		}
 		if h := wire.RTSHeader(b); h.Valid() {
@@ -177,9 +173,6 @@ func FuzzOnlyValidHeadersAreRead(f *testing.F) {
 		if h := wire.CTSHeader(b); check(t, "CTS", h.Valid(), b, wire.CTSSize) {
 			h.Request()
 			h.Limit()
-		}
-		if h := wire.DataHeader(b); check(t, "Data", h.Valid(), b, wire.DataSize) {
-			h.Offset()
 		}
 		// A FIN says one of a few things.
 		h := wire.FINHeader(b)
