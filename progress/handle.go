@@ -119,34 +119,3 @@ func (l *Loop) enlist(w *Waiter, hs []Handle, some bool) error {
 	}
 	return err
 }
-
-// A Word is a handle packed into one number, for callers without room for more:
-// the slot in the lower half, the generation above. With wordInstant the lower
-// half is the number of an operation that completed in its own call. A Word is
-// at least 1<<32 and less than 1<<63.
-const wordInstant = 1 << 62
-
-// Word packs the handle. It returns 0 for the null handle, and for a request
-// outside the loop's slab, which Lone made.
-func (h Handle) Word() uint64 {
-	switch {
-	case h.r == nil || h.r.loop.lone():
-		return 0
-	case h.r.gen == instant && h.r == &h.r.loop.ended:
-		return wordInstant | uint64(h.gen)
-	}
-	return uint64(h.gen)<<32 | uint64(h.r.id)
-}
-
-// FromWord unpacks a handle of this loop. A number that is no request's gives
-// the null handle, or one that every call rejects as stale.
-func (l *Loop) FromWord(w uint64) Handle {
-	id, gen := uint32(w), uint32(w>>32)
-	switch chunks := l.requests.chunks.Load(); {
-	case w&^uint64(1<<32-1) == wordInstant:
-		return Handle{r: &l.ended, gen: id}
-	case gen == instant || gen > lastGen || chunks == nil || int(id/chunkSize) >= len(*chunks):
-		return Handle{}
-	}
-	return Handle{r: l.requests.at(id), gen: gen}
-}

@@ -30,14 +30,6 @@ func (h *Histogram) Add(n uint64) uint64 {
 // bucket is the bits of 2n-1: of 0 they are 64, which is cut to 0.
 func bucket(n uint64) int { return bits.Len64(2*n-1) & 63 }
 
-// Bound is the greatest value that bucket i counts.
-func Bound(i int) uint64 {
-	if i == 0 {
-		return 0
-	}
-	return 1 << (i - 1)
-}
-
 // Count is the number of values.
 func (h *Histogram) Count() (n uint64) {
 	for _, b := range h.Buckets {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/weft-mpi/weft/fabric"
 )
 
@@ -160,52 +158,4 @@ func TestAPacketThatWaitsKeepsItsBody(t *testing.T) {
 	if want = append(want, want...); fmt.Sprint(ep.came) != fmt.Sprint(want) {
 		t.Errorf("%q came, want %q", ep.came, want)
 	}
-}
-
-// A handle survives as a word, also over many uses of its slot, and a word of
-// anything gives a handle that is refused.
-func TestHandlesAreWords(t *testing.T) {
-	s := loops(t, 1, Config{NoThread: true})[0]
-	for _, gen := range []uint32{1, 77, lastGen} {
-		var h Handle
-		s.own(func() {
-			r := s.l.New()
-			r.Kind, r.gen = forever, gen
-			h = r.Handle()
-			s.l.Begin(s, r)
-		})
-		w := h.Word()
-		if w < 1<<32 || w >= 1<<63 {
-			t.Errorf("the word of a handle is %#x", w)
-		}
-		back := s.l.FromWord(w)
-		if back != h {
-			t.Errorf("the handle %v comes back as %v", h, back)
-		}
-		s.own(s.tell)
-		if _, err := Wait(&back); err != nil {
-			t.Error(err)
-		}
-		if again := s.l.FromWord(w); !again.Null() && again.valid() {
-			t.Error("the word of a handle that was waited for is good for another request")
-		}
-	}
-	if w := (Handle{}).Word(); w != 0 || !s.l.FromWord(0).Null() {
-		t.Errorf("the word of the null handle is %#x", w)
-	}
-	if w := Lone(Result{}).Word(); w != 0 {
-		t.Errorf("the word of a handle without a slab is %#x", w)
-	}
-	s.own(func() {
-		h := s.l.Instant()
-		if back := s.l.FromWord(h.Word()); back != h {
-			t.Errorf("the handle %v of what has ended at once comes back as %v", h, back)
-		}
-	})
-	rapid.Check(t, func(t *rapid.T) {
-		w := rapid.Uint64().Draw(t, "word")
-		if h := s.l.FromWord(w); !h.Null() && h.r != &s.l.ended && h.Word() != w {
-			t.Fatalf("%#x gives the handle of %#x", w, h.Word())
-		}
-	})
 }

@@ -147,7 +147,7 @@ func (r *Request) turn() uint32 {
 	return r.gen
 }
 
-// lastGen is the last generation of a slot: an Op and a Word have bits left.
+// lastGen is the last generation of a slot: an Op has bits left.
 const lastGen = 1<<30 - 1
 
 // Of reports whether the request is a sink's. No sink reads Kind, Step or other

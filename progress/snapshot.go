@@ -1,5 +1,7 @@
 package progress
 
+import "slices"
+
 // Snapshot is a copy of the counts of a loop, of its sinks and of its transports.
 type Snapshot struct{ Families []Family }
 
@@ -70,19 +72,10 @@ func (s *Snapshot) row(name string, labels []string) *Row {
 			continue
 		}
 		for i := range f.Rows {
-			if equal(f.Rows[i].Values, labels) {
+			if slices.Equal(f.Rows[i].Values, labels) {
 				return &f.Rows[i]
 			}
 		}
 	}
 	return nil
-}
-
-func equal(a, b []string) bool {
-	for i := range a {
-		if len(a) != len(b) || a[i] != b[i] {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }

@@ -210,7 +210,7 @@ func TestLocksAreServedBeforeTheOwnerJoins(t *testing.T) {
 			all := make([]*Win, 3)
 			for i, e := range g.engines {
 				var err error
-				if all[i], err = e.Prepare(16, nil, i, len(all), make([]byte, 8), 1); err != nil {
+				if all[i], err = e.Prepare(16, nil, i, len(all), make([]byte, 8), 1, nil); err != nil {
 					t.Fatal(err)
 				}
 			}

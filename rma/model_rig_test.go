@@ -179,12 +179,11 @@ func (g *mesh) window(id uint32, mem [][]byte, unit int) ([]*Win, error) {
 		if mem != nil {
 			part = mem[i]
 		}
-		if line := g.line; line != nil {
-			all[i], err = e.PrepareSeparate(id, nil, i, g.n, part, unit, func() string { return line(i) })
-		} else {
-			all[i], err = e.Prepare(id, nil, i, g.n, part, unit)
+		var line func() string
+		if at := g.line; at != nil {
+			line = func() string { return at(i) }
 		}
-		if err != nil {
+		if all[i], err = e.Prepare(id, nil, i, g.n, part, unit, line); err != nil {
 			return nil, err
 		}
 	}

@@ -99,7 +99,7 @@ func (g *rig) with(t testing.TB, id uint32, unit int, mem func() []byte) []*Win 
 	all := make([]*Win, len(g.engines))
 	for i, e := range g.engines {
 		var err error
-		if all[i], err = e.Prepare(id, nil, i, len(all), mem(), unit); err != nil {
+		if all[i], err = e.Prepare(id, nil, i, len(all), mem(), unit, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -97,13 +97,12 @@ func TestAWindowIsSeparateAtAllRanksOrNone(t *testing.T) {
 	g := newRig(t, 3, reached)
 	all := make([]*Win, 3)
 	for i, e := range g.engines {
-		var err error
+		var line func() string
 		if i == 1 {
-			all[i], err = e.PrepareSeparate(16, nil, i, 3, make([]byte, 8), 1, func() string { return "" })
-		} else {
-			all[i], err = e.Prepare(16, nil, i, 3, make([]byte, 8), 1)
+			line = func() string { return "" }
 		}
-		if err != nil {
+		var err error
+		if all[i], err = e.Prepare(16, nil, i, 3, make([]byte, 8), 1, line); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -127,15 +127,11 @@ type Part [PartSize]byte
 // knowing the others: id is the communicator's. mem is its part, the window's until
 // Free; unit is its displacement unit. From now on ranks that know of it already are
 // served. For anyone. Local.
-func (e *Engine) Prepare(id uint32, ranks *group.Map, rank, size int, mem []byte, unit int) (w *Win, err error) {
-	return e.PrepareSeparate(id, ranks, rank, size, mem, unit, nil)
-}
-
-// PrepareSeparate is Prepare of a window with separate memory, which checks accesses: mem
-// is the private copy. line returns the line of the program that has made the call under
-// way, on the goroutine of that; without it this is Prepare. All ranks give it, or none;
-// else Join fails at all. Local.
-func (e *Engine) PrepareSeparate(id uint32, ranks *group.Map, rank, size int, mem []byte, unit int, line func() string) (w *Win, err error) {
+//
+// With line the window has separate memory, and checks accesses: mem is the private copy.
+// line returns the line of the program that has made the call under way, on the goroutine
+// of that. All ranks give it, or none; else Join fails at all.
+func (e *Engine) Prepare(id uint32, ranks *group.Map, rank, size int, mem []byte, unit int, line func() string) (w *Win, err error) {
 	w = &Win{e: e, id: id, ranks: ranks, rank: rank, mem: mem, dynamic: mem == nil && unit == Dynamic, targets: make([]target, size)}
 	for i := range w.targets {
 		t := &w.targets[i]

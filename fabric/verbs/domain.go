@@ -191,13 +191,8 @@ func (s *selection) describe() (portInfo, string, error) {
 	return p, host, err
 }
 
-// open makes a domain of a port. host is where the handshake is answered.
-func open(cfg fabric.Config, p portInfo, host string, a ibv.Attr, openNIC func(ibv.Options) (hca, error)) (*Domain, error) {
-	return openRails(cfg, p, nil, 1, host, a, openNIC)
-}
-
 // openRails makes a domain of several ports, with so many queue pairs of a
-// connection on each.
+// connection on each. host is where the handshake is answered.
 func openRails(cfg fabric.Config, p portInfo, more []portInfo, queues int, host string, a ibv.Attr,
 	openNIC func(ibv.Options) (hca, error)) (_ *Domain, err error) {
 	if cfg.Size < 1 || int(cfg.Rank) >= cfg.Size {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
 )
 
@@ -74,6 +75,11 @@ type fakeHCA struct {
 
 func newFakeNet() *fakeNet {
 	return &fakeNet{qps: map[uint32]*fakeQP{}, mrs: map[uint32]fakeMR{}, next: 100}
+}
+
+// open makes a domain of a port. host is where the handshake is answered.
+func open(cfg fabric.Config, p portInfo, host string, a ibv.Attr, openNIC func(ibv.Options) (hca, error)) (*Domain, error) {
+	return openRails(cfg, p, nil, 1, host, a, openNIC)
 }
 
 func (w *fakeNet) open(o ibv.Options) (hca, error) {

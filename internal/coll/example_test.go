@@ -9,8 +9,9 @@ import (
 // Rank 1 of four has its operand in In, and gets the sum of ranks 0 and 1 in Out.
 func Example() {
 	s := &coll.Shape{Rank: 1, Size: 4, Count: 2, Bytes: 8}
-	fmt.Println(coll.Choose(coll.Scan, s).Name)
-	for _, step := range coll.Make(coll.Scan, s).Steps {
+	p := coll.Make(coll.Scan, s)
+	fmt.Println(coll.Algorithms(coll.Scan)[p.By].Name)
+	for _, step := range p.Steps {
 		fmt.Println(step)
 	}
 	// Output:

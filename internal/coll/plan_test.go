@@ -101,13 +101,13 @@ func TestChooseGoesByRanksAndBytes(t *testing.T) {
 		{ReduceScatterBlock, Shape{Size: 5, Count: 100, Bytes: 8}, "pairwise"},
 		{Allreduce, Shape{Size: 5, Remote: 2, Count: 100, Bytes: 8}, "inter-binomial"},
 	} {
-		if got := Choose(c.call, &c.s).Name; got != c.want {
+		if got := rules[c.call][choose(c.call, &c.s)].Name; got != c.want {
 			t.Errorf("%v of %+v: %s, want %s", c.call, c.s, got, c.want)
 		}
 	}
 	for _, call := range []Call{Scan, Exscan} {
-		if a := Choose(call, &Shape{Size: 2, Remote: 2, Count: 1, Bytes: 8}); a != nil {
-			t.Errorf("%v between two groups is done by %s", call, a.Name)
+		if i := choose(call, &Shape{Size: 2, Remote: 2, Count: 1, Bytes: 8}); i >= 0 {
+			t.Errorf("%v between two groups is done by %s", call, rules[call][i].Name)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestEveryCallHasAlgorithmsOfDifferentNames(t *testing.T) {
 		for size := 1; size < 20; size++ {
 			for _, bytes := range []int{0, 1, 1 << 12, 1 << 30} {
 				for _, inPlace := range []bool{false, true} {
-					if s := (Shape{Size: size, Count: bytes, Bytes: 1, InPlace: inPlace}); Choose(call, &s) == nil {
+					if s := (Shape{Size: size, Count: bytes, Bytes: 1, InPlace: inPlace}); choose(call, &s) < 0 {
 						t.Errorf("%v of %+v has no algorithm", call, s)
 					}
 				}

@@ -39,16 +39,8 @@ func Algorithms(call Call) []*Algorithm {
 	return all
 }
 
-// Choose returns the algorithm for a call, the same at all ranks: nil where MPI
-// does not define the call, Scan and Exscan between two groups.
-func Choose(call Call, s *Shape) *Algorithm {
-	if i := choose(call, s); i >= 0 {
-		return rules[call][i].Algorithm
-	}
-	return nil
-}
-
-// choose returns the place of that algorithm among the call's, or -1.
+// choose returns the place of the algorithm for a call among the call's, the same at
+// all ranks: -1 where MPI does not define the call, Scan and Exscan between two groups.
 func choose(call Call, s *Shape) int {
 	for i, r := range rules[call] {
 		if s.Size >= r.ranks && (r.bytes == 0 || s.Count*s.Bytes <= r.bytes) && r.Fits(s) {
@@ -58,8 +50,7 @@ func choose(call Call, s *Shape) int {
 	return -1
 }
 
-// Make returns the plan of a call by the algorithm that Choose returns, which may
-// not be nil.
+// Make returns the plan of a call that MPI defines.
 func Make(call Call, s *Shape) Plan {
 	i := choose(call, s)
 	p := rules[call][i].Plan(s)

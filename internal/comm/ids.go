@@ -54,11 +54,6 @@ func (in *Instance) reserve(id uint32) (free bool) {
 	return free
 }
 
-// unreserve gives an id up whose creation has failed. Local.
-func (in *Instance) unreserve(id uint32) {
-	in.Loop.Exclusive(func() { in.P2P.Unreserve(id) })
-}
-
 // open makes a reserved id a communicator's, see pt2pt.Engine.Open. Local.
 func (in *Instance) open(id uint32, own, remote *group.Map) {
 	in.Loop.Exclusive(func() { in.P2P.Open(id, own, remote) })

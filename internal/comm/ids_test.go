@@ -106,7 +106,7 @@ func TestIdsThatClash(t *testing.T) {
 			t.Errorf("rank %d: Dup with the id of another creation: %v", rank, err)
 		}
 	}
-	all[2].unreserve(16)
+	all[2].Loop.Exclusive(func() { all[2].P2P.Unreserve(16) })
 	for rank, err := range each(all, dup) {
 		if err != nil {
 			t.Errorf("rank %d, later: %v", rank, err)

@@ -83,7 +83,7 @@ func (d *Comm) window(ctx context.Context, part Part) (_ *rma.Win, err error) {
 	}
 	var w *rma.Win
 	if failed == nil {
-		w, failed = d.in.Wins.PrepareSeparate(d.ID, d.Ranks, d.Rank, d.Size, mem, unit, part.Line)
+		w, failed = d.in.Wins.Prepare(d.ID, d.Ranks, d.Rank, d.Size, mem, unit, part.Line)
 	}
 	parts, err := d.exchange(ctx, w, failed)
 	if err == nil {

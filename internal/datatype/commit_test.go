@@ -61,3 +61,12 @@ func TestPredefinedTypesAreReady(t *testing.T) {
 		}
 	}
 }
+
+// Extent is the distance in bytes between two elements that follow one another; 0
+// if the kind is unknown. It differs from Size for some pairs.
+func (k Kind) Extent() int {
+	if !k.known() {
+		return 0
+	}
+	return traits[k].extent
+}

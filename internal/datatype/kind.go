@@ -101,15 +101,6 @@ func (k Kind) Size() int {
 	return traits[k].size
 }
 
-// Extent is the distance in bytes between two elements that follow one another; 0
-// if the kind is unknown. It differs from Size for some pairs.
-func (k Kind) Extent() int {
-	if !k.known() {
-		return 0
-	}
-	return traits[k].extent
-}
-
 // Pair returns the two kinds that a pair is made of and the displacement of the
 // second one. It is false for basic kinds.
 func (k Kind) Pair() (first, second Kind, disp int, ok bool) {

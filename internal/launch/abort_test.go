@@ -116,7 +116,7 @@ func TestAbortFitsBehindAnExchangeThatStandsInTheMiddleOfAFrame(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := newClient(a, 2)
+			c := newClient(a, 2, nil)
 			j := &Job{Size: 2, boot: c, events: c.events}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()

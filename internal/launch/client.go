@@ -39,12 +39,9 @@ type frame struct {
 	payload []byte
 }
 
-// newClient starts the reader of conn. The reader returns when conn is closed
-// or its stream breaks the protocol.
-func newClient(conn net.Conn, size int) *client { return newClientOf(conn, size, nil) }
-
-// newClientOf is newClient, of a launcher or, with end, of rank 0.
-func newClientOf(conn net.Conn, size int, end func(why string)) *client {
+// newClient starts the reader of conn, of a launcher or, with end, of rank 0. The
+// reader returns when conn is closed or its stream breaks the protocol.
+func newClient(conn net.Conn, size int, end func(why string)) *client {
 	c := makeClient(conn, size)
 	c.end = end
 	go c.read()

@@ -33,7 +33,7 @@ func socketPair(t *testing.T) (a, b net.Conn) {
 
 func pipeToRank(t *testing.T) (*client, net.Conn) {
 	a, b := socketPair(t)
-	return newClient(a, 2), b
+	return newClient(a, 2, nil), b
 }
 
 // fakePMI is a process manager. It replies as Hydra 4.0 does.

@@ -199,7 +199,7 @@ func joinRoot(ctx context.Context, at *rootAddress, rank, size int) (*Job, error
 		if err != nil {
 			return nil, fmt.Errorf("launch: meet the ranks at rank 0, %s: %w", at, err)
 		}
-		j, err := newClientOf(conn, size, endAborted).join(ctx, rank, LauncherRoot)
+		j, err := newClient(conn, size, endAborted).join(ctx, rank, LauncherRoot)
 		if err != nil {
 			return nil, fmt.Errorf("launch: join the job at rank 0, %s: %w", at, err)
 		}
@@ -212,7 +212,7 @@ func joinRoot(ctx context.Context, at *rootAddress, rank, size int) (*Job, error
 	r := newRoot(ln, size, at.admit(size))
 	mine, its := net.Pipe()
 	go r.serve(its, 0)
-	c := newClientOf(mine, size, func(why string) { go r.endLast(why, endAborted) })
+	c := newClient(mine, size, func(why string) { go r.endLast(why, endAborted) })
 	j, err := c.join(ctx, 0, LauncherRoot)
 	if err != nil {
 		if missing := r.missing(); len(missing) > 0 {

@@ -204,8 +204,8 @@ func TestTheRootOfAnAbortedJobEndsLast(t *testing.T) {
 		}
 		ended := false
 		end := func(why string) { ended = why == "because" }
-		first := newClientOf(conns[0], 3, func(why string) { go r.endLast(why, end) })
-		aborts := newClientOf(conns[2], 3, func(why string) { t.Error(why) })
+		first := newClient(conns[0], 3, func(why string) { go r.endLast(why, end) })
+		aborts := newClient(conns[2], 3, func(why string) { t.Error(why) })
 		for rank, c := range map[int]*client{0: first, 2: aborts} {
 			if _, err := c.hello(t.Context(), rank); err != nil {
 				t.Fatal(err)

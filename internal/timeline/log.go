@@ -117,9 +117,6 @@ func (l *Log) Spans() (all []Span, names []string, dropped uint64) {
 	return all, slices.Clone(l.names), l.dropped
 }
 
-// Limit is how many spans the Log keeps.
-func (l *Log) Limit() int { return l.limit }
-
 var origin = time.Now()
 
 // Now is the time in nanoseconds since the process began: CLOCK_MONOTONIC less a constant.

@@ -2,7 +2,9 @@ package ulfm
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -246,4 +248,18 @@ func TestNewsComesWithMessages(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Equal reports whether the sets have the same ranks.
+func (s Set) Equal(t Set) bool {
+	return s.low == t.low && slices.Equal(s.more, t.more)
+}
+
+// Len is the number of ranks in the set.
+func (s Set) Len() int {
+	n := bits.OnesCount64(s.low)
+	for _, w := range s.more {
+		n += bits.OnesCount64(w)
+	}
+	return n
 }

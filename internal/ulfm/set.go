@@ -115,28 +115,6 @@ func (s Set) join(t Set, n int, f func(a, b uint64) uint64) (u Set) {
 // Empty reports whether the set has no rank.
 func (s Set) Empty() bool { return s.low == 0 && len(s.more) == 0 }
 
-// Equal reports whether the sets have the same ranks.
-func (s Set) Equal(t Set) bool {
-	if s.low != t.low || len(s.more) != len(t.more) {
-		return false
-	}
-	for i, w := range s.more {
-		if w != t.more[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// Len is the number of ranks in the set.
-func (s Set) Len() int {
-	n := bits.OnesCount64(s.low)
-	for _, w := range s.more {
-		n += bits.OnesCount64(w)
-	}
-	return n
-}
-
 // Lowest is the lowest rank in the set, or -1.
 func (s Set) Lowest() int {
 	for rank := range s.Ranks() {
