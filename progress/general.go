@@ -54,14 +54,7 @@ func (*Several) Error() string {
 }
 
 // generals is the sink of generalized requests, which send and receive nothing.
-type generals struct{}
-
-func (generals) Start(*Request)                                     {}
-func (generals) Resume(*Request) error                              { return nil }
-func (generals) Cancel(*Request, error) bool                        { return false }
-func (generals) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
-func (generals) Complete(*Request, error)                           {}
-func (generals) PeerDown(fabric.Peer, error)                        {}
+type generals struct{ Passive }
 
 // noPeer is the peer of requests that wait for no rank: none of the special
 // ranks of MPI, which are small.

@@ -29,6 +29,16 @@ type Sink interface {
 	PeerDown(fabric.Peer, error)
 }
 
+// Passive is a Sink that does nothing. Sinks embed it for what does not concern them.
+type Passive struct{}
+
+func (Passive) Start(*Request)                                     {}
+func (Passive) Resume(*Request) error                              { return nil }
+func (Passive) Cancel(*Request, error) bool                        { return false }
+func (Passive) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
+func (Passive) Complete(*Request, error)                           {}
+func (Passive) PeerDown(fabric.Peer, error)                        {}
+
 // Config configures a Loop.
 type Config struct {
 	Domain fabric.Domain
@@ -173,9 +183,7 @@ func (l *Loop) Threaded() bool { return l.threaded }
 // Handle registers a sink for kinds of packets. It is called before Go. The sink
 // keeps packets for objects that do not exist yet.
 func (l *Loop) Handle(s Sink, kinds ...uint8) {
-	for _, k := range kinds {
-		l.sinks[k] = s
-	}
+	l.Divert(s, kinds...)
 	l.all = append(l.all, s)
 }
 

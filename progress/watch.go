@@ -58,6 +58,7 @@ func (s *watching) Tell(r *Request) (what, state string) {
 
 // watching is the sink of the requests that wait for a condition.
 type watching struct {
+	Passive
 	l       *Loop
 	waiting List // in the order they began
 	inward  int  // of those, whose condition is an Inward
@@ -119,11 +120,6 @@ func (s *watching) Cancel(r *Request, err error) bool {
 	s.end(r, err)
 	return true
 }
-
-func (*watching) Resume(*Request) error                              { return nil }
-func (*watching) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
-func (*watching) Complete(*Request, error)                           {}
-func (*watching) PeerDown(fabric.Peer, error)                        {}
 
 // Watch starts a request that completes when the condition holds. Local.
 func (l *Loop) Watch(until Expiry, w Watched) Handle {

@@ -102,7 +102,10 @@ func (c *Comm) tellAbort(seq uint32, err error) {
 }
 
 // aborts is the sink of Aborts.
-type aborts struct{ in *Instance }
+type aborts struct {
+	progress.Passive
+	in *Instance
+}
 
 func (a aborts) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
 	h := wire.AbortHeader(hdr)
@@ -190,8 +193,3 @@ func (in *Instance) forgetEarly(id uint32) {
 	defer in.mu.Unlock()
 	delete(in.early, id)
 }
-
-func (aborts) Start(*progress.Request)              {}
-func (aborts) Resume(*progress.Request) error       { return nil }
-func (aborts) Cancel(*progress.Request, error) bool { return false }
-func (aborts) Complete(*progress.Request, error)    {}

@@ -29,7 +29,7 @@ func TestAnAbortInAFreedCommunicatorIsForgotten(t *testing.T) {
 		d.Free()
 		in.Loop.Exclusive(func() {
 			h := wire.MakeAbort(make([]byte, wire.AbortSize), 16, 3)
-			aborts{in}.Deliver(1, wire.Abort, uint64(d.Library()), h, []byte("no"))
+			aborts{in: in}.Deliver(1, wire.Abort, uint64(d.Library()), h, []byte("no"))
 		})
 		if n := len(in.early); n != 0 {
 			return fmt.Errorf("%d aborts are kept", n)
@@ -157,7 +157,7 @@ func TestAnAbortOfARankThatHasLeftIsPassedOn(t *testing.T) {
 			case 1:
 				h := wire.MakeAbort(make([]byte, wire.AbortSize), 16, 0)
 				for range 2 {
-					in.Loop.Exclusive(func() { aborts{in}.Deliver(0, wire.Abort, uint64(d.Library()), h, []byte("no")) })
+					in.Loop.Exclusive(func() { aborts{in: in}.Deliver(0, wire.Abort, uint64(d.Library()), h, []byte("no")) })
 				}
 				if n := len(in.heard[0]); n != 1 {
 					return fmt.Errorf("%d aborts of one communicator are kept", n)
@@ -165,7 +165,7 @@ func TestAnAbortOfARankThatHasLeftIsPassedOn(t *testing.T) {
 				if freed {
 					d.Free()
 				}
-				in.Loop.Exclusive(func() { aborts{in}.PeerDown(0, fabric.ErrPeerLeft) })
+				in.Loop.Exclusive(func() { aborts{in: in}.PeerDown(0, fabric.ErrPeerLeft) })
 				sent := in.P2P.Isend(ctx, pt2pt.Standard, 2, in.World.ID, 1, nil)
 				_, err = progress.WaitResult(&sent)
 				return err

@@ -15,6 +15,7 @@ import (
 // request. It belongs to the owner of the loop once it has been submitted. A call whose
 // context has ended is made to its end all the same, as others wait for this rank.
 type agreeing struct {
+	progress.Passive
 	f     *failures
 	r     *progress.Request // nil: completed already
 	waits bool              // for the end of the current agreement
@@ -208,8 +209,3 @@ func (x *agreeing) Tell(*progress.Request) (what, state string) {
 	}
 	return what, state
 }
-
-func (*agreeing) Resume(*progress.Request) error                     { return nil }
-func (*agreeing) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
-func (*agreeing) Complete(*progress.Request, error)                  {}
-func (*agreeing) PeerDown(fabric.Peer, error)                        {}

@@ -17,6 +17,7 @@ const clockReadings = 32
 // rank replies, whether it records a timeline or not. Its fields belong to the owner of
 // the loop.
 type clocks struct {
+	progress.Passive
 	in     *Instance
 	asks   fabric.Peer // whom this rank asks
 	number uint64      // of the question under way, 0: there is none
@@ -73,9 +74,3 @@ func (c *clocks) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 		c.now.Heard, c.now.Theirs = timeline.Now(), h.Time()
 	}
 }
-
-func (*clocks) PeerDown(fabric.Peer, error)          {}
-func (*clocks) Start(*progress.Request)              {}
-func (*clocks) Resume(*progress.Request) error       { return nil }
-func (*clocks) Cancel(*progress.Request, error) bool { return false }
-func (*clocks) Complete(*progress.Request, error)    {}

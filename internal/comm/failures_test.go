@@ -59,7 +59,7 @@ func (a *alone) says(from int, id, number uint32, m ulfm.Message) {
 		}
 	}
 	h := wire.MakeAgree(make([]byte, wire.AgreeSize), number, uint8(m.Says), m.Round, m.Value.Flags)
-	a.Loop.Exclusive(func() { failing{aborts{a.Instance}}.Deliver(fabric.Peer(from), wire.Agree, uint64(id), h, sets) })
+	a.Loop.Exclusive(func() { failing{aborts{in: a.Instance}}.Deliver(fabric.Peer(from), wire.Agree, uint64(id), h, sets) })
 }
 
 // turn has rank 1 do all of its part in an agreement of two.
@@ -70,14 +70,14 @@ func (a *alone) turn(id, number uint32, flags uint64) {
 
 // revokes has another rank tell of a revocation.
 func (a *alone) revokes(from int, id uint32) {
-	a.Loop.Exclusive(func() { failing{aborts{a.Instance}}.Deliver(fabric.Peer(from), wire.Revoke, uint64(id), nil, nil) })
+	a.Loop.Exclusive(func() { failing{aborts{in: a.Instance}}.Deliver(fabric.Peer(from), wire.Revoke, uint64(id), nil, nil) })
 }
 
 // dies tells of another rank's death, or of its end for another reason.
 func (a *alone) dies(rank int, why error) {
 	p := fabric.Peer(rank)
 	a.Loop.Exclusive(func() {
-		failing{aborts{a.Instance}}.PeerDown(p, &fabric.Error{Op: "receive", Peer: p, HasPeer: true, Err: why})
+		failing{aborts{in: a.Instance}}.PeerDown(p, &fabric.Error{Op: "receive", Peer: p, HasPeer: true, Err: why})
 	})
 }
 

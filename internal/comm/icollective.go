@@ -3,7 +3,6 @@ package comm
 import (
 	"context"
 
-	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/progress"
@@ -13,6 +12,7 @@ import (
 // is the sink of its own request. All fields belong to the owner of the loop once
 // the request has been submitted.
 type schedule struct {
+	progress.Passive
 	m      medium
 	call   coll.Call
 	away   bool // a step's work is done without the loop
@@ -257,8 +257,3 @@ func (x *schedule) Tell(*progress.Request) (what, state string) {
 	}
 	return what, "waits for messages of other ranks"
 }
-
-func (x *schedule) Resume(*progress.Request) error                     { return nil }
-func (x *schedule) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
-func (x *schedule) Complete(*progress.Request, error)                  {}
-func (x *schedule) PeerDown(fabric.Peer, error)                        {}

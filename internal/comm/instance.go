@@ -111,8 +111,8 @@ func complete(cfg Config) *Instance {
 	in.letters = newLetters(in, size)
 	in.P2P.HandleEnds(in.Parts.Closed, in.Parts.Ended)
 	in.Parts.HandleFreed(in.P2P.Freed)
-	in.Loop.Handle(failing{aborts{in}}, wire.Revoke, wire.Agree)
-	in.Loop.Handle(aborts{in}, wire.Abort)
+	in.Loop.Handle(failing{aborts{in: in}}, wire.Revoke, wire.Agree)
+	in.Loop.Handle(aborts{in: in}, wire.Abort)
 	in.echoes.in = in
 	in.Loop.Handle(&in.echoes, wire.Echo)
 	in.clocks.in = in
@@ -120,9 +120,9 @@ func complete(cfg Config) *Instance {
 	in.Loop.Handle(in.letters, wire.Letter)
 	in.questions.in, in.questions.open = in, map[uint64]*question{}
 	in.Loop.Handle(&in.questions, wire.Ask, wire.Tell)
-	in.comparisons = &comparisons{aborts: aborts{in}, operator: cfg.Operator}
+	in.comparisons = &comparisons{aborts: aborts{in: in}, operator: cfg.Operator}
 	in.Loop.Handle(in.comparisons, wire.Compare, wire.Compared)
-	in.Loop.Handle(tallies{aborts{in}})
+	in.Loop.Handle(tallies{aborts{in: in}})
 	in.World = in.add(&Comm{P2P: in.P2P, Rank: cfg.Rank, Size: size, in: in})
 	in.Self = in.newSelf(cfg.Rank, size)
 	if cfg.Informed {

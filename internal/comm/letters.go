@@ -19,6 +19,7 @@ import (
 //
 // It is the sink of letters. All of it belongs to the owner of the loop.
 type letters struct {
+	progress.Passive
 	in    *Instance
 	size  int                   // of the job
 	boxes map[letterKey]*box    // those in use
@@ -250,8 +251,3 @@ func (l *letters) PeerDown(p fabric.Peer, err error) {
 		}
 	}
 }
-
-func (*letters) Start(*progress.Request)              {}
-func (*letters) Resume(*progress.Request) error       { return nil }
-func (*letters) Cancel(*progress.Request, error) bool { return false }
-func (*letters) Complete(*progress.Request, error)    {}

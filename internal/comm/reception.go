@@ -9,6 +9,7 @@ import (
 
 // reception is the receive of a letter, and the sink of its request.
 type reception struct {
+	progress.Passive
 	l    *letters
 	i    *inbox
 	into []byte
@@ -104,9 +105,3 @@ func (i *inbox) fail(err error) {
 func (x *reception) Tell(*progress.Request) (what, state string) {
 	return "message of the creation of a communicator", "waits for that rank's call"
 }
-
-func (x *reception) Resume(*progress.Request) error                     { return nil }
-func (x *reception) Cancel(*progress.Request, error) bool               { return false }
-func (x *reception) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
-func (x *reception) Complete(*progress.Request, error)                  {}
-func (x *reception) PeerDown(fabric.Peer, error)                        {}

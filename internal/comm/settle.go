@@ -16,6 +16,7 @@ import (
 // echoes is the sink of Echoes, and the condition that Settle waits for. Its fields
 // belong to the owner of the loop.
 type echoes struct {
+	progress.Passive
 	in   *Instance
 	open map[fabric.Peer]int // replies that are to come
 }
@@ -81,8 +82,3 @@ func (e *echoes) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 }
 
 func (e *echoes) PeerDown(p fabric.Peer, _ error) { delete(e.open, p) }
-
-func (*echoes) Start(*progress.Request)              {}
-func (*echoes) Resume(*progress.Request) error       { return nil }
-func (*echoes) Cancel(*progress.Request, error) bool { return false }
-func (*echoes) Complete(*progress.Request, error)    {}
