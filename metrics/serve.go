@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log"
@@ -42,9 +43,7 @@ func serve(ctx context.Context, addr string, c prometheus.Collector) (net.Addr, 
 	if err != nil {
 		return nil, fmt.Errorf("serve metrics at %q: %w: give HOST:PORT, or :PORT for the loopback interface", addr, err)
 	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
+	host = cmp.Or(host, "127.0.0.1")
 	lc := net.ListenConfig{}
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, port))
 	if err != nil {

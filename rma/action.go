@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -233,9 +234,7 @@ func (o *action) onOwn() {
 
 // fail keeps the first failure for the next flush.
 func (t *target) fail(err error) {
-	if t.err == nil {
-		t.err = err
-	}
+	t.err = cmp.Or(t.err, err)
 }
 
 // touch notes that a flush has something to do.

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/weft-mpi/weft/internal/op"
@@ -33,9 +34,7 @@ func (e *ConflictError) Error() string {
 
 func (a Access) String() string {
 	line := a.Line
-	if line == "" {
-		line = "at a line that is not known"
-	}
+	line = cmp.Or(line, "at a line that is not known")
 	return fmt.Sprintf("rank %d's %s, %s", a.Rank, a.Call, line)
 }
 

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -146,9 +147,7 @@ func (w *Win) wait(ctx context.Context, what string, targets []*target, local bo
 
 // note keeps the first failure.
 func (o *action) note(err error) {
-	if o.failure == nil {
-		o.failure = err
-	}
+	o.failure = cmp.Or(o.failure, err)
 }
 
 // done counts one of the things that a wait for several waits for.

@@ -89,10 +89,7 @@ func (o *action) send(ep fabric.Endpoint) (err error) {
 			return err
 		}
 	}
-	n := o.n - o.sent
-	if most := o.t.caps.MaxEager / o.elem * o.elem; n > most {
-		n = most
-	}
+	n := min(o.n-o.sent, o.t.caps.MaxEager/o.elem*o.elem)
 	id := uint64(o.w.id)
 	p := wire.Piece{At: uint64(o.at + o.sent), Offset: uint64(o.sent), Total: uint64(o.n), Code: uint8(o.code), Kind: uint8(o.kind)}
 	switch {

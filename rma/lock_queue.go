@@ -1,5 +1,7 @@
 package rma
 
+import "slices"
+
 // lockRequest is a request that waits at the owner of a lock word.
 //
 // A rank that holds another lock of the job waits for holders only, never for those
@@ -180,11 +182,5 @@ func (q *lockQueue) change(o lockOwner, drop lockClaim, bit lockWord) {
 
 // remove takes the requests out of which f says so, in their order.
 func (q *lockQueue) remove(f func(lockRequest) bool) {
-	rest := q.waiting[:0]
-	for _, r := range q.waiting {
-		if !f(r) {
-			rest = append(rest, r)
-		}
-	}
-	q.waiting = rest
+	q.waiting = slices.DeleteFunc(q.waiting, f)
 }

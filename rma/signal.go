@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -82,9 +83,7 @@ func (x *signalWait) Ready() (bool, error) {
 		if err == nil {
 			return false, nil
 		}
-		if x.dead == nil {
-			x.dead = err
-		}
+		x.dead = cmp.Or(x.dead, err)
 	}
 	return true, nil
 }

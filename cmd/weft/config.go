@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -16,9 +17,7 @@ func configuration(w io.Writer, list []mpi.Setting, refused error) {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, s := range list {
 			name := s.Variable
-			if name == "" {
-				name = "mpi." + s.Option
-			}
+			name = cmp.Or(name, "mpi."+s.Option)
 			if (s.Variable != "") == variables {
 				fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", name, s.Origin, s.Value, s.What)
 			}

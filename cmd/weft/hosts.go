@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -119,9 +120,7 @@ func (p *places) starter(how string) (s launch.Starter, err error) {
 		return s, fmt.Errorf("find the path of weft, which the hosts need: %w", err)
 	}
 	agent := p.agent
-	if agent == "" {
-		agent = own
-	}
+	agent = cmp.Or(agent, own)
 	switch how {
 	case "srun":
 		return launch.Srun(agent, agentName), nil

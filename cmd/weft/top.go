@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -180,9 +182,7 @@ func (m *moment) since(j *running, before moment) *sample {
 		r := row{Rank: name.Rank, PID: m.counts[i].PID}
 		now, err := countersOf(&m.counts[i])
 		old, oldErr := countersOf(&before.counts[i])
-		if err == nil {
-			err = oldErr
-		}
+		err = cmp.Or(err, oldErr)
 		if err != nil {
 			r.Problem = silence(&m.counts[i], err, helloTime)
 			s.Rows = append(s.Rows, r)
@@ -208,12 +208,7 @@ func (m *moment) since(j *running, before moment) *sample {
 
 // ended reports whether no rank listens any more.
 func (s *sample) ended() bool {
-	for _, r := range s.Rows {
-		if r.Problem != errEnded.Error() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Rows, func(r row) bool { return r.Problem != errEnded.Error() })
 }
 
 // errEnded is the problem of a rank that listens no more.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -230,12 +231,7 @@ func (s *Sim) Calm() { s.Again, s.Split, s.NoGet, s.BadGet, s.NoReg = 0, 0, 0, 0
 
 // Quiet reports that nothing is on its way or waits for a Poll.
 func (s *Sim) Quiet() bool {
-	for _, d := range s.domains {
-		if len(d.inbox) > 0 && !d.dead {
-			return false
-		}
-	}
-	return len(s.Moves()) == 0
+	return !slices.ContainsFunc(s.domains, func(d *simDomain) bool { return len(d.inbox) > 0 && !d.dead }) && len(s.Moves()) == 0
 }
 
 // Regions is how many regions a rank has registered.

@@ -75,12 +75,7 @@ func (s *Sim) Moves() []SimMove {
 
 // busyWith reports whether one of the first n operations is with the peer.
 func (d *simDomain) busyWith(p, n int) bool {
-	for _, o := range d.ops[:n] {
-		if o.peer == p {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.ops[:n], func(o simOp) bool { return o.peer == p })
 }
 
 // mayMourn reports whether a rank may learn of a death: everything else from

@@ -1,6 +1,7 @@
 package shm
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -74,10 +75,7 @@ func OnFree(f func(start uintptr)) (cancel func()) {
 // freeing calls the hooks without a lock: they may look up allocations.
 func freeing(start uintptr) {
 	hooks.Lock()
-	var fs []func(uintptr)
-	for _, f := range hooks.all {
-		fs = append(fs, f)
-	}
+	fs := slices.Collect(maps.Values(hooks.all))
 	hooks.Unlock()
 	for _, f := range fs {
 		f(start)

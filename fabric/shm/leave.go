@@ -2,6 +2,7 @@ package shm
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -230,10 +231,5 @@ func (e *endpoint) quiet() bool {
 	if why != 0 {
 		return true
 	}
-	for _, j := range e.stopped {
-		if !j.settled() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(e.stopped, func(j *getJob) bool { return !j.settled() })
 }

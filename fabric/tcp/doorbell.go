@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -124,12 +125,7 @@ func without(list []*conn, c *conn, in *bool) []*conn {
 		return list
 	}
 	*in = false
-	for i, o := range list {
-		if o == c {
-			last := len(list) - 1
-			list[i], list[last] = list[last], nil
-			return list[:last]
-		}
-	}
-	return list
+	i, last := slices.Index(list, c), len(list)-1
+	list[i], list[last] = list[last], nil
+	return list[:last]
 }

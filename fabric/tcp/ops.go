@@ -1,6 +1,10 @@
 package tcp
 
-import "github.com/weft-mpi/weft/fabric"
+import (
+	"cmp"
+
+	"github.com/weft-mpi/weft/fabric"
+)
 
 // operation is a Put, Get, Atomic or Flush that is not complete. Operations of an
 // endpoint are in a list, in the order in which they were accepted: a Flush
@@ -124,20 +128,14 @@ func (d *Domain) finish(o *operation, err error) {
 					break
 				}
 			}
-			if *told == nil {
-				*told = err
-			}
+			*told = cmp.Or(*told, err)
 		}
 	} else {
 		d.done = append(d.done, completion{op, err})
 	}
 	d.ops.put(o)
 	for f := e.list.head; f != nil && f.kind == opFlush; f = e.list.head {
-		err := f.err
-		if e.down != nil {
-			err = e.down
-		}
-		d.done = append(d.done, completion{f.op, err})
+		d.done = append(d.done, completion{f.op, cmp.Or(e.down, f.err)})
 		d.ops.put(f)
 	}
 }

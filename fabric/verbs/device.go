@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -59,9 +60,7 @@ func Devices() ([]Device, error) {
 	ds := listDevices(sysClass{os.DirFS("/sys/class")})
 	if err := ibv.Load(); err != nil {
 		for i := range ds {
-			if ds[i].Problem == nil {
-				ds[i].Problem = noLibrary(err)
-			}
+			ds[i].Problem = cmp.Or(ds[i].Problem, noLibrary(err))
 		}
 		if len(ds) > 0 {
 			return ds, nil
@@ -97,9 +96,7 @@ func (d *Device) ask() {
 		if a.GlobalAtomics {
 			p.Atomics = "processor"
 		}
-		if d.Firmware == "" {
-			d.Firmware = a.Firmware
-		}
+		d.Firmware = cmp.Or(d.Firmware, a.Firmware)
 	}
 }
 

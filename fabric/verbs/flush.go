@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -132,9 +133,7 @@ func (e *endpoint) flushed(h fabric.Handler, op fabric.Op, number uint64, err er
 		return e.complete(h, refusedOp{op, number, true}, errRefused)
 	}
 	if e.unsaid != nil && e.unsaidOf <= number {
-		if err == nil {
-			err = e.unsaid
-		}
+		err = cmp.Or(err, e.unsaid)
 		e.unsaid = nil
 	}
 	return e.complete(h, refusedOp{op: op}, err)

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"fmt"
 	"syscall"
 
@@ -200,9 +201,7 @@ func (e *endpoint) end(h fabric.Handler, err error) int {
 	}
 	switch f {
 	case formPiece:
-		if e.lost == nil {
-			e.lost = err
-		}
+		e.lost = cmp.Or(e.lost, err)
 	case formOp, formQuiet:
 		if e.lost != nil {
 			err, e.lost = e.lost, nil

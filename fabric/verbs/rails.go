@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/weft-mpi/weft/fabric/verbs/internal/ibv"
@@ -128,12 +129,7 @@ func (d *Domain) joinRails(mine []*rail, yours []railCard) ([]*rail, error) {
 
 // railsBusy says whether anything is outstanding on the rails.
 func (e *endpoint) railsBusy() bool {
-	for _, r := range e.rails {
-		if r.head != r.tail && r.qp.Handle != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.rails, func(r *rail) bool { return r.head != r.tail && r.qp.Handle != 0 })
 }
 
 // failRails makes the device flush all rails.

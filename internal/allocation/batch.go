@@ -1,9 +1,11 @@
 package allocation
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,10 +70,7 @@ func slurm(get func(string) string) (hosts []launch.Host, err error) {
 		return nil, fmt.Errorf("scontrol show hostnames: %w", err)
 	}
 	names := strings.Fields(string(out))
-	counts := get("SLURM_TASKS_PER_NODE")
-	if counts == "" {
-		counts = get("SLURM_JOB_CPUS_PER_NODE")
-	}
+	counts := cmp.Or(get("SLURM_TASKS_PER_NODE"), get("SLURM_JOB_CPUS_PER_NODE"))
 	slots, err := repeated(counts)
 	if err == nil && len(slots) != len(names) {
 		err = fmt.Errorf("%d nodes, and tasks for %d: %q", len(names), len(slots), counts)
@@ -97,9 +96,7 @@ func repeated(list string) (all []int, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", list, err)
 		}
-		for range k {
-			all = append(all, n)
-		}
+		all = append(all, slices.Repeat([]int{n}, k)...)
 	}
 	return all, nil
 }

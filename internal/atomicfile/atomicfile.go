@@ -4,6 +4,7 @@
 package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,9 +21,7 @@ type KindError struct {
 
 func (e *KindError) Error() string {
 	what := map[fs.FileMode]string{fs.ModeDir: "a directory", fs.ModeSymlink: "a link to a link", fs.ModeNamedPipe: "a pipe", fs.ModeSocket: "a socket"}[e.Mode.Type()]
-	if what == "" {
-		what = "a device"
-	}
+	what = cmp.Or(what, "a device")
 	return fmt.Sprintf("%s is no regular file but %s: name one that Weft may replace, or one that does not exist yet", e.Path, what)
 }
 

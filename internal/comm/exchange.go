@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -143,9 +144,7 @@ func (e *exchange) settle() {
 	outcome := e.outcome
 	if outcome == outcomeWell {
 		err := e.j.failed
-		if err == nil {
-			err = e.j.x.err
-		}
+		err = cmp.Or(err, e.j.x.err)
 		outcome = e.j.in.outcomeOf(err)
 	}
 	for e.sent < mostLetters {

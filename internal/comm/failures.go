@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -345,11 +346,7 @@ func (s failing) PeerDown(p fabric.Peer, err error) {
 		return // it had left, and the launcher says that it has died
 	}
 	s.in.fallen = append(s.in.fallen, p)
-	var all []*failures
-	for _, f := range s.in.failed {
-		all = append(all, f)
-	}
-	slices.SortFunc(all, func(a, b *failures) int { return cmp.Compare(a.c.ID, b.c.ID) }) // the same in each run of a simulation
+	all := slices.SortedFunc(maps.Values(s.in.failed), func(a, b *failures) int { return cmp.Compare(a.c.ID, b.c.ID) }) // the same in each run of a simulation
 	for _, f := range all {
 		f.down(p)
 	}

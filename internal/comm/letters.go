@@ -216,11 +216,7 @@ func (l *letters) end(p fabric.Peer, why string) {
 func (l *letters) PeerDown(p fabric.Peer, err error) {
 	l.gone[p] = err
 	died := !errors.Is(err, fabric.ErrPeerLeft)
-	var all []*box
-	for _, b := range l.boxes {
-		all = append(all, b)
-	}
-	slices.SortFunc(all, func(a, b *box) int { return bytes.Compare(a.key[:], b.key[:]) }) // the same in each run of a simulation
+	all := slices.SortedFunc(maps.Values(l.boxes), func(a, b *box) int { return bytes.Compare(a.key[:], b.key[:]) }) // the same in each run of a simulation
 	for _, b := range all {
 		i := b.from[p]
 		if i != nil {

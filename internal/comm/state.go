@@ -3,6 +3,7 @@ package comm
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -86,9 +87,7 @@ func (s *state) collect() {
 	for c := range in.live {
 		s.all[c.ID] = c
 	}
-	for id, c := range in.running {
-		s.all[id] = c
-	}
+	maps.Copy(s.all, in.running)
 	in.mu.Unlock()
 	s.all[in.World.ID] = in.World // also when it is over: its last barrier may be under way
 	in.Loop.Blocked(func(r *progress.Request, who any, need int) {
@@ -221,11 +220,7 @@ func (s *state) sources(id uint32) (ranks []int) {
 	if c == nil {
 		return nil
 	}
-	m := c.Ranks
-	if c.Remote != nil {
-		m = c.Remote
-	}
-	for _, r := range worlds(m, c.Size) {
+	for _, r := range worlds(cmp.Or(c.Remote, c.Ranks), c.Size) {
 		if r != s.in.World.Rank && !s.in.P2P.Away(r) {
 			ranks = append(ranks, r)
 		}

@@ -25,11 +25,7 @@ func (in *Instance) pend(p fabric.Peer, err error) {
 	in.mu.Lock()
 	var all []*Comm
 	for c := range in.live {
-		of := c.Ranks
-		if c.Remote != nil {
-			of = c.Remote
-		}
-		if of == nil || of.Rank(int(p)) >= 0 {
+		if of := cmp.Or(c.Remote, c.Ranks); of == nil || of.Rank(int(p)) >= 0 {
 			all = append(all, c)
 		}
 	}

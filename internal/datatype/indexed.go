@@ -1,5 +1,7 @@
 package datatype
 
+import "slices"
+
 // Indexed is a list of blocks: lens[i] elements of t, disps[i] extents of t from
 // the origin (MPI_Type_indexed, MPI-4.0 §5.1.2). The lists are copied.
 func Indexed(lens, disps []int, t *Type) (*Type, error) {
@@ -51,13 +53,7 @@ func list(count int, lists ...[]int) []int {
 }
 
 // list2 is some lists, one after another, in new memory.
-func list2(lists ...[]int) []int {
-	var all []int
-	for _, l := range lists {
-		all = append(all, l...)
-	}
-	return all
-}
+func list2(lists ...[]int) []int { return slices.Concat(lists...) }
 
 // blockList is the blocks of an indexed type.
 type blockList struct {

@@ -1,6 +1,7 @@
 package datatype
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"sync"
@@ -41,11 +42,7 @@ func Reflect(goType reflect.Type) (*Type, error) {
 	if t, ok := reflected.Load(goType); ok {
 		return t.(*Type), nil
 	}
-	name := goType.Name()
-	if name == "" {
-		name = goType.String()
-	}
-	t, err := reflectType(goType, name)
+	t, err := reflectType(goType, cmp.Or(goType.Name(), goType.String()))
 	if err != nil {
 		return nil, err
 	}

@@ -162,7 +162,7 @@ func rankEnv(env []string) []string {
 	for _, v := range pmiVars {
 		seen[v] = true
 	}
-	for _, s := range append(signs[:len(signs):len(signs)], pmixSign) {
+	for _, s := range append(slices.Clip(signs), pmixSign) {
 		seen[s.size], seen[s.rank] = true, true
 	}
 	var out []string

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -119,9 +120,7 @@ func (l *Launch) newFleet(stop func(error)) (*fleet, error) {
 	if s.grace <= 0 {
 		s.grace = DefaultKillGrace
 	}
-	if s.silence == 0 {
-		s.silence = DefaultSilence
-	}
+	s.silence = cmp.Or(s.silence, DefaultSilence)
 	s.silence = max(s.silence, 0)
 	if s.dir == "" {
 		if s.dir, err = os.Getwd(); err != nil {

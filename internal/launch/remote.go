@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -195,9 +196,7 @@ func (r *remote) report(p report) {
 // kill ends the connection, and the agent with it.
 func (r *remote) kill(why error) {
 	r.mu.Lock()
-	if r.why == nil {
-		r.why = why
-	}
+	r.why = cmp.Or(r.why, why)
 	r.mu.Unlock()
 	r.link.cut()
 	if r.cmd != nil {

@@ -18,9 +18,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.b = append(t.b, p...)
-	if len(t.b) > maxTail {
-		t.b = append(t.b[:0], t.b[len(t.b)-maxTail:]...)
-	}
+	t.b = append(t.b[:0], t.b[max(0, len(t.b)-maxTail):]...)
 	return len(p), nil
 }
 

@@ -1,6 +1,7 @@
 package pt2pt
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/weft-mpi/weft/internal/wire"
@@ -116,10 +117,7 @@ func (e *Engine) unflush(r *progress.Request) {
 func (e *Engine) sendBuffered(r *progress.Request) {
 	cid := cidOf(r)
 	r.Path = pathNone
-	a := e.attached[cid]
-	if a == nil {
-		a = e.attached[Everywhere]
-	}
+	a := cmp.Or(e.attached[cid], e.attached[Everywhere])
 	if a == nil {
 		e.finishSend(r, &cause.NoBufferError{Need: int(r.Size()) + e.overhead()})
 		return

@@ -117,7 +117,7 @@ var bugs = []bug{
 	{"a late ready send is not reported", "internal/pt2pt/eager.go",
 		"a.kind, a.ready = wire.Eager, true", "a.kind = wire.Eager", 1000},
 	{"memory for all contexts is for none", "internal/pt2pt/buffered.go",
-		"\t\ta = e.attached[Everywhere]\n", "", 1000},
+		"cmp.Or(e.attached[cid], e.attached[Everywhere])", "cmp.Or(e.attached[cid])", 1000},
 	{"a probe does not tell that its source is dead", "internal/pt2pt/probe.go",
 		"\t\t\tm, res = e.take(id), e.result(e.arrivals.at(id))\n\t\t} else {\n\t\t\terr = e.noSource(source, cid)\n", "\t\t\tm, res = e.take(id), e.result(e.arrivals.at(id))\n", 1000},
 	{"a receive gives its memory back amid the transfer", "internal/pt2pt/rndv_get.go",

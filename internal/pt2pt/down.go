@@ -1,6 +1,7 @@
 package pt2pt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,9 +20,7 @@ func (e *Engine) PeerDown(p fabric.Peer, err error) {
 	if died := !errors.Is(err, fabric.ErrPeerLeft); died && !e.peers[p].dead {
 		e.peers[p].dead = true
 		e.spread(p)
-		if e.dead == nil {
-			e.dead = err
-		}
+		e.dead = cmp.Or(e.dead, err)
 		defer e.endCollective()
 	}
 	gone := &e.peers[p]

@@ -1,6 +1,7 @@
 package pt2pt
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -44,10 +45,7 @@ func (q *Quiet) Gone() (err error) {
 	if e.downs == 0 {
 		return nil
 	}
-	m := e.ranksOf(q.id + 1)
-	if m == nil {
-		m = group.All(len(e.peers))
-	}
+	m := cmp.Or(e.ranksOf(q.id+1), group.All(len(e.peers)))
 	e.eachOther([]*group.Map{m, e.localOf(q.id + 1)}, func(p fabric.Peer) bool {
 		if e.peers[p].down {
 			err = e.loop.Conn(p).Down()

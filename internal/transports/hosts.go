@@ -1,6 +1,7 @@
 package transports
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 )
@@ -36,10 +37,7 @@ func (h *hostNames) name(number uint32, c card) string {
 	if name, known := h.of[key]; known {
 		return name
 	}
-	base := c.Host
-	if c.Node != "" {
-		base = c.Node
-	}
+	base := cmp.Or(c.Node, c.Host)
 	name := base
 	for n := 2; h.taken[name]; n++ {
 		name = fmt.Sprintf("%s~%d", base, n)

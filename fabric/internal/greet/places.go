@@ -2,6 +2,7 @@ package greet
 
 import (
 	"net"
+	"slices"
 	"sync"
 )
 
@@ -22,18 +23,17 @@ type Guest struct {
 	in    *places // where it counts, nil if it does not; guarded by in.mu
 }
 
-// take gives g a place here. It reports whether that took one from another.
-func (p *places) take(g *Guest) (evicted bool) {
+// take gives g a place here, perhaps that of another.
+func (p *places) take(g *Guest) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if evicted = len(p.list) == p.most; evicted {
+	if len(p.list) == p.most {
 		p.list[0].Close()
 		p.list[0].in = nil
-		p.list = p.list[:copy(p.list, p.list[1:])]
+		p.list = slices.Delete(p.list, 0, 1)
 	}
 	p.list = append(p.list, g)
 	g.in = p
-	return evicted
 }
 
 // leave takes g's place away. It returns false if another has it already.
@@ -43,14 +43,8 @@ func (p *places) leave(g *Guest) bool {
 	if g.in != p {
 		return false
 	}
-	for i, o := range p.list {
-		if o == g {
-			copy(p.list[i:], p.list[i+1:])
-			p.list[len(p.list)-1] = nil
-			p.list = p.list[:len(p.list)-1]
-			break
-		}
-	}
+	i := slices.Index(p.list, g)
+	p.list = slices.Delete(p.list, i, i+1)
 	g.in = nil
 	return true
 }
