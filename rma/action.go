@@ -220,11 +220,18 @@ func (o *action) end(err error) {
 // other rank the request of a Get fails, and the flush behind a Put.
 func (o *action) onOwn() {
 	x := Transfer{Code: o.code, Kind: o.kind, At: o.at, Src: o.src, Old: o.dst, Compare: o.compare}
-	line := ""
-	if o.act != nil {
-		line = o.act.line
+	o.endOwn(o.w.applyAttached(&x, o.line()))
+}
+
+// line is that of the program that has made the call, in a window that checks accesses.
+func (o *action) line() string {
+	if o.act == nil {
+		return ""
 	}
-	err := o.w.applyAttached(&x, line)
+	return o.act.line
+}
+
+func (o *action) endOwn(err error) {
 	if !o.get {
 		o.t.fail(err)
 		err = nil
@@ -233,9 +240,7 @@ func (o *action) onOwn() {
 }
 
 // fail keeps the first failure for the next flush.
-func (t *target) fail(err error) {
-	t.err = cmp.Or(t.err, err)
-}
+func (t *target) fail(err error) { t.err = cmp.Or(t.err, err) }
 
 // touch notes that a flush has something to do.
 func (t *target) touch() {

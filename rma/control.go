@@ -54,7 +54,7 @@ func (e *Engine) control(w *Win) ([]byte, error) {
 		e.slabs = append(e.slabs, s)
 	}
 	for i := range w.targets {
-		if d := w.targets[i].dom; d != nil && w.targets[i].caps.Reach && s.heldBy(d) == nil {
+		if d := w.targets[i].dom; d != nil && w.targets[i].caps.Reach && heldBy(s.regions, d) == nil {
 			region, err := d.Register(s.mem, fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic)
 			if err != nil {
 				return nil, err
@@ -71,10 +71,11 @@ func (e *Engine) control(w *Win) ([]byte, error) {
 	return b, nil
 }
 
-func (s *slab) heldBy(d fabric.Domain) *held {
-	for i := range s.regions {
-		if s.regions[i].dom == d {
-			return &s.regions[i]
+// heldBy is the registration with a fabric, nil if there is none.
+func heldBy(all []held, d fabric.Domain) *held {
+	for i := range all {
+		if all[i].dom == d {
+			return &all[i]
 		}
 	}
 	return nil
@@ -82,7 +83,7 @@ func (s *slab) heldBy(d fabric.Domain) *held {
 
 // controlOf names a window's control block to the ranks of a fabric.
 func (w *Win) controlOf(d fabric.Domain) fabric.Remote {
-	h := w.slab.heldBy(d)
+	h := heldBy(w.slab.regions, d)
 	if h == nil {
 		return fabric.Remote{}
 	}

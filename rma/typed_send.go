@@ -112,18 +112,7 @@ func (o *action) beginTyped() {
 }
 
 // onOwnTyped is onOwn.
-func (o *action) onOwnTyped() {
-	line := ""
-	if o.act != nil {
-		line = o.act.line
-	}
-	err := o.w.applyTyped(&o.typed.x, line)
-	if !o.get {
-		o.t.fail(err)
-		err = nil
-	}
-	o.end(err)
-}
+func (o *action) onOwnTyped() { o.endOwn(o.w.applyTyped(&o.typed.x, o.line())) }
 
 // sendTyped sends the next packet of the operation: with a piece of it, or before the
 // first of these one with a piece of the type.

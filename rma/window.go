@@ -200,7 +200,7 @@ func (w *Win) register() error {
 	w.lines = lines
 	for i := range w.targets {
 		t := &w.targets[i]
-		if i == w.rank || w.heldBy(t.dom) != nil {
+		if i == w.rank || heldBy(w.regions, t.dom) != nil {
 			continue
 		}
 		const all = fabric.LocalWrite | fabric.RemoteRead | fabric.RemoteWrite | fabric.RemoteAtomic
@@ -211,15 +211,6 @@ func (w *Win) register() error {
 			}
 		}
 		w.regions = append(w.regions, held{t.dom, region})
-	}
-	return nil
-}
-
-func (w *Win) heldBy(d fabric.Domain) *held {
-	for i := range w.regions {
-		if w.regions[i].dom == d {
-			return &w.regions[i]
-		}
 	}
 	return nil
 }
@@ -243,7 +234,7 @@ func (w *Win) Part(rank int) (p Part) {
 	if rank == w.rank {
 		return p
 	}
-	h := w.heldBy(t.dom)
+	h := heldBy(w.regions, t.dom)
 	for i, r := range []fabric.Remote{h.region.Remote, w.controlOf(t.dom)} {
 		le.PutUint64(p[16+24*i:], r.Addr)
 		le.PutUint64(p[24+24*i:], r.Len)

@@ -206,13 +206,7 @@ func acceptNow(listener syscall.RawConn) (*net.UnixConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), "member")
-	defer f.Close()
-	conn, err := net.FileConn(f) // a duplicate
-	if err != nil {
-		return nil, err
-	}
-	return conn.(*net.UnixConn), nil
+	return unixConn(fd, "member")
 }
 
 // drop closes the door and whoever has come.

@@ -23,7 +23,7 @@ func socketPair(t *testing.T) (a, b net.Conn) {
 	}
 	var ends [2]net.Conn
 	for i, fd := range fds {
-		if ends[i], err = launcherConn(fd); err != nil {
+		if ends[i], err = unixConn(fd, "rank"); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { ends[i].Close() })

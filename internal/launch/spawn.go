@@ -78,7 +78,7 @@ func (c *crew) start(i, rank int) error {
 		return fmt.Errorf("open its socket: %w", err)
 	}
 	defer unix.Close(pair[1])
-	conn, err := launcherConn(pair[0])
+	conn, err := unixConn(pair[0], "rank")
 	if err != nil {
 		return fmt.Errorf("open its socket: %w", err)
 	}
@@ -105,11 +105,11 @@ func (c *crew) start(i, rank int) error {
 	return nil
 }
 
-// launcherConn owns fd, also on an error.
-func launcherConn(fd int) (*net.UnixConn, error) {
-	f := os.NewFile(uintptr(fd), "rank")
+// unixConn is the connection of a descriptor, which it owns, also on an error.
+func unixConn(fd int, name string) (*net.UnixConn, error) {
+	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
-	conn, err := net.FileConn(f)
+	conn, err := net.FileConn(f) // a duplicate
 	if err != nil {
 		return nil, err
 	}

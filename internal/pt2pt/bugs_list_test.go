@@ -27,7 +27,7 @@ var bugs = []bug{
 		"\t\tif err == fabric.ErrAgain {\n\t\t\treturn moved\n", "\t\tif err == fabric.ErrAgain && p.kind == 0 {\n\t\t\treturn moved\n", 1000},
 	{"the backlog is reversed", "progress/conn.go",
 		"\t\tc.tail.next = p\n\t}\n", "\t\tif p.next, c.head.next = c.head.next, p; p.next != nil {\n\t\t\treturn\n\t\t}\n\t}\n", 1000},
-	{"the sender's memory is given back before it is read", "internal/pt2pt/rndv_get.go",
+	{"the sender's memory is given back before it is read", "internal/pt2pt/sync.go",
 		"\t\tr.Step = stepAwait\n", "\t\tr.Step = stepAwait\n\t\te.release(r)\n", 1000},
 	{"a Get is not tried again after ErrAgain", "internal/pt2pt/rndv_get.go",
 		"e.get(c.Endpoint(), r) == fabric.ErrAgain {", "e.get(c.Endpoint(), r) == fabric.ErrAgain && r.Moved > 0 {", 1000},

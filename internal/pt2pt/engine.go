@@ -280,8 +280,7 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 			e.onDead(from, int(imm))
 		}
 	case wire.Flow:
-		ok = imm < uint64(wire.Levels)
-		if ok {
+		if ok = imm < uint64(wire.Levels); ok {
 			e.onFlow(from, wire.Level(imm))
 		}
 	}

@@ -18,18 +18,7 @@ func (e *Engine) sendRTS(ep fabric.Endpoint, r *progress.Request) error {
 		what |= wire.Unreadable
 	}
 	h := wire.MakeRTS(e.hdr[:], r.Region.Addr, r.Size(), r.Region.Key, uint64(r.Op()), what)
-	err := ep.Send(wire.RTS, r.Imm, h, nil)
-	switch err {
-	case nil:
-		r.Step = stepAwait
-		if e.tracer != nil {
-			e.tracer.left(r)
-		}
-	case fabric.ErrAgain:
-	default:
-		e.finishSend(r, err)
-	}
-	return err
+	return e.awaitFIN(r, ep.Send(wire.RTS, r.Imm, h, nil))
 }
 
 func (e *Engine) onRTS(from fabric.Peer, imm uint64, h wire.RTSHeader) {

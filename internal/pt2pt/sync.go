@@ -10,7 +10,11 @@ import (
 // sendSync sends a short message whose receiver replies with FIN once a receive
 // has taken it (MPI-4.0 §3.4, synchronous mode).
 func (e *Engine) sendSync(ep fabric.Endpoint, r *progress.Request) error {
-	err := e.sendPart(ep, wire.EagerSync, r.Imm, wire.MakeNumber(e.hdr[:], uint64(r.Op())), r, 0, r.Size())
+	return e.awaitFIN(r, e.sendPart(ep, wire.EagerSync, r.Imm, wire.MakeNumber(e.hdr[:], uint64(r.Op())), r, 0, r.Size()))
+}
+
+// awaitFIN has a send wait for its receiver, once its packet has left: err is nil.
+func (e *Engine) awaitFIN(r *progress.Request, err error) error {
 	switch err {
 	case nil:
 		r.Step = stepAwait
