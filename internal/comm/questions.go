@@ -15,6 +15,7 @@ import (
 // questions are those of this rank to others, and it replies to theirs: about what they
 // wait for. It is the sink of Asks and Tells. Its fields belong to the owner of the loop.
 type questions struct {
+	progress.Passive
 	in       *Instance
 	last     uint64
 	open     map[uint64]*question
@@ -240,8 +241,3 @@ func (k *questions) states(j *diagnose.Job, ranks []int, a wire.Asked, within ti
 		}
 	}
 }
-
-func (*questions) Start(*progress.Request)              {}
-func (*questions) Resume(*progress.Request) error       { return nil }
-func (*questions) Cancel(*progress.Request, error) bool { return false }
-func (*questions) Complete(*progress.Request, error)    {}
