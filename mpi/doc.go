@@ -79,9 +79,17 @@
 // The error handler of a communicator, or of a window or session (SetErrhandler), sees
 // each error before the call returns; at first it is ErrorsReturn, which does nothing.
 //
-// Every call with a rank and a tag may fail with ErrRank, ErrTag or, after
+// Every call with a rank and a tag may fail with ErrRank, ErrTag or, after Free or
 // Finalize, ErrComm, and has then done nothing. Every operation may fail with
-// ErrProcFailed if the other rank dies, with ErrCanceled if its context ends,
-// and with ErrComm if the World is finalized meanwhile. Each call documents its
-// other errors.
+// ErrProcFailed if the other rank dies, with ErrRevoked after Revoke, with ErrCanceled
+// if its context ends, and with ErrComm, or because of Abort ErrProcAborted, if the
+// World ends meanwhile. Every collective call may fail with ErrNotSame if another one is
+// made in its place, with ErrCount or ErrTruncate for a message of another length, with
+// ErrBuffer for InPlace where it has none, and with ErrComm while another goroutine is
+// in one. Every call on a window may fail with ErrWin after Free, and with ErrRMASync
+// where no epoch allows it; one that ends operations also with their failures and
+// ErrRMAConflict. These are the general errors; each call documents its others. Those of
+// a Buf are what Buf.Err returns, and ErrType for elements that overlap where they are
+// written to. A call that starts an operation returns the errors of its arguments, its
+// request the others.
 package mpi
