@@ -11,7 +11,8 @@ import (
 // ranks, recv is cut into one block for each rank, and the rank's own is there
 // already. send and recv do not overlap. On an intercommunicator recv gets the blocks
 // of the remote group and has just their length, which may be another than that of the
-// blocks that go there. Non-local.
+// blocks that go there. It fails with ErrBuffer if recv is too short, overlaps send or
+// is InPlace, and ErrCount if it can't be cut into blocks. Non-local.
 func Allgather[T Scalar](c *Comm, send, recv []T) error {
 	const call = "Allgather"
 	x := operationOf(send, recv)
@@ -25,7 +26,8 @@ func Allgather[T Scalar](c *Comm, send, recv []T) error {
 }
 
 // Iallgather starts an Allgather (MPI_Iallgather, MPI-4.0 §6.12.5). Until the request
-// has completed, send must not be written to and recv not be touched. Local.
+// has completed, send must not be written to and recv not be touched. Errors are those
+// of Allgather. Local.
 func Iallgather[T Scalar](c *Comm, send, recv []T) (Request, error) {
 	x := operationOf(send, recv)
 	return x.begin(c, coll.Allgather, x.allgather(c, "Iallgather"))
@@ -37,7 +39,9 @@ func Iallgather[T Scalar](c *Comm, send, recv []T) (Request, error) {
 // displs, which is nil, the blocks come one after another. Blocks do not overlap,
 // and what is between them stays as it is. With InPlace as send, at all ranks, the
 // rank's own block is in its place in recv already. On an intercommunicator the blocks
-// are those of the remote group. Non-local.
+// are those of the remote group. It fails with ErrArg if a list has not one number for
+// each rank, ErrCount for a count that is negative or not send's length, and ErrBuffer
+// for blocks that overlap or are not in recv. Non-local.
 func Allgatherv[T Scalar](c *Comm, send, recv []T, counts, displs []int) error {
 	const call = "Allgatherv"
 	x := operationOf(send, recv)
@@ -52,7 +56,7 @@ func Allgatherv[T Scalar](c *Comm, send, recv []T, counts, displs []int) error {
 
 // Iallgatherv starts an Allgatherv (MPI_Iallgatherv, MPI-4.0 §6.12.5). Until the
 // request has completed, send must not be written to and recv not be touched; counts
-// and displs are copied. Local.
+// and displs are copied. Errors are those of Allgatherv. Local.
 func Iallgatherv[T Scalar](c *Comm, send, recv []T, counts, displs []int) (Request, error) {
 	x := operationOf(send, recv)
 	return x.begin(c, coll.Allgatherv, x.allgatherv(c, "Iallgatherv", counts, displs))

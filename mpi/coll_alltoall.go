@@ -10,8 +10,9 @@ import (
 // elements in send, which is cut into one block for each rank; recv has room for as
 // many. With InPlace as send, at all ranks, what is sent is in recv and replaced by
 // what is received. send and recv do not overlap. On an intercommunicator blocks go to
-// and come from the remote group, and recv has just the length of those that come.
-// Non-local.
+// and come from the remote group, and recv has just the length of those that come. It
+// fails with ErrCount if a buffer can't be cut into blocks, and ErrBuffer if recv is
+// too short, overlaps send or is InPlace. Non-local.
 func Alltoall[T Scalar](c *Comm, send, recv []T) error {
 	const call = "Alltoall"
 	x := operationOf(send, recv)
@@ -25,7 +26,8 @@ func Alltoall[T Scalar](c *Comm, send, recv []T) error {
 }
 
 // Ialltoall starts an Alltoall (MPI_Ialltoall, MPI-4.0 §6.12.6). Until the request has
-// completed, send must not be written to and recv not be touched. Local.
+// completed, send must not be written to and recv not be touched. Errors are those of
+// Alltoall. Local.
 func Ialltoall[T Scalar](c *Comm, send, recv []T) (Request, error) {
 	x := operationOf(send, recv)
 	return x.begin(c, coll.Alltoall, x.alltoall(c, "Ialltoall"))
@@ -38,7 +40,9 @@ func Ialltoall[T Scalar](c *Comm, send, recv []T) (Request, error) {
 // another. Those of recv do not overlap. With InPlace as send, at all ranks,
 // sendcounts and sdispls are not used: the block from rank i replaces the one for
 // rank i, which is as long. On an intercommunicator rank i is the one of the remote
-// group. Non-local.
+// group. It fails with ErrArg if a list has not one number for each rank, ErrCount for
+// a negative count or two for the rank itself that differ, and ErrBuffer for blocks
+// that overlap or are not in their buffer. Non-local.
 func Alltoallv[T Scalar](c *Comm, send []T, sendcounts, sdispls []int, recv []T, recvcounts, rdispls []int) error {
 	const call = "Alltoallv"
 	x := operationOf(send, recv)
@@ -53,7 +57,7 @@ func Alltoallv[T Scalar](c *Comm, send []T, sendcounts, sdispls []int, recv []T,
 
 // Ialltoallv starts an Alltoallv (MPI_Ialltoallv, MPI-4.0 §6.12.6). Until the request
 // has completed, send must not be written to and recv not be touched; counts and
-// displacements are copied. Local.
+// displacements are copied. Errors are those of Alltoallv. Local.
 func Ialltoallv[T Scalar](c *Comm, send []T, sendcounts, sdispls []int, recv []T, recvcounts, rdispls []int) (Request, error) {
 	x := operationOf(send, recv)
 	return x.begin(c, coll.Alltoallv, x.alltoallv(c, "Ialltoallv", sendcounts, sdispls, recvcounts, rdispls))

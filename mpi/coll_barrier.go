@@ -25,7 +25,7 @@ func (c *Comm) Barrier() error {
 
 // Ibarrier starts a barrier (MPI_Ibarrier, MPI-4.0 §6.12.1): the request completes
 // when every rank of the communicator has called Ibarrier. It does not match a
-// Barrier. Local.
+// Barrier. Errors are those of Barrier. Local.
 func (c *Comm) Ibarrier() (Request, error) {
 	x := operation{}
 	err := c.checkCollective("Comm.Ibarrier")

@@ -8,7 +8,8 @@ import (
 // Bcast copies buf of rank root to buf of every rank (MPI_Bcast, MPI-4.0 §6.4).
 // Every rank calls it with the same root and as many elements; MPI has no InPlace
 // here. On an intercommunicator the copy goes to the group that the root is not in; the
-// root's fellows use no buf. Non-local.
+// root's fellows use no buf. It fails with ErrRoot for a wrong root and ErrBuffer for
+// InPlace. Non-local.
 func Bcast[T Scalar](c *Comm, buf []T, root int) error {
 	const call = "Bcast"
 	x := operationOf(buf, buf)
@@ -22,7 +23,8 @@ func Bcast[T Scalar](c *Comm, buf []T, root int) error {
 }
 
 // Ibcast starts a Bcast (MPI_Ibcast, MPI-4.0 §6.12.2). Until the request has
-// completed, buf must not be touched, or at the root not be written to. Local.
+// completed, buf must not be touched, or at the root not be written to. Errors are
+// those of Bcast. Local.
 func Ibcast[T Scalar](c *Comm, buf []T, root int) (Request, error) {
 	x := operationOf(buf, buf)
 	return x.begin(c, coll.Bcast, x.bcast(c, "Ibcast", root))

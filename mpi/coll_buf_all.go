@@ -6,7 +6,7 @@ import "github.com/weft-mpi/weft/internal/coll"
 // order of ranks (MPI_Allgather, MPI-4.0 §6.7). recv has, for each rank, as many elements
 // as have the bytes of a rank's send. With BufInPlace as send, at all ranks, recv is cut
 // into one block for each rank, and the rank's own is there already. See the function
-// Allgather. Non-local.
+// Allgather. Errors are those of the function Allgather and of the Bufs. Non-local.
 func (c *Comm) Allgather(send, recv Buf) error {
 	const call = "Allgather"
 	var x operation
@@ -20,7 +20,8 @@ func (c *Comm) Allgather(send, recv Buf) error {
 }
 
 // Iallgather starts an Allgather (MPI_Iallgather, MPI-4.0 §6.12.5). Until the request
-// has completed, send's memory must not be written to and recv's not be touched. Local.
+// has completed, send's memory must not be written to and recv's not be touched. Errors
+// are those of Allgather. Local.
 func (c *Comm) Iallgather(send, recv Buf) (Request, error) {
 	var x operation
 	return x.begin(c, coll.Allgather, x.allgatherBufs(c, "Iallgather", &send, &recv))
@@ -39,7 +40,8 @@ func (x *operation) allgatherBufs(c *Comm, call string, send, recv *Buf) error {
 // displs need not be. Without displs, which is nil, the blocks come one after another.
 // Blocks do not overlap, and what is between them stays as it is. With BufInPlace as
 // send, at all ranks, the rank's own block is in its place in recv already. See the
-// function Allgatherv. Non-local.
+// function Allgatherv. Errors are those of the function Allgatherv and of the Bufs.
+// Non-local.
 func (c *Comm) Allgatherv(send, recv Buf, counts, displs []int) error {
 	const call = "Allgatherv"
 	var x operation
@@ -54,7 +56,7 @@ func (c *Comm) Allgatherv(send, recv Buf, counts, displs []int) error {
 
 // Iallgatherv starts an Allgatherv (MPI_Iallgatherv, MPI-4.0 §6.12.5). Until the request
 // has completed, send's memory must not be written to and recv's not be touched; counts
-// and displs are copied. Local.
+// and displs are copied. Errors are those of Allgatherv. Local.
 func (c *Comm) Iallgatherv(send, recv Buf, counts, displs []int) (Request, error) {
 	var x operation
 	return x.begin(c, coll.Allgatherv, x.allgathervBufs(c, "Iallgatherv", &send, &recv, counts, displs))
@@ -71,7 +73,8 @@ func (x *operation) allgathervBufs(c *Comm, call string, send, recv *Buf, counts
 // as the i-th block of recv (MPI_Alltoall, MPI-4.0 §6.8). send is cut into one block for
 // each rank; recv has, for each rank, as many elements as have the bytes of a block. With
 // BufInPlace as send, at all ranks, what is sent is in recv and replaced by what is
-// received. See the function Alltoall. Non-local.
+// received. See the function Alltoall. Errors are those of the function Alltoall and of
+// the Bufs. Non-local.
 func (c *Comm) Alltoall(send, recv Buf) error {
 	const call = "Alltoall"
 	var x operation
@@ -85,7 +88,8 @@ func (c *Comm) Alltoall(send, recv Buf) error {
 }
 
 // Ialltoall starts an Alltoall (MPI_Ialltoall, MPI-4.0 §6.12.6). Until the request has
-// completed, send's memory must not be written to and recv's not be touched. Local.
+// completed, send's memory must not be written to and recv's not be touched. Errors are
+// those of Alltoall. Local.
 func (c *Comm) Ialltoall(send, recv Buf) (Request, error) {
 	var x operation
 	return x.begin(c, coll.Alltoall, x.alltoallBufs(c, "Ialltoall", &send, &recv))
@@ -104,7 +108,8 @@ func (x *operation) alltoallBufs(c *Comm, call string, send, recv *Buf) error {
 // rdispls[i]. Without displacements, which are nil, blocks are one after another. Those
 // of recv do not overlap, and what is between them stays as it is. With BufInPlace as
 // send, at all ranks, sendcounts and sdispls are not used: the block from rank i replaces
-// the one for rank i, which is as long. See the function Alltoallv. Non-local.
+// the one for rank i, which is as long. See the function Alltoallv. Errors are those of
+// the function Alltoallv and of the Bufs. Non-local.
 func (c *Comm) Alltoallv(send Buf, sendcounts, sdispls []int, recv Buf, recvcounts, rdispls []int) error {
 	const call = "Alltoallv"
 	var x operation
@@ -119,7 +124,7 @@ func (c *Comm) Alltoallv(send Buf, sendcounts, sdispls []int, recv Buf, recvcoun
 
 // Ialltoallv starts an Alltoallv (MPI_Ialltoallv, MPI-4.0 §6.12.6). Until the request
 // has completed, send's memory must not be written to and recv's not be touched; counts
-// and displacements are copied. Local.
+// and displacements are copied. Errors are those of Alltoallv. Local.
 func (c *Comm) Ialltoallv(send Buf, sendcounts, sdispls []int, recv Buf, recvcounts, rdispls []int) (Request, error) {
 	var x operation
 	return x.begin(c, coll.Alltoallv, x.alltoallvBufs(c, "Ialltoallv", &send, sendcounts, sdispls, &recv, recvcounts, rdispls))

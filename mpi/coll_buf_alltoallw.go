@@ -17,7 +17,9 @@ import (
 // rank i; a Buf without elements is no message. The Bufs of recv do not overlap one
 // another, nor those of send. With []Buf{BufInPlace} as send, at all ranks, what is sent
 // is in recv and replaced by what is received. On an intercommunicator rank i is the one
-// of the remote group. Non-local.
+// of the remote group. It fails with ErrArg if there is not one Buf for each rank,
+// ErrCount if what the rank sends itself has another length, and ErrBuffer for Bufs
+// that overlap. Other errors are those of the Bufs. Non-local.
 func (c *Comm) Alltoallw(send, recv []Buf) error {
 	const call = "Comm.Alltoallw"
 	var x operation
@@ -32,7 +34,7 @@ func (c *Comm) Alltoallw(send, recv []Buf) error {
 
 // Ialltoallw starts an Alltoallw (MPI_Ialltoallw, MPI-4.0 §6.12.6). Until the request has
 // completed, the memory of send must not be written to and that of recv not be touched;
-// the lists are copied. Local.
+// the lists are copied. Errors are those of Alltoallw. Local.
 func (c *Comm) Ialltoallw(send, recv []Buf) (Request, error) {
 	var x operation
 	return x.begin(c, coll.Alltoallw, x.alltoallw(c, "Comm.Ialltoallw", send, recv))

@@ -12,7 +12,8 @@ import (
 // Reduce combines the i-th elements of the send of all ranks, in the order of ranks, to
 // the i-th element of recv of rank root (MPI_Reduce, MPI-4.0 §6.9.1). recv is used at the
 // root only, which may pass BufInPlace as send: its input is in recv. See the function
-// Reduce. Non-local.
+// Reduce. Errors are those of the function Reduce and of the Bufs, and ErrType if they
+// have elements of other kinds. Non-local.
 func (c *Comm) Reduce(op BufOperator, send, recv Buf, root int) error {
 	const call = "Reduce"
 	var x operation
@@ -26,7 +27,8 @@ func (c *Comm) Reduce(op BufOperator, send, recv Buf, root int) error {
 }
 
 // Ireduce starts a Reduce (MPI_Ireduce, MPI-4.0 §6.12.7). Until the request has
-// completed, send's memory must not be written to and recv's not be touched. Local.
+// completed, send's memory must not be written to and recv's not be touched. Errors are
+// those of Reduce. Local.
 func (c *Comm) Ireduce(op BufOperator, send, recv Buf, root int) (Request, error) {
 	var x operation
 	return x.begin(c, coll.Reduce, x.reduceBufs(c, "Ireduce", opOf(op), &send, &recv, root))
@@ -34,7 +36,8 @@ func (c *Comm) Ireduce(op BufOperator, send, recv Buf, root int) (Request, error
 
 // Allreduce is Reduce with the result at every rank, the same bits at each
 // (MPI_Allreduce, MPI-4.0 §6.9.6). With BufInPlace as send, at all ranks, the input is in
-// recv. See the function Allreduce. Non-local.
+// recv. See the function Allreduce. Errors are those of the function Allreduce and, for
+// the Bufs, of Reduce. Non-local.
 func (c *Comm) Allreduce(op BufOperator, send, recv Buf) error {
 	const call = "Allreduce"
 	var x operation
@@ -48,7 +51,8 @@ func (c *Comm) Allreduce(op BufOperator, send, recv Buf) error {
 }
 
 // Iallreduce starts an Allreduce (MPI_Iallreduce, MPI-4.0 §6.12.8). Until the request has
-// completed, send's memory must not be written to and recv's not be touched. Local.
+// completed, send's memory must not be written to and recv's not be touched. Errors are
+// those of Allreduce. Local.
 func (c *Comm) Iallreduce(op BufOperator, send, recv Buf) (Request, error) {
 	var x operation
 	return x.begin(c, coll.Allreduce, x.reduceAllBufs(c, "Iallreduce", coll.Allreduce, opOf(op), &send, &recv))
@@ -59,6 +63,7 @@ func (c *Comm) Iallreduce(op BufOperator, send, recv Buf) (Request, error) {
 // is cut into one block for each rank; recv has room for a block. With BufInPlace as
 // send, at all ranks, the input is in recv, the whole of it, and the result at its
 // beginning; what is behind it then is undefined. See the function ReduceScatterBlock.
+// Errors are those of the function ReduceScatterBlock and, for the Bufs, of Reduce.
 // Non-local.
 func (c *Comm) ReduceScatterBlock(op BufOperator, send, recv Buf) error {
 	const call = "ReduceScatterBlock"
@@ -74,7 +79,7 @@ func (c *Comm) ReduceScatterBlock(op BufOperator, send, recv Buf) error {
 
 // IreduceScatterBlock starts a ReduceScatterBlock (MPI_Ireduce_scatter_block, MPI-4.0
 // §6.12.9). Until the request has completed, send's memory must not be written to and
-// recv's not be touched. Local.
+// recv's not be touched. Errors are those of ReduceScatterBlock. Local.
 func (c *Comm) IreduceScatterBlock(op BufOperator, send, recv Buf) (Request, error) {
 	var x operation
 	return x.begin(c, coll.ReduceScatterBlock, x.reduceScatterBlockBufs(c, "IreduceScatterBlock", opOf(op), &send, &recv))
@@ -82,7 +87,8 @@ func (c *Comm) IreduceScatterBlock(op BufOperator, send, recv Buf) (Request, err
 
 // Scan combines the i-th elements of the send of the ranks up to and with this one, in
 // their order, to the i-th element of recv (MPI_Scan, MPI-4.0 §6.11.1). With BufInPlace
-// as send, at all ranks, the input is in recv. See the function Scan. Non-local.
+// as send, at all ranks, the input is in recv. See the function Scan. Errors are those
+// of the function Scan and, for the Bufs, of Reduce. Non-local.
 func (c *Comm) Scan(op BufOperator, send, recv Buf) error {
 	const call = "Scan"
 	var x operation
@@ -96,7 +102,8 @@ func (c *Comm) Scan(op BufOperator, send, recv Buf) error {
 }
 
 // Iscan starts a Scan (MPI_Iscan, MPI-4.0 §6.12.11). Until the request has completed,
-// send's memory must not be written to and recv's not be touched. Local.
+// send's memory must not be written to and recv's not be touched. Errors are those of
+// Scan. Local.
 func (c *Comm) Iscan(op BufOperator, send, recv Buf) (Request, error) {
 	var x operation
 	return x.begin(c, coll.Scan, x.reduceAllBufs(c, "Iscan", coll.Scan, opOf(op), &send, &recv))
@@ -104,7 +111,8 @@ func (c *Comm) Iscan(op BufOperator, send, recv Buf) (Request, error) {
 
 // Exscan is Scan without the rank's own elements (MPI_Exscan, MPI-4.0 §6.11.2). Rank 0
 // does not use its recv, unless it has the input because of BufInPlace. Then it stays as
-// it is. See the function Exscan. Non-local.
+// it is. See the function Exscan. Errors are those of the function Exscan and, for the
+// Bufs, of Reduce. Non-local.
 func (c *Comm) Exscan(op BufOperator, send, recv Buf) error {
 	const call = "Exscan"
 	var x operation
@@ -118,7 +126,8 @@ func (c *Comm) Exscan(op BufOperator, send, recv Buf) error {
 }
 
 // Iexscan starts an Exscan (MPI_Iexscan, MPI-4.0 §6.12.12). Until the request has
-// completed, send's memory must not be written to and recv's not be touched. Local.
+// completed, send's memory must not be written to and recv's not be touched. Errors are
+// those of Exscan. Local.
 func (c *Comm) Iexscan(op BufOperator, send, recv Buf) (Request, error) {
 	var x operation
 	return x.begin(c, coll.Exscan, x.exscanBufs(c, "Iexscan", opOf(op), &send, &recv))

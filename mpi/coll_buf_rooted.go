@@ -3,7 +3,8 @@ package mpi
 import "github.com/weft-mpi/weft/internal/coll"
 
 // Bcast copies the elements of b of rank root to b of every rank (MPI_Bcast, MPI-4.0
-// §6.4). MPI has no BufInPlace here. See the function Bcast. Non-local.
+// §6.4). MPI has no BufInPlace here. See the function Bcast. Errors are those of the
+// function Bcast and of the Buf. Non-local.
 func (c *Comm) Bcast(b Buf, root int) error {
 	const call = "Bcast"
 	var x operation
@@ -17,7 +18,8 @@ func (c *Comm) Bcast(b Buf, root int) error {
 }
 
 // Ibcast starts a Bcast (MPI_Ibcast, MPI-4.0 §6.12.2). Until the request has completed,
-// b's memory must not be touched, or at the root not be written to. Local.
+// b's memory must not be touched, or at the root not be written to. Errors are those of
+// Bcast. Local.
 func (c *Comm) Ibcast(b Buf, root int) (Request, error) {
 	var x operation
 	return x.begin(c, coll.Bcast, x.bcastBuf(c, "Ibcast", &b, root))
@@ -41,7 +43,7 @@ func (x *operation) bcastBuf(c *Comm, call string, b *Buf, root int) error {
 // of ranks (MPI_Gather, MPI-4.0 §6.5). At the root recv has, for each rank, as many
 // elements as have the bytes of a rank's send. It is used at the root only, which may
 // pass BufInPlace as send: then its own elements are in their place in recv. See the
-// function Gather. Non-local.
+// function Gather. Errors are those of the function Gather and of the Bufs. Non-local.
 func (c *Comm) Gather(send, recv Buf, root int) error {
 	const call = "Gather"
 	var x operation
@@ -55,7 +57,8 @@ func (c *Comm) Gather(send, recv Buf, root int) error {
 }
 
 // Igather starts a Gather (MPI_Igather, MPI-4.0 §6.12.3). Until the request has
-// completed, send's memory must not be written to and recv's not be touched. Local.
+// completed, send's memory must not be written to and recv's not be touched. Errors are
+// those of Gather. Local.
 func (c *Comm) Igather(send, recv Buf, root int) (Request, error) {
 	var x operation
 	return x.begin(c, coll.Gather, x.gatherBufs(c, "Igather", &send, &recv, root))
@@ -72,7 +75,8 @@ func (x *operation) gatherBufs(c *Comm, call string, send, recv *Buf, root int) 
 // root, that of rank i has counts[i] elements of recv's type and begins at recv's element
 // displs[i]. Without displs, which is nil, the blocks come one after another. Blocks do
 // not overlap, and what is between them stays as it is. recv, counts and displs are used
-// at the root only. See the function Gatherv. Non-local.
+// at the root only. See the function Gatherv. Errors are those of the function Gatherv
+// and of the Bufs. Non-local.
 func (c *Comm) Gatherv(send, recv Buf, counts, displs []int, root int) error {
 	const call = "Gatherv"
 	var x operation
@@ -87,7 +91,7 @@ func (c *Comm) Gatherv(send, recv Buf, counts, displs []int, root int) error {
 
 // Igatherv starts a Gatherv (MPI_Igatherv, MPI-4.0 §6.12.3). Until the request has
 // completed, send's memory must not be written to and recv's not be touched; counts and
-// displs are copied. Local.
+// displs are copied. Errors are those of Gatherv. Local.
 func (c *Comm) Igatherv(send, recv Buf, counts, displs []int, root int) (Request, error) {
 	var x operation
 	return x.begin(c, coll.Gatherv, x.gathervBufs(c, "Igatherv", &send, &recv, counts, displs, root))
@@ -104,7 +108,8 @@ func (x *operation) gathervBufs(c *Comm, call string, send, recv *Buf, counts, d
 // i-th block in its recv (MPI_Scatter, MPI-4.0 §6.6). The elements of recv have as many
 // bytes at every rank. send is used at the root only and has so many for each rank, no
 // more. The root may pass BufInPlace as recv: its own block stays where it is. See the
-// function Scatter. Non-local.
+// function Scatter. Errors are those of the function Scatter and of the Bufs.
+// Non-local.
 func (c *Comm) Scatter(send, recv Buf, root int) error {
 	const call = "Scatter"
 	var x operation
@@ -118,7 +123,8 @@ func (c *Comm) Scatter(send, recv Buf, root int) error {
 }
 
 // Iscatter starts a Scatter (MPI_Iscatter, MPI-4.0 §6.12.4). Until the request has
-// completed, send's memory must not be written to and recv's not be touched. Local.
+// completed, send's memory must not be written to and recv's not be touched. Errors are
+// those of Scatter. Local.
 func (c *Comm) Iscatter(send, recv Buf, root int) (Request, error) {
 	var x operation
 	return x.begin(c, coll.Scatter, x.scatterBufs(c, "Iscatter", &send, &recv, root))
@@ -135,8 +141,8 @@ func (x *operation) scatterBufs(c *Comm, call string, send, recv *Buf, root int)
 // the root, that of rank i has counts[i] elements of send's type, from send's element
 // displs[i] on. At the other ranks all elements of recv are the block; the root's recv
 // has room for its own. Without displs, which is nil, the blocks are one after another.
-// send, counts and displs are used at the root only. See the function Scatterv.
-// Non-local.
+// send, counts and displs are used at the root only. See the function Scatterv. Errors
+// are those of the function Scatterv and of the Bufs. Non-local.
 func (c *Comm) Scatterv(send, recv Buf, counts, displs []int, root int) error {
 	const call = "Scatterv"
 	var x operation
@@ -151,7 +157,7 @@ func (c *Comm) Scatterv(send, recv Buf, counts, displs []int, root int) error {
 
 // Iscatterv starts a Scatterv (MPI_Iscatterv, MPI-4.0 §6.12.4). Until the request has
 // completed, send's memory must not be written to and recv's not be touched; counts and
-// displs are copied. Local.
+// displs are copied. Errors are those of Scatterv. Local.
 func (c *Comm) Iscatterv(send, recv Buf, counts, displs []int, root int) (Request, error) {
 	var x operation
 	return x.begin(c, coll.Scatterv, x.scattervBufs(c, "Iscatterv", &send, &recv, counts, displs, root))

@@ -12,7 +12,8 @@ import (
 // one block for each rank, and its own block is there already. send and recv do not
 // overlap. On an intercommunicator the blocks are those of the group that the root is
 // not in, and the root's recv, which has just their length, gets nothing of its own
-// group. Non-local.
+// group. It fails with ErrRoot for a wrong root, ErrBuffer if recv is too short,
+// overlaps send or is InPlace, and ErrCount if it can't be cut into blocks. Non-local.
 func Gather[T Scalar](c *Comm, send, recv []T, root int) error {
 	const call = "Gather"
 	x := operationOf(send, recv)
@@ -26,7 +27,8 @@ func Gather[T Scalar](c *Comm, send, recv []T, root int) error {
 }
 
 // Igather starts a Gather (MPI_Igather, MPI-4.0 §6.12.3). Until the request has
-// completed, send must not be written to and recv not be touched. Local.
+// completed, send must not be written to and recv not be touched. Errors are those of
+// Gather. Local.
 func Igather[T Scalar](c *Comm, send, recv []T, root int) (Request, error) {
 	x := operationOf(send, recv)
 	return x.begin(c, coll.Gather, x.gather(c, "Igather", root))
@@ -38,7 +40,10 @@ func Igather[T Scalar](c *Comm, send, recv []T, root int) (Request, error) {
 // come one after another. Blocks do not overlap, and what is between them stays as
 // it is. recv, counts and displs are used at the root only. The root may pass
 // InPlace as send: its block is in its place in recv already. On an intercommunicator
-// the blocks are those of the group that the root is not in. Non-local.
+// the blocks are those of the group that the root is not in. It fails with ErrRoot for
+// a wrong root, ErrArg if a list has not one number for each rank, ErrCount for a count
+// that is negative or not the length of the root's send, and ErrBuffer for blocks that
+// overlap or are not in recv. Non-local.
 func Gatherv[T Scalar](c *Comm, send, recv []T, counts, displs []int, root int) error {
 	const call = "Gatherv"
 	x := operationOf(send, recv)
@@ -53,7 +58,7 @@ func Gatherv[T Scalar](c *Comm, send, recv []T, counts, displs []int, root int) 
 
 // Igatherv starts a Gatherv (MPI_Igatherv, MPI-4.0 §6.12.3). Until the request has
 // completed, send must not be written to and recv not be touched; counts and displs
-// are copied. Local.
+// are copied. Errors are those of Gatherv. Local.
 func Igatherv[T Scalar](c *Comm, send, recv []T, counts, displs []int, root int) (Request, error) {
 	x := operationOf(send, recv)
 	return x.begin(c, coll.Gatherv, x.gatherv(c, "Igatherv", counts, displs, root))

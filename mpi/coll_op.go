@@ -129,7 +129,7 @@ func (o *Op) Commutes() bool { return o != nil && (*op.Op)(o).Commutes() }
 // Commutes is that of Op. Local.
 func (o *OpOf[T]) Commutes() bool { return (*Op)(o).Commutes() }
 
-// ReduceLocal is that of Op. Local.
+// ReduceLocal is that of Op. Errors are those of Op.ReduceLocal. Local.
 func (o *OpOf[T]) ReduceLocal(in, inout Buf) error { return (*Op)(o).ReduceLocal(in, inout) }
 
 // String names the function that has made the operator, such as "of NewOp". Local.
@@ -177,7 +177,8 @@ func numbered(n uint16) string {
 // ReduceLocal sets inout[i] to in[i] ⊕ inout[i] for each element
 // (MPI_Reduce_local, MPI-4.0 §6.9.7). in is the operand of lower ranks. The two are
 // equally long and do not overlap. It calls no other rank, and lets a panic of the
-// program's own operator pass. Local.
+// program's own operator pass. It fails with ErrOp for an operator that does not fit T,
+// ErrCount if the lengths differ, and ErrBuffer if the two overlap. Local.
 func ReduceLocal[T Scalar, O Operator[T]](op O, in, inout []T) error {
 	const call = "ReduceLocal"
 	f, err := (*Op)(op).fit(call, kindOf[T]())

@@ -152,7 +152,8 @@ const localPiece = 16 << 10
 // ReduceLocal sets each element of inout to in ⊕ inout (MPI_Reduce_local, MPI-4.0
 // §6.9.7). in has the operands of lower ranks. The two have as many basic elements, of the
 // same kinds, and do not overlap. It calls no other rank, and lets a panic of the
-// program's own operator pass. Local.
+// program's own operator pass. Errors are those of the function ReduceLocal and of the
+// Bufs, and ErrType if they have elements of other kinds. Local.
 func (o *Op) ReduceLocal(in, inout Buf) error {
 	const call = "Op.ReduceLocal"
 	var x operation

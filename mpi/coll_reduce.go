@@ -12,7 +12,9 @@ import (
 // only and has room for them. The root may pass InPlace as send: its input is in
 // recv. send and recv do not overlap. On an intercommunicator the ranks of the group
 // that the root is not in give the input, and the length of the root's recv is that of
-// their send. Non-local.
+// their send. It fails with ErrRoot for a wrong root, ErrOp for an operator that does
+// not fit T, and ErrBuffer if recv is too short, overlaps send or is InPlace.
+// Non-local.
 func Reduce[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T, root int) error {
 	const call = "Reduce"
 	x := operationOf(send, recv)
@@ -26,7 +28,8 @@ func Reduce[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T, root int) er
 }
 
 // Ireduce starts a Reduce (MPI_Ireduce, MPI-4.0 §6.12.7). Until the request has
-// completed, send must not be written to and recv not be touched. Local.
+// completed, send must not be written to and recv not be touched. Errors are those of
+// Reduce. Local.
 func Ireduce[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T, root int) (Request, error) {
 	x := operationOf(send, recv)
 	return x.begin(c, coll.Reduce, x.reduce(c, "Ireduce", (*Op)(op), kindOf[T](), root))
@@ -36,7 +39,9 @@ func Ireduce[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T, root int) (
 // (MPI_Allreduce, MPI-4.0 §6.9.6). Every rank calls it with the same operator and as
 // many elements in send; recv has room for them. With InPlace as send, at all ranks,
 // the input is in recv. send and recv do not overlap. On an intercommunicator each
-// group gets the result of the other one. Non-local.
+// group gets the result of the other one. It fails with ErrOp for an operator that does
+// not fit T, and ErrBuffer if recv is too short, overlaps send or is InPlace.
+// Non-local.
 func Allreduce[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) error {
 	const call = "Allreduce"
 	x := operationOf(send, recv)
@@ -50,7 +55,8 @@ func Allreduce[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) error {
 }
 
 // Iallreduce starts an Allreduce (MPI_Iallreduce, MPI-4.0 §6.12.8). Until the request
-// has completed, send must not be written to and recv not be touched. Local.
+// has completed, send must not be written to and recv not be touched. Errors are those
+// of Allreduce. Local.
 func Iallreduce[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) (Request, error) {
 	x := operationOf(send, recv)
 	return x.begin(c, coll.Allreduce, x.reduceAll(c, "Iallreduce", coll.Allreduce, (*Op)(op), kindOf[T]()))
@@ -63,7 +69,8 @@ func Iallreduce[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) (Request
 // as send, at all ranks, the input is in recv, the whole of it, and the result at its
 // beginning; what is behind it then is undefined. send and recv do not overlap. On an
 // intercommunicator each group gets the result of the other one; send, which is as long
-// in both groups, is cut into one block for each rank of the local group. Non-local.
+// in both groups, is cut into one block for each rank of the local group. Errors are
+// those of Allreduce, and ErrCount if the input can't be cut into blocks. Non-local.
 func ReduceScatterBlock[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) error {
 	const call = "ReduceScatterBlock"
 	x := operationOf(send, recv)
@@ -78,7 +85,7 @@ func ReduceScatterBlock[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) 
 
 // IreduceScatterBlock starts a ReduceScatterBlock (MPI_Ireduce_scatter_block, MPI-4.0
 // §6.12.9). Until the request has completed, send must not be written to and recv not
-// be touched. Local.
+// be touched. Errors are those of ReduceScatterBlock. Local.
 func IreduceScatterBlock[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) (Request, error) {
 	x := operationOf(send, recv)
 	return x.begin(c, coll.ReduceScatterBlock, x.reduceScatterBlock(c, "IreduceScatterBlock", (*Op)(op), kindOf[T]()))

@@ -10,7 +10,8 @@ import (
 // their order, to recv[i] (MPI_Scan, MPI-4.0 §6.11.1). Every rank calls it with the
 // same operator and as many elements in send; recv has room for them. With InPlace as
 // send, at all ranks, the input is in recv. send and recv do not overlap. There is no
-// Scan on an intercommunicator. Non-local.
+// Scan on an intercommunicator. Errors are those of Allreduce, and ErrComm on an
+// intercommunicator. Non-local.
 func Scan[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) error {
 	const call = "Scan"
 	x := operationOf(send, recv)
@@ -24,7 +25,7 @@ func Scan[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) error {
 }
 
 // Iscan starts a Scan (MPI_Iscan, MPI-4.0 §6.12.11). Until the request has completed,
-// send must not be written to and recv not be touched. Local.
+// send must not be written to and recv not be touched. Errors are those of Scan. Local.
 func Iscan[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) (Request, error) {
 	x := operationOf(send, recv)
 	return x.begin(c, coll.Scan, x.reduceAll(c, "Iscan", coll.Scan, (*Op)(op), kindOf[T]()))
@@ -33,7 +34,8 @@ func Iscan[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) (Request, err
 // Exscan is Scan without the rank's own elements: rank i gets what those of the ranks
 // 0 to i-1 give (MPI_Exscan, MPI-4.0 §6.11.2). There are none for rank 0: its recv is
 // not used, and may be nil, unless it has the input because of InPlace. Then it stays
-// as it is. There is no Exscan on an intercommunicator. Non-local.
+// as it is. There is no Exscan on an intercommunicator. Errors are those of Scan.
+// Non-local.
 func Exscan[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) error {
 	const call = "Exscan"
 	x := operationOf(send, recv)
@@ -47,7 +49,8 @@ func Exscan[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) error {
 }
 
 // Iexscan starts an Exscan (MPI_Iexscan, MPI-4.0 §6.12.12). Until the request has
-// completed, send must not be written to and recv not be touched. Local.
+// completed, send must not be written to and recv not be touched. Errors are those of
+// Exscan. Local.
 func Iexscan[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) (Request, error) {
 	x := operationOf(send, recv)
 	return x.begin(c, coll.Exscan, x.exscan(c, "Iexscan", (*Op)(op), kindOf[T]()))

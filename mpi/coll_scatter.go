@@ -10,7 +10,8 @@ import (
 // as many elements in recv; send is used at the root only and has so many for each
 // rank, no more. The root may pass InPlace as recv: its own block stays where it is.
 // send and recv do not overlap. On an intercommunicator the blocks are for the group
-// that the root is not in. Non-local.
+// that the root is not in. It fails with ErrRoot for a wrong root, ErrCount if send has
+// another length, and ErrBuffer if it overlaps recv. Non-local.
 func Scatter[T Scalar](c *Comm, send, recv []T, root int) error {
 	const call = "Scatter"
 	x := operationOf(send, recv)
@@ -24,7 +25,8 @@ func Scatter[T Scalar](c *Comm, send, recv []T, root int) error {
 }
 
 // Iscatter starts a Scatter (MPI_Iscatter, MPI-4.0 §6.12.4). Until the request has
-// completed, send must not be written to and recv not be touched. Local.
+// completed, send must not be written to and recv not be touched. Errors are those of
+// Scatter. Local.
 func Iscatter[T Scalar](c *Comm, send, recv []T, root int) (Request, error) {
 	x := operationOf(send, recv)
 	return x.begin(c, coll.Scatter, x.scatter(c, "Iscatter", root))
@@ -35,7 +37,10 @@ func Iscatter[T Scalar](c *Comm, send, recv []T, root int) (Request, error) {
 // other ranks counts[i] is the length of recv; the root's recv has room for its own.
 // Without displs, which is nil, the blocks are one after another. send, counts and
 // displs are used at the root only. The root may pass InPlace as recv. On an
-// intercommunicator the blocks are for the group that the root is not in. Non-local.
+// intercommunicator the blocks are for the group that the root is not in. It fails with
+// ErrRoot for a wrong root, ErrArg if a list has not one number for each rank, ErrCount
+// for a negative count, and ErrBuffer for a block that is not in send, or a recv that
+// is too short or overlaps it. Non-local.
 func Scatterv[T Scalar](c *Comm, send, recv []T, counts, displs []int, root int) error {
 	const call = "Scatterv"
 	x := operationOf(send, recv)
@@ -50,7 +55,7 @@ func Scatterv[T Scalar](c *Comm, send, recv []T, counts, displs []int, root int)
 
 // Iscatterv starts a Scatterv (MPI_Iscatterv, MPI-4.0 §6.12.4). Until the request has
 // completed, send must not be written to and recv not be touched; counts and displs
-// are copied. Local.
+// are copied. Errors are those of Scatterv. Local.
 func Iscatterv[T Scalar](c *Comm, send, recv []T, counts, displs []int, root int) (Request, error) {
 	x := operationOf(send, recv)
 	return x.begin(c, coll.Scatterv, x.scatterv(c, "Iscatterv", counts, displs, root))
