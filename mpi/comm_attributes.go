@@ -54,7 +54,7 @@ func NewKeyval[T any](copy func(*Comm, T) (T, bool, error), del func(*Comm, T) e
 }
 
 // Get returns the communicator's value, and whether there is one
-// (MPI_Comm_get_attr, MPI-4.0 §7.7.2). Local.
+// (MPI_Comm_get_attr, MPI-4.0 §7.7.2). It fails with ErrKeyval if k is nil. Local.
 func (k *Keyval[T]) Get(c *Comm) (value T, ok bool, err error) {
 	if err := k.check("Keyval.Get", c); err != nil {
 		return value, false, err
@@ -74,7 +74,8 @@ func (k *Keyval[T]) Set(c *Comm, value T) error {
 }
 
 // Delete deletes the communicator's value (MPI_Comm_delete_attr, MPI-4.0 §7.7.2).
-// Without a value nothing happens. Local.
+// Without a value nothing happens. It fails with ErrKeyval if k is nil, and with the
+// class of a delete function's error, or ErrOther. Local.
 func (k *Keyval[T]) Delete(c *Comm) error {
 	const call = "Keyval.Delete"
 	if err := k.check(call, c); err != nil {
@@ -84,7 +85,8 @@ func (k *Keyval[T]) Delete(c *Comm) error {
 }
 
 // Free gives up the key (MPI_Comm_free_keyval, MPI-4.0 §7.7.2): no value can be set
-// any more. Values that are there stay until they are deleted. Local.
+// any more. Values that are there stay until they are deleted. It fails with ErrKeyval
+// for a key that is nil or has been freed. Local.
 func (k *Keyval[T]) Free() error {
 	const call = "Keyval.Free"
 	if k == nil {

@@ -12,7 +12,9 @@ package mpi
 // If its context ends, or a rank dies, Disconnect fails and the communicator is freed
 // at this rank nevertheless: what is in flight continues, as behind Free. Only where
 // a delete function of an attribute fails does the communicator stay. The
-// communicator of all ranks, and Self, can't be disconnected. Non-local.
+// communicator of all ranks, and Self, can't be disconnected. It fails with ErrComm for
+// those two and while another goroutine is in it, and with the class of a delete
+// function's error, or ErrOther. Non-local.
 func (c *Comm) Disconnect() error {
 	const call = "Comm.Disconnect"
 	switch {

@@ -13,15 +13,16 @@ import (
 // has the attributes that their Keyvals copy, and no hints. If a copy function
 // fails at a rank, Dup fails at all, and this communicator stays usable. Any other
 // error has the same consequences as an error of Barrier. The duplicate of an
-// intercommunicator is one too, of the same groups. Non-local.
+// intercommunicator is one too, of the same groups. It fails with the class of a copy
+// function's error, or ErrOther. Non-local.
 func (c *Comm) Dup() (*Comm, error) {
 	k := c.prepareDup("Comm.Dup", nil)
 	return k.make()
 }
 
 // DupWithInfo is Dup with hints for the duplicate, as SetInfo gives them
-// (MPI_Comm_dup_with_info, MPI-4.0 §7.4.2). Where SetInfo would refuse them, Dup
-// fails at all ranks. Non-local.
+// (MPI_Comm_dup_with_info, MPI-4.0 §7.4.2). Where SetInfo would refuse them, it fails
+// with ErrInfoValue at all ranks. Other errors are those of Dup. Non-local.
 func (c *Comm) DupWithInfo(info *Info) (*Comm, error) {
 	k := c.prepareDup("Comm.DupWithInfo", info)
 	return k.make()
@@ -30,14 +31,15 @@ func (c *Comm) DupWithInfo(info *Info) (*Comm, error) {
 // Idup starts a Dup (MPI_Comm_idup, MPI-4.0 §7.4.2). Attributes are copied in this
 // call. Until the request has completed without an error the communicator that it
 // returns can't be used: calls on it fail with ErrComm. If the request fails, what
-// was copied is deleted, on a goroutine of the library's. Local.
+// was copied is deleted, on a goroutine of the library's. Errors are those of Dup.
+// Local.
 func (c *Comm) Idup() (Request, *Comm, error) {
 	k := c.prepareDup("Comm.Idup", nil)
 	return k.start()
 }
 
 // IdupWithInfo starts a DupWithInfo (MPI_Comm_idup_with_info, MPI-4.0 §7.4.2), see
-// Idup. Local.
+// Idup. Errors are those of DupWithInfo. Local.
 func (c *Comm) IdupWithInfo(info *Info) (Request, *Comm, error) {
 	k := c.prepareDup("Comm.IdupWithInfo", info)
 	return k.start()

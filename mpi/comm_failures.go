@@ -17,7 +17,7 @@ import (
 // IsRevoked, Revoke and Free, and calls that only read or set what the communicator has:
 // its handler, its name, its attributes. A message that is being copied still arrives.
 // Windows and partitioned operations go on, with the ranks that live. A second call has
-// no effect. There is no way back. Local.
+// no effect. There is no way back. It has no errors but the general ones. Local.
 func (c *Comm) Revoke() error {
 	if c.lost() {
 		return c.explain("Comm.Revoke", 0, 0, false)
@@ -33,7 +33,8 @@ func (c *Comm) IsRevoked() bool { return c != nil && c.core != nil && c.core.Rev
 // Failed returns the group of the communicator's ranks that have failed as far as this
 // rank knows (MPIX_Comm_get_failed), in the order in which it has heard of them: a later
 // group begins with an earlier one. A rank that has left its World counts. Of an
-// intercommunicator it has ranks of both groups. Local.
+// intercommunicator it has ranks of both groups. It has no errors but the general ones.
+// Local.
 func (c *Comm) Failed() (*Group, error) {
 	const call = "Comm.Failed"
 	if c.lost() {
@@ -50,8 +51,8 @@ func (c *Comm) Failed() (*Group, error) {
 // AckFailed acknowledges the first num ranks of Failed, and returns how many this rank
 // has acknowledged of the communicator (MPIX_Comm_ack_failed); that never becomes less.
 // With 0 it asks only. See Agree. Once all are acknowledged, receives and probes from
-// AnySource wait for the other ranks again, and no longer fail with ErrProcFailedPending.
-// Local.
+// AnySource wait for the other ranks again, and no longer fail with
+// ErrProcFailedPending. It fails with ErrArg for a negative num. Local.
 func (c *Comm) AckFailed(num int) (int, error) {
 	const call = "Comm.AckFailed"
 	switch {
@@ -72,7 +73,7 @@ func (c *Comm) AckFailed(num int) (int, error) {
 // It fails with ErrProcFailed at all ranks, with the same result, if ranks have failed
 // and not all have acknowledged that (AckFailed). If its context ends at a rank, that rank
 // gets ErrCanceled and no result, but has taken part. An intercommunicator's ranks agree
-// in both groups. Non-local.
+// in both groups. On more than 8192 ranks it fails with ErrUnsupported. Non-local.
 func (c *Comm) Agree(flag int) (int, error) {
 	const call = "Comm.Agree"
 	if c.lost() {
@@ -87,7 +88,7 @@ func (c *Comm) Agree(flag int) (int, error) {
 }
 
 // Iagree starts an Agree (MPIX_Comm_iagree). The result is where the pointer points once
-// the request has completed. Local.
+// the request has completed. Errors are those of Agree. Local.
 func (c *Comm) Iagree(flag int) (Request, *int, error) {
 	if c.lost() {
 		return Request{}, nil, c.explain("Comm.Iagree", 0, 0, false)
@@ -106,7 +107,8 @@ func (c *Comm) Iagree(flag int) (Request, *int, error) {
 // no rank of the remote group lives the call fails with ErrProcFailed.
 //
 // This communicator stays: Free it. If the call's context ends at a rank, that rank gets
-// ErrCanceled; the others get their communicator, on which it takes no part. Non-local.
+// ErrCanceled; the others get their communicator, on which it takes no part. On more
+// than 8192 ranks it fails with ErrUnsupported. Non-local.
 func (c *Comm) Shrink() (*Comm, error) {
 	const call = "Comm.Shrink"
 	if c.lost() {
@@ -122,7 +124,7 @@ func (c *Comm) Shrink() (*Comm, error) {
 
 // Ishrink starts a Shrink (MPIX_Comm_ishrink). Until the request has completed without an
 // error the communicator that it returns can't be used: calls on it fail with ErrComm.
-// Local.
+// Errors are those of Shrink. Local.
 func (c *Comm) Ishrink() (Request, *Comm, error) {
 	const call = "Comm.Ishrink"
 	if c.lost() {

@@ -22,8 +22,9 @@ import (
 // A wrong argument fails at once, with ErrGroup for a group that the caller is not in
 // or that has a rank outside of this communicator. Such a rank has made no call, so
 // that others wait for it; the context ends that, at all. Calls with different groups
-// wait for each other's ranks too. The death of a rank of the group fails the call.
-// Non-local.
+// wait for each other's ranks too. The death of a rank of the group fails the call. It
+// fails with ErrTag too if an earlier call with this tag was broken off, and ErrComm on
+// an intercommunicator. Non-local.
 func (c *Comm) CreateGroup(g *Group, tag int) (*Comm, error) {
 	const call = "Comm.CreateGroup"
 	if c.gone() {
@@ -80,7 +81,10 @@ type CommOptions struct {
 // The communicator belongs to the session of the group, and ends with it, or to the
 // World. A wrong group or tag fails at once; such a rank has made no call, so that
 // others wait for it. Wrong Info at one rank makes the call fail at all. The death of
-// a rank of the group fails the call. Non-local.
+// a rank of the group fails the call. It fails with ErrGroup for a group that is nil or
+// without the caller, ErrArg for a tag that is too long, ErrErrhandler for a handler of
+// another kind of object, ErrInfoValue for wrong Info, ErrTag if an earlier call with
+// this tag was broken off, and ErrSession after the session's Finalize. Non-local.
 func CommCreateFromGroup(g *Group, tag string, o CommOptions) (*Comm, error) {
 	return createFromGroup("CommCreateFromGroup", g, tag, o)
 }
@@ -111,8 +115,9 @@ func createFromGroup(call string, g *Group, tag string, o CommOptions) (*Comm, e
 // at that rank only. Neither group is empty.
 //
 // What CommCreateFromGroup says of o, of sessions and of errors holds here too; wrong
-// remote arguments of a leader make the call fail at all ranks of its group.
-// Non-local.
+// remote arguments of a leader make the call fail at all ranks of its group. Errors are
+// those of CommCreateFromGroup, ErrRank for a wrong leader, and ErrGroup for a remote
+// group that is nil, empty or has a common rank. Non-local.
 func IntercommCreateFromGroups(local *Group, localLeader int, remote *Group, remoteLeader int, tag string, o CommOptions) (*Comm, error) {
 	const call = "IntercommCreateFromGroups"
 	m := comm.Meeting{Key: "from groups " + tag, Own: local.members()}

@@ -33,7 +33,7 @@ func (c *Comm) SetInfo(info *Info) error {
 
 // Info returns the hints of the communicator that it knows (MPI_Comm_get_info,
 // MPI-4.0 §7.4.4), and mpi_hw_resource_type where SplitType has split by hardware.
-// The caller owns the result. Local.
+// The caller owns the result. It has no errors but the general ones. Local.
 func (c *Comm) Info() (*Info, error) {
 	if c.lost() {
 		return nil, c.explain("Comm.Info", 0, 0, false)

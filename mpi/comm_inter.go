@@ -39,7 +39,9 @@ func (c *Comm) RemoteGroup() *Group {
 // The intercommunicator has the context and the error handler of local, and neither
 // attributes nor hints. A wrong argument at one rank makes the call fail at all of both
 // groups; but if a leader does not know the other one, the remote group waits on. The
-// end of a context has the same consequences for local as that of a Barrier. Non-local.
+// end of a context has the same consequences for local as that of a Barrier. It fails
+// with ErrRank for a wrong leader, ErrComm for a local with two groups or a wrong peer,
+// ErrTag for a wrong tag, and ErrGroup for groups with a common rank. Non-local.
 //
 // Messages on it go from one group to the other, and the collective calls too: their
 // docs say what a group gets. Where such a call has a root, the root passes Root, the
@@ -98,7 +100,8 @@ func (c *Comm) checkPeer(call string, peer *Comm, leader, tag int) error {
 // give the same; if both groups do, either may be the first, the same at all ranks.
 // Every rank must call it, in the same order among the intercommunicator's collective
 // calls. The new communicator has the context and the error handler of this one, and
-// neither attributes nor hints. Non-local.
+// neither attributes nor hints. It fails with ErrComm if c is no intercommunicator, and
+// ErrArg if the ranks of a group differ in high. Non-local.
 func (c *Comm) Merge(high bool) (*Comm, error) {
 	const call = "Comm.Merge"
 	switch {

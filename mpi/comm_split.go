@@ -15,7 +15,8 @@ import (
 // context and the error handler of this one, and neither attributes nor hints. A
 // wrong argument at one rank makes the call fail at all. On an intercommunicator each
 // color makes one of the ranks of either group that give it; if one of the groups has
-// none, those of the other get nil. Non-local.
+// none, those of the other get nil. It fails with ErrArg for a negative color other
+// than Undefined. Non-local.
 func (c *Comm) Split(color, key int) (*Comm, error) {
 	k := creation{c: c, call: "Comm.Split", spec: comm.Spec{Split: true, Color: color, Key: key}}
 	if color < 0 && color != Undefined {
@@ -35,7 +36,9 @@ const _ = uint(Undefined-comm.NoColor) + uint(comm.NoColor-Undefined)
 // makes the call fail at all. The new communicator has the context and the error
 // handler of this one, and neither attributes nor hints. On an intercommunicator the
 // group is of ranks of the local group, and what is made is one of this group and of
-// that which the remote ranks give; if either is empty all get nil. Non-local.
+// that which the remote ranks give; if either is empty all get nil. It fails with
+// ErrGroup for a group that is nil, of another World, of other ranks, or not the same
+// at its ranks. Non-local.
 func (c *Comm) Create(g *Group) (*Comm, error) {
 	k := creation{c: c, call: "Comm.Create"}
 	switch {

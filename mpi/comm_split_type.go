@@ -43,7 +43,8 @@ const (
 // SplitType is Split by what ranks have in common; those of kind Undefined get nil
 // (MPI_Comm_split_type, MPI-4.0 §7.4.2). key orders the ranks as in Split. All ranks
 // give the same kind, or Undefined: others are ErrNotSame, at all ranks. See
-// SplitTypeWithInfo for the kinds of hardware. Non-local.
+// SplitTypeWithInfo for the kinds of hardware. It fails with ErrArg for an unknown kind
+// and ErrComm on an intercommunicator. Non-local.
 func (c *Comm) SplitType(kind SplitKind, key int) (*Comm, error) {
 	return c.splitType("Comm.SplitType", kind, key, nil)
 }
@@ -64,7 +65,8 @@ func (c *Comm) SplitType(kind SplitKind, key int) (*Comm, error) {
 // TypeHWUnguided chooses the type, mpi_shared_memory included, that divides the ranks
 // into the fewest parts, but at least two; nobody gets a communicator if none does. On
 // the result it finds the next type further inside. Info of the new communicator
-// has mpi_hw_resource_type, which both kinds of hardware set. Non-local.
+// has mpi_hw_resource_type, which both kinds of hardware set. Other errors are those of
+// SplitType and SetInfo. Non-local.
 func (c *Comm) SplitTypeWithInfo(kind SplitKind, key int, info *Info) (*Comm, error) {
 	return c.splitType("Comm.SplitTypeWithInfo", kind, key, info)
 }

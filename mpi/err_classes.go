@@ -101,7 +101,8 @@ var errNoNumber = errors.New("every number of an error class has been used")
 
 // AddErrorClass makes a class for errors of the program, or of a library above MPI
 // (MPI_Add_error_class, MPI-4.0 §9.5). Its number differs from those of all other
-// classes and codes of the process, and may differ between processes. Local.
+// classes and codes of the process, and may differ between processes. It fails with
+// ErrOther when all numbers have been used. Local.
 func AddErrorClass() (Class, error) {
 	program.mu.Lock()
 	defer program.mu.Unlock()
@@ -115,7 +116,8 @@ func AddErrorClass() (Class, error) {
 }
 
 // AddErrorCode makes an error code of a class (MPI_Add_error_code, MPI-4.0 §9.5):
-// a Class that errors.Is takes for its own and for the given one. Local.
+// a Class that errors.Is takes for its own and for the given one. It fails with ErrArg
+// for a class that there is not, and with ErrOther as AddErrorClass. Local.
 func AddErrorCode(class Class) (Class, error) {
 	const call = "AddErrorCode"
 	program.mu.Lock()
@@ -136,7 +138,8 @@ func AddErrorCode(class Class) (Class, error) {
 
 // AddErrorString sets the text of a class or code that the program has added, at
 // most MaxErrorString bytes (MPI_Add_error_string, MPI-4.0 §9.5). It replaces an
-// earlier one. Local.
+// earlier one. It fails with ErrArg for a text that is too long and a code that has not
+// been added. Local.
 func AddErrorString(code Class, text string) error {
 	const call = "AddErrorString"
 	if len(text) > MaxErrorString {
@@ -157,7 +160,8 @@ func notAdded(call string, code Class) error {
 }
 
 // RemoveErrorClass removes a class of AddErrorClass whose codes have been removed,
-// with its text (MPI_Remove_error_class, MPI-4.1 §9.5). Local.
+// with its text (MPI_Remove_error_class, MPI-4.1 §9.5). It fails with ErrArg for
+// another class, or one with codes. Local.
 func RemoveErrorClass(class Class) error {
 	const call = "RemoveErrorClass"
 	program.mu.Lock()
@@ -175,7 +179,7 @@ func RemoveErrorClass(class Class) error {
 }
 
 // RemoveErrorCode removes a code of AddErrorCode, with its text
-// (MPI_Remove_error_code, MPI-4.1 §9.5). Local.
+// (MPI_Remove_error_code, MPI-4.1 §9.5). It fails with ErrArg for another code. Local.
 func RemoveErrorCode(code Class) error {
 	const call = "RemoveErrorCode"
 	program.mu.Lock()
@@ -195,7 +199,7 @@ func RemoveErrorCode(code Class) error {
 }
 
 // RemoveErrorString removes the text of AddErrorString (MPI_Remove_error_string,
-// MPI-4.1 §9.5). Local.
+// MPI-4.1 §9.5). It fails with ErrArg for a code that has not been added. Local.
 func RemoveErrorString(code Class) error {
 	const call = "RemoveErrorString"
 	program.mu.Lock()

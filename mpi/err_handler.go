@@ -90,8 +90,8 @@ func (c *Comm) Errhandler() *Errhandler {
 
 // CallErrhandler has the communicator's error handler see an error of the program,
 // and returns what a call with this error would return
-// (MPI_Comm_call_errhandler, MPI-4.0 §9.5). Without an error nothing happens.
-// Local.
+// (MPI_Comm_call_errhandler, MPI-4.0 §9.5). Without an error nothing happens. Its own
+// error is ErrComm, after Free. Local.
 func (c *Comm) CallErrhandler(err error) error {
 	if c.lost() {
 		return c.explain("Comm.CallErrhandler", 0, 0, false)

@@ -203,7 +203,7 @@ func (g *Group) Incl(ranks ...int) (*Group, error) {
 }
 
 // Excl is the group without the members with the given numbers, in its own order
-// (MPI_Group_excl, MPI-4.0 §7.3.2). It fails as Incl does. Local.
+// (MPI_Group_excl, MPI-4.0 §7.3.2). Errors are those of Incl. Local.
 func (g *Group) Excl(ranks ...int) (*Group, error) {
 	return g.some("Group.Excl", func(m *group.Map) (*group.Map, error) { return m.Excl(ranks) })
 }
@@ -217,7 +217,7 @@ func (g *Group) RangeIncl(ranges ...Range) (*Group, error) {
 }
 
 // RangeExcl is the group without the members whose numbers are in the ranges, in
-// its own order (MPI_Group_range_excl, MPI-4.0 §7.3.2). It fails as RangeIncl does.
+// its own order (MPI_Group_range_excl, MPI-4.0 §7.3.2). Errors are those of RangeIncl.
 // Local.
 func (g *Group) RangeExcl(ranges ...Range) (*Group, error) {
 	return g.some("Group.RangeExcl", func(m *group.Map) (*group.Map, error) { return m.RangeExcl(rangesOf(ranges)) })
@@ -239,13 +239,13 @@ func (g *Group) Union(other *Group) (*Group, error) {
 }
 
 // Intersection is the group of the members of g that are in other too, in the order
-// of g (MPI_Group_intersection, MPI-4.0 §7.3.2). It fails as Union does. Local.
+// of g (MPI_Group_intersection, MPI-4.0 §7.3.2). Errors are those of Union. Local.
 func (g *Group) Intersection(other *Group) (*Group, error) {
 	return g.both("Group.Intersection", other, (*group.Map).Intersection)
 }
 
 // Difference is the group of the members of g that are not in other, in the order
-// of g (MPI_Group_difference, MPI-4.0 §7.3.2). It fails as Union does. Local.
+// of g (MPI_Group_difference, MPI-4.0 §7.3.2). Errors are those of Union. Local.
 func (g *Group) Difference(other *Group) (*Group, error) {
 	return g.both("Group.Difference", other, (*group.Map).Difference)
 }
