@@ -31,8 +31,8 @@ func Wtick() float64 {
 }
 
 // ProcessorName is the name of the machine that the process runs on
-// (MPI_Get_processor_name, MPI-4.0 §9.1.2). The error is that of the system
-// call. It may be called before Init and after Finalize. Local.
+// (MPI_Get_processor_name, MPI-4.0 §9.1.2). The error is that of the system call, of
+// class ErrOther. It may be called before Init and after Finalize. Local.
 func ProcessorName() (string, error) {
 	name, err := os.Hostname()
 	return name, fail("ProcessorName", err)

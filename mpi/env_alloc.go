@@ -11,7 +11,8 @@ import (
 
 // Alloc returns n zeroed elements that local ranks reach without a system call
 // (MPI_Alloc_mem, MPI-4.0 §9.2). The memory is not the garbage collector's: it
-// is the caller's until Free. It takes whole pages. Local.
+// is the caller's until Free. It takes whole pages. It fails with ErrCount for an n
+// that is negative or too large, and ErrNoMem if there is no memory. Local.
 func Alloc[T Scalar](n int) ([]T, error) {
 	if n < 0 || n > math.MaxInt/sizeOf[T]() {
 		return nil, badArg("Alloc", ErrCount, "%d elements of %d bytes", n, sizeOf[T]())
@@ -34,5 +35,5 @@ func allocError(call string, err error) error {
 
 // Free gives back memory of Alloc: buf is the slice that Alloc returned, or one
 // that starts at its beginning (MPI_Free_mem, MPI-4.0 §9.2). No operation may
-// still use it. Local.
+// still use it. Other memory is ErrBase. Local.
 func Free[T Scalar](buf []T) error { return fail("Free", transports.Free(bytesOf(buf))) }

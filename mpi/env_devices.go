@@ -16,8 +16,8 @@ type (
 	DeviceGID  = verbs.GID
 )
 
-// Devices lists the RDMA devices of this machine, usable or not. The error says
-// why there are none or why they can't be queried. Local.
+// Devices lists the RDMA devices of this machine, usable or not. The error, whose
+// ErrorClass is ErrOther, says why there are none or why they can't be queried. Local.
 func Devices() ([]Device, error) { return transports.Devices() }
 
 // NetInterface is a network interface of this machine.
@@ -30,8 +30,9 @@ type NetAddress = tcp.Choice
 // NetAddresses lists the addresses of this machine as the fabric tcp chooses among
 // them for a job whose ranks are all on one host, or on several: those that it
 // uses first, in the order in which peers try them. WEFT_TCP_IF is obeyed, and its
-// names that do not exist are listed too. The error says why no address is used;
-// there may be a list all the same. The caller owns the list. Local.
+// names that do not exist are listed too. The error, ErrUnsupported or for a wrong
+// WEFT_TCP_IF ErrOther, says why no address is used; there may be a list all the same.
+// The caller owns the list. Local.
 func NetAddresses(oneHost bool) ([]NetAddress, error) {
 	list, err := transports.NetAddresses(oneHost)
 	return list, fail("NetAddresses", err)
@@ -41,7 +42,8 @@ func NetAddresses(oneHost bool) ([]NetAddress, error) {
 // reads a message from its sender's memory, and a Send waits for its receive. It
 // is WEFT_SHM_GET_MIN, or the result of a measurement of some milliseconds, or a
 // default where the processors are too busy for that. A job measures it once on
-// each host. Local.
+// each host. It fails with ErrUnsupported without shared memory, and ErrOther for a
+// wrong WEFT_SHM_GET_MIN. Local.
 func SharedGetMin() (int, error) {
 	t, err := transports.SharedThreshold()
 	return t.Bytes, fail("SharedGetMin", err)
@@ -51,7 +53,8 @@ func SharedGetMin() (int, error) {
 func Fabrics() []string { return transports.Fabrics() }
 
 // FabricAvailable returns nil, or why a fabric of Fabrics can't be used on this
-// machine and what to do about it. Local.
+// machine and what to do about it. An unknown name is ErrArg; ErrorClass of other
+// errors is ErrUnsupported or ErrOther. Local.
 func FabricAvailable(name string) error {
 	if err := transports.Check(name); err != nil {
 		return fail("FabricAvailable", err)

@@ -19,7 +19,8 @@ type Protocol struct {
 // without a +, on this machine and with its settings: the shortest first, and those
 // for memory of mpi.Alloc last. It opens the transport for that and closes it, and over
 // shared memory may measure for some milliseconds. The error says why the transport
-// can't be used. The caller owns the list. Local.
+// can't be used: ErrArg if there is none of that name, else ErrUnsupported or ErrOther.
+// The caller owns the list. Local.
 func Protocols(transport string) (all []Protocol, err error) {
 	list, err := transports.Protocols(transport)
 	for _, p := range list {

@@ -11,7 +11,8 @@ import (
 // World, so that one program runs with a launcher and without. NewSession with the
 // context that f is given, or one derived from it, makes a session of f's rank;
 // sessions may end and be made again until f returns. Those that f has not finalized
-// are finalized by RunSessions. The context does not end. Non-local.
+// are finalized by RunSessions. The context does not end. Errors are those of Run.
+// Non-local.
 //
 // What Run says of launchers, of n, of errors and of ranks that fail holds here too.
 // In a launched process, whose rank NewSession finds with any context, RunSessions

@@ -114,9 +114,9 @@ func (o *options) given(option string) (value string, is bool) {
 // CheckEnvironment returns the error with which Init, Run and NewSession would refuse
 // this process's environment, or nil: about the first variable whose name begins with
 // WEFT_ and is none of Weft's, with the nearest one, or whose value can't be used, with
-// what it may be. The error has an EnvError, a FabricError, or names the fabrics. It
-// says nothing about devices and interfaces that a variable names and the machine does
-// not have. Local.
+// what it may be. The error has an EnvError or a FabricError and is ErrOther, or names
+// the fabrics and is ErrArg. It says nothing about devices and interfaces that a
+// variable names and the machine does not have. Local.
 func CheckEnvironment() error { return fail("CheckEnvironment", checkEnvironment()) }
 
 func checkEnvironment() error {
