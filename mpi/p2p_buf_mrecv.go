@@ -6,8 +6,9 @@ import (
 )
 
 // Mrecv receives a matched message into b and sets the handle to null (MPI_Mrecv, MPI-4.0
-// §3.8.3). A Buf that can't be used leaves the message where it is. Local: it waits at
-// most for bytes that are on their way.
+// §3.8.3). A Buf that can't be used leaves the message where it is. Errors are those of
+// the function Mrecv and of the Buf. Local: it waits at most for bytes that are on
+// their way.
 func (m *Message) Mrecv(b Buf) (Status, error) {
 	const call = "Mrecv"
 	was, d, err := m.spendFor(call, &b)
@@ -19,7 +20,7 @@ func (m *Message) Mrecv(b Buf) (Status, error) {
 }
 
 // Imrecv starts an Mrecv (MPI_Imrecv, MPI-4.0 §3.8.3). b's memory must not be touched
-// until the request has completed. Local.
+// until the request has completed. Errors are those of Mrecv. Local.
 func (m *Message) Imrecv(b Buf) (Request, error) {
 	was, d, err := m.spendFor("Imrecv", &b)
 	switch {

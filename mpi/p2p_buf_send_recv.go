@@ -10,13 +10,14 @@ import "github.com/weft-mpi/weft/internal/pt2pt"
 // the elements without gaps.
 
 // Send sends b to rank dest (MPI_Send, MPI-4.0 §3.2.1). It blocks until b's memory may
-// be used again. Non-local.
+// be used again. Errors are those of the function Send and of the Buf. Non-local.
 func (c *Comm) Send(b Buf, dest, tag int) error {
 	return c.sendBuf("Send", pt2pt.Standard, b, dest, tag)
 }
 
 // Recv receives a message of at most b's elements from source with tag; either may be a
-// wildcard (MPI_Recv, MPI-4.0 §3.2.4). Non-local.
+// wildcard (MPI_Recv, MPI-4.0 §3.2.4). Errors are those of the function Recv and of the
+// Buf. Non-local.
 func (c *Comm) Recv(b Buf, source, tag int) (Status, error) {
 	const call = "Recv"
 	if err := c.checkRecv(call, source, tag); err != nil {
@@ -31,13 +32,13 @@ func (c *Comm) Recv(b Buf, source, tag int) (Status, error) {
 }
 
 // Isend starts a Send (MPI_Isend, MPI-4.0 §3.7.2). b's memory must not be written to until
-// the request has completed. Local.
+// the request has completed. Errors are those of Send. Local.
 func (c *Comm) Isend(b Buf, dest, tag int) (Request, error) {
 	return c.isendBuf("Isend", pt2pt.Standard, b, dest, tag)
 }
 
 // Irecv starts a Recv (MPI_Irecv, MPI-4.0 §3.7.2). b's memory must not be touched until
-// the request has completed. Local.
+// the request has completed. Errors are those of Recv. Local.
 func (c *Comm) Irecv(b Buf, source, tag int) (Request, error) {
 	const call = "Irecv"
 	if err := c.checkRecv(call, source, tag); err != nil {

@@ -10,7 +10,7 @@ import (
 // Sendrecv sends one message and receives another, without the deadlock that a Send and a
 // Recv in the wrong order can cause (MPI_Sendrecv, MPI-4.0 §3.2.7). The elements of the
 // two must not overlap. It fails with ErrProcFailed when either of the two ranks dies.
-// Non-local.
+// Other errors are those of Send and Recv. Non-local.
 func (c *Comm) Sendrecv(sendbuf Buf, dest, sendtag int, recvbuf Buf, source, recvtag int) (Status, error) {
 	const call = "Sendrecv"
 	out, in, err := c.both(call, &sendbuf, dest, sendtag, &recvbuf, source, recvtag)
@@ -21,7 +21,8 @@ func (c *Comm) Sendrecv(sendbuf Buf, dest, sendtag int, recvbuf Buf, source, rec
 }
 
 // SendrecvReplace is Sendrecv with one buffer, in which the received message replaces the
-// sent one (MPI_Sendrecv_replace, MPI-4.0 §3.2.7). Non-local.
+// sent one (MPI_Sendrecv_replace, MPI-4.0 §3.2.7). Errors are those of Sendrecv.
+// Non-local.
 func (c *Comm) SendrecvReplace(b Buf, dest, sendtag, source, recvtag int) (Status, error) {
 	const call = "SendrecvReplace"
 	out, in, err := c.replaced(call, &b, dest, sendtag, source, recvtag)
@@ -33,7 +34,7 @@ func (c *Comm) SendrecvReplace(b Buf, dest, sendtag, source, recvtag int) (Statu
 
 // Isendrecv starts a send and a receive as one operation, which completes when both have,
 // with the status of the receive (MPI_Isendrecv, MPI-4.0 §3.7.2). The elements of the two
-// must not overlap. Local.
+// must not overlap. Errors are those of Sendrecv. Local.
 func (c *Comm) Isendrecv(sendbuf Buf, dest, sendtag int, recvbuf Buf, source, recvtag int) (Request, error) {
 	out, in, err := c.both("Isendrecv", &sendbuf, dest, sendtag, &recvbuf, source, recvtag)
 	if err != nil {
@@ -42,8 +43,8 @@ func (c *Comm) Isendrecv(sendbuf Buf, dest, sendtag int, recvbuf Buf, source, re
 	return c.request(c.startExchange(&out, dest, sendtag, &in, source, recvtag)), nil
 }
 
-// IsendrecvReplace is Isendrecv with one buffer (MPI_Isendrecv_replace, MPI-4.0 §3.7.2).
-// Local.
+// IsendrecvReplace is Isendrecv with one buffer (MPI_Isendrecv_replace, MPI-4.0
+// §3.7.2). Errors are those of Sendrecv. Local.
 func (c *Comm) IsendrecvReplace(b Buf, dest, sendtag, source, recvtag int) (Request, error) {
 	out, in, err := c.replaced("IsendrecvReplace", &b, dest, sendtag, source, recvtag)
 	if err != nil {

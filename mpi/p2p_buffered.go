@@ -31,7 +31,7 @@ func (w *World) BufferAttach(buf []byte) error {
 // BufferDetach blocks until all messages in the attached memory have been sent
 // and returns the memory (MPI_Buffer_detach, MPI-4.0 §3.6), or fails when ctx
 // ends. Without attached memory it returns nil and no error, as if no bytes were
-// attached. Non-local.
+// attached. It has no errors but the general ones. Non-local.
 func (w *World) BufferDetach(ctx context.Context) ([]byte, error) {
 	const call = "World.BufferDetach"
 	if err := w.check(call); err != nil {
@@ -43,7 +43,7 @@ func (w *World) BufferDetach(ctx context.Context) ([]byte, error) {
 
 // BufferFlush blocks until all messages in the attached memory have been sent
 // (MPI_Buffer_flush, MPI-4.1 §3.6), or fails when ctx ends. Without attached
-// memory it returns at once. Non-local.
+// memory it returns at once. It has no errors but the general ones. Non-local.
 func (w *World) BufferFlush(ctx context.Context) error {
 	const call = "World.BufferFlush"
 	if err := w.check(call); err != nil {
@@ -52,7 +52,8 @@ func (w *World) BufferFlush(ctx context.Context) error {
 	return w.fail(call, w.comm.p2p.FlushBuffer(ctx, pt2pt.Everywhere))
 }
 
-// BufferIflush starts a BufferFlush (MPI_Buffer_iflush, MPI-4.1 §3.6). Local.
+// BufferIflush starts a BufferFlush (MPI_Buffer_iflush, MPI-4.1 §3.6). It has no errors
+// but the general ones. Local.
 func (w *World) BufferIflush() (Request, error) {
 	if err := w.check("World.BufferIflush"); err != nil {
 		return Request{}, err
@@ -61,7 +62,8 @@ func (w *World) BufferIflush() (Request, error) {
 }
 
 // BufferAttach gives buf to the buffered sends of this communicator only
-// (MPI_Comm_attach_buffer, MPI-4.1 §3.6). Local.
+// (MPI_Comm_attach_buffer, MPI-4.1 §3.6). Errors are those of World.BufferAttach.
+// Local.
 func (c *Comm) BufferAttach(buf []byte) error {
 	const call = "Comm.BufferAttach"
 	if c.lost() {
@@ -71,7 +73,8 @@ func (c *Comm) BufferAttach(buf []byte) error {
 }
 
 // BufferDetach is World.BufferDetach for the communicator's own memory
-// (MPI_Comm_detach_buffer, MPI-4.1 §3.6). Non-local.
+// (MPI_Comm_detach_buffer, MPI-4.1 §3.6). It has no errors but the general ones.
+// Non-local.
 func (c *Comm) BufferDetach() ([]byte, error) {
 	const call = "Comm.BufferDetach"
 	if c.lost() {
@@ -82,7 +85,8 @@ func (c *Comm) BufferDetach() ([]byte, error) {
 }
 
 // BufferFlush is World.BufferFlush for the communicator's own memory
-// (MPI_Comm_flush_buffer, MPI-4.1 §3.6). Non-local.
+// (MPI_Comm_flush_buffer, MPI-4.1 §3.6). It has no errors but the general ones.
+// Non-local.
 func (c *Comm) BufferFlush() error {
 	const call = "Comm.BufferFlush"
 	if c.lost() {
@@ -91,8 +95,8 @@ func (c *Comm) BufferFlush() error {
 	return c.fail(call, c.p2p.FlushBuffer(c.ctx, c.cid))
 }
 
-// BufferIflush starts a BufferFlush (MPI_Comm_iflush_buffer, MPI-4.1 §3.6).
-// Local.
+// BufferIflush starts a BufferFlush (MPI_Comm_iflush_buffer, MPI-4.1 §3.6). It has no
+// errors but the general ones. Local.
 func (c *Comm) BufferIflush() (Request, error) {
 	if c.lost() {
 		return Request{}, c.explain("Comm.BufferIflush", 0, 0, false)

@@ -27,8 +27,8 @@ func Waitall(requests []Request, statuses []Status) error {
 }
 
 // Testall reports whether all operations have completed, and if so does as
-// Waitall; otherwise no request is changed (MPI_Testall, MPI-4.0 §3.7.5).
-// Local.
+// Waitall; otherwise no request is changed (MPI_Testall, MPI-4.0 §3.7.5). Errors are
+// those of Waitall. Local.
 func Testall(requests []Request, statuses []Status) (bool, error) {
 	const call = "Testall"
 	if err := checkStatuses(call, requests, statuses); err != nil {
@@ -47,7 +47,8 @@ func Testall(requests []Request, statuses []Status) (bool, error) {
 
 // Waitany blocks until one of the operations has completed, sets its handle to
 // null and returns its index, or Undefined if all are null (MPI_Waitany, MPI-4.0
-// §3.7.5). Non-local.
+// §3.7.5). Errors are those of Wait, and ErrRequest for requests of two Worlds.
+// Non-local.
 func Waitany(requests []Request) (int, Status, error) {
 	i, end, err := progress.WaitAny(handles(requests))
 	st := Status(end)
@@ -61,7 +62,7 @@ func Waitany(requests []Request) (int, Status, error) {
 
 // Testany reports whether one of the operations has completed, and if so does as
 // Waitany. If all handles are null it returns true and Undefined (MPI_Testany,
-// MPI-4.0 §3.7.5). Local.
+// MPI-4.0 §3.7.5). Errors are those of Waitany. Local.
 func Testany(requests []Request) (bool, int, Status, error) {
 	ended, i, end, err := progress.TestAny(handles(requests))
 	st := Status(end)
@@ -85,14 +86,14 @@ func index(i int) int {
 // handles of all that have to null (MPI_Waitsome, MPI-4.0 §3.7.5). It returns
 // their number, stores their indices in indices and, unless statuses is nil,
 // their statuses there, both in ascending order and as long as requests. It
-// returns Undefined if all handles are null. Errors are reported as by Waitall.
-// Non-local.
+// returns Undefined if all handles are null. Errors are reported as by Waitall. It
+// fails with ErrArg also if indices has another length. Non-local.
 func Waitsome(requests []Request, indices []int, statuses []Status) (int, error) {
 	return some("Waitsome", progress.WaitSome, requests, indices, statuses)
 }
 
 // Testsome is Waitsome that returns 0 instead of waiting (MPI_Testsome, MPI-4.0
-// §3.7.5). Local.
+// §3.7.5). Errors are those of Waitsome. Local.
 func Testsome(requests []Request, indices []int, statuses []Status) (int, error) {
 	return some("Testsome", progress.TestSome, requests, indices, statuses)
 }

@@ -14,7 +14,7 @@ import "github.com/weft-mpi/weft/progress"
 // with whether the operation has completed. The functions run on the calling
 // goroutine; those of a request that OnComplete has detached run on the progress
 // goroutine. Finalize fails operations that have not completed, and calls free
-// of those given up. Local.
+// of those given up. It has no errors but the general ones. Local.
 func GrequestStart(w *World, query func() (Status, error), free func() error, cancel func(completed bool) error) (Request, error) {
 	if err := w.check("GrequestStart"); err != nil {
 		return Request{}, err
@@ -32,7 +32,8 @@ func GrequestStart(w *World, query func() (Status, error), free func() error, ca
 // GrequestComplete completes the operation of a generalized request
 // (MPI_Grequest_complete, MPI-4.0 §13.2). Its handle is waited for as usual. If
 // the request was given up with RequestFree before, free is called here, and its
-// error returned. Local.
+// error returned. It fails with ErrRequest for another request, or one that has been
+// completed. Local.
 func GrequestComplete(r Request) error {
 	g, err := progress.EndGeneral(r.h)
 	if g != nil && g.Free != nil {

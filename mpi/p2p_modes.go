@@ -3,7 +3,7 @@ package mpi
 import "github.com/weft-mpi/weft/internal/pt2pt"
 
 // Ssend is Send that returns only once the receive has begun (MPI_Ssend,
-// MPI-4.0 §3.4, synchronous mode). Non-local.
+// MPI-4.0 §3.4, synchronous mode). Errors are those of Send. Non-local.
 func Ssend[T Scalar](c *Comm, buf []T, dest, tag int) error {
 	return send(c, "Ssend", pt2pt.Synchronous, buf, dest, tag)
 }
@@ -11,7 +11,7 @@ func Ssend[T Scalar](c *Comm, buf []T, dest, tag int) error {
 // Rsend is Send for a receive that is posted already (MPI_Rsend, MPI-4.0 §3.4,
 // ready mode). If it is not, the program is wrong: the message is kept all the
 // same, the receiver logs it, and a send that still waits for the receiver
-// fails. Non-local.
+// fails. Errors are those of Send, and ErrOther with ErrNotReady. Non-local.
 func Rsend[T Scalar](c *Comm, buf []T, dest, tag int) error {
 	return send(c, "Rsend", pt2pt.Ready, buf, dest, tag)
 }
@@ -20,7 +20,7 @@ func Rsend[T Scalar](c *Comm, buf []T, dest, tag int) error {
 // buffered mode). The copy lies in memory given by Comm.BufferAttach or
 // World.BufferAttach. Without room there the error is of class ErrBuffer, a
 // NoBufferError has the sizes, and nothing is sent. A short message that can
-// leave at once needs no room. Local.
+// leave at once needs no room. Other errors are those of Send. Local.
 func Bsend[T Scalar](c *Comm, buf []T, dest, tag int) error {
 	return send(c, "Bsend", pt2pt.Buffered, buf, dest, tag)
 }
@@ -36,19 +36,19 @@ func send[T Scalar](c *Comm, call string, mode pt2pt.Mode, buf []T, dest, tag in
 }
 
 // Issend starts an Ssend (MPI_Issend, MPI-4.0 §3.7.2). buf must not be written
-// to until the request has completed. Local.
+// to until the request has completed. Errors are those of Ssend. Local.
 func Issend[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 	return isend(c, "Issend", pt2pt.Synchronous, buf, dest, tag)
 }
 
 // Irsend starts an Rsend (MPI_Irsend, MPI-4.0 §3.7.2). buf must not be written
-// to until the request has completed. Local.
+// to until the request has completed. Errors are those of Rsend. Local.
 func Irsend[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 	return isend(c, "Irsend", pt2pt.Ready, buf, dest, tag)
 }
 
 // Ibsend starts a Bsend (MPI_Ibsend, MPI-4.0 §3.7.2), whose completion is local
-// too. Local.
+// too. Errors are those of Bsend. Local.
 func Ibsend[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 	return isend(c, "Ibsend", pt2pt.Buffered, buf, dest, tag)
 }

@@ -7,23 +7,26 @@ import (
 
 // SendInit makes a persistent Send (MPI_Send_init, MPI-4.0 §3.9). Start begins
 // it, Wait or Test completes it, and then Start may begin it again, until
-// RequestFree. buf must not be written to while the request is active. Local.
+// RequestFree. buf must not be written to while the request is active. Errors are those
+// of Send. Local.
 func SendInit[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 	return sendInit(c, "SendInit", pt2pt.Standard, buf, dest, tag)
 }
 
-// SsendInit makes a persistent Ssend (MPI_Ssend_init, MPI-4.0 §3.9). Local.
+// SsendInit makes a persistent Ssend (MPI_Ssend_init, MPI-4.0 §3.9). Errors are those
+// of Ssend. Local.
 func SsendInit[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 	return sendInit(c, "SsendInit", pt2pt.Synchronous, buf, dest, tag)
 }
 
-// RsendInit makes a persistent Rsend (MPI_Rsend_init, MPI-4.0 §3.9). Local.
+// RsendInit makes a persistent Rsend (MPI_Rsend_init, MPI-4.0 §3.9). Errors are those
+// of Rsend. Local.
 func RsendInit[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 	return sendInit(c, "RsendInit", pt2pt.Ready, buf, dest, tag)
 }
 
 // BsendInit makes a persistent Bsend (MPI_Bsend_init, MPI-4.0 §3.9): every Start
-// takes a copy of buf. Local.
+// takes a copy of buf. Errors are those of Bsend. Local.
 func BsendInit[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 	return sendInit(c, "BsendInit", pt2pt.Buffered, buf, dest, tag)
 }
@@ -39,7 +42,7 @@ func sendInit[T Scalar](c *Comm, call string, mode pt2pt.Mode, buf []T, dest, ta
 }
 
 // RecvInit makes a persistent Recv (MPI_Recv_init, MPI-4.0 §3.9). buf must not
-// be touched while the request is active. Local.
+// be touched while the request is active. Errors are those of Recv. Local.
 func RecvInit[T Scalar](c *Comm, buf []T, source, tag int) (Request, error) {
 	if err := c.checkRecv("RecvInit", source, tag); err != nil {
 		return Request{}, err
@@ -63,7 +66,7 @@ func Start(r *Request) error {
 }
 
 // Startall is Start for each of the requests, in order (MPI_Startall, MPI-4.0
-// §3.9). It stops at the first that can't be started. Local.
+// §3.9). It stops at the first that can't be started. Errors are those of Start. Local.
 func Startall(requests []Request) error {
 	if err := progress.RestartAll(handles(requests)); err != nil {
 		return failOf("Startall", requests, err)

@@ -30,7 +30,8 @@ func (m Message) NoProc() bool { return m.noProc }
 // Probe blocks until a message is there that a receive from source with tag
 // would get, and returns its source, tag and length. The message can be received
 // then (MPI_Probe, MPI-4.0 §3.8.1). Where several goroutines receive, use
-// Mprobe. Non-local.
+// Mprobe. From AnySource it fails with ErrProcFailedPending if a rank has died
+// (AckFailed). Non-local.
 func Probe(c *Comm, source, tag int) (Status, error) {
 	if err := c.checkRecv("Probe", source, tag); err != nil || source == ProcNull {
 		return nullStatus, err
@@ -40,7 +41,7 @@ func Probe(c *Comm, source, tag int) (Status, error) {
 }
 
 // Iprobe reports whether Probe would return at once, and if so returns the same
-// (MPI_Iprobe, MPI-4.0 §3.8.1). Local.
+// (MPI_Iprobe, MPI-4.0 §3.8.1). Errors are those of Probe. Local.
 func Iprobe(c *Comm, source, tag int) (bool, Status, error) {
 	if err := c.checkRecv("Iprobe", source, tag); err != nil || source == ProcNull {
 		return err == nil, nullStatus, err
@@ -53,7 +54,7 @@ func Iprobe(c *Comm, source, tag int) (bool, Status, error) {
 }
 
 // Mprobe is Probe that takes the message out of the queue, for Mrecv
-// (MPI_Mprobe, MPI-4.0 §3.8.2). Non-local.
+// (MPI_Mprobe, MPI-4.0 §3.8.2). Errors are those of Probe. Non-local.
 func Mprobe(c *Comm, source, tag int) (Message, Status, error) {
 	if err := c.checkRecv("Mprobe", source, tag); err != nil {
 		return Message{}, nullStatus, err
@@ -69,7 +70,7 @@ func Mprobe(c *Comm, source, tag int) (Message, Status, error) {
 }
 
 // Improbe is Iprobe that takes the message out of the queue, for Mrecv
-// (MPI_Improbe, MPI-4.0 §3.8.2). Local.
+// (MPI_Improbe, MPI-4.0 §3.8.2). Errors are those of Probe. Local.
 func Improbe(c *Comm, source, tag int) (bool, Message, Status, error) {
 	if err := c.checkRecv("Improbe", source, tag); err != nil {
 		return false, Message{}, nullStatus, err
@@ -86,7 +87,8 @@ func Improbe(c *Comm, source, tag int) (bool, Message, Status, error) {
 
 // Mrecv receives a matched message and sets the handle to null (MPI_Mrecv,
 // MPI-4.0 §3.8.3). For a null handle, or a copy of one already received, the
-// error is ErrRequest. Local: it waits at most for bytes that are on their way.
+// error is ErrRequest; other errors are those of Recv. Local: it waits at most for
+// bytes that are on their way.
 func Mrecv[T Scalar](m *Message, buf []T) (Status, error) {
 	const call = "Mrecv"
 	if m.signs() {
@@ -101,7 +103,7 @@ func Mrecv[T Scalar](m *Message, buf []T) (Status, error) {
 }
 
 // Imrecv starts an Mrecv (MPI_Imrecv, MPI-4.0 §3.8.3). buf must not be touched
-// until the request has completed. Local.
+// until the request has completed. Errors are those of Mrecv. Local.
 func Imrecv[T Scalar](m *Message, buf []T) (Request, error) {
 	if m.signs() {
 		return m.Imrecv(Of(buf))

@@ -35,7 +35,7 @@ func (r *Request) Start() error { return Start(r) }
 // Cancel is the function of that name (MPI-4.0 §3.8.4). Local.
 func (r *Request) Cancel() error { return Cancel(r) }
 
-// Free is RequestFree (MPI-4.0 §3.7.3). Local.
+// Free is RequestFree (MPI-4.0 §3.7.3). Errors are those of RequestFree. Local.
 func (r *Request) Free() error { return RequestFree(r) }
 
 // Cancel asks for an operation to be withdrawn (MPI_Cancel, MPI-4.0 §3.8.4). The
@@ -72,7 +72,8 @@ func Cancel(r *Request) error {
 //
 // fn runs on a goroutine of the library's, one such call at a time. It may make any
 // call; while it blocks, later callbacks wait. A panic in it goes to the error handler
-// of the request's communicator, and to the log. Local.
+// of the request's communicator, and to the log. It fails with ErrArg if fn is nil and
+// ErrRequest for a request that is null, stale or not started. Local.
 func OnComplete(r *Request, fn func(Status, error)) error {
 	const call = "OnComplete"
 	if r == nil {
@@ -115,7 +116,7 @@ func (r Request) logPanic(err error) {
 }
 
 // RequestStatus is Test that leaves the request as it is
-// (MPI_Request_get_status, MPI-4.0 §3.7.6). Local.
+// (MPI_Request_get_status, MPI-4.0 §3.7.6). Errors are those of Wait. Local.
 func RequestStatus(r Request) (bool, Status, error) {
 	ended, end, err := progress.Peek(r.h)
 	st := Status(end)
@@ -128,8 +129,9 @@ func RequestStatus(r Request) (bool, Status, error) {
 // Wait blocks until the operation has completed and sets the handle to null
 // (MPI_Wait, MPI-4.0 §3.7.3). A null handle gives an empty status at once. A receive from
 // AnySource that may wait for a rank that has died fails with ErrProcFailedPending, and
-// stays (AckFailed); the other calls that complete requests do the same.
-// Non-local, except for buffered sends, ready sends and matched receives.
+// stays (AckFailed); the other calls that complete requests do the same. A handle that
+// is stale is ErrRequest; other errors are the operation's. Non-local, except for
+// buffered sends, ready sends and matched receives.
 func Wait(r *Request) (Status, error) {
 	if r == nil {
 		return emptyStatus, noRequest("Wait")
@@ -143,7 +145,7 @@ func Wait(r *Request) (Status, error) {
 }
 
 // Test reports whether the operation has completed, and if so does as Wait
-// (MPI_Test, MPI-4.0 §3.7.3). Local.
+// (MPI_Test, MPI-4.0 §3.7.3). Errors are those of Wait. Local.
 func Test(r *Request) (bool, Status, error) {
 	if r == nil {
 		return false, emptyStatus, noRequest("Test")

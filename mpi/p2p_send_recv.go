@@ -3,7 +3,8 @@ package mpi
 import "github.com/weft-mpi/weft/internal/pt2pt"
 
 // Send sends buf to rank dest (MPI_Send, MPI-4.0 §3.2.1). It blocks until buf
-// may be used again, which may be before a receive is posted. Non-local.
+// may be used again, which may be before a receive is posted. It fails with ErrComm
+// also if dest frees the communicator without receiving the message. Non-local.
 func Send[T Scalar](c *Comm, buf []T, dest, tag int) error {
 	if !c.plain(dest, tag) {
 		if err := c.explain("Send", dest, tag, false); err != nil || dest == ProcNull {
@@ -22,7 +23,9 @@ func Send[T Scalar](c *Comm, buf []T, dest, tag int) error {
 // Recv receives a message of at most len(buf) elements from source with tag;
 // either may be a wildcard (MPI_Recv, MPI-4.0 §3.2.4). It blocks until the
 // message is in buf. A longer message is consumed: its beginning is received,
-// the status has its length, and the error is ErrTruncate. Non-local.
+// the status has its length, and the error is ErrTruncate. With WithTypeChecks elements
+// of other types are ErrType. From AnySource it fails with ErrProcFailedPending if a
+// rank has died (AckFailed). Non-local.
 func Recv[T Scalar](c *Comm, buf []T, source, tag int) (Status, error) {
 	if !c.plain(source, tag) {
 		if err := c.explain("Recv", source, tag, true); err != nil || source == ProcNull {
@@ -40,7 +43,7 @@ func Recv[T Scalar](c *Comm, buf []T, source, tag int) (Status, error) {
 }
 
 // Isend starts a send (MPI_Isend, MPI-4.0 §3.7.2). buf must not be written to
-// until the request has completed. Local.
+// until the request has completed. Errors are those of Send. Local.
 func Isend[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 	if err := c.checkSend("Isend", dest, tag); err != nil || dest == ProcNull {
 		return c.nullRequest(err)
@@ -52,7 +55,7 @@ func Isend[T Scalar](c *Comm, buf []T, dest, tag int) (Request, error) {
 }
 
 // Irecv starts a receive (MPI_Irecv, MPI-4.0 §3.7.2). buf must not be touched
-// until the request has completed. Local.
+// until the request has completed. Errors are those of Recv. Local.
 func Irecv[T Scalar](c *Comm, buf []T, source, tag int) (Request, error) {
 	if err := c.checkRecv("Irecv", source, tag); err != nil || source == ProcNull {
 		return c.nullRequest(err)

@@ -6,7 +6,7 @@ import "slices"
 // Send and a Recv in the wrong order can cause (MPI_Sendrecv, MPI-4.0 §3.2.7).
 // The buffers must not overlap. It fails with ErrProcFailed when either of the
 // two ranks dies; while both live it waits for them, even if other ranks have
-// died. Non-local.
+// died. Other errors are those of Send and Recv. Non-local.
 func Sendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R, source, recvtag int) (Status, error) {
 	const call = "Sendrecv"
 	if err := c.checkSendrecv(call, dest, sendtag, source, recvtag); err != nil {
@@ -20,7 +20,8 @@ func Sendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R,
 }
 
 // SendrecvReplace is Sendrecv with one buffer, in which the received message
-// replaces the sent one (MPI_Sendrecv_replace, MPI-4.0 §3.2.7). Non-local.
+// replaces the sent one (MPI_Sendrecv_replace, MPI-4.0 §3.2.7). Errors are those of
+// Sendrecv. Non-local.
 func SendrecvReplace[T Scalar](c *Comm, buf []T, dest, sendtag, source, recvtag int) (Status, error) {
 	const call = "SendrecvReplace"
 	if err := c.checkSendrecv(call, dest, sendtag, source, recvtag); err != nil {
@@ -36,7 +37,7 @@ func SendrecvReplace[T Scalar](c *Comm, buf []T, dest, sendtag, source, recvtag 
 
 // Isendrecv starts a send and a receive as one operation, which completes when
 // both have, with the status of the receive (MPI_Isendrecv, MPI-4.0 §3.7.2). The
-// buffers must not overlap. Local.
+// buffers must not overlap. Errors are those of Sendrecv. Local.
 func Isendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R, source, recvtag int) (Request, error) {
 	if err := c.checkSendrecv("Isendrecv", dest, sendtag, source, recvtag); err != nil {
 		return Request{}, err
@@ -48,7 +49,7 @@ func Isendrecv[S, R Scalar](c *Comm, sendbuf []S, dest, sendtag int, recvbuf []R
 }
 
 // IsendrecvReplace is Isendrecv with one buffer (MPI_Isendrecv_replace, MPI-4.0
-// §3.7.2). Local.
+// §3.7.2). Errors are those of Isendrecv. Local.
 func IsendrecvReplace[T Scalar](c *Comm, buf []T, dest, sendtag, source, recvtag int) (Request, error) {
 	if err := c.checkSendrecv("IsendrecvReplace", dest, sendtag, source, recvtag); err != nil {
 		return Request{}, err

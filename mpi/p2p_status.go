@@ -41,7 +41,8 @@ func Count[T Scalar](st Status) int {
 }
 
 // SetCount sets the status to n received elements of type T
-// (MPI_Status_set_elements, MPI-4.0 §13.3), for generalized requests. Local.
+// (MPI_Status_set_elements, MPI-4.0 §13.3), for generalized requests. It fails with
+// ErrArg for a nil st and ErrCount for a negative n. Local.
 func SetCount[T Scalar](st *Status, n int) error {
 	if st == nil {
 		return badArg("SetCount", ErrArg, "the pointer to the status is nil")

@@ -28,8 +28,9 @@ type SizeError = partitioned.SizeError
 // order of the calls, and no other receive. Both sides have the same number of
 // bytes; their partitions may differ in number. partitions is at least 1 and
 // divides len(buf). The operation ends with the communicator's context, and then
-// for both sides. It fails if dest frees the communicator without such a PrecvInit.
-// Local.
+// for both sides. It fails if dest frees the communicator without such a PrecvInit. The
+// call fails with ErrArg for a wrong number of partitions and ErrCount if they can't be
+// of one size; a round with ErrTruncate if the sides differ in length. Local.
 func PsendInit[T Scalar](c *Comm, buf []T, partitions, dest, tag int) (*Partitioned, error) {
 	const call = "PsendInit"
 	if err := c.checkParts(call, len(buf), partitions, dest, tag); err != nil {
@@ -41,7 +42,8 @@ func PsendInit[T Scalar](c *Comm, buf []T, partitions, dest, tag int) (*Partitio
 // PrecvInit makes a partitioned receive into buf (MPI_Precv_init, MPI-4.0
 // §4.2.1), the other side of a PsendInit of source, which is a rank or ProcNull.
 // Neither source nor tag may be a wildcard. buf must not be touched while a round
-// is under way, but for partitions that have arrived (Arrived). Local.
+// is under way, but for partitions that have arrived (Arrived). Errors are those of
+// PsendInit. Local.
 func PrecvInit[T Scalar](c *Comm, buf []T, partitions, source, tag int) (*Partitioned, error) {
 	const call = "PrecvInit"
 	if err := c.checkParts(call, len(buf), partitions, source, tag); err != nil {
@@ -93,14 +95,16 @@ func (p *Partitioned) handle() *Request {
 func (p *Partitioned) Start() error { return Start(p.handle()) }
 
 // Wait blocks until the round has completed (MPI_Wait, MPI-4.0 §3.7.3), with its error.
+// Errors are those of the function Wait, and ErrTruncate if the sides differ in length.
 // Non-local.
 func (p *Partitioned) Wait() (Status, error) { return Wait(p.handle()) }
 
 // Test reports whether the round has completed, and if so does as Wait (MPI_Test, MPI-4.0
-// §3.7.3). Local.
+// §3.7.3). Errors are those of Wait. Local.
 func (p *Partitioned) Test() (bool, Status, error) { return Test(p.handle()) }
 
-// Free gives the operation up (MPI_Request_free, MPI-4.0 §3.7.3). Local.
+// Free gives the operation up (MPI_Request_free, MPI-4.0 §3.7.3). Errors are those of
+// RequestFree. Local.
 func (p *Partitioned) Free() error { return RequestFree(p.handle()) }
 
 // Partitions returns a handle of the operation whose request PsendInit or PrecvInit has
@@ -154,11 +158,12 @@ func (p *Partitioned) Len() int {
 func (p *Partitioned) Ready(i int) error { return p.ready("Pready", i, i) }
 
 // ReadyRange is Ready for the partitions from first to last, the last one
-// included (MPI_Pready_range, MPI-4.0 §4.2.1). Local.
+// included (MPI_Pready_range, MPI-4.0 §4.2.1). Errors are those of Ready, and ErrArg if
+// last is below first. Local.
 func (p *Partitioned) ReadyRange(first, last int) error { return p.ready("PreadyRange", first, last) }
 
 // ReadyList is Ready for each of the partitions (MPI_Pready_list, MPI-4.0
-// §4.2.1). It stops at the first error. Local.
+// §4.2.1). It stops at the first error. Errors are those of Ready. Local.
 func (p *Partitioned) ReadyList(partitions ...int) error {
 	for _, i := range partitions {
 		if err := p.ready("PreadyList", i, i); err != nil {
@@ -220,19 +225,20 @@ func (p *Partitioned) Arriving() iter.Seq[int] {
 	}
 }
 
-// Pready is Partitioned.Ready as a function (MPI_Pready, MPI-4.0 §4.2.1). Local.
+// Pready is Partitioned.Ready as a function (MPI_Pready, MPI-4.0 §4.2.1). Errors are
+// those of Ready. Local.
 func Pready(i int, r Request) error { return r.partitions().Ready(i) }
 
 // PreadyRange is Partitioned.ReadyRange as a function (MPI_Pready_range, MPI-4.0
-// §4.2.1). Local.
+// §4.2.1). Errors are those of ReadyRange. Local.
 func PreadyRange(first, last int, r Request) error { return r.partitions().ReadyRange(first, last) }
 
 // PreadyList is Partitioned.ReadyList as a function (MPI_Pready_list, MPI-4.0
-// §4.2.1). Local.
+// §4.2.1). Errors are those of ReadyList. Local.
 func PreadyList(partitions []int, r Request) error { return r.partitions().ReadyList(partitions...) }
 
-// Parrived is Partitioned.Arrived as a function (MPI_Parrived, MPI-4.0 §4.2.2).
-// Local.
+// Parrived is Partitioned.Arrived as a function (MPI_Parrived, MPI-4.0 §4.2.2). Errors
+// are those of Arrived. Local.
 func Parrived(r Request, i int) (bool, error) { return r.partitions().Arrived(i) }
 
 // partsClass is the class of an error of package partitioned, or 0.

@@ -12,7 +12,8 @@ import (
 //
 // If b does not lie in one piece, the operation has memory for the whole packed message, and
 // Ready packs the partition in the goroutine that calls it: it may allocate then, for
-// types that are nested more than four levels deep. Local.
+// types that are nested more than four levels deep. Errors are those of the function
+// PsendInit and of the Buf. Local.
 func (c *Comm) PsendInit(b Buf, partitions, dest, tag int) (*Partitioned, error) {
 	const call = "PsendInit"
 	d, err := c.parts(call, &b, partitions, dest, tag, false)
@@ -25,7 +26,7 @@ func (c *Comm) PsendInit(b Buf, partitions, dest, tag int) (*Partitioned, error)
 // PrecvInit makes a partitioned receive into b (MPI_Precv_init, MPI-4.0 §4.2.1), as the
 // function PrecvInit does into a slice. Partitions are those of the method PsendInit; the
 // two sides may differ in them and in their types. A partition has arrived when its
-// elements are in their places. Local.
+// elements are in their places. Errors are those of PsendInit. Local.
 func (c *Comm) PrecvInit(b Buf, partitions, source, tag int) (*Partitioned, error) {
 	const call = "PrecvInit"
 	d, err := c.parts(call, &b, partitions, source, tag, true)
