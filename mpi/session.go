@@ -46,7 +46,8 @@ type rankKey struct{}
 // Sessions can be made again after the last one was finalized. A launched process
 // keeps its connections for that, from its first session on until it exits. One that
 // has had a World only, and has finalized it, can't take part any more: NewSession
-// fails with ErrSession. Non-local.
+// fails with ErrSession. Where it joins the job its other errors are those of Init.
+// Non-local.
 func NewSession(ctx context.Context, opts ...Option) (*Session, error) {
 	const call = "NewSession"
 	if ctx == nil {
@@ -144,7 +145,8 @@ func (s *Session) Finalize() error {
 var errSessionEnded = fmt.Errorf("the session of the communicator has been finalized (%w)", fabric.ErrClosed)
 
 // Info tells of the session: thread_level, as QueryThread (MPI_Session_get_info,
-// MPI-4.0 §11.3.3). The caller owns the result. Local.
+// MPI-4.0 §11.3.3). The caller owns the result. It fails with ErrSession after
+// Finalize. Local.
 func (s *Session) Info() (*Info, error) {
 	if err := s.check("Session.Info"); err != nil {
 		return nil, err
@@ -187,7 +189,8 @@ func (s *Session) Errhandler() *Errhandler {
 
 // CallErrhandler has the session's error handler see an error of the program, and
 // returns what a call with this error would return (MPI_Session_call_errhandler,
-// MPI-4.0 §9.5). Without an error nothing happens. Local.
+// MPI-4.0 §9.5). Without an error nothing happens. Its own error is ErrSession, after
+// Finalize. Local.
 func (s *Session) CallErrhandler(err error) error {
 	if gone := s.check("Session.CallErrhandler"); gone != nil {
 		return gone

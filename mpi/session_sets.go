@@ -24,7 +24,8 @@ const hostSet = "weft://host/"
 // their lowest ranks, with the ranks that run there. NAME is the host's name, or the
 // value of WEFT_NODE, escaped as a path segment of a URL; of hosts with one name the
 // second is NAME~2, and so on. The sets of a job do not change, nor does their number
-// (MPI_Session_get_num_psets, MPI-4.0 §11.3.3). Local.
+// (MPI_Session_get_num_psets, MPI-4.0 §11.3.3). It fails with ErrSession after Finalize.
+// Local.
 func (s *Session) Psets() ([]string, error) {
 	if err := s.check("Session.Psets"); err != nil {
 		return nil, err
@@ -66,7 +67,8 @@ func (s *Session) Group(pset string) (*Group, error) {
 }
 
 // Comm makes a communicator of the ranks of a process set, as Group and
-// CommCreateFromGroup do: all of them call it, with the same tag. Non-local.
+// CommCreateFromGroup do: all of them call it, with the same tag. Errors are those of
+// Group and CommCreateFromGroup. Non-local.
 func (s *Session) Comm(pset, tag string) (*Comm, error) {
 	const call = "Session.Comm"
 	ranks, err := s.set(call, pset)

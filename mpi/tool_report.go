@@ -62,7 +62,9 @@ func pendingOf(p pt2pt.Pending) Pending {
 // none of its ranks can go on before another of them makes a call. A rank that
 // computes, or has another goroutine that can go on, is in none; a receive from any
 // rank is if all ranks that could send are. The library does not know what other
-// goroutines do outside of it.
+// goroutines do outside of it. It
+// fails with ErrArg for a nil writer, and as the writer does. Local, since it waits no
+// longer than that.
 func (w *World) Report(out io.Writer) error {
 	const call = "World.Report"
 	if w == nil || w.comm == nil {

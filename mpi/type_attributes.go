@@ -34,7 +34,8 @@ func NewTypeKeyval[T any](copy func(*Datatype, T) (T, bool, error), del func(*Da
 }
 
 // Get returns the type's value, and whether there is one (MPI_Type_get_attr, MPI-4.0
-// §7.7.4). Local.
+// §7.7.4). It fails with ErrType for a type that is nil or freed, and ErrKeyval if k is
+// nil. Local.
 func (k *TypeKeyval[T]) Get(d *Datatype) (value T, ok bool, err error) {
 	if err := k.check("TypeKeyval.Get", d); err != nil {
 		return value, false, err
@@ -54,7 +55,8 @@ func (k *TypeKeyval[T]) Set(d *Datatype, value T) error {
 }
 
 // Delete deletes the type's value (MPI_Type_delete_attr, MPI-4.0 §7.7.4). Without a value
-// nothing happens. Local.
+// nothing happens. Errors are those of Get, and the class of a delete function's error,
+// or ErrOther. Local.
 func (k *TypeKeyval[T]) Delete(d *Datatype) error {
 	const call = "TypeKeyval.Delete"
 	if err := k.check(call, d); err != nil {
@@ -64,7 +66,8 @@ func (k *TypeKeyval[T]) Delete(d *Datatype) error {
 }
 
 // Free gives up the key (MPI_Type_free_keyval, MPI-4.0 §7.7.4): no value can be set any
-// more. Values that are there stay until they are deleted. Local.
+// more. Values that are there stay until they are deleted. It fails with ErrKeyval for
+// a key that is nil or has been freed. Local.
 func (k *TypeKeyval[T]) Free() error {
 	const call = "TypeKeyval.Free"
 	if k == nil {

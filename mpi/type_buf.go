@@ -83,7 +83,10 @@ func (b Buf) Type() *Datatype {
 	return b.t
 }
 
-// Err is why b can't be used, or nil. Each operation checks this. Local.
+// Err is why b can't be used, or nil. Each operation checks this. It is ErrType for a
+// type that is freed, not committed or none, ErrCount for a count that is negative or
+// too large, ErrBuffer for elements outside of the memory, and ErrArg for a view that
+// is not in its slice. Local.
 func (b Buf) Err() error {
 	if b.inPlace() {
 		return nil

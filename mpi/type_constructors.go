@@ -17,7 +17,8 @@ import (
 // ErrCount of the count, ErrArg of all others.
 
 // TypeContiguous is count elements of t, one extent apart (MPI_Type_contiguous, MPI-4.0
-// §5.1.2). Local.
+// §5.1.2). It fails with ErrType for a t that is nil or freed, and ErrCount for a count
+// that is negative or too large. Local.
 func TypeContiguous(count int, t *Datatype) (*Datatype, error) {
 	const call = "TypeContiguous"
 	old, err := t.part(call, 2, "t", -1)
@@ -29,7 +30,8 @@ func TypeContiguous(count int, t *Datatype) (*Datatype, error) {
 }
 
 // TypeVector is count blocks of blocklen elements of t. Blocks begin stride extents of t
-// apart (MPI_Type_vector, MPI-4.0 §5.1.2). Local.
+// apart (MPI_Type_vector, MPI-4.0 §5.1.2). It fails with ErrType for a t that is nil or
+// freed, ErrCount for a wrong count, and ErrArg for a wrong blocklen or stride. Local.
 func TypeVector(count, blocklen, stride int, t *Datatype) (*Datatype, error) {
 	const call = "TypeVector"
 	old, err := t.part(call, 4, "t", -1)
@@ -41,7 +43,7 @@ func TypeVector(count, blocklen, stride int, t *Datatype) (*Datatype, error) {
 }
 
 // TypeHvector is TypeVector with the stride in bytes (MPI_Type_create_hvector, MPI-4.0
-// §5.1.2). Local.
+// §5.1.2). Errors are those of TypeVector. Local.
 func TypeHvector(count, blocklen, stride int, t *Datatype) (*Datatype, error) {
 	const call = "TypeHvector"
 	old, err := t.part(call, 4, "t", -1)
@@ -54,7 +56,8 @@ func TypeHvector(count, blocklen, stride int, t *Datatype) (*Datatype, error) {
 
 // TypeIndexed is a list of blocks: lens[i] elements of t, disps[i] extents of t from
 // displacement 0 (MPI_Type_indexed, MPI-4.0 §5.1.2). Elements are sent in the order of the
-// list. Local.
+// list. It fails with ErrType for a t that is nil or freed, and ErrArg for lists that
+// differ in length or have a wrong number. Local.
 func TypeIndexed(lens, disps []int, t *Datatype) (*Datatype, error) {
 	const call = "TypeIndexed"
 	old, err := t.part(call, 3, "t", -1)
@@ -66,7 +69,7 @@ func TypeIndexed(lens, disps []int, t *Datatype) (*Datatype, error) {
 }
 
 // TypeHindexed is TypeIndexed with displacements in bytes (MPI_Type_create_hindexed,
-// MPI-4.0 §5.1.2). Local.
+// MPI-4.0 §5.1.2). Errors are those of TypeIndexed. Local.
 func TypeHindexed(lens, disps []int, t *Datatype) (*Datatype, error) {
 	const call = "TypeHindexed"
 	old, err := t.part(call, 3, "t", -1)
@@ -78,7 +81,8 @@ func TypeHindexed(lens, disps []int, t *Datatype) (*Datatype, error) {
 }
 
 // TypeIndexedBlock is a list of blocks of blocklen elements of t each, disps[i] extents of
-// t from displacement 0 (MPI_Type_create_indexed_block, MPI-4.0 §5.1.2). Local.
+// t from displacement 0 (MPI_Type_create_indexed_block, MPI-4.0 §5.1.2). Errors are
+// those of TypeIndexed. Local.
 func TypeIndexedBlock(blocklen int, disps []int, t *Datatype) (*Datatype, error) {
 	const call = "TypeIndexedBlock"
 	old, err := t.part(call, 3, "t", -1)
@@ -90,7 +94,8 @@ func TypeIndexedBlock(blocklen int, disps []int, t *Datatype) (*Datatype, error)
 }
 
 // TypeHindexedBlock is TypeIndexedBlock with displacements in bytes
-// (MPI_Type_create_hindexed_block, MPI-4.0 §5.1.2). Local.
+// (MPI_Type_create_hindexed_block, MPI-4.0 §5.1.2). Errors are those of TypeIndexed.
+// Local.
 func TypeHindexedBlock(blocklen int, disps []int, t *Datatype) (*Datatype, error) {
 	const call = "TypeHindexedBlock"
 	old, err := t.part(call, 3, "t", -1)
@@ -103,7 +108,7 @@ func TypeHindexedBlock(blocklen int, disps []int, t *Datatype) (*Datatype, error
 
 // TypeStruct is a list of blocks of several types: lens[i] elements of types[i], disps[i]
 // bytes from displacement 0 (MPI_Type_create_struct, MPI-4.0 §5.1.2). For a Go struct
-// TypeOf has all of this. Local.
+// TypeOf has all of this. Errors are those of TypeIndexed. Local.
 func TypeStruct(lens, disps []int, types []*Datatype) (*Datatype, error) {
 	const call = "TypeStruct"
 	olds := make([]*datatype.Type, len(types))
@@ -121,7 +126,9 @@ func TypeStruct(lens, disps []int, types []*Datatype) (*Datatype, error) {
 // TypeSubarray is a part of an array of sizes elements of t: subsizes elements from starts
 // on, in each dimension (MPI_Type_create_subarray, MPI-4.0 §5.1.3). Starts count from 0 for
 // either order. Displacement 0 is the array's first element, and the extent that of the
-// whole array. Elements are sent in the order in which they lie in memory. Local.
+// whole array. Elements are sent in the order in which they lie in memory. It fails
+// with ErrType for a t that is nil or freed, and ErrArg for an order that there is not
+// and numbers that are no part of an array. Local.
 func TypeSubarray(sizes, subsizes, starts []int, order Order, t *Datatype) (*Datatype, error) {
 	const call = "TypeSubarray"
 	old, err := t.part(call, 5, "t", -1)
@@ -137,7 +144,8 @@ func TypeSubarray(sizes, subsizes, starts []int, order Order, t *Datatype) (*Dat
 // §5.1.4). Each dimension i is dealt out as distribs[i] says, in blocks of dargs[i]
 // elements, or of DistributeDfltDarg. Ranks are in row-major order of the grid, for either
 // order of the array. Displacement 0 is the array's first element, and the extent that of
-// the whole array. A process may have no elements. Local.
+// the whole array. A process may have no elements. Errors are those of TypeSubarray.
+// Local.
 func TypeDarray(size, rank int, gsizes []int, distribs []Dist, dargs, psizes []int, order Order, t *Datatype) (*Datatype, error) {
 	const call = "TypeDarray"
 	old, err := t.part(call, 8, "t", -1)
@@ -155,7 +163,8 @@ func TypeDarray(size, rank int, gsizes []int, distribs []Dist, dargs, psizes []i
 // TypeResized is t with another lower bound and extent, in bytes (MPI_Type_create_resized,
 // MPI-4.0 §5.1.7): elements that follow one another are extent bytes apart. An extent may
 // be less than the data takes, so that elements interlock, and negative. Types that are
-// made of the result have their bounds from these. Local.
+// made of the result have their bounds from these. It fails with ErrType for a t that
+// is nil or freed, and ErrArg for bounds that are too large. Local.
 func TypeResized(t *Datatype, lb, extent int) (*Datatype, error) {
 	const call = "TypeResized"
 	old, err := t.part(call, 1, "t", -1)

@@ -3,7 +3,8 @@ package mpi
 import "github.com/weft-mpi/weft/internal/datatype"
 
 // Commit prepares the type for communication (MPI_Type_commit, MPI-4.0 §5.1.9).
-// Committing it again does nothing. Local.
+// Committing it again does nothing. It fails with ErrType for a type that is nil or
+// freed. Local.
 func (d *Datatype) Commit() error {
 	const call = "Datatype.Commit"
 	if err := d.refuse(call); err != nil {
@@ -18,7 +19,8 @@ func (d *Datatype) Committed() bool { return d.usable() == nil && d.t.Committed(
 
 // Dup is another type with the same elements, and with the attributes that have copy
 // functions (MPI_Type_dup, MPI-4.0 §5.1.10). It is committed if d is, and has no name. If a
-// copy function fails, so does Dup. Local.
+// copy function fails, so does Dup. Errors are those of Commit, and the class of a copy
+// function's error, or ErrOther. Local.
 func (d *Datatype) Dup() (*Datatype, error) {
 	const call = "Datatype.Dup"
 	if err := d.refuse(call); err != nil {

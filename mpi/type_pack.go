@@ -29,19 +29,20 @@ func PackSize(count int, d *Datatype) (int, error) { return packSize("PackSize",
 // PackExternal is Pack in the representation external32 (MPI_Pack_external, MPI-4.0 §5.3),
 // which any machine and any MPI reads, for files and for ranks of other jobs. It is
 // big-endian. Elements have the length that they have in memory: a bool has one byte, an
-// int eight. TypeByte and TypePacked are written as they are. Local.
+// int eight. TypeByte and TypePacked are written as they are. Errors are those of Pack.
+// Local.
 func PackExternal(b Buf, out []byte, pos int) (next int, err error) {
 	return pack("PackExternal", datatype.PackExternal, b, out, pos)
 }
 
 // UnpackExternal is Unpack of the representation external32 (MPI_Unpack_external, MPI-4.0
-// §5.3). in stays as it is. Local.
+// §5.3). in stays as it is. Errors are those of Unpack. Local.
 func UnpackExternal(in []byte, pos int, b Buf) (next int, err error) {
 	return unpack("UnpackExternal", datatype.UnpackExternal, in, pos, b)
 }
 
 // PackExternalSize is PackSize of the representation external32 (MPI_Pack_external_size,
-// MPI-4.0 §5.3), which has the same length. Local.
+// MPI-4.0 §5.3), which has the same length. Errors are those of PackSize. Local.
 func PackExternalSize(count int, d *Datatype) (int, error) {
 	return packSize("PackExternalSize", count, d)
 }

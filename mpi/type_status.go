@@ -28,7 +28,9 @@ func (st Status) in(d *Datatype, count func(*datatype.Type, int) (int, bool)) in
 }
 
 // SetElements sets the status to n received basic elements of a message of type d, so that
-// Elements is n (MPI_Status_set_elements, MPI-4.0 §13.3), for generalized requests. Local.
+// Elements is n (MPI_Status_set_elements, MPI-4.0 §13.3), for generalized requests. It
+// fails with ErrArg for a nil st, ErrType for a d that is nil or freed, and ErrCount
+// for an n that no message has. Local.
 func (st *Status) SetElements(d *Datatype, n int) error {
 	const call = "Status.SetElements"
 	if st == nil {
