@@ -106,7 +106,10 @@ type WinOptions struct {
 // and be accessed by the rules of §12.7 only, until Free.
 //
 // On one machine, others reach memory of mpi.Alloc by loads and stores, and memory of
-// the Go heap by a system call for each operation: WinAllocate is faster. Non-local.
+// the Go heap by a system call for each operation: WinAllocate is faster. It fails with
+// ErrDisp for a negative DispUnit, ErrInfoValue for wrong Info, ErrArg for an unknown
+// Model, ErrNotSame if the models differ, and ErrComm on an intercommunicator.
+// Non-local.
 func WinCreate[T Scalar](c *Comm, local []T, o WinOptions) (Window[T], error) {
 	const call = "WinCreate"
 	k := windowOf[T](c, call, FlavorCreate, o)
@@ -118,7 +121,8 @@ func WinCreate[T Scalar](c *Comm, local []T, o WinOptions) (Window[T], error) {
 // (MPI_Win_allocate, MPI-4.0 §12.2.2), which Local returns. n may be 0 and differ between
 // ranks. The memory is the window's, and Free gives it back: no slice of it may be used
 // afterwards. All ranks of c call it, in the same order among its collective calls. If
-// one has no memory the call fails at all. Non-local.
+// one has no memory the call fails at all. Errors are those of WinCreate, ErrSize for a
+// wrong n, and ErrNoMem. Non-local.
 func WinAllocate[T Scalar](c *Comm, n int, o WinOptions) (Window[T], error) {
 	const call = "WinAllocate"
 	k := windowOf[T](c, call, FlavorAllocate, o)
@@ -232,7 +236,8 @@ func (w *Win) gone() bool { return w == nil || w.core == nil || w.c.gone() }
 // context ends. Memory of WinAllocate that other ranks may
 // still write to, because of a rank that has died, stays until the World ends. Afterwards
 // every call on it fails with ErrWin, and memory of WinAllocate
-// must not be touched. Non-local.
+// must not be touched. It fails with ErrRMASync within an epoch, and with the class of
+// a delete function's error, or ErrOther. Non-local.
 func (w *Win) Free() error {
 	const call = "Win.Free"
 	if w.gone() {

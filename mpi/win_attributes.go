@@ -23,7 +23,7 @@ func NewWinKeyval[T any](del func(*Win, T) error) *WinKeyval[T] {
 }
 
 // Get returns the window's value, and whether there is one (MPI_Win_get_attr, MPI-4.0
-// §7.7.3). Local.
+// §7.7.3). It fails with ErrKeyval if k is nil. Local.
 func (k *WinKeyval[T]) Get(w *Win) (value T, ok bool, err error) {
 	if err := k.check("WinKeyval.Get", w); err != nil {
 		return value, false, err
@@ -43,7 +43,8 @@ func (k *WinKeyval[T]) Set(w *Win, value T) error {
 }
 
 // Delete deletes the window's value (MPI_Win_delete_attr, MPI-4.0 §7.7.3). Without a
-// value nothing happens. Local.
+// value nothing happens. It fails with ErrKeyval if k is nil, and with the class of a
+// delete function's error, or ErrOther. Local.
 func (k *WinKeyval[T]) Delete(w *Win) error {
 	const call = "WinKeyval.Delete"
 	if err := k.check(call, w); err != nil {
@@ -53,7 +54,8 @@ func (k *WinKeyval[T]) Delete(w *Win) error {
 }
 
 // Free gives up the key (MPI_Win_free_keyval, MPI-4.0 §7.7.3): no value can be set any
-// more. Values that are there stay until they are deleted. Local.
+// more. Values that are there stay until they are deleted. It fails with ErrKeyval for
+// a key that is nil or has been freed. Local.
 func (k *WinKeyval[T]) Free() error {
 	const call = "WinKeyval.Free"
 	if k == nil {

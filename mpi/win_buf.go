@@ -19,21 +19,25 @@ import "github.com/weft-mpi/weft/rma"
 //
 // Win.Explain says how elements that lie apart go to each target.
 
-// Put copies origin's elements to those at the target (MPI_Put, MPI-4.0 §12.3.1). Local.
+// Put copies origin's elements to those at the target (MPI_Put, MPI-4.0 §12.3.1).
+// Errors are those of the function Put and of the Buf, ErrCount if the sides differ in
+// length, and ErrType for a t that can't be used or whose elements overlap. Local.
 func (w *Win) Put(origin Buf, target, disp, count int, t *Datatype) error {
 	c := bufCall{name: "Put", origin: &origin, count: count, t: t}
 	return c.do(w, target, disp)
 }
 
 // Get copies the elements at the target to those of origin (MPI_Get, MPI-4.0 §12.3.2).
-// Elements at the target may overlap. Local.
+// Elements at the target may overlap. Errors are those of Put. Local.
 func (w *Win) Get(origin Buf, target, disp, count int, t *Datatype) error {
 	c := bufCall{name: "Get", result: &origin, count: count, t: t}
 	return c.do(w, target, disp)
 }
 
 // Accumulate combines origin's elements with those at the target (MPI_Accumulate, MPI-4.0
-// §12.3.4). o is one of MPI's operators or Replace. Local.
+// §12.3.4). o is one of MPI's operators or Replace. Errors are those of Put, ErrType
+// for elements of several predefined types, and ErrOp for an operator that does not fit
+// them. Local.
 func (w *Win) Accumulate(o *Op, origin Buf, target, disp, count int, t *Datatype) error {
 	c := bufCall{name: "Accumulate", accumulates: true, o: o, origin: &origin, count: count, t: t}
 	return c.do(w, target, disp)
@@ -41,15 +45,16 @@ func (w *Win) Accumulate(o *Op, origin Buf, target, disp, count int, t *Datatype
 
 // GetAccumulate is Accumulate that sets result to the elements as they were
 // (MPI_Get_accumulate, MPI-4.0 §12.3.4); o may be NoOp too, for which origin is not looked
-// at. result and origin do not overlap. Local.
+// at. result and origin do not overlap. Errors are those of Accumulate. Local.
 func (w *Win) GetAccumulate(o *Op, origin, result Buf, target, disp, count int, t *Datatype) error {
 	c := bufCall{name: "GetAccumulate", accumulates: true, o: o, origin: &origin, result: &result, count: count, t: t}
 	return c.do(w, target, disp)
 }
 
 // FetchAndOp is GetAccumulate of one element of a predefined type (MPI_Fetch_and_op,
-// MPI-4.0 §12.3.4): result is one, and so is origin, which is not looked at if o is NoOp.
-// Local.
+// MPI-4.0 §12.3.4): result is one, and so is origin, which is not looked at if o is
+// NoOp. Errors are those of Accumulate, ErrCount for more or less than one element, and
+// ErrType for a derived type. Local.
 func (w *Win) FetchAndOp(o *Op, origin, result Buf, target, disp int) error {
 	const call = "FetchAndOp"
 	if err := w.predefined(call, "result", &result); err != nil {
@@ -61,7 +66,8 @@ func (w *Win) FetchAndOp(o *Op, origin, result Buf, target, disp int) error {
 
 // CompareAndSwap sets an element of the target to origin if it is equal to compare, and
 // result to what it was (MPI_Compare_and_swap, MPI-4.0 §12.3.4). Each Buf is one element of
-// the same predefined type: a bool, an integer or a byte. Local.
+// the same predefined type: a bool, an integer or a byte. Errors are those of the
+// function CompareAndSwap, and ErrCount for more or less than one element. Local.
 func (w *Win) CompareAndSwap(compare, origin, result Buf, target, disp int) error {
 	const call = "CompareAndSwap"
 	var x rma.Transfer
@@ -86,28 +92,30 @@ func (w *Win) CompareAndSwap(compare, origin, result Buf, target, disp int) erro
 }
 
 // Rput is Put with a request, which completes when origin's memory may be written to again
-// (MPI_Rput, MPI-4.0 §12.3.5). It is for epochs of Lock and LockAll. Local.
+// (MPI_Rput, MPI-4.0 §12.3.5). It is for epochs of Lock and LockAll. Errors are those
+// of Put. Local.
 func (w *Win) Rput(origin Buf, target, disp, count int, t *Datatype) (Request, error) {
 	c := bufCall{name: "Rput", origin: &origin, count: count, t: t}
 	return c.begin(w, target, disp)
 }
 
 // Rget is Get with a request, which completes when the elements are there (MPI_Rget,
-// MPI-4.0 §12.3.5). It is for epochs of Lock and LockAll. Local.
+// MPI-4.0 §12.3.5). It is for epochs of Lock and LockAll. Errors are those of Get.
+// Local.
 func (w *Win) Rget(origin Buf, target, disp, count int, t *Datatype) (Request, error) {
 	c := bufCall{name: "Rget", result: &origin, count: count, t: t}
 	return c.begin(w, target, disp)
 }
 
 // Raccumulate is Accumulate with a request, as Rput (MPI_Raccumulate, MPI-4.0 §12.3.5).
-// Local.
+// Errors are those of Accumulate. Local.
 func (w *Win) Raccumulate(o *Op, origin Buf, target, disp, count int, t *Datatype) (Request, error) {
 	c := bufCall{name: "Raccumulate", accumulates: true, o: o, origin: &origin, count: count, t: t}
 	return c.begin(w, target, disp)
 }
 
 // RgetAccumulate is GetAccumulate with a request, as Rget (MPI_Rget_accumulate, MPI-4.0
-// §12.3.5). Local.
+// §12.3.5). Errors are those of GetAccumulate. Local.
 func (w *Win) RgetAccumulate(o *Op, origin, result Buf, target, disp, count int, t *Datatype) (Request, error) {
 	c := bufCall{name: "RgetAccumulate", accumulates: true, o: o, origin: &origin, result: &result, count: count, t: t}
 	return c.begin(w, target, disp)

@@ -8,7 +8,7 @@ import "github.com/weft-mpi/weft/rma"
 // on memory that is not attached, or not any more, fail with ErrRMARange at the call that
 // ends them, and write nothing. All operations go in messages, which the target's library
 // serves: other windows are faster. All ranks of c call it, in the same order among its
-// collective calls. Non-local.
+// collective calls. Errors are those of WinCreate. Non-local.
 func WinCreateDynamic(c *Comm, o WinOptions) (*Win, error) {
 	k := windowOf[byte](c, "WinCreateDynamic", FlavorDynamic, o)
 	k.part.Unit = rma.Dynamic

@@ -39,7 +39,7 @@ func (w *Win) Errhandler() *Errhandler {
 
 // CallErrhandler has the window's error handler see an error of the program, and returns
 // what a call with this error would return (MPI_Win_call_errhandler, MPI-4.0 §9.5).
-// Without an error nothing happens. Local.
+// Without an error nothing happens. Its own error is ErrWin, after Free. Local.
 func (w *Win) CallErrhandler(err error) error {
 	if w.gone() {
 		return w.explain("Win.CallErrhandler")

@@ -78,7 +78,7 @@ func (w *Win) hint(known *Info) {
 }
 
 // Info returns the hints of the window that it knows (MPI_Win_get_info, MPI-4.0
-// §12.2.7). The caller owns the result. Local.
+// §12.2.7). The caller owns the result. It has no errors but the general ones. Local.
 func (w *Win) Info() (*Info, error) {
 	if w.gone() {
 		return nil, w.explain("Win.Info")

@@ -12,7 +12,8 @@ import (
 // order of ranks, each at a cache line, unless Noncontiguous is set, or the hint
 // alloc_shared_noncontig. The ranks of c must
 // be able to share memory, as those of SplitType(TypeShared); else the call fails with
-// ErrRMAShared at all. For the rest it is WinAllocate. Non-local.
+// ErrRMAShared at all. Other errors are those of WinAllocate. For the rest it is
+// WinAllocate. Non-local.
 func WinAllocateShared[T Scalar](c *Comm, n int, o WinOptions) (Window[T], error) {
 	const call = "WinAllocateShared"
 	k := windowOf[T](c, call, FlavorShared, o)

@@ -45,8 +45,9 @@ const (
 
 // Fence ends the operations that all ranks have issued since the last fence, and opens
 // an epoch in which each may access each part (MPI_Win_fence, MPI-4.0 §12.5.1). All ranks
-// call it, and it waits for all. It takes NoStore, NoPut, NoPrecede and NoSucceed.
-// Non-local.
+// call it, and it waits for all. It takes NoStore, NoPut, NoPrecede and NoSucceed. It
+// fails with ErrRMASync within an epoch of another kind or for a false NoPrecede, and
+// ErrAssert for other promises. Non-local.
 func (w *Win) Fence(promises ...Assert) error {
 	const call = "Win.Fence"
 	if w.gone() {
@@ -57,7 +58,9 @@ func (w *Win) Fence(promises ...Assert) error {
 
 // Post exposes this rank's part to the ranks of a group, which have started or will
 // (MPI_Win_post, MPI-4.0 §12.5.2). Wait or Test ends the epoch. It takes NoCheck, NoStore
-// and NoPut. The group is of ranks of the window. Local.
+// and NoPut. The group is of ranks of the window. It fails with ErrGroup for a group
+// that is nil or of other ranks, ErrRMASync within an epoch that excludes it, and
+// ErrAssert for other promises. Local.
 func (w *Win) Post(g *Group, promises ...Assert) error {
 	const call = "Win.Post"
 	ranks, err := w.ranksOf(call, g)
@@ -69,7 +72,7 @@ func (w *Win) Post(g *Group, promises ...Assert) error {
 
 // Start opens an epoch in which this rank may access the parts of the ranks of a group
 // (MPI_Win_start, MPI-4.0 §12.5.2), and waits until all of them have posted to it.
-// Complete ends the epoch. It takes NoCheck. Non-local.
+// Complete ends the epoch. It takes NoCheck. Errors are those of Post. Non-local.
 func (w *Win) Start(g *Group, promises ...Assert) error {
 	const call = "Win.Start"
 	ranks, err := w.ranksOf(call, g)
@@ -80,7 +83,8 @@ func (w *Win) Start(g *Group, promises ...Assert) error {
 }
 
 // Complete ends the epoch of Start: this rank's operations have ended, here and at their
-// targets (MPI_Win_complete, MPI-4.0 §12.5.2). Non-local.
+// targets (MPI_Win_complete, MPI-4.0 §12.5.2). It fails with ErrRMASync without an
+// epoch of Start. Non-local.
 func (w *Win) Complete() error {
 	const call = "Win.Complete"
 	if w.gone() {
@@ -90,7 +94,8 @@ func (w *Win) Complete() error {
 }
 
 // Wait ends the epoch of Post, once all ranks of its group have completed theirs
-// (MPI_Win_wait, MPI-4.0 §12.5.2). Non-local.
+// (MPI_Win_wait, MPI-4.0 §12.5.2). It fails with ErrRMASync without an epoch of Post.
+// Non-local.
 func (w *Win) Wait() error {
 	const call = "Win.Wait"
 	if w.gone() {
@@ -100,7 +105,7 @@ func (w *Win) Wait() error {
 }
 
 // Test is Wait if that does not have to wait; else it returns false, and the epoch goes
-// on (MPI_Win_test, MPI-4.0 §12.5.2). Local.
+// on (MPI_Win_test, MPI-4.0 §12.5.2). Errors are those of Wait. Local.
 func (w *Win) Test() (bool, error) {
 	const call = "Win.Test"
 	if w.gone() {
@@ -112,7 +117,10 @@ func (w *Win) Test() (bool, error) {
 
 // Lock opens an epoch with one target, oneself too (MPI_Win_lock, MPI-4.0 §12.5.3). It
 // waits for locks that exclude it: those who wait get it in the order in which they
-// asked. Several targets may be locked at once, none twice. It takes NoCheck. Non-local.
+// asked. Several targets may be locked at once, none twice. It takes NoCheck. It fails
+// with ErrLocktype for an unknown kind, ErrRMASync if the target is locked, within
+// another epoch, and with the hint no_locks, and ErrAssert for other promises.
+// Non-local.
 func (w *Win) Lock(kind LockKind, target int, promises ...Assert) error {
 	const call = "Win.Lock"
 	if err := w.checkTarget(call, target); err != nil {
@@ -128,7 +136,8 @@ func (w *Win) Lock(kind LockKind, target int, promises ...Assert) error {
 }
 
 // Unlock ends the epoch with a target: this rank's operations have ended, here and there
-// (MPI_Win_unlock, MPI-4.0 §12.5.3). Non-local.
+// (MPI_Win_unlock, MPI-4.0 §12.5.3). It fails with ErrRMASync if the target is not
+// locked by Lock. Non-local.
 func (w *Win) Unlock(target int) error {
 	const call = "Win.Unlock"
 	if err := w.checkTarget(call, target); err != nil || target == ProcNull {
@@ -139,7 +148,7 @@ func (w *Win) Unlock(target int) error {
 
 // LockAll opens an epoch with all targets, which excludes exclusive locks of others
 // (MPI_Win_lock_all, MPI-4.0 §12.5.3). It sends at most one message, however many ranks
-// there are. It takes NoCheck. Non-local.
+// there are. It takes NoCheck. Errors are those of Lock. Non-local.
 func (w *Win) LockAll(promises ...Assert) error {
 	const call = "Win.LockAll"
 	if w.gone() {
@@ -151,7 +160,8 @@ func (w *Win) LockAll(promises ...Assert) error {
 	return w.fail(call, w.core.LockAll(w.c.ctx, promised(promises)))
 }
 
-// UnlockAll ends the epoch of LockAll (MPI_Win_unlock_all, MPI-4.0 §12.5.3). Non-local.
+// UnlockAll ends the epoch of LockAll (MPI_Win_unlock_all, MPI-4.0 §12.5.3). It fails
+// with ErrRMASync without an epoch of LockAll. Non-local.
 func (w *Win) UnlockAll() error {
 	const call = "Win.UnlockAll"
 	if w.gone() {
@@ -162,7 +172,8 @@ func (w *Win) UnlockAll() error {
 
 // Flush ends this rank's operations with a target, here and there, within an epoch of
 // Lock or LockAll (MPI_Win_flush, MPI-4.0 §12.5.4). It returns the first failure of an
-// operation with the target since the last call that ended them. Non-local.
+// operation with the target since the last call that ended them. It fails with
+// ErrRMASync if the target is not locked. Non-local.
 func (w *Win) Flush(target int) error {
 	const call = "Win.Flush"
 	if w.has(target) && w.core.Flushed(target) {
@@ -176,7 +187,7 @@ func (w *Win) Flush(target int) error {
 
 // FlushLocal is Flush for this rank's side: the memory of the operations is the
 // program's again, and their results are there (MPI_Win_flush_local, MPI-4.0 §12.5.4).
-// Non-local.
+// Errors are those of Flush. Non-local.
 func (w *Win) FlushLocal(target int) error {
 	const call = "Win.FlushLocal"
 	if w.has(target) && w.core.Flushed(target) {
@@ -188,7 +199,8 @@ func (w *Win) FlushLocal(target int) error {
 	return w.fail(call, w.core.Flush(w.c.ctx, target, true))
 }
 
-// FlushAll is Flush for all targets (MPI_Win_flush_all, MPI-4.0 §12.5.4). Non-local.
+// FlushAll is Flush for all targets (MPI_Win_flush_all, MPI-4.0 §12.5.4). It fails with
+// ErrRMASync without a lock. Non-local.
 func (w *Win) FlushAll() error {
 	const call = "Win.FlushAll"
 	if w.gone() {
@@ -198,7 +210,7 @@ func (w *Win) FlushAll() error {
 }
 
 // FlushLocalAll is FlushLocal for all targets (MPI_Win_flush_local_all, MPI-4.0
-// §12.5.4). Non-local.
+// §12.5.4). Errors are those of FlushAll. Non-local.
 func (w *Win) FlushLocalAll() error {
 	const call = "Win.FlushLocalAll"
 	if w.gone() {
@@ -208,7 +220,8 @@ func (w *Win) FlushLocalAll() error {
 }
 
 // Sync orders this rank's loads and stores in parts of the window before those behind
-// it, within an epoch of Lock or LockAll (MPI_Win_sync, MPI-4.0 §12.5.4). Local.
+// it, within an epoch of Lock or LockAll (MPI_Win_sync, MPI-4.0 §12.5.4). Without one
+// it fails with ErrRMASync. Local.
 func (w *Win) Sync() error {
 	const call = "Win.Sync"
 	if w.gone() {
@@ -218,7 +231,8 @@ func (w *Win) Sync() error {
 }
 
 // Epoch locks a target, calls f, and unlocks the target, also if f fails or panics
-// (MPI-4.0 §12.5.3). It returns f's error, or that of the lock. Non-local.
+// (MPI-4.0 §12.5.3). It returns f's error, or that of the lock. A nil f is ErrArg;
+// other errors are those of Lock and Unlock. Non-local.
 func (w *Win) Epoch(kind LockKind, target int, f func() error) (err error) {
 	if f == nil && !w.gone() {
 		return w.raise(badArg("Win.Epoch", ErrArg, "the function is nil"))

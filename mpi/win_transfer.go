@@ -14,13 +14,15 @@ import (
 // Flush, the end of the epoch, or for the R-forms the end of the request. A failure at
 // the target is told by that call.
 
-// Put copies origin to the target (MPI_Put, MPI-4.0 §12.3.1). Local.
+// Put copies origin to the target (MPI_Put, MPI-4.0 §12.3.1). It fails with ErrDisp for
+// a negative disp and ErrRMARange for elements outside of the target's part. Local.
 func Put[T Scalar](w *Win, origin []T, target, disp int) error {
 	x := rma.Transfer{Src: bytesOf(origin)}
 	return w.transfer("Put", &x, target, disp)
 }
 
-// Get copies elements of the target to origin (MPI_Get, MPI-4.0 §12.3.2). Local.
+// Get copies elements of the target to origin (MPI_Get, MPI-4.0 §12.3.2). Errors are
+// those of Put. Local.
 func Get[T Scalar](w *Win, origin []T, target, disp int) error {
 	x := rma.Transfer{Old: bytesOf(origin)}
 	return w.transfer("Get", &x, target, disp)
@@ -29,7 +31,8 @@ func Get[T Scalar](w *Win, origin []T, target, disp int) error {
 // Accumulate combines origin with elements of the target (MPI_Accumulate, MPI-4.0
 // §12.3.4): each becomes element ⊕ origin's. o is one of MPI's operators or Replace.
 // Each element is changed at once, as other accumulates of the same type see it, and
-// those of one rank with one element come in their order. Local.
+// those of one rank with one element come in their order. Errors are those of Put, and
+// ErrOp for an operator that does not fit T. Local.
 func Accumulate[T Scalar](w *Win, o *Op, origin []T, target, disp int) error {
 	x := rma.Transfer{Src: bytesOf(origin)}
 	return w.accumulate("Accumulate", &x, o, op.KindOf[T](), target, disp)
@@ -37,14 +40,16 @@ func Accumulate[T Scalar](w *Win, o *Op, origin []T, target, disp int) error {
 
 // GetAccumulate is Accumulate that sets result to the elements as they were
 // (MPI_Get_accumulate, MPI-4.0 §12.3.4); o may be NoOp too, whose origin may be nil.
-// result and origin are equally long, and do not overlap. Local.
+// result and origin are equally long, and do not overlap. Errors are those of
+// Accumulate, and ErrCount if the two differ in length. Local.
 func GetAccumulate[T Scalar](w *Win, o *Op, origin, result []T, target, disp int) error {
 	x := rma.Transfer{Src: bytesOf(origin), Old: bytesOf(result)}
 	return w.getAccumulate("GetAccumulate", &x, o, op.KindOf[T](), target, disp)
 }
 
 // FetchAndOp is GetAccumulate of one element (MPI_Fetch_and_op, MPI-4.0 §12.3.4), which
-// may be faster. Local.
+// may be faster. Errors are those of Accumulate, and ErrBuffer for an element that is
+// nil. Local.
 func FetchAndOp[T Scalar](w *Win, o *Op, origin, result *T, target, disp int) error {
 	const call = "FetchAndOp"
 	if result == nil || origin == nil && o != NoOp {
@@ -59,7 +64,8 @@ func FetchAndOp[T Scalar](w *Win, o *Op, origin, result *T, target, disp int) er
 
 // CompareAndSwap sets an element of the target to origin if it is equal to compare, and
 // result to what it was (MPI_Compare_and_swap, MPI-4.0 §12.3.4). It is for bools and
-// integers. compare comes first, as in sync/atomic; in C it is the second. Local.
+// integers. compare comes first, as in sync/atomic; in C it is the second. Errors are
+// those of Put, ErrBuffer for an element that is nil, and ErrType for another T. Local.
 func CompareAndSwap[T Scalar](w *Win, compare, origin, result *T, target, disp int) error {
 	const call = "CompareAndSwap"
 	if origin == nil || compare == nil || result == nil {
@@ -73,21 +79,23 @@ func CompareAndSwap[T Scalar](w *Win, compare, origin, result *T, target, disp i
 }
 
 // Rput is Put with a request, which completes when origin may be written to again
-// (MPI_Rput, MPI-4.0 §12.3.5). It is for epochs of Lock and LockAll. Local.
+// (MPI_Rput, MPI-4.0 §12.3.5). It is for epochs of Lock and LockAll. Errors are those
+// of Put. Local.
 func Rput[T Scalar](w *Win, origin []T, target, disp int) (Request, error) {
 	x := rma.Transfer{Src: bytesOf(origin)}
 	return w.request("Rput", &x, target, disp)
 }
 
 // Rget is Get with a request, which completes when the elements are there (MPI_Rget,
-// MPI-4.0 §12.3.5). It is for epochs of Lock and LockAll. Local.
+// MPI-4.0 §12.3.5). It is for epochs of Lock and LockAll. Errors are those of Get.
+// Local.
 func Rget[T Scalar](w *Win, origin []T, target, disp int) (Request, error) {
 	x := rma.Transfer{Old: bytesOf(origin)}
 	return w.request("Rget", &x, target, disp)
 }
 
 // Raccumulate is Accumulate with a request, as Rput (MPI_Raccumulate, MPI-4.0 §12.3.5).
-// Local.
+// Errors are those of Accumulate. Local.
 func Raccumulate[T Scalar](w *Win, o *Op, origin []T, target, disp int) (Request, error) {
 	const call = "Raccumulate"
 	x := rma.Transfer{Src: bytesOf(origin)}
@@ -98,7 +106,7 @@ func Raccumulate[T Scalar](w *Win, o *Op, origin []T, target, disp int) (Request
 }
 
 // RgetAccumulate is GetAccumulate with a request, as Rget (MPI_Rget_accumulate, MPI-4.0
-// §12.3.5). Local.
+// §12.3.5). Errors are those of GetAccumulate. Local.
 func RgetAccumulate[T Scalar](w *Win, o *Op, origin, result []T, target, disp int) (Request, error) {
 	const call = "RgetAccumulate"
 	x := rma.Transfer{Src: bytesOf(origin), Old: bytesOf(result)}
@@ -140,7 +148,7 @@ func (w Window[T]) CompareAndSwap(compare, origin, result *T, target, disp int) 
 
 // FetchAndOpNow combines v with an element of the target and returns what it was:
 // FetchAndOp and FlushLocal in one, for epochs of Lock and LockAll (MPI-4.0 §12.3.4).
-// Non-local.
+// Errors are those of FetchAndOp and FlushLocal. Non-local.
 func (w Window[T]) FetchAndOpNow(o *Op, v T, target, disp int) (old T, err error) {
 	if err = FetchAndOp(w.Win, o, &v, &old, target, disp); err == nil {
 		err = w.FlushLocal(target)
@@ -150,7 +158,8 @@ func (w Window[T]) FetchAndOpNow(o *Op, v T, target, disp int) (old T, err error
 
 // CompareAndSwapNow sets an element of the target to v if it is equal to compare, and
 // returns what it was: CompareAndSwap and FlushLocal in one, for epochs of Lock and
-// LockAll (MPI-4.0 §12.3.4). Non-local.
+// LockAll (MPI-4.0 §12.3.4). Errors are those of CompareAndSwap and FlushLocal.
+// Non-local.
 func (w Window[T]) CompareAndSwapNow(compare, v T, target, disp int) (old T, err error) {
 	if err = CompareAndSwap(w.Win, &compare, &v, &old, target, disp); err == nil {
 		err = w.FlushLocal(target)
