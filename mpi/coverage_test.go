@@ -94,7 +94,7 @@ func implementors(t *testing.T) map[string][]string {
 			case *ast.FuncDecl:
 				name := n.Name.Name
 				if n.Recv != nil {
-					name = receiver(n) + "." + name
+					name = receiver(n.Recv.List[0].Type) + "." + name
 				}
 				if n.Name.IsExported() && ast.IsExported(name) {
 					note(name, n.Doc)
@@ -120,22 +120,6 @@ func implementors(t *testing.T) map[string][]string {
 		})
 	}
 	return found
-}
-
-func receiver(d *ast.FuncDecl) string {
-	e := d.Recv.List[0].Type
-	for {
-		switch x := e.(type) {
-		case *ast.StarExpr:
-			e = x.X
-		case *ast.IndexExpr:
-			e = x.X
-		case *ast.Ident:
-			return x.Name
-		default:
-			return ""
-		}
-	}
 }
 
 // coverage is the page, and how many procedures there are of how many.
