@@ -28,9 +28,10 @@ type SizeError = partitioned.SizeError
 // order of the calls, and no other receive. Both sides have the same number of
 // bytes; their partitions may differ in number. partitions is at least 1 and
 // divides len(buf). The operation ends with the communicator's context, and then
-// for both sides. It fails if dest frees the communicator without such a PrecvInit. The
-// call fails with ErrArg for a wrong number of partitions and ErrCount if they can't be
-// of one size; a round with ErrTruncate if the sides differ in length. Local.
+// for both sides. A round fails with ErrOther if dest frees the communicator without
+// such a PrecvInit, and with ErrTruncate if the sides differ in length; the call with
+// ErrArg for a wrong number of partitions and ErrCount if they can't be of one size.
+// Local.
 func PsendInit[T Scalar](c *Comm, buf []T, partitions, dest, tag int) (*Partitioned, error) {
 	const call = "PsendInit"
 	if err := c.checkParts(call, len(buf), partitions, dest, tag); err != nil {
