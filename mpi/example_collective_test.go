@@ -74,6 +74,25 @@ func ExampleNewOp() {
 	// Output: 2(2(2x+2)+1)+0 = 8x+10
 }
 
+// Each rank's numbers are replaced by the sums of all.
+func ExampleAllreduceInPlace() {
+	err := mpi.Run(3, func(w *mpi.World) error {
+		c := w.Comm()
+		sums := []int{c.Rank(), 10}
+		if err := mpi.AllreduceInPlace(c, mpi.Sum, sums); err != nil {
+			return err
+		}
+		if c.Rank() == 2 {
+			fmt.Println(sums)
+		}
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output: [3 30]
+}
+
 // A rank computes while the maximum is found.
 func ExampleIallreduce() {
 	err := mpi.Run(2, func(w *mpi.World) error {
@@ -84,7 +103,7 @@ func ExampleIallreduce() {
 			return err
 		}
 		// Here it computes, and does not touch most.
-		if _, err := mpi.Wait(&r); err != nil {
+		if _, err := r.Wait(); err != nil {
 			return err
 		}
 		if c.Rank() == 0 {

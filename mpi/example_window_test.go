@@ -37,7 +37,7 @@ func ExampleWinAllocate() {
 }
 
 // Ranks draw numbers from a counter at rank 0: no two get the same one.
-func ExampleWindow_FetchAndOp() {
+func ExampleWindow_FetchAndOpNow() {
 	err := mpi.Run(4, func(world *mpi.World) error {
 		c := world.Comm()
 		w, err := mpi.WinAllocate[int64](c, 1, mpi.WinOptions{})
@@ -55,7 +55,7 @@ func ExampleWindow_FetchAndOp() {
 			return err
 		}
 		sum := []int64{ticket}
-		if err := mpi.Allreduce(c, mpi.Sum, mpi.InPlace[int64](), sum); err != nil {
+		if err := mpi.AllreduceInPlace(c, mpi.Sum, sum); err != nil {
 			return err
 		}
 		if c.Rank() == 0 {
@@ -67,6 +67,42 @@ func ExampleWindow_FetchAndOp() {
 		fmt.Println(err)
 	}
 	// Output: the tickets are 0 to 3, together 6
+}
+
+// Ranks elect one of them: the first that finds no winner is it.
+func ExampleWindow_CompareAndSwapNow() {
+	err := mpi.Run(3, func(world *mpi.World) error {
+		c := world.Comm()
+		w, err := mpi.WinAllocate[int32](c, 1, mpi.WinOptions{})
+		if err != nil {
+			return err
+		}
+		if err := w.LockAll(); err != nil {
+			return err
+		}
+		old, err := w.CompareAndSwapNow(0, int32(c.Rank()+1), 0, 0)
+		if err != nil {
+			return err
+		}
+		if err := w.UnlockAll(); err != nil {
+			return err
+		}
+		won := []int{0}
+		if old == 0 {
+			won[0] = 1
+		}
+		if err := mpi.AllreduceInPlace(c, mpi.Sum, won); err != nil {
+			return err
+		}
+		if c.Rank() == 0 {
+			fmt.Println(won[0], "winner")
+		}
+		return w.Free()
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output: 1 winner
 }
 
 // Under an exclusive lock a rank changes several elements of another at once.
