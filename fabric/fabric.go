@@ -131,8 +131,8 @@ const (
 // Domain is one rank's side of an open transport.
 type Domain interface {
 	Caps() Caps
-	// Addr is what peers need for Connect. Package job publishes it through
-	// boot.
+	// Addr is what peers need for Connect. Package transports publishes it through
+	// package launch.
 	Addr() []byte
 	// Connect returns the endpoint towards a peer and creates it at the first
 	// call. It does not block: until the connection stands, the endpoint returns

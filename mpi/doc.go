@@ -1,6 +1,6 @@
 // Package mpi is the Go MPI API of Weft: point-to-point, collective and one-sided
 // communication with the names and the semantics of MPI-4.0, between processes over
-// shared memory, InfiniBand or RoCE, or between goroutines of one process.
+// shared memory, TCP, InfiniBand or RoCE, or between goroutines of one process.
 //
 // A program calls Init, communicates on World.Comm and calls Finalize. Run does
 // both for a function: as one rank of a job that a launcher has started, or,

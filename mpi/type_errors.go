@@ -36,7 +36,7 @@ func (d *Datatype) refuse(call string) error {
 	return nil
 }
 
-// typeFailure is an error of package layout as a call returns it; nil stays nil.
+// typeFailure is an error of package datatype as a call returns it; nil stays nil.
 func typeFailure(call string, err error) error {
 	if err == nil {
 		return nil
@@ -55,7 +55,7 @@ type argError struct{ *ArgError }
 func (e argError) Error() string { return e.Words() }
 func (e argError) Unwrap() error { return e.ArgError }
 
-// typeClass is the class of an error of package layout.
+// typeClass is the class of an error of package datatype.
 func typeClass(err error) Class {
 	var arg *ArgError
 	for _, is := range []error{datatype.ErrNotCommitted, datatype.ErrNilType, datatype.ErrKind, errNoType, errFreedType} {

@@ -9,7 +9,7 @@ import (
 // have padding in memory, and no instruction changes one at once: so the owner of the
 // target's loop changes them, for everybody, and operators get them packed.
 
-// isPair reports whether a kind is one of pairs. The numbers are those of package layout.
+// isPair reports whether a kind is one of pairs. The numbers are those of package datatype.
 func isPair(k op.Kind) bool {
 	_, _, _, pair := datatype.Kind(k).Pair()
 	return pair

@@ -135,7 +135,7 @@ func connected(t testing.TB, j *job) (ds []*Domain, eps [2]fabric.Endpoint) {
 	return j.ranks, eps
 }
 
-// environment is the settings that package job takes from it.
+// environment is the settings that package transports takes from it.
 func environment() map[string]string {
 	set := map[string]string{}
 	for _, name := range (Provider{}).Options() {

@@ -5,7 +5,7 @@
 // MPI_Init and Job.Close at MPI_Finalize, and package transports calls Job.Exchange for
 // fabric addresses. The tools weft and osu-go fill in a Launch and call Run.
 // launch is set-up code only, off the path of a message. It imports nothing of
-// Weft.
+// the engine.
 //
 // # Ways into a job
 //

@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// Kind is the type of an element. The numbers are those of package layout.
+// Kind is the type of an element. The numbers are those of package datatype.
 type Kind uint8
 
 const (

@@ -3,7 +3,7 @@
 //
 // It serves package mpi, which calls Join in a launched process and Goroutines
 // for ranks of one process, and gives the Routes to the engine. It is set-up
-// code only, off the path of a message. No other package imports a transport, so
+// code only, off the path of a message. No other package opens a transport, so
 // users reach features of transports through it too: Alloc and Free (memory.go),
 // Devices and SharedGetMin (devices.go, threshold.go).
 //

@@ -16,7 +16,7 @@ func hostName() string {
 }
 
 // hostNames gives hosts names that differ, in the order of their lowest ranks: all
-// ranks give the same. A host is what boot says, divided by WEFT_NODE.
+// ranks give the same. A host is what launch says, divided by WEFT_NODE.
 type hostNames struct {
 	of    map[host]string
 	taken map[string]bool

@@ -2,5 +2,5 @@
 
 package main
 
-// wrapped says that package job wraps its transports: it has the same tag.
+// wrapped says that package transports wraps what it opens: it has the same tag.
 const wrapped = true

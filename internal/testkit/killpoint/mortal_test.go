@@ -129,7 +129,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// rich is a transport that has what package job asks of some.
+// rich is a transport that has what package transports asks of some.
 type rich struct{ fabric.Provider }
 
 func (rich) GetMin(map[string]string) (int, error) { return 5, nil }

@@ -4,7 +4,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// measurer and adopter are what package job asks of a Provider and a Domain
+// measurer and adopter are what package transports asks of a Provider and a Domain
 // besides the contract; see internal/transports/threshold.go.
 type measurer interface {
 	GetMin(options map[string]string) (int, error)
