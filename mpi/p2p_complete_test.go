@@ -97,7 +97,7 @@ func TestEveryCompletionGivesStatusAndError(t *testing.T) {
 	})
 }
 
-func TestRequestGetStatusLeavesTheRequest(t *testing.T) {
+func TestRequestStatusLeavesTheRequest(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		act(t, fabric, 1, func(w *mpi.World, c *mpi.Comm) {
 			r := begin(mpi.Irecv(c, make([]byte, 8), 0, 1))

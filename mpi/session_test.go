@@ -31,7 +31,7 @@ func of(g *mpi.Group, c *mpi.Comm, tag string) *mpi.Comm {
 	return get(mpi.CommCreateFromGroup(g, tag, within(c)))
 }
 
-func TestProcessSetsPartTheJobByHosts(t *testing.T) {
+func TestPsetsPartTheJobByHosts(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		for _, n := range []int{1, 4} {
 			t.Run(fmt.Sprint(n), func(t *testing.T) {

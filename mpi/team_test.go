@@ -80,7 +80,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestARankWhoseGoroutineEndsFailsTheOthers", "TestNoLoggerIsTheDefaultOne", "TestFreeRefusesWhatIsNotAllocs", "TestRunRefusesWhatItCannotRun",
 		"TestEveryClassHasItsTextAndIsToldFromOthers", "TestCountIsInElements", "TestACommunicatorsOwnMemoryComesFirst",
 		"TestAttachedMemoryIsReused", "TestAPersistentBufferedSendThatFoundNoRoomStartsAgain", "TestEveryCompletionTellsOfACancel",
-		"TestCancelOfWhatIsMatchedChangesNothing", "TestRequestGetStatusLeavesTheRequest", "TestSomeGiveAllThatHaveEnded",
+		"TestCancelOfWhatIsMatchedChangesNothing", "TestRequestStatusLeavesTheRequest", "TestSomeGiveAllThatHaveEnded",
 		"TestNoRequestsAreComplete", "TestAStaleHandleLeavesTheOthersPending", "TestOnCompleteRefusesWhatNobodyHasStarted",
 		"TestADeadlineAndACauseAreTold", "TestEveryCompletionAsksAGeneralizedRequest", "TestErrorsOfAGeneralizedRequestAreTheCallsOwn",
 		"TestCancelCallsTheGeneralizedRequestsOwn", "TestAGeneralizedRequestIsFreedThoughNobodyWaits", "TestFreeRunsInTheCallThatComesLast", "TestFinalizeEndsGeneralizedRequests",

@@ -28,5 +28,5 @@
 // Each transport lists and checks its own.
 //
 // In a build with the tag faults, and no other, each transport between processes is
-// wrapped for the kill matrix (mortal.go).
+// wrapped for the kill matrix (killpoint.go).
 package transports
