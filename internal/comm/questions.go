@@ -60,7 +60,7 @@ func (k *questions) ask(ranks []int, a wire.Asked, within time.Duration) map[fab
 		q.missing = 1 // until all are asked
 		for _, r := range ranks {
 			p := fabric.Peer(r)
-			if r < 0 || r >= in.World.Size || r == in.World.Rank || q.replies[p] != nil {
+			if in.Loop.Over() || r < 0 || r >= in.World.Size || r == in.World.Rank || q.replies[p] != nil {
 				continue
 			}
 			q.replies[p] = &reply{why: noReply}
@@ -113,7 +113,7 @@ func (k *questions) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body 
 	number, said, ok := wire.ParseTell(imm)
 	if kind == wire.Ask || !ok || len(hdr) > 0 || !k.take(from, number, said, body) {
 		k.in.Loop.EndPeer(from, &fabric.Error{Op: "receive", Peer: from, HasPeer: true,
-			Err: fmt.Errorf("%w: it sent a question or a reply that is none", fabric.ErrPeerDown)})
+			Err: fmt.Errorf("%w: malformed question or reply about what a rank waits for", fabric.ErrPeerDown)})
 	}
 }
 
@@ -147,8 +147,9 @@ func (k *questions) reply(to fabric.Peer, number uint64, a wire.Asked) {
 		go func() {
 			state := encode(k.in.Settled())
 			k.in.Loop.Exclusive(func() {
-				k.settling--
-				k.tell(to, number, state)
+				if k.settling--; !k.in.Loop.Over() {
+					k.tell(to, number, state)
+				}
 			})
 		}()
 	}
@@ -235,7 +236,7 @@ func (k *questions) states(j *diagnose.Job, ranks []int, a wire.Asked, within ti
 		case t.why != "":
 			j.Silent = append(j.Silent, diagnose.Silent{Rank: r, Why: t.why})
 		case json.Unmarshal(t.state, &s) != nil || s.Rank != r:
-			j.Silent = append(j.Silent, diagnose.Silent{Rank: r, Why: "its reply is none"})
+			j.Silent = append(j.Silent, diagnose.Silent{Rank: r, Why: "its reply can't be read"})
 		default:
 			j.Add(s)
 		}
