@@ -69,7 +69,7 @@ func (l *Loop) Submit(s Sink, r *Request) {
 // push queues a node and makes sure that an owner takes it.
 func (l *Loop) push(n *node) {
 	l.queue.push(n)
-	if l.Enter() {
+	if l.Enter() || l.owned.meet() && l.Enter() {
 		l.Leave()
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/membar"
 	"github.com/weft-mpi/weft/internal/timeline"
 )
 
@@ -163,6 +164,7 @@ func New(cfg Config) *Loop {
 	l.parked.init()
 	l.budget.init(cfg.Oversubscribed)
 	l.tune(cfg)
+	l.owned.alone.Store(membar.CanProcess())
 	clock.use()
 	l.relayBells()
 	return l

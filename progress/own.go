@@ -1,14 +1,67 @@
 package progress
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/weft-mpi/weft/internal/membar"
+)
 
 // ownership is the word that makes a goroutine the owner of a loop. No goroutine
 // waits for it.
-type ownership struct{ word uint32 }
+//
+// An owner that has given it looks at the queue, and a goroutine that has queued
+// something tries to take it: one of the two sees the other. On the owner's side
+// that takes a full fence between its store and its load, which costs as much as
+// a tenth of a short message. While the rank is alone, that is while no goroutine
+// finds the loop owned, there is none. The first that does says so and has the
+// kernel put a fence into all threads: an owner that had not seen it had given
+// the word before that fence, or looks at the queue behind it.
+type ownership struct {
+	word  uint64
+	alone atomic.Bool // set by the owner; the zero value has each owner fence
+	met   atomic.Bool // a goroutine has found an owner since the last calm
+	quiet int         // calls of calm since then: of the owner
+}
 
 // take makes the caller the owner if there is none.
-func (o *ownership) take() bool { return atomic.CompareAndSwapUint32(&o.word, 0, 1) }
+func (o *ownership) take() bool { return atomic.CompareAndSwapUint64(&o.word, 0, 1) }
 
 // give ends the ownership. Pairs with take: the next owner sees everything that
-// this one did. It is a full barrier: letGo loads the queue behind it.
-func (o *ownership) give() { atomic.StoreUint32(&o.word, 0) }
+// this one did. What the caller loads behind it is ordered as said above.
+func (o *ownership) give() {
+	membar.StoreRelease(&o.word, 0)
+	if !o.alone.Load() { // behind the store: see meet
+		membar.Fence()
+	}
+}
+
+// meet is called by a goroutine that has queued something and has found an owner.
+// It returns true if the caller is to try again to take the word.
+func (o *ownership) meet() bool {
+	if !o.met.Load() {
+		o.met.Store(true)
+	}
+	if !o.alone.Load() {
+		return false // by a store before which the owner had fenced, or before whose fence it gives
+	}
+	o.alone.Store(false)
+	membar.Process()
+	return true
+}
+
+// quietTicks is how many ticks of the progress thread without such a goroutine
+// make the rank alone.
+const quietTicks = 16
+
+// calm is called by the owner, the progress thread, at each of its looks. Its
+// store is a full fence: a goroutine that has found the rank not alone had queued
+// before it.
+func (o *ownership) calm() {
+	if o.met.Load() {
+		o.met.Store(false)
+		o.quiet = 0
+	}
+	if o.quiet++; o.quiet == quietTicks && membar.CanProcess() {
+		o.alone.Store(true)
+	}
+}

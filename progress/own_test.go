@@ -5,9 +5,12 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/internal/membar"
 )
 
 // Ownership excludes wherever the threads of the process run, and while others
@@ -59,5 +62,52 @@ func moveThreads(t *testing.T, set *unix.CPUSet) {
 		if tid, err := strconv.Atoi(task.Name()); err == nil {
 			unix.SchedSetaffinity(tid, set) // one that has ended is no matter
 		}
+	}
+}
+
+// What is queued while an owner gives the word without a fence is done by that owner, or
+// by the goroutine that has queued it. Each round is a race of the two.
+func TestNothingIsStrandedWhereTheRankIsAlone(t *testing.T) {
+	if !membar.CanProcess() {
+		t.Skip("the kernel has no expedited membarrier for the process")
+	}
+	const rounds = 100_000
+	l := &Loop{}
+	w := newWaiter()
+	w.op, w.fn = opDo, func() {}
+	var met atomic.Int64
+	meet := func(n int64) {
+		met.Add(1)
+		for i := 0; met.Load() < 2*n; i++ {
+			if i > 1000 {
+				runtime.Gosched()
+			}
+		}
+	}
+	var owner sync.WaitGroup
+	owner.Go(func() {
+		for n := int64(1); n <= 2*rounds; n += 2 {
+			l.owned.take()
+			l.owned.alone.Store(true)
+			meet(n)
+			l.letGo()
+			meet(n + 1)
+		}
+	})
+	stranded := 0
+	for n := int64(1); n <= 2*rounds; n += 2 {
+		meet(n)
+		l.push(&w.node)
+		meet(n + 1)
+		select {
+		case <-w.ready:
+		default:
+			stranded++
+			l.queue.takeAll()
+		}
+	}
+	owner.Wait()
+	if stranded > 0 {
+		t.Errorf("%d of %d were stranded", stranded, rounds)
 	}
 }

@@ -41,6 +41,7 @@ func (l *Loop) standIn() {
 		}
 		next = afterTick
 		if l.Enter() {
+			l.owned.calm()
 			computes := at.computes()
 			next = l.tend()
 			l.Leave()

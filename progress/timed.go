@@ -43,6 +43,12 @@ func (r *Request) time() {
 	}
 }
 
+// Time measures how long a request takes that has just been taken, whatever its turn.
+func (r *Request) Time() {
+	r.timed = true
+	r.time()
+}
+
 // took is how long the request has taken.
 func (r *Request) took() time.Duration {
 	if long := Since(r.Began); long > longerThan {

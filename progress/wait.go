@@ -190,17 +190,8 @@ func (l *Loop) Await(r *Request) (Result, error) {
 		return l.awaitTraced(r)
 	}
 	gen := r.gen
-	if !r.done && l.passes-l.yielded <= l.yieldEvery && l.brisk() {
-		// Most waits are short: they spin, and no state is recorded until the
-		// core is given away (yieldEvery). It is given away here and not in a
-		// callee, since a switch flushes the processor's return-address stack.
-		l.lingering(true)
-		for spins := 0; !r.done && spins < l.spins && !l.woke; spins++ {
-			if l.pass(1) == 0 && l.oversubscribed && !l.crowded {
-				yieldCore()
-			}
-		}
-		l.lingering(false)
+	if !r.done {
+		l.Spin(&r.done)
 	}
 	if r.gen != gen || r.resting || r.waiter != nil {
 		// Another goroutine, with a copy of the handle, has waited for it
@@ -218,6 +209,21 @@ func (l *Loop) Await(r *Request) (Result, error) {
 		return nothing, ErrWithin
 	}
 	return l.awaitLong(r, 0)
+}
+
+// Spin makes passes until *ended is set, for a short while: most waits are short, and no
+// state is recorded until the core is given away (yieldEvery). For the owner.
+func (l *Loop) Spin(ended *bool) {
+	if l.passes-l.yielded > l.yieldEvery || !l.brisk() {
+		return
+	}
+	l.lingering(true)
+	for spins := 0; !*ended && spins < l.spins && !l.woke; spins++ {
+		if l.pass(1) == 0 && l.oversubscribed && !l.crowded {
+			yieldCore()
+		}
+	}
+	l.lingering(false)
 }
 
 // awaitLong is the part of Await that has a Waiter. since is when the wait began, 0 for

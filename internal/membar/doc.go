@@ -1,3 +1,4 @@
 // Package membar is the memory order that sync/atomic has no call for: a store that
-// is a release and no more, and a fence between loads. It imports nothing of Weft.
+// is a release and no more, a fence between loads, a full fence, and one in all threads
+// of the process. It imports nothing of Weft.
 package membar

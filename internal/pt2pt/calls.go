@@ -26,11 +26,29 @@ func (e *Engine) Send(ctx context.Context, mode Mode, dest int, cid uint32, tag 
 
 // Recv blocks until a message has been received into b.
 func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b []byte) (progress.Result, error) {
-	until := progress.Expires(ctx)
-	r, owner := e.loop.Open()
-	fill(r, until, kindRecv, source, wire.Imm(cid, tag), b)
+	until, imm := progress.Expires(ctx), wire.Imm(cid, tag)
+	owner := e.loop.Enter()
+	var r *progress.Request
+	timed := owner && e.awaited.timed()
+	if owner && !timed && tag >= 0 && e.awaitable(source) {
+		n, ended, posted := e.await(source, imm, b)
+		if ended {
+			e.loop.Leave()
+			return progress.Result{Source: int32(source), Tag: tag, Bytes: uint64(n)}, nil
+		}
+		if r = posted; r != nil {
+			r.Until = until
+			progress.Callers(&r.Place)
+			return e.loop.Await(r)
+		}
+	}
+	r = e.loop.Take(owner)
+	fill(r, until, kindRecv, source, imm, b)
 	r.Mode = blocking
 	progress.Callers(&r.Place)
+	if timed {
+		r.Time()
+	}
 	return e.run(r, owner)
 }
 

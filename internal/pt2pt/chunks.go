@@ -54,9 +54,9 @@ func (e *Engine) onFirst(from fabric.Peer, imm uint64, h wire.First, body []byte
 	if in.total != 0 || total > maxChunked || uint64(len(body)) >= total {
 		return false
 	}
-	cid, tag := wire.Match(imm)
 	in.total, in.got = total, uint64(len(body))
-	if id, ok := e.match.Arrive(cid, int32(from), tag); ok {
+	if id, ok := e.arrive(from, imm); ok {
+		_, tag := wire.Match(imm)
 		e.receiveChunks(e.loop.Request(id), from, tag, body)
 		return true
 	}

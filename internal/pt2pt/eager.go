@@ -25,12 +25,15 @@ func (e *Engine) sendEager(ep fabric.Endpoint, r *progress.Request) error {
 // posted.
 func (e *Engine) receive(from fabric.Peer, imm uint64, body []byte) bool {
 	e.peers[from].traffic.received[pathEager].Add(uint64(len(body)))
-	cid, tag := wire.Match(imm)
-	id, ok := e.match.Arrive(cid, int32(from), tag)
+	if e.awaited.arrives(from, imm, body) {
+		return true
+	}
+	id, ok := e.arrive(from, imm)
 	if !ok {
 		return false
 	}
 	r := e.loop.Request(id)
+	_, tag := wire.Match(imm)
 	if r.Plain() && len(body) <= len(r.Buf) {
 		place(r.Buf, body)
 		r.Result = progress.Result{Source: int32(from), Tag: tag, Bytes: uint64(len(body))}

@@ -62,6 +62,7 @@ type Engine struct {
 	packed    []byte                         // see piece
 	header    uint64                         // see Head
 	tracer    *tracer                        // nil unless a timeline is recorded
+	awaited   awaited
 }
 
 // peer is what the engine knows of another rank.
@@ -140,7 +141,7 @@ const (
 func New(l *progress.Loop, rank, size int) *Engine {
 	e := &Engine{loop: l, rank: rank, peers: make([]peer, size), log: l.Log(),
 		limits: DefaultLimits, attached: map[uint32]*attached{}, asked: map[uint64]asked{}, pairErrs: map[*progress.Request]error{}}
-	e.halfEnded = e.endHalf
+	e.halfEnded, e.awaited.from = e.endHalf, notAwaited
 	e.waited.announce, e.waited.hold = l.NewStopwatch(), l.NewStopwatch()
 	known, traffics := map[fabric.Domain]*fabric.Caps{}, map[fabric.Domain]*traffic{}
 	for i := range e.peers {

@@ -22,9 +22,9 @@ func (e *Engine) sendRTS(ep fabric.Endpoint, r *progress.Request) error {
 }
 
 func (e *Engine) onRTS(from fabric.Peer, imm uint64, h wire.RTSHeader) {
-	cid, tag := wire.Match(imm)
-	if id, ok := e.match.Arrive(cid, int32(from), tag); ok {
+	if id, ok := e.arrive(from, imm); ok {
 		r := e.loop.Request(id)
+		_, tag := wire.Match(imm)
 		r.Remote, r.Length, r.Other = fabric.Remote{Addr: h.Addr(), Len: h.Length(), Key: h.Key()}, h.Length(), h.Request()
 		e.receiveRTS(r, from, tag, wire.Received, h.What()&wire.Unreadable == 0)
 		return

@@ -67,7 +67,7 @@ var allowed = map[string][]string{
 	"mpi/cause":                     {},
 	"mpi":                           {"fabric", "fabric/tcp", "fabric/verbs", "internal/atomicfile", "internal/coll", "internal/comm", "internal/datatype", "internal/diagnose", "internal/group", "internal/hardware", "internal/launch", "internal/op", "internal/peek", "internal/pt2pt", "internal/setting", "internal/strangers", "internal/timeline", "internal/transports", "internal/wire", "mpi/cause", "partitioned", "progress", "rma"},
 	"partitioned":                   {"fabric", "internal/datatype", "internal/diagnose", "internal/group", "internal/wire", "match", "progress"},
-	"progress":                      {"fabric", "internal/datatype", "internal/group", "internal/procs", "internal/timeline", "internal/wire"},
+	"progress":                      {"fabric", "internal/datatype", "internal/group", "internal/membar", "internal/procs", "internal/timeline", "internal/wire"},
 	"rma":                           {"fabric", "internal/datatype", "internal/diagnose", "internal/group", "internal/membar", "internal/op", "internal/wire", "progress"},
 }
 
