@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -66,37 +67,44 @@ func (s *reducer) parkedOne(t *testing.T) {
 	})
 }
 
-// A function is run by the goroutine that waits, else by one of its own.
-func TestAFunctionIsRunByTheGoroutineThatWaits(t *testing.T) {
+// A function runs on a goroutine of its own, and its operation ends, whatever waits.
+func TestAFunctionRunsWhateverWaits(t *testing.T) {
 	s := reducers(t, nil)
-	s.own(func() { s.l.budget.whole = 0 })
 	for _, c := range []struct {
-		name string
-		wait func(h Handle, ended chan error)
-		by   string
+		name   string
+		budget time.Duration
+		wait   func(h Handle, ended chan error)
 	}{
-		{"waited for", func(h Handle, ended chan error) {
+		{"parked", 0, func(h Handle, ended chan error) {
 			go func() { _, err := Wait(&h); ended <- err }()
 			s.parkedOne(t)
-		}, "runAs"},
-		{"waited for with others", func(h Handle, ended chan error) {
+		}},
+		{"parked for others too", 0, func(h Handle, ended chan error) {
 			other := s.begin(forever, 0, 2)
 			go func() { _, _, err := WaitAny([]Handle{other, h}); s.own(s.tell); Wait(&other); ended <- err }()
 			s.parkedOne(t)
-		}, "runAs"},
-		{"waited for by nobody", func(h Handle, ended chan error) {
+		}},
+		{"polling", time.Hour, func(h Handle, ended chan error) {
+			go func() { _, err := Wait(&h); ended <- err }()
+			waitUntil(t, func() (yes bool) {
+				s.own(func() { yes = s.l.poller != nil })
+				return yes
+			})
+		}},
+		{"absent", 0, func(h Handle, ended chan error) {
 			go func() {
 				waitUntil(t, func() bool { done, _, _ := Peek(h); return done })
 				_, err := Wait(&h)
 				ended <- err
 			}()
-		}, "work"},
-		{"detached", func(h Handle, ended chan error) {
+		}},
+		{"detached", 0, func(h Handle, ended chan error) {
 			if err := OnEnd(&h, func(_ Status, err error) { ended <- err }); err != nil {
 				t.Error(err)
 			}
-		}, "work"},
+		}},
 	} {
+		s.own(func() { s.l.budget.whole = c.budget })
 		h := s.begin(forever, 0, 1)
 		ended := make(chan error, 1)
 		c.wait(h, ended)
@@ -108,7 +116,7 @@ func TestAFunctionIsRunByTheGoroutineThatWaits(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Errorf("%s: it ended with %v", c.name, err)
 		}
-		if !strings.Contains(string(stack), "progress.(*Loop)."+c.by) {
+		if !strings.Contains(string(stack), "created by github.com/weft-mpi/weft/progress.(*Loop).Aside") {
 			t.Errorf("%s: it was run by\n%s", c.name, stack)
 		}
 		s.checkFree(t)
@@ -116,7 +124,7 @@ func TestAFunctionIsRunByTheGoroutineThatWaits(t *testing.T) {
 }
 
 // A function that panics, or ends its goroutine, ends its operation and nothing
-// else, whoever runs it.
+// else.
 func TestAFunctionThatPanicsEndsItsOperation(t *testing.T) {
 	broken := errors.New("the operator's")
 	for _, c := range []struct {
@@ -128,44 +136,25 @@ func TestAFunctionThatPanicsEndsItsOperation(t *testing.T) {
 		{"Goexit", func(*Request) { runtime.Goexit() }, ErrExit},
 	} {
 		s := reducers(t, c.fn)
-		h := s.start(1) // a goroutine of its own runs it
-		waitUntil(t, func() bool { ended, _, err := Peek(h); return ended || err != nil })
-		_, err := Wait(&h)
-		if p := (*Panic)(nil); !errors.As(err, &p) || !errors.Is(err, c.want) {
-			t.Errorf("%s: it ended with %v", c.name, err)
-		}
-		// The goroutine that waits runs it.
-		h = s.begin(forever, 0, 2)
-		keep, ended := h, make(chan error, 1)
-		s.own(func() { s.l.budget.whole = 0 })
-		go func() {
-			err := ErrExit
-			defer func() { ended <- err }()
-			_, err = Wait(&h)
-		}()
-		s.parkedOne(t)
-		s.own(func() {
-			r := keep.r
-			delete(s.waiting, r)
-			s.l.Aside(r, func() { c.fn(r) }, func(err error) { s.l.Finish(r, err) })
-		})
-		if err := <-ended; !errors.Is(err, c.want) {
-			t.Errorf("%s: Wait = %v", c.name, err)
-		}
-		if c.want == ErrExit { // the request is anyone's to wait for
-			waitUntil(t, func() bool { _, stale := Look(keep); return !stale })
-			if _, err := Wait(&keep); !errors.Is(err, ErrExit) {
-				t.Errorf("%s: the next Wait = %v", c.name, err)
+		ended := s.start(1)
+		waitUntil(t, func() bool { ended, _, err := Peek(ended); return ended || err != nil })
+		for _, h := range []Handle{ended, s.start(2)} {
+			_, err := Wait(&h)
+			if p := (*Panic)(nil); !errors.As(err, &p) || !errors.Is(err, c.want) {
+				t.Errorf("%s: it ended with %v", c.name, err)
 			}
 		}
 		s.checkFree(t)
 	}
 }
 
-// A function that blocks for the operation it belongs to is refused.
+// A function that blocks for the operation it belongs to is refused where another
+// goroutine waits for that.
 func TestAFunctionDoesNotWaitForItsOwnOperation(t *testing.T) {
 	s := reducers(t, nil)
+	s.own(func() { s.l.budget.whole = 0 })
 	s.fn = func(r *Request) {
+		s.parkedOne(t)
 		other := s.begin(forever, 0, 9)
 		for name, wait := range map[string]func(hs []Handle) error{
 			"Wait":     func(hs []Handle) error { _, err := Wait(&hs[0]); return err },
@@ -173,8 +162,8 @@ func TestAFunctionDoesNotWaitForItsOwnOperation(t *testing.T) {
 			"WaitAny":  func(hs []Handle) error { _, _, err := WaitAny(hs); return err },
 			"WaitSome": func(hs []Handle) error { _, err := WaitSome(hs, make([]int, 2), make([]Status, 2)); return err },
 		} {
-			if err := wait([]Handle{r.Handle(), other}); !errors.Is(err, ErrWithin) && !(name == "Wait" && errors.Is(err, ErrStale)) {
-				t.Errorf("%s: %v, want %v", name, err, ErrWithin)
+			if err := wait([]Handle{r.Handle(), other}); !errors.Is(err, ErrStale) {
+				t.Errorf("%s: %v, want %v", name, err, ErrStale)
 			}
 		}
 		if ended, _, err := Peek(r.Handle()); ended || err != nil && !errors.Is(err, ErrStale) {
@@ -186,7 +175,7 @@ func TestAFunctionDoesNotWaitForItsOwnOperation(t *testing.T) {
 		}
 	}
 	h := s.start(1)
-	if _, err := Wait(&h); err != nil { // another goroutine may
+	if _, err := Wait(&h); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.l.Do(s, s.request(2)); err != nil {
@@ -275,8 +264,8 @@ func TestFunctionsOfManyOperationsRun(t *testing.T) {
 			if st, err := s.l.Do(s, s.shared(letter, 1-i, 7, nil)); err != nil || st.Bytes != 7 {
 				t.Errorf("a function's operation: %d, %v", st.Bytes, err)
 			}
-			if err := WaitAll([]Handle{r.Handle()}, nil); !errors.Is(err, ErrWithin) {
-				t.Errorf("a function that waits for its own operation: %v", err)
+			if ended, _, _ := Peek(r.Handle()); ended {
+				t.Error("it has ended before its function")
 			}
 		}
 		if i == 0 {

@@ -10,9 +10,8 @@
 // and needs no atomics.
 //
 // No method of a user's value runs under ownership, because it may block, panic or
-// call the engine: a function that an operation needs runs on the goroutine that
-// waits for it, or on one of its own (Loop.Aside). Of a context only the channel is
-// used (Expiry). Loop.Behind runs a function after everything queued so far.
+// call the engine: a function that an operation needs runs on a goroutine of its own
+// (Loop.Aside). Of a context only the channel is used (Expiry). Loop.Behind runs a function after everything queued so far.
 //
 // The package serves the protocol packages, which register as sinks of packet
 // kinds. A sink sees its own requests only (Each, Named), names fabric operations
@@ -68,9 +67,6 @@
 //     goes on.
 //   - requests.shared, by compare-and-swap with a count against reuse, on both sides: a
 //     free request.
-//   - Loop.apart, by the owner before a function runs -> Loop.self, by a call that blocks:
-//     that the caller may be that function. They are one goroutine then, so no order is
-//     needed.
 //   - A store that a Watched waits for, then Knock or Wake | the doorbell armed, then
 //     Watched.Ready in the next pass: the pass sees the store, or the storing side rings.
 package progress

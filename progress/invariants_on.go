@@ -50,12 +50,9 @@ func (l *Loop) checkLeave() {
 	if first := l.parked.first(); first != nil && l.poller == nil && l.bell != fabric.WakeAll {
 		l.broken("a waiter is parked, nobody polls, and the bell is %d", l.bell)
 	}
-	for _, a := range l.asides {
-		if a.r.done || a.r.sink == nil {
+	for _, r := range l.asides {
+		if r.done || r.sink == nil {
 			l.broken("a request has ended before its function")
-		}
-		if a.thread == 0 && a.w != nil && a.w.state == parked {
-			l.broken("a waiter is parked that was asked to run a function")
 		}
 	}
 	for w := l.parked.root.next; w != &l.parked.root; w = w.next {

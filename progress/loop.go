@@ -122,10 +122,9 @@ type Loop struct {
 	seen     uint64    // passes at the thread's last look
 	stuck    time.Time // since when the thread has found a backlog without room; zero: it has not
 
-	steps   int          // requests in flight of Step
-	asides  []*aside     // functions that run, or are to run, for requests
-	apart   atomic.Int32 // how many run: stored by the owner, loaded by any blocking call
-	refused bool         // the domains are closed, and every request has completed
+	steps   int        // requests in flight of Step
+	asides  []*Request // for which functions run, once for each
+	refused bool       // the domains are closed, and every request has completed
 
 	callbacks callbacks
 	vains     atomic.Uint32 // calls of Test that found nothing

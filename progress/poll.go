@@ -32,8 +32,8 @@ func (b *pollBudget) woke(slept time.Duration) {
 func (b *pollBudget) left() time.Duration { return b.whole >> min(b.misses, 2) }
 
 // poll makes passes until the waiter's requests have completed, until it has
-// polled long enough without result to park, until another waiter polls instead,
-// or until it has a function to run. The caller is the owner before and after.
+// polled long enough without result to park, or until another waiter polls instead.
+// The caller is the owner before and after.
 func (l *Loop) poll(w *Waiter) bool {
 	if l.bell != bellOff || l.thread == asleep {
 		l.disarm()
@@ -52,7 +52,7 @@ func (l *Loop) poll(w *Waiter) bool {
 			if l.woke || l.passes-l.yielded > l.yieldEvery {
 				l.woke = false
 				l.pace()
-				if l.yield(); l.poller != w || l.asked(w) != nil {
+				if l.yield(); l.poller != w {
 					break
 				}
 			}
@@ -78,7 +78,7 @@ func (l *Loop) poll(w *Waiter) bool {
 		if w.expired() {
 			l.withdraw(w)
 		}
-		if l.yield(); l.poller != w || l.asked(w) != nil {
+		if l.yield(); l.poller != w {
 			break
 		}
 	}

@@ -22,8 +22,8 @@ import (
 //	unplaced, displaced, no waiter polls, it was handed polling,   polling    beginPoll
 //	  handed               or it is new where one processor
 //	                       runs all goroutines
-//	polling              its requests have completed, it has       unplaced   endPoll
-//	                       polled for long, or has a function
+//	polling              its requests have completed, or it has    unplaced   endPoll
+//	                       polled for long
 //	polling, handed      another waiter begins to poll             displaced  beginPoll, the other's
 //	unplaced, displaced  another polls, on the one processor       bided      beginBide
 //	bided                its requests have completed, no waiter    unplaced   endBide
@@ -32,11 +32,6 @@ import (
 //	                       all and the last pass found nothing
 //	parked               no waiter polls, and the bell is not      handed     handOver
 //	                       armed for all
-//	parked               a function is to run for a request        called     callUp
-//	unplaced, displaced  it owns the loop and has such a function  apart      beginApart
-//	  handed, called
-//	apart                the function has returned, it owns the    unplaced   endApart
-//	                       loop
 //	parked               its requests have completed               ended      requestsEnded
 //
 // A parked waiter blocks on its channel; the function that moves it sends a
@@ -102,13 +97,11 @@ const (
 	bided                        // lets others run and checks now and then, as Loop.bided
 	parked                       // blocks on its channel, in Loop.parked
 	handed                       // is to poll, as Loop.poller, and waits for the loop
-	called                       // is to run a function (Aside), and waits for the loop
-	apart                        // runs it, without the loop
 	ended                        // its requests have completed while it was parked
 )
 
 func (s waiterState) String() string {
-	return [...]string{"unplaced", "polling", "displaced", "bided", "parked", "handed", "called", "apart", "ended"}[s]
+	return [...]string{"unplaced", "polling", "displaced", "bided", "parked", "handed", "ended"}[s]
 }
 
 // token is why a waiter that blocks on its channel goes on.
@@ -118,7 +111,6 @@ const (
 	noToken  token = iota
 	toReturn       // its requests have ended, or it has been served
 	toPoll         // it is handed polling
-	toCall         // a function waits for it (Aside)
 )
 
 // bellOff is the level of a doorbell that is not armed.
@@ -214,34 +206,6 @@ func (l *Loop) handOver() {
 	w := l.parked.first()
 	l.poller = w
 	l.unpark(w, handed, toPoll)
-	l.check()
-}
-
-// callUp makes the waiter run a function. A waiter that is not parked finds the
-// function by itself; the poller does at its next event.
-func (l *Loop) callUp(w *Waiter) {
-	switch w.state {
-	case parked:
-		l.unpark(w, called, toCall)
-	case polling:
-		l.woke = true
-	}
-	l.check()
-}
-
-// beginApart is called before the waiter leaves the loop to run a function. If
-// it was handed polling, another waiter polls meanwhile.
-func (l *Loop) beginApart(w *Waiter) {
-	if l.poller == w {
-		l.endPoll(w)
-	}
-	w.state = apart
-	l.check()
-}
-
-// endApart is called when the waiter owns the loop again.
-func (l *Loop) endApart(w *Waiter) {
-	w.state = unplaced
 	l.check()
 }
 

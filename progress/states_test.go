@@ -95,11 +95,6 @@ func (z *scene) say(answers ...bool) {
 	}
 }
 
-// aside has a function run on behalf of a waiter's request.
-func (z *scene) aside(w *Waiter) {
-	z.l.Aside(w.single, func() { z.d.note("a runs") }, func(error) { z.d.note("then") })
-}
-
 // took takes the token of a waiter, if there is one.
 func (z *scene) took(w *Waiter) {
 	select {
@@ -155,7 +150,7 @@ func (z *scene) String() string {
 	for _, w := range []*Waiter{z.a, z.b, z.c} {
 		select {
 		case t := <-w.ready:
-			out = append(out, name(w)+" "+[]string{"no token", "returns", "polls", "calls"}[t])
+			out = append(out, name(w)+" "+[]string{"no token", "returns", "polls"}[t])
 		default:
 		}
 	}
@@ -236,35 +231,16 @@ func TestEachEventMovesTheStates(t *testing.T) {
 		{"one of a waiter's two requests ends", func(z *scene) { z.a.need++; z.l.park(z.a) },
 			func(z *scene) { z.end(z.a) }, "a parked, list a, bell off, ticking"},
 
-		{"a parked waiter is to run a function", func(z *scene) { z.l.park(z.a); z.l.park(z.b) },
-			func(z *scene) { z.aside(z.a) }, "a called, b parked, a calls, list b, bell off, ticking"},
-		{"the poller is to run a function", func(z *scene) { z.l.beginPoll(z.a) },
-			func(z *scene) { z.aside(z.a) }, "a polling, poller a, woke, bell off, ticking"},
-		{"a bided waiter is to run a function", func(z *scene) { z.l.beginPoll(z.b); z.l.beginBide(z.a) },
-			func(z *scene) { z.aside(z.a) }, "a bided, b polling, poller b, bided a, bell off, ticking"},
-		{"a waiter that was called up is called up again", func(z *scene) { z.l.park(z.a); z.aside(z.a); z.took(z.a) },
-			func(z *scene) { z.aside(z.a) }, "a called, bell off, ticking"},
-		{"the request ends of a waiter that was called up for another", func(z *scene) {
-			z.l.park(z.a)
-			z.aside(z.a)
-		}, func(z *scene) { z.a.single, z.a.need = nil, 0; z.l.requestsEnded(z.a) }, "a called, a calls, bell off, ticking"},
-		{"a waiter runs what it was called up for", func(z *scene) { z.l.park(z.a); z.aside(z.a); z.took(z.a) },
-			func(z *scene) { z.say(z.l.runAsides(z.a)) }, "bell off, ticking, a runs, then, true"},
-
-		{"a waiter that was handed polling passes it on while it runs a function",
-			func(z *scene) { z.l.park(z.a); z.l.handOver(); z.l.park(z.b); z.aside(z.a); z.took(z.a) },
-			func(z *scene) { z.say(z.l.runAsides(z.a)) }, "b handed, b polls, poller b, bell off, ticking, a runs, then, true"},
-		{"a waiter that was called up returns if its requests have ended",
+		{"a displaced waiter returns if its requests have ended",
 			func(z *scene) {
-				z.l.oneProc = false
-				z.l.beginPoll(z.b)
 				z.l.park(z.a)
-				z.aside(z.a)
+				z.l.handOver()
 				z.took(z.a)
-				z.l.asides = nil
-				z.a.need = 0
+				z.l.beginPoll(z.b)
+				z.l.beginBide(z.c)
+				z.end(z.a)
 			},
-			func(z *scene) { z.say(z.l.await(z.a)) }, "a called, b polling, poller b, bell off, ticking, true"},
+			func(z *scene) { z.say(z.l.await(z.a)) }, "a displaced, b polling, c bided, poller b, bided c, bell off, ticking, true"},
 
 		// The doorbell.
 		{"the bell is armed before the last pass", nil,

@@ -96,9 +96,5 @@ func (l *Loop) awaitTraced(r *Request) (Result, error) {
 		l.Leave()
 		return res, err
 	}
-	if l.within(r, l.self()) {
-		l.Leave()
-		return nothing, ErrWithin
-	}
 	return l.awaitLong(r, span.Begin)
 }

@@ -204,10 +204,6 @@ func (l *Loop) Await(r *Request) (Result, error) {
 		l.Leave()
 		return res, err
 	}
-	if l.within(r, l.self()) {
-		l.Leave()
-		return nothing, ErrWithin
-	}
 	return l.awaitLong(r, 0)
 }
 
@@ -302,23 +298,11 @@ func (l *Loop) collect(r *Request) (Result, error) {
 // message.
 func (l *Loop) await(w *Waiter) (owner bool) {
 	for fresh := true; ; fresh = false {
-		if len(l.asides) > 0 {
-			l.runAsides(w)
-		}
 		if w.need == 0 && l.poller != w {
-			l.passOn(w)
 			return true
 		}
 		if l.poller != nil && l.poller != w && !(fresh && l.oneProc) {
-			switch {
-			case !l.bide(w):
-				if l.asked(w) != nil {
-					continue
-				}
-			case w.need == 0:
-				l.passOn(w)
-				return true
-			default:
+			if l.bide(w) {
 				continue
 			}
 			break
@@ -331,20 +315,15 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 			continue
 		}
 		if ended {
-			l.passOn(w)
 			return true
-		}
-		if l.asked(w) != nil {
-			continue
 		}
 		_, quiet := l.lastLook(fabric.WakeAll)
 		if w.need == 0 { // another goroutine's queued operation may have completed it
 			l.budget.woke(0)
 			l.disarm()
-			l.passOn(w)
 			return true
 		}
-		if quiet && l.asked(w) == nil {
+		if quiet {
 			w.slept = time.Now()
 			break
 		}
@@ -360,7 +339,7 @@ func (l *Loop) bide(w *Waiter) bool {
 	if !l.beginBide(w) {
 		return false
 	}
-	for i := 0; i < bideRounds && w.need > 0 && l.poller != nil && l.asked(w) == nil; i++ {
+	for i := 0; i < bideRounds && w.need > 0 && l.poller != nil; i++ {
 		l.yield()
 	}
 	l.endBide(w)

@@ -36,7 +36,7 @@ func waitAll(hs []Handle, out []Status) error {
 		return err
 	}
 	w := l.waiter()
-	if err = l.begun(w, hs, false, l.self()); err == nil {
+	if err = l.begun(w, hs, false); err == nil {
 		if w.need > 0 && !l.await(w) {
 			w.recycle()
 			return collectQueued(l, hs, out)
@@ -116,9 +116,9 @@ func (l *Loop) collectSettled(hs []Handle, out []Status) error {
 func (l *Loop) enlistQueued(hs []Handle, some bool) (*Waiter, error) {
 	w := newWaiter()
 	var err error
-	sleeps, self := false, l.self()
+	sleeps := false
 	l.Exclusive(func() {
-		if err = l.begun(w, hs, some, self); err == nil && w.need > 0 {
+		if err = l.begun(w, hs, some); err == nil && w.need > 0 {
 			sleeps = true
 			l.park(w)
 		}
@@ -129,12 +129,8 @@ func (l *Loop) enlistQueued(hs []Handle, some bool) (*Waiter, error) {
 	return w, err
 }
 
-// begun makes w the waiter of the requests (enlist), unless one of them waits
-// for a function that the caller, whom self names, runs.
-func (l *Loop) begun(w *Waiter, hs []Handle, some bool, self int) error {
-	if l.withinAny(hs, self) {
-		return ErrWithin
-	}
+// begun makes w the waiter of the requests (enlist).
+func (l *Loop) begun(w *Waiter, hs []Handle, some bool) error {
 	if l.doubted {
 		l.glance() // a wait that a doubt ends makes progress too
 	}

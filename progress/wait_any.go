@@ -20,7 +20,7 @@ func waitAny(hs []Handle) (int, Status, error) {
 		return waitAnyQueued(l, hs)
 	}
 	w := l.waiter()
-	if err = l.begun(w, hs, true, l.self()); err != nil {
+	if err = l.begun(w, hs, true); err != nil {
 		l.release(w)
 		l.Leave()
 		return -1, Empty, err
@@ -170,7 +170,7 @@ func (l *Loop) enlistAny(hs []Handle) (*Waiter, error) {
 		return l.enlistQueued(hs, true)
 	}
 	w := newWaiter()
-	err := l.begun(w, hs, true, l.self())
+	err := l.begun(w, hs, true)
 	if err != nil || w.need == 0 || l.await(w) {
 		l.Leave()
 	}

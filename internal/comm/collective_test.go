@@ -215,6 +215,25 @@ func TestALaterCallMayEndFirst(t *testing.T) {
 	}))
 }
 
+// A call is told to run its operator where that is what it waits for, such as one whose
+// operator waits for the call itself.
+func TestACallTellsThatItsOperatorRuns(t *testing.T) {
+	noErrors(t, each(engines(t, 2), func(ctx context.Context, in *Instance) error {
+		const want = "runs its operator, or a long copy"
+		o := Operands{In: words(1, 1), Out: make([]byte, 8), Elem: 8, User: true}
+		told := want // rank 0 combines nothing
+		o.Combine = func(lower, upper, to []byte) {
+			in.Loop.Exclusive(func() { in.Loop.EachOfAll(func(r *progress.Request) { _, told = r.Tell() }) })
+			digits(lower, upper, to)
+		}
+		h := in.World.Icollective(ctx, coll.Allreduce, chain(in.World.Rank, 2, 1), &o)
+		if _, err := progress.WaitResult(&h); err != nil || told != want {
+			return fmt.Errorf("rank %d: %q, %v", in.World.Rank, told, err)
+		}
+		return nil
+	}))
+}
+
 // A rank whose part fails makes the call, and every later one, fail at all ranks,
 // which hear why.
 func TestAFailureEndsTheCallAtAllRanks(t *testing.T) {

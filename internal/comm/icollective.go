@@ -255,5 +255,8 @@ func (x *schedule) Tell(*progress.Request) (what, state string) {
 	case x.call.Known():
 		what = x.call.String()
 	}
+	if x.away {
+		return what, "runs its operator, or a long copy"
+	}
 	return what, "waits for messages of other ranks"
 }
