@@ -30,8 +30,8 @@ func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 		case was.idle() || !was.valid():
 			err = ErrStale
 		case was.r.done:
-			st, e := was.collect()
-			l.call(&detached{fn: fn, st: st, err: e})
+			res, e := was.collect()
+			l.call(&detached{fn: fn, st: res.Status(), err: e})
 		default:
 			guard = l.detach(was.r, fn)
 		}

@@ -1,7 +1,5 @@
 package progress
 
-import "errors"
-
 // A request is in doubt while nobody knows whether what it waits for can still come.
 // Waits for it end with an error and tests fail, but it stays under way and its handle is
 // kept. Its err says why until it has completed.
@@ -42,20 +40,3 @@ func (l *Loop) Trust(r *Request) {
 // inDoubt reports whether a wait for the request ends with its err, though it has not
 // completed.
 func (r *Request) inDoubt() bool { return !r.done && r.err != nil }
-
-// errUnsettled has a call wait again: the doubt that had ended its wait was over before it
-// could look.
-var errUnsettled = errors.New("a doubt is over")
-
-// unsettled reports whether one of the requests is still to be waited for.
-func (l *Loop) unsettled(hs []Handle) bool {
-	if !l.doubted {
-		return false
-	}
-	for _, h := range hs {
-		if !h.idle() && h.valid() && !h.r.done && h.r.err == nil {
-			return true
-		}
-	}
-	return false
-}

@@ -50,14 +50,35 @@ func (h *Handle) spend() Handle {
 }
 
 // collect spends the handle of a request that has completed and is valid.
-func (h Handle) collect() (Status, error) {
+func (h Handle) collect() (Result, error) {
 	l := h.r.loop
 	if h.r.gen == instant {
 		l.instants.close(h.gen)
-		return Empty, nil
+		return nothing, nil
 	}
 	res, err := l.collect(h.r)
-	return res.Status(), h.blame(err)
+	return res, h.blame(err)
+}
+
+// over reports whether a call can go on with the request: it has completed, or is in
+// doubt.
+func (h Handle) over() bool { return !h.idle() && h.valid() && (h.r.done || h.r.inDoubt()) }
+
+// complete does for one request of several what a wait does behind its end. A stale
+// handle, or a request in doubt, is an error.
+func (h *Handle) complete() (Result, error) {
+	was := *h
+	switch {
+	case h.idle():
+		return nothing, nil
+	case !h.valid():
+		*h = Handle{}
+		return nothing, was.blame(ErrStale)
+	case h.r.inDoubt():
+		return nothing, was.blame(h.r.err)
+	}
+	h.spend()
+	return was.collect()
 }
 
 // loopOf is the loop of the requests, or nil if all handles are null.
@@ -78,44 +99,4 @@ func loopOf(hs []Handle) (*Loop, error) {
 		l = h.r.loop
 	}
 	return l, nil
-}
-
-// enlist makes w the waiter of the requests that have not completed and are not in doubt;
-// w.need of them must. A stale handle is an error, unless the wait is for all and all
-// others have completed: then the collector reports it.
-func (l *Loop) enlist(w *Waiter, hs []Handle, some bool) error {
-	ended := 0
-	var err error
-	for _, h := range hs {
-		r := h.r
-		if r == nil || h.idle() {
-			continue
-		}
-		if !h.valid() {
-			err = ErrStale
-			continue
-		}
-		if r.done || r.inDoubt() {
-			ended++
-			continue
-		}
-		r.waiter = w
-		w.reqs = append(w.reqs, r)
-		if r.Until.done != nil {
-			w.watch(r)
-		}
-	}
-	w.need = len(w.reqs)
-	if some {
-		w.need = min(1, w.need)
-	} else if w.need == 0 {
-		err = nil
-	}
-	if err != nil || some && ended > 0 {
-		w.need = 0
-		for _, r := range w.reqs {
-			r.waiter = nil
-		}
-	}
-	return err
 }

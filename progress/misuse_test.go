@@ -88,7 +88,7 @@ func TestAWaitIsRefusedWhoseRequestACopyHasCompleted(t *testing.T) {
 		go s.l.Exclusive(func() {
 			s.tell()
 			other := h
-			if ended, _, err := s.l.test(&other); !ended || err != nil {
+			if ended, _, err := s.l.test(&other, false); !ended || err != nil {
 				t.Errorf("%s: Test = %t, %v", c.name, ended, err)
 			}
 			next := Handle{}

@@ -261,11 +261,8 @@ func (l *Loop) Find(s Sink, r *Request, owner bool) (Result, uint64, error) {
 		l.push(&w.node)
 		owner = l.sleep(w)
 	}
-	res, found, err := w.result, w.found, w.err
-	w.recycle()
-	if owner {
-		l.Leave()
-	}
+	found := w.found
+	res, err := l.end(w, owner)
 	return res, found, err
 }
 

@@ -2,6 +2,28 @@ package progress
 
 import "runtime/trace"
 
+// multiple is a call that completes several requests (MPI-4.0 §3.7.5), and what it
+// returns.
+type multiple struct {
+	hs      []Handle
+	goal    goal
+	indices []int
+	out     []Status
+
+	n   int // the index of the request, or how many; -1 if all are null or at rest
+	res Result
+	err error
+}
+
+// goal is how many requests a call completes.
+type goal uint8
+
+const (
+	allDone  goal = iota
+	anyDone       // one that has completed
+	someDone      // those that have completed, at least one
+)
+
 // WaitAll blocks until all requests have completed and treats each as Wait does.
 // out, unless nil, is as long as hs and receives every status with its error;
 // the result is then only about the call itself. If out is nil the result is the
@@ -9,43 +31,234 @@ import "runtime/trace"
 // have completed; otherwise it is the call's, which waits for nothing. A request in doubt
 // fails with a Doubted, and its handle stays.
 func WaitAll(hs []Handle, out []Status) error {
-	for {
-		if err := waitAll(hs, out); err != errUnsettled {
-			return err
-		}
-	}
-}
-
-func waitAll(hs []Handle, out []Status) error {
 	l, err := loopOf(hs)
-	if err != nil {
+	if l == nil {
+		_, err = TestAll(hs, out)
 		return err
 	}
-	if l == nil {
-		for i := range out {
-			out[i] = Empty
-		}
-		return nil
-	}
-	if !l.Enter() {
-		return waitAllQueued(l, hs, out)
-	}
-	if l.sweep(hs) {
+	owner := l.Enter()
+	if owner && l.sweep(hs) {
 		err = l.collectAll(hs, out)
 		l.Leave()
 		return err
 	}
-	w := l.waiter()
-	if err = l.begun(w, hs, false); err == nil {
-		if w.need > 0 && !l.await(w) {
-			w.recycle()
-			return collectQueued(l, hs, out)
-		}
-		err = l.collectSettled(hs, out)
+	c := multiple{hs: hs, goal: allDone, out: out}
+	c.waitIn(l, owner)
+	return c.err
+}
+
+// TestAll makes progress and, if all requests have completed, does as WaitAll.
+// Local.
+func TestAll(hs []Handle, out []Status) (ended bool, err error) {
+	c := multiple{hs: hs, goal: allDone, out: out}
+	ended = c.test()
+	return ended, c.err
+}
+
+// loop is the loop of the requests. It is nil if there is none, and the call is over.
+func (c *multiple) loop() (l *Loop) {
+	c.n, c.res = -1, nothing
+	if l, c.err = loopOf(c.hs); l == nil && c.err == nil {
+		c.collect(nil)
 	}
-	l.release(w)
-	l.Leave()
-	return err
+	return l
+}
+
+// wait waits for the requests and collects them.
+func (c *multiple) wait() {
+	if l := c.loop(); l != nil {
+		c.waitIn(l, false)
+	}
+}
+
+// waitIn is wait in the loop of the requests. owner says that the caller owns it, and
+// waitIn lets go of it. It looks again after each sleep: a doubt that has ended it may be
+// over.
+func (c *multiple) waitIn(l *Loop, owner bool) {
+	for over := false; !over; {
+		var w *Waiter
+		if owner = owner || l.Enter(); owner {
+			w = l.waiter()
+			if over = c.enlist(l, w); !over {
+				owner = l.await(w)
+			}
+		} else {
+			w = newWaiter()
+			if *c, over = c.enlistQueued(l, w); !over {
+				owner = l.sleep(w)
+			}
+		}
+		if owner {
+			l.release(w)
+		} else {
+			w.recycle()
+		}
+	}
+	if owner {
+		l.Leave()
+	}
+}
+
+// enlist makes w the waiter of the requests, unless there is nothing to wait for: then
+// the call is over. For the owner.
+func (c *multiple) enlist(l *Loop, w *Waiter) (over bool) {
+	if l.doubted {
+		l.glance() // a wait that a doubt ends makes progress too
+	}
+	if c.settle(l, w) || c.err != nil {
+		for _, r := range w.reqs {
+			r.waiter = nil
+		}
+		return true
+	}
+	if w.need = 1; c.goal == allDone {
+		w.need = len(w.reqs)
+	}
+	if l.rec != nil || trace.IsEnabled() {
+		l.beginTrace(w, nil, c.hs, l.rec.since())
+	}
+	return false
+}
+
+// enlistQueued is enlist for a caller who does not own the loop, and parks w. c is a
+// copy, since it moves to the heap.
+func (c multiple) enlistQueued(l *Loop, w *Waiter) (_ multiple, over bool) {
+	l.Exclusive(func() {
+		if over = c.enlist(l, w); !over {
+			l.park(w)
+		}
+	})
+	return c, over
+}
+
+// test makes progress and, if the requests have completed, collects them.
+func (c *multiple) test() (ended bool) {
+	l := c.loop()
+	if l == nil {
+		return c.err == nil
+	}
+	if l.Enter() {
+		ended = c.look(l)
+		l.Leave()
+	} else {
+		*c, ended = c.lookQueued(l)
+	}
+	if !ended {
+		l.vain()
+	}
+	return ended
+}
+
+// look is test for the owner.
+func (c *multiple) look(l *Loop) (ended bool) {
+	if ended = c.settle(l, nil); !ended && c.err == nil {
+		l.glance()
+		ended = c.settle(l, nil)
+	}
+	return ended
+}
+
+func (c multiple) lookQueued(l *Loop) (_ multiple, ended bool) {
+	l.Exclusive(func() { ended = c.look(l) })
+	return c, ended
+}
+
+// settle completes the requests if enough of them are over, and returns true. A stale
+// handle is the call's error, but for one among requests that are all over, whose error
+// it is. w, unless nil, becomes the waiter of those that are not over; without one, such
+// as are past their contexts are withdrawn. For the owner.
+func (c *multiple) settle(l *Loop, w *Waiter) bool {
+	some, stale, over, open := c.goal != allDone, false, false, false
+	for _, h := range c.hs {
+		if h.idle() {
+			continue
+		}
+		if !h.valid() {
+			stale = true
+			continue
+		}
+		r := h.r
+		if w == nil {
+			r.lapse()
+		}
+		if r.done || r.inDoubt() {
+			over = true
+			continue
+		}
+		if open = true; w != nil {
+			r.waiter = w
+			w.reqs = append(w.reqs, r)
+			w.watch(r)
+		}
+	}
+	c.err = nil
+	switch {
+	case stale && (some || open):
+		c.err = ErrStale
+		return false
+	case open && !(some && over):
+		return false
+	}
+	c.collect(l)
+	return true
+}
+
+// collect completes the requests, as many as are to be and can be. For the owner.
+func (c *multiple) collect(l *Loop) {
+	switch c.goal {
+	case allDone:
+		c.err = l.collectAll(c.hs, c.out)
+	case anyDone:
+		c.n, c.res, c.err = collectAny(c.hs)
+	case someDone:
+		c.n = collectSome(c.hs, c.indices, c.out)
+	}
+}
+
+// collectAll completes all requests. For the owner.
+func (l *Loop) collectAll(hs []Handle, out []Status) error {
+	if out == nil {
+		return l.endAll(hs)
+	}
+	for i := range hs {
+		res, err := hs[i].complete()
+		out[i] = res.Status()
+		out[i].Err = err
+	}
+	return nil
+}
+
+// endAll is collectAll without statuses.
+func (l *Loop) endAll(hs []Handle) error {
+	var first error
+	var generals []*General
+	for i := range hs {
+		h := hs[i]
+		switch r := h.r; {
+		case r == nil:
+			continue
+		case r == &l.ended:
+			if l.instants.close(h.gen) {
+				hs[i] = Handle{}
+				continue
+			}
+		case r.gen == h.gen && r.waiter == nil && !r.special && r.err == nil:
+			hs[i] = Handle{}
+			l.requests.free(r)
+			continue
+		}
+		_, err := hs[i].complete()
+		switch g, ok := err.(*General); {
+		case ok:
+			generals = append(generals, g)
+		case first == nil && err != ErrCancelled:
+			first = err
+		}
+	}
+	if generals != nil {
+		return &Several{generals, first}
+	}
+	return first
 }
 
 // brisk prepares for a wait that spins. It returns false if a waiter polls.
@@ -88,175 +301,4 @@ func (l *Loop) sweep(hs []Handle) bool {
 			idle++
 		}
 	}
-}
-
-func waitAllQueued(l *Loop, hs []Handle, out []Status) error {
-	w, err := l.enlistQueued(hs, false)
-	defer w.recycle()
-	if err != nil {
-		return err
-	}
-	return collectQueued(l, hs, out)
-}
-
-func collectQueued(l *Loop, hs []Handle, out []Status) (err error) {
-	l.Exclusive(func() { err = l.collectSettled(hs, out) })
-	return err
-}
-
-// collectSettled is collectAll, unless a request must still be waited for.
-func (l *Loop) collectSettled(hs []Handle, out []Status) error {
-	if l.unsettled(hs) {
-		return errUnsettled
-	}
-	return l.collectAll(hs, out)
-}
-
-// enlistQueued makes the caller, who is not the owner, wait for the requests.
-func (l *Loop) enlistQueued(hs []Handle, some bool) (*Waiter, error) {
-	w := newWaiter()
-	var err error
-	sleeps := false
-	l.Exclusive(func() {
-		if err = l.begun(w, hs, some); err == nil && w.need > 0 {
-			sleeps = true
-			l.park(w)
-		}
-	})
-	if sleeps && l.sleep(w) {
-		l.Leave()
-	}
-	return w, err
-}
-
-// begun makes w the waiter of the requests (enlist).
-func (l *Loop) begun(w *Waiter, hs []Handle, some bool) error {
-	if l.doubted {
-		l.glance() // a wait that a doubt ends makes progress too
-	}
-	err := l.enlist(w, hs, some)
-	if w.need > 0 && (l.rec != nil || trace.IsEnabled()) {
-		l.beginTrace(w, nil, hs, l.rec.since())
-	}
-	return err
-}
-
-func (l *Loop) collectAll(hs []Handle, out []Status) error {
-	if out == nil {
-		return l.endAll(hs)
-	}
-	for i := range hs {
-		out[i] = Empty
-		if hs[i].idle() {
-			continue
-		}
-		if h := hs[i]; h.valid() && h.r.inDoubt() {
-			out[i].Err = h.blame(h.r.err)
-			continue
-		}
-		h := hs[i].spend()
-		if !h.valid() {
-			hs[i], out[i].Err = Handle{}, h.blame(ErrStale)
-			continue
-		}
-		st, err := h.collect()
-		out[i] = st
-		out[i].Err = err
-	}
-	return nil
-}
-
-// endAll is collectAll without statuses.
-func (l *Loop) endAll(hs []Handle) error {
-	var first error
-	var generals []*General
-	for i := range hs {
-		h := hs[i]
-		r := h.r
-		var err error
-		switch {
-		case r == &l.ended:
-			hs[i] = Handle{}
-			if l.instants.close(h.gen) {
-				continue
-			}
-			err = ErrStale
-		case r != nil && r.gen == h.gen && r.waiter == nil && !r.special && r.err == nil:
-			hs[i] = Handle{}
-			l.requests.free(r)
-			continue
-		case h.idle():
-			continue
-		case !h.valid():
-			hs[i], err = Handle{}, ErrStale
-		case r.inDoubt():
-			err = r.err
-		default:
-			hs[i].spend()
-			_, err = l.collect(r)
-		}
-		switch g, ok := err.(*General); {
-		case err == nil || err == ErrCancelled:
-		case ok:
-			generals = append(generals, g)
-		case first == nil:
-			first = h.blame(err)
-		}
-	}
-	if generals != nil {
-		return &Several{generals, first}
-	}
-	return first
-}
-
-// TestAll makes progress and, if all requests have completed, does as WaitAll.
-// Local.
-func TestAll(hs []Handle, out []Status) (ended bool, err error) {
-	l, err := loopOf(hs)
-	if err != nil {
-		return false, err
-	}
-	if l == nil {
-		return true, WaitAll(hs, out)
-	}
-	if !l.Enter() {
-		return testAllQueued(l, hs, out)
-	}
-	ended, err = l.testAll(hs, out)
-	l.Leave()
-	if !ended {
-		l.vain()
-	}
-	return ended, err
-}
-
-func testAllQueued(l *Loop, hs []Handle, out []Status) (ended bool, err error) {
-	l.Exclusive(func() { ended, err = l.testAll(hs, out) })
-	return ended, err
-}
-
-func (l *Loop) testAll(hs []Handle, out []Status) (bool, error) {
-	for i := 0; i < 2; i++ {
-		all, stale := true, false
-		for _, h := range hs {
-			switch {
-			case h.idle():
-			case !h.valid():
-				stale = true
-			default:
-				h.r.lapse()
-				all = all && (h.r.done || h.r.inDoubt())
-			}
-		}
-		if all {
-			return true, l.collectAll(hs, out)
-		}
-		if stale {
-			return false, ErrStale
-		}
-		if i == 0 {
-			l.glance()
-		}
-	}
-	return false, nil
 }

@@ -25,49 +25,23 @@ func WaitResult(h *Handle) (Result, error) {
 	if !l.Enter() {
 		return waitQueued(h)
 	}
-	if r.special && r.gen == h.gen && r.saved != nil && r.waiter == nil {
-		res, err := l.waitPersistent(r)
-		return res, h.blame(err)
-	}
-	was := h.spend()
+	was, res, err := h.spend(), nothing, error(nil)
 	switch {
 	case !was.valid():
-		*h = Handle{}
-		l.Leave()
-		return nothing, was.blame(ErrStale)
+		*h, err = Handle{}, ErrStale
 	case r == &l.ended:
 		l.instants.close(was.gen)
-		l.Leave()
-		return nothing, nil
 	case r.done:
-		res, err := l.collect(r)
-		l.Leave()
-		return res, was.blame(err)
-	}
-	res, err := l.Await(r)
-	if err != nil {
+		res, err = l.collect(r)
+	case !r.resting:
+		res, err = l.Await(r)
 		if _, ok := err.(*Doubted); ok {
 			*h = was
 		}
-		err = was.blame(err)
+		return res, was.blame(err)
 	}
-	return res, err
-}
-
-// waitPersistent is WaitResult for the owner and a persistent request, which
-// keeps its handle.
-func (l *Loop) waitPersistent(r *Request) (Result, error) {
-	switch {
-	case r.resting:
-		l.Leave()
-		return nothing, nil
-	case r.done:
-		res, err := r.Result, r.err
-		r.rest()
-		l.Leave()
-		return res, err
-	}
-	return l.Await(r)
+	l.Leave()
+	return res, was.blame(err)
 }
 
 // waitQueued waits where another goroutine owns the loop.
@@ -90,9 +64,9 @@ func Test(h *Handle) (ended bool, st Status, err error) {
 	}
 	l := h.r.loop
 	if !l.Enter() {
-		return testQueued(l, h)
+		return testQueued(l, h, false)
 	}
-	ended, st, err = l.test(h)
+	ended, st, err = l.test(h, false)
 	l.Leave()
 	if !ended {
 		l.vain()
@@ -100,40 +74,35 @@ func Test(h *Handle) (ended bool, st Status, err error) {
 	return ended, st, err
 }
 
-func testQueued(l *Loop, h *Handle) (ended bool, st Status, err error) {
-	l.Exclusive(func() { ended, st, err = l.test(h) })
+func testQueued(l *Loop, h *Handle, peek bool) (ended bool, st Status, err error) {
+	l.Exclusive(func() { ended, st, err = l.test(h, peek) })
 	return ended, st, err
 }
 
-func (l *Loop) test(h *Handle) (bool, Status, error) {
-	was := *h
-	ended, err := l.attend(h)
-	if !ended || err != nil || h.idle() {
-		return ended, Empty, was.blame(err)
+// test makes progress if the request has not completed. It sets a stale handle to null.
+func (l *Loop) test(h *Handle, peek bool) (ended bool, _ Status, _ error) {
+	was, r := *h, h.r
+	switch {
+	case h.idle():
+		return true, Empty, nil
+	case !h.valid():
+		*h = Handle{}
+		return false, Empty, was.blame(ErrStale)
+	case !r.done:
+		l.glance()
+		r.lapse()
+	}
+	switch {
+	case r.inDoubt():
+		return false, Empty, was.blame(r.err)
+	case !r.done:
+		return false, Empty, nil
+	case peek:
+		return true, r.Result.Status(), r.err
 	}
 	h.spend()
-	st, err := was.collect()
-	return true, st, err
-}
-
-// attend makes progress if the request has not completed, and reports whether it
-// has. It sets a stale handle to null.
-func (l *Loop) attend(h *Handle) (bool, error) {
-	r := h.r
-	if h.idle() {
-		return true, nil
-	}
-	if !h.valid() {
-		*h = Handle{}
-		return false, ErrStale
-	}
-	if !r.done {
-		l.glance()
-	}
-	if r.lapse(); r.inDoubt() {
-		return false, r.err
-	}
-	return r.done, nil
+	res, err := was.collect()
+	return true, res.Status(), err
 }
 
 // Peek is Test that neither frees the request nor changes the handle.
@@ -142,13 +111,8 @@ func Peek(h Handle) (ended bool, st Status, err error) {
 		return true, Empty, nil
 	}
 	l := h.r.loop
-	l.Exclusive(func() {
-		st = Empty
-		if ended, err = l.attend(&h); ended && err == nil && !h.idle() {
-			st, err = h.r.Result.Status(), h.r.err
-		}
-	})
-	if !ended {
+	h.owner = 0 // the error is as the request has it
+	if ended, st, err = testQueued(l, &h, true); !ended {
 		l.vain()
 	}
 	return ended, st, err
