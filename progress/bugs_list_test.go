@@ -53,8 +53,12 @@ var bugs = planted.List{
 		"\tl.lingering(false)\n\tl.poller", "\tl.poller", "TestPollersLinger"},
 	{"a Waitany keeps the requests that it has not ended", "progress/wait.go",
 		"\t\tif r.waiter == w {\n\t\t\tr.waiter = nil\n\t\t}\n\t}\n\tif w.detached", "\t\t_ = r\n\t}\n\tif w.detached", "TestContextsOfSeveralRequests|TestManyGoroutines"},
-	{"a poller under traffic does not look at its contexts", "progress/poll.go",
-		"l.passes%expiryPasses == 0 && w.expired()", "false && w.expired()", "TestAPollerUnderTraffic"},
+	{"a poller does not watch its contexts", "progress/wait.go",
+		"\tif len(w.guards) > 0 {\n\t\tl.pass(", "\tif false {\n\t\tl.pass(", "TestAPollerUnderTraffic"},
+	{"a context ends the slot's next request", "progress/withdraw.go",
+		"h.r.gen == h.gen && h.r.waiter == g.w", "h.r.waiter == g.w", "TestAContextThatEndsLate"},
+	{"a context ends a request that nobody waits for", "progress/withdraw.go",
+		"h.r.gen == h.gen && h.r.waiter == g.w", "h.r.gen == h.gen", "TestAContextThatEndsLate"},
 
 	// The thread.
 	{"a thread that has nothing to do leaves the bell for armed", "progress/thread.go",

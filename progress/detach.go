@@ -23,7 +23,7 @@ func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 		return ErrStale
 	}
 	l := h.r.loop
-	var guard expiryGuard
+	var guards []guard
 	l.Exclusive(func() {
 		was := h.spend()
 		switch {
@@ -33,16 +33,16 @@ func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 			res, e := was.collect()
 			l.call(&detached{fn: fn, st: res.Status(), err: e})
 		default:
-			guard = l.detach(was.r, fn)
+			guards = l.detach(was.r, fn)
 		}
 	})
-	guard.set(l)
+	l.keep(guards)
 	return err
 }
 
 // detach makes fn, unless nil, the waiter of a request in flight. The caller
-// sets the guard once it has let go of the loop.
-func (l *Loop) detach(r *Request, fn func(Status, error)) expiryGuard {
+// keeps the guards once it has let go of the loop.
+func (l *Loop) detach(r *Request, fn func(Status, error)) []guard {
 	w := newWaiter()
 	w.single, w.need, w.detached = r, 1, &nobody
 	if fn != nil {
@@ -51,38 +51,23 @@ func (l *Loop) detach(r *Request, fn func(Status, error)) expiryGuard {
 		l.Rouse() // to be woken for this request's message too
 	}
 	r.waiter = w
-	return expiryGuard{r.Handle(), w, r.Until}
+	w.guard(r)
+	return w.unguard()
 }
 
-// expiryGuard watches the context of a detached request, which no waiter
-// watches.
-type expiryGuard struct {
-	h     Handle
-	w     *Waiter
-	until Expiry
-}
-
-// set begins to watch. Not for the owner.
-func (g expiryGuard) set(l *Loop) {
-	if g.until.done == nil {
-		return
-	}
-	waits := func() bool { return g.h.r.gen == g.h.gen && g.h.r.waiter == g.w }
-	stop := g.until.then(func() {
+// keep watches the context, if there is one, of a detached request until that has
+// completed. Not for the owner.
+func (l *Loop) keep(guards []guard) {
+	for _, g := range guards {
+		stop, ended := g.set(l), false
 		l.Exclusive(func() {
-			if waits() {
-				g.h.r.sink.Cancel(g.h.r, g.until.err())
+			if ended = !g.waits(g.hs[0]); !ended {
+				g.w.unwatch = stop
 			}
 		})
-	})
-	ended := false
-	l.Exclusive(func() {
-		if ended = !waits(); !ended {
-			g.w.unwatch = stop
+		if ended {
+			stop()
 		}
-	})
-	if ended {
-		stop()
 	}
 }
 

@@ -46,9 +46,6 @@ func (l *Loop) poll(w *Waiter) bool {
 		// core.
 		if l.pass(min(w.need, burst)) > 0 {
 			idle, start = 0, time.Time{}
-			if l.passes%expiryPasses == 0 && w.expired() {
-				l.withdraw(w)
-			}
 			if l.woke || l.passes-l.yielded > l.yieldEvery {
 				l.woke = false
 				l.pace()
@@ -74,9 +71,6 @@ func (l *Loop) poll(w *Waiter) bool {
 		} else if time.Since(start) > l.budget.left() {
 			l.budget.misses++
 			return false
-		}
-		if w.expired() {
-			l.withdraw(w)
 		}
 		if l.yield(); l.poller != w {
 			break

@@ -18,15 +18,12 @@ const (
 	// goroutines have queued begin sooner (latency_mt).
 	burst = 64
 
-	// After so many passes that find nothing, a poller checks the clock, the
-	// contexts and the other goroutines: seldom with a core of its own
+	// After so many passes that find nothing, a poller checks the clock and lets
+	// other goroutines run: seldom with a core of its own
 	// (latency), nearly at once where the sender of its message may need the
 	// core (latency with more ranks than cores). Powers of two.
 	checkDedicated = 64
 	checkShared    = 1
-	// expiryPasses is the number of passes after which a poller checks its
-	// contexts while messages arrive: TestADeadlineEndsAWaitUnderTraffic.
-	expiryPasses = 256
 
 	// A wait spins for so many passes before it has a state. Most waits end
 	// within them (latency). Where ranks share cores each pass gives the core
@@ -36,7 +33,7 @@ const (
 	spinLinger    = 8
 	spinCrowded   = 1 // the message is a goroutine's to send, which needs the processor
 	// maxSweep bounds the passes of a Waitall that spins: the arriving messages
-	// may be for others, and the contexts must be checked (mbw_mr).
+	// may be for others, and a context may be done (mbw_mr).
 	maxSweep = 4096
 
 	// pollDedicated is how long a waiter with a core of its own polls without

@@ -14,11 +14,7 @@ type Waiter struct {
 	need int        // requests that must still complete
 	reqs []*Request // what it waits for, if more than one
 
-	// The contexts that end the wait, the goroutine's own.
-	watches []watch
-	byDone  map[<-chan struct{}]int // index of watches by channel, where there are many
-	lapsed  []int                   // of watches: expired, for withdraw
-	look    int                     // of watches: the last one checked for expiry
+	guards []guard // the contexts that end the wait, until they are watched
 
 	// A waiter for one request is handed its result; the goroutine that
 	// completes the request frees it.
@@ -76,12 +72,8 @@ func (w *Waiter) reset() {
 		clear(w.reqs)
 		w.reqs = w.reqs[:0]
 	}
-	if len(w.watches) > 0 {
-		clear(w.watches)
-		w.watches, w.byDone, w.lapsed, w.look = w.watches[:0], nil, w.lapsed[:0], 0
-	}
 	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
-	w.detached, w.unwatch, w.hook = nil, nil, nil
+	w.guards, w.detached, w.unwatch, w.hook = nil, nil, nil, nil
 	w.need, w.state, w.finds, w.step = 0, unplaced, false, false
 }
 
@@ -175,7 +167,7 @@ func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 	}
 	w := newWaiter()
 	w.op, w.single, w.need, w.node.sink = opStart, r, 1, s
-	w.watch(r)
+	w.guard(r)
 	if l.rec != nil || trace.IsEnabled() {
 		l.beginTrace(w, s, nil, 0)
 	}
@@ -232,9 +224,7 @@ func (l *Loop) awaitLong(r *Request, since int64) (Result, error) {
 	}
 	w := l.waiter()
 	w.single, w.need, r.waiter = r, 1, w
-	if r.Until.done != nil {
-		w.watch(r)
-	}
+	w.guard(r)
 	if l.rec != nil || trace.IsEnabled() {
 		l.beginTrace(w, r.sink, nil, since)
 	}
@@ -246,7 +236,7 @@ func (l *Loop) awaitLong(r *Request, since int64) (Result, error) {
 func (l *Loop) Find(s Sink, r *Request, owner bool) (Result, uint64, error) {
 	w := newWaiter()
 	w.single, w.need, w.finds = r, 1, true
-	w.watch(r)
+	w.guard(r)
 	if l.rec != nil || trace.IsEnabled() {
 		l.beginTrace(w, s, nil, 0)
 	}
@@ -294,6 +284,15 @@ func (l *Loop) collect(r *Request) (Result, error) {
 // the goroutine that has just done something is the likeliest to get the next
 // message.
 func (l *Loop) await(w *Waiter) (owner bool) {
+	if len(w.guards) > 0 {
+		l.pass(burst) // what has come precedes the end of a context
+		l.Leave()
+		l.guarded(w, func(w *Waiter) bool {
+			l.reenter()
+			return l.await(w)
+		})
+		return false
+	}
 	for fresh := true; ; fresh = false {
 		if w.need == 0 && l.poller != w {
 			return true
@@ -347,16 +346,14 @@ func (l *Loop) bide(w *Waiter) bool {
 // handed that. The caller is not the owner; sleep reports whether it is
 // afterwards.
 func (l *Loop) sleep(w *Waiter) (owner bool) {
+	if len(w.guards) > 0 {
+		l.guarded(w, l.sleep)
+		return false
+	}
 	if w.traced != nil {
 		defer w.region().End()
 	}
-	a := w.newAlarm()
-	t := w.token(a)
-	for ; t == noToken; t = w.token(a) {
-		l.Exclusive(func() { l.withdraw(w) })
-	}
-	a.stop()
-	if t == toReturn {
+	if t := <-w.ready; t == toReturn {
 		return false
 	}
 	l.reenter()

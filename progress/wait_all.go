@@ -188,7 +188,7 @@ func (c *multiple) settle(l *Loop, w *Waiter) bool {
 		if open = true; w != nil {
 			r.waiter = w
 			w.reqs = append(w.reqs, r)
-			w.watch(r)
+			w.guard(r)
 		}
 	}
 	c.err = nil

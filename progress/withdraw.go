@@ -80,100 +80,6 @@ func (e *expired) Unwrap() error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// watch is a context that ends the waits for some requests.
-type watch struct {
-	until Expiry
-	reqs  []*Request // of a waiter for several
-	seen  bool       // it is done, and is among the waiter's lapsed or has been
-}
-
-// fewWatches is up to how many contexts of a wait are compared one by one, and
-// how many a poller checks in one go.
-const fewWatches = 16
-
-// watch adds a request's context to those that end the wait. For the goroutine
-// that waits.
-func (w *Waiter) watch(r *Request) {
-	if r.Until.done == nil {
-		return
-	}
-	at := w.watched(r.Until.done)
-	if at < 0 {
-		at = len(w.watches)
-		w.watches = append(w.watches, watch{until: r.Until})
-		if w.byDone != nil {
-			w.byDone[r.Until.done] = at
-		} else if len(w.watches) > fewWatches {
-			w.byDone = make(map[<-chan struct{}]int, 2*len(w.watches))
-			for i := range w.watches {
-				w.byDone[w.watches[i].until.done] = i
-			}
-		}
-	}
-	if w.single != r {
-		w.watches[at].reqs = append(w.watches[at].reqs, r)
-	}
-}
-
-// watched returns the index of a context among those watched, by its channel, or
-// -1.
-func (w *Waiter) watched(done <-chan struct{}) int {
-	if w.byDone != nil {
-		if at, ok := w.byDone[done]; ok {
-			return at
-		}
-		return -1
-	}
-	for i := range w.watches {
-		if w.watches[i].until.done == done {
-			return i
-		}
-	}
-	return -1
-}
-
-// expired reports whether there is something for withdraw to do. Of many
-// contexts it checks some, and the next ones the next time.
-func (w *Waiter) expired() bool {
-	for range min(len(w.watches), fewWatches) {
-		if w.look++; w.look >= len(w.watches) {
-			w.look = 0
-		}
-		if w.watches[w.look].until.Over() {
-			w.lapse(w.look)
-		}
-	}
-	return len(w.lapsed) > 0
-}
-
-// lapse records for withdraw that a context is done.
-func (w *Waiter) lapse(i int) {
-	if x := &w.watches[i]; !x.seen {
-		x.seen = true
-		w.lapsed = append(w.lapsed, i)
-	}
-}
-
-// withdraw withdraws those of the waiter's requests whose context is done, if
-// they still can be.
-func (l *Loop) withdraw(w *Waiter) {
-	for _, i := range w.lapsed {
-		if r := w.single; r != nil {
-			l.expire(w, r)
-		}
-		for _, r := range w.watches[i].reqs {
-			l.expire(w, r)
-		}
-	}
-	w.lapsed = w.lapsed[:0]
-}
-
-func (l *Loop) expire(w *Waiter, r *Request) {
-	if r.waiter == w {
-		r.lapse()
-	}
-}
-
 // lapse withdraws a request whose context is done, if it still can be.
 func (r *Request) lapse() {
 	if !r.done && r.Until.Over() {
@@ -181,72 +87,63 @@ func (r *Request) lapse() {
 	}
 }
 
-// alarm tells a sleeping goroutine which of many contexts are done.
-type alarm struct {
-	ring  chan struct{}
-	stops []func()
-
-	mu    sync.Mutex
-	ended []int
+// guard is a context that ends the waits of a Waiter for some requests.
+type guard struct {
+	until Expiry
+	w     *Waiter
+	hs    []Handle
 }
 
-// newAlarm sets the alarm for a waiter with several contexts, nil for others.
-// Not for the owner.
-func (w *Waiter) newAlarm() *alarm {
-	if len(w.watches) < 2 {
-		return nil
+// guard adds a request's context to those that end the wait. For the goroutine that
+// waits, or its owner.
+func (w *Waiter) guard(r *Request) {
+	if r.Until.done == nil {
+		return
 	}
-	a := &alarm{ring: make(chan struct{}, 1)}
-	for i := range w.watches {
-		if w.watches[i].seen {
-			continue
-		}
-		a.stops = append(a.stops, w.watches[i].until.then(func() {
-			a.mu.Lock()
-			a.ended = append(a.ended, i)
-			a.mu.Unlock()
-			select {
-			case a.ring <- struct{}{}:
-			default:
-			}
-		}))
+	if n := len(w.guards); n == 0 || w.guards[n-1].until.done != r.Until.done {
+		w.guards = append(w.guards, guard{until: r.Until, w: w})
 	}
-	return a
+	g := &w.guards[len(w.guards)-1]
+	g.hs = append(g.hs, r.Handle())
 }
 
-func (a *alarm) stop() {
-	if a != nil {
-		for _, stop := range a.stops {
-			stop()
+// unguard takes the guards off the waiter, to set them.
+func (w *Waiter) unguard() []guard {
+	guards := w.guards
+	w.guards = nil
+	return guards
+}
+
+// waits reports whether the waiter still waits for the request. Both may have
+// another use by now. For the owner.
+func (g guard) waits(h Handle) bool { return h.r.gen == h.gen && h.r.waiter == g.w }
+
+// expire withdraws those of the requests that are still waited for, if they still can
+// be: the context is done. For the owner.
+func (g guard) expire() {
+	for _, h := range g.hs {
+		if g.waits(h) {
+			h.r.sink.Cancel(h.r, g.until.err())
 		}
 	}
 }
 
-// token blocks until a token comes and returns it, or noToken when contexts are
-// done, which withdraw then finds.
-func (w *Waiter) token(a *alarm) token {
-	if a != nil {
-		select {
-		case t := <-w.ready:
-			return t
-		case <-a.ring:
-		}
-		a.mu.Lock()
-		for _, i := range a.ended {
-			w.lapse(i)
-		}
-		a.ended = a.ended[:0]
-		a.mu.Unlock()
-		return noToken
+// set begins to watch the context. Not for the owner.
+func (g guard) set(l *Loop) (stop func()) {
+	if g.until.Over() {
+		l.Exclusive(g.expire)
+		return func() {}
 	}
-	if len(w.watches) == 0 || w.watches[0].seen {
-		return <-w.ready
+	return g.until.then(func() { l.Exclusive(g.expire) })
+}
+
+// guarded calls wait, of a waiter with contexts, while these are watched. Neither is
+// the caller the owner, nor is it afterwards.
+func (l *Loop) guarded(w *Waiter, wait func(*Waiter) (owner bool)) {
+	for _, g := range w.unguard() {
+		defer g.set(l)()
 	}
-	select {
-	case t := <-w.ready:
-		return t
-	case <-w.watches[0].until.done:
-		w.lapse(0)
-		return noToken
+	if wait(w) {
+		l.Leave()
 	}
 }

@@ -185,7 +185,7 @@ func (d *eventful) Poll(fabric.Handler, int) int {
 	return 1
 }
 
-// A poller looks at its contexts while it is never in vain.
+// A context also ends the wait of a poller that is never in vain.
 func TestAPollerUnderTrafficSeesItsContextEnd(t *testing.T) {
 	var s *toy
 	z := &eventful{}
@@ -195,10 +195,41 @@ func TestAPollerUnderTrafficSeesItsContextEnd(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	z.at = map[int]func(){10: cancel, 100 * expiryPasses: s.tell}
+	z.at = map[int]func(){1000: cancel, 1 << 27: s.tell}
 	if _, err := l.Do(s, s.shared(forever, 0, 1, ctx)); !errors.Is(err, context.Canceled) {
 		t.Errorf("it ended with %v", err)
 	}
+}
+
+// A context that ends as the wait does leaves what uses the slot and the Waiter next,
+// and a request that nobody waits for any more.
+func TestAContextThatEndsLateEndsNothingElse(t *testing.T) {
+	s := loops(t, 1, Config{NoThread: true})[0]
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	s.own(func() {
+		w := s.l.waiter()
+		r := s.beginForever()
+		r.Until, r.waiter, w.need = Expires(ctx), w, 1
+		w.guard(r)
+		g := w.unguard()[0]
+		r.waiter = nil
+		if g.expire(); !s.waiting[r] {
+			t.Error("a request was withdrawn for which nobody waits")
+		}
+		s.tell()
+		s.l.Free(r)
+		if next := s.beginForever(); next != r {
+			t.Fatal("the slot is not used again")
+		}
+		r.waiter = w
+		if g.expire(); !s.waiting[r] {
+			t.Error("the slot's next request was withdrawn")
+		}
+		r.waiter = nil
+		s.tell()
+		s.l.Free(r)
+	})
 }
 
 // closingDomain tells when it is closed.
