@@ -39,10 +39,21 @@ func (a *attendant) begin() {
 	a.never = !a.l.threaded || errors.Is(a.l.dom.Sleep(time.Nanosecond), fabric.ErrUnsupported)
 }
 
-// sleep waits for the doorbell, or for timeout unless that is 0.
+// sleep waits for the doorbell, or for timeout. Only with again it does not: others
+// run, unless the thread sleeps in the kernel, which shares the core.
 func (a *attendant) sleep(timeout time.Duration) error {
+	attended := a.l.attended.Load()
+	switch timeout {
+	case again:
+		if !attended {
+			runtime.Gosched()
+		}
+		return nil
+	case untilBell:
+		timeout = 0 // for a domain
+	}
 	// With one processor a thread in the kernel would hold that for a while.
-	if !a.l.attended.Load() || runtime.GOMAXPROCS(0) <= 1 {
+	if !attended || runtime.GOMAXPROCS(0) <= 1 {
 		begun, used := time.Now(), a.used
 		err := a.l.dom.Wait(timeout)
 		if timeout > 0 && !a.never {
@@ -55,14 +66,6 @@ func (a *attendant) sleep(timeout time.Duration) error {
 		runtime.Gosched()
 	}
 	return a.l.dom.Sleep(timeout)
-}
-
-// pause lets others run. If the thread sleeps in the kernel, the kernel shares
-// the core.
-func (a *attendant) pause() {
-	if !a.l.attended.Load() {
-		runtime.Gosched()
-	}
 }
 
 // computes reports, at one of the thread's checks, whether the application

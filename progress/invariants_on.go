@@ -60,16 +60,16 @@ func (l *Loop) checkLeave() {
 			l.broken("a waiter is parked whose requests have ended")
 		}
 	}
-	if l.thread == looking || l.thread == roused {
+	if l.looking {
 		l.broken("the thread looks while nobody owns the loop")
 	}
-	if l.thread != asleep && l.thread != pausing || !l.threaded {
+	if l.timeout <= l.tick || !l.threaded {
 		return
 	}
 	switch {
 	case l.bell == bellOff:
 		l.broken("the thread is asleep and the bell is off")
-	case len(l.backlogged) > 0 && l.thread == asleep:
+	case len(l.backlogged) > 0 && l.timeout == untilBell:
 		l.broken("the thread is asleep and a backlog waits for room")
 	case l.bell != fabric.WakeAll && l.goesOn():
 		l.broken("the thread is asleep and the bell is for urgent packets only, though callbacks, steps or conditions wait")
@@ -79,7 +79,7 @@ func (l *Loop) checkLeave() {
 // broken ends the process: a panic would run deferred calls that wait for the
 // loop.
 func (l *Loop) broken(format string, a ...any) {
-	fmt.Fprintf(os.Stderr, "broken invariant: %s (bell %d, thread %v, poller %t, bided %t)\n%s",
-		fmt.Sprintf(format, a...), l.bell, l.thread, l.poller != nil, l.bided != nil, debug.Stack())
+	fmt.Fprintf(os.Stderr, "broken invariant: %s (bell %d, thread looks %t, sleeps for %v, poller %t, bided %t)\n%s",
+		fmt.Sprintf(format, a...), l.bell, l.looking, l.timeout, l.poller != nil, l.bided != nil, debug.Stack())
 	os.Exit(2)
 }

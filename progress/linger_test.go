@@ -113,14 +113,14 @@ func TestTheThreadLooksAtEachSeldomYield(t *testing.T) {
 		shared     bool // the core, with other ranks
 		yieldEvery uint64
 		passed     uint64 // passes since the last look
-		want       nextLook
+		want       time.Duration
 	}{
 		{"a poller", true, true, false, yieldPasses, 1, again},
-		{"nobody any more", false, true, false, yieldPasses, 1, afterTick},
-		{"a poller that makes no passes", true, true, false, yieldPasses, 0, afterTick},
-		{"a poller on another processor", true, false, false, yieldPasses, 1, afterTick},
-		{"a poller of a fabric that does not linger", true, true, false, math.MaxUint64, 1, afterTick},
-		{"a poller that gives the core away", true, true, true, yieldPasses, 1, afterTick},
+		{"nobody any more", false, true, false, yieldPasses, 1, tick},
+		{"a poller that makes no passes", true, true, false, yieldPasses, 0, tick},
+		{"a poller on another processor", true, false, false, yieldPasses, 1, tick},
+		{"a poller of a fabric that does not linger", true, true, false, math.MaxUint64, 1, tick},
+		{"a poller that gives the core away", true, true, true, yieldPasses, 1, tick},
 	} {
 		l.Exclusive(func() {
 			l.oneProc, l.yieldEvery, l.oversubscribed = c.oneProc, c.yieldEvery, c.shared

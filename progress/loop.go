@@ -84,12 +84,13 @@ type Loop struct {
 	checkEvery     int     // empty passes between two checks of a poller, see poll.go
 	spins          int     // passes of a wait that spins, see Await
 	bell           fabric.Wake
-	thread         threadState
+	looking        bool          // the thread owns the loop, see states.go
 	doubted        bool          // a request has been in doubt, see doubt.go
 	woke           bool          // a waiter that does not poll can go on: the poller yields
 	oneProc        bool          // one processor runs all goroutines
 	oversubscribed bool          // more ranks than cores
 	crowded        bool          // this process has more ranks than processors
+	timeout        time.Duration // of its sleep; while it looks, the most that may follow
 	tick           time.Duration // of the thread
 	threaded       bool
 	over           bool // closed: no request starts any more

@@ -35,7 +35,7 @@ func (b *pollBudget) left() time.Duration { return b.whole >> min(b.misses, 2) }
 // polled long enough without result to park, or until another waiter polls instead.
 // The caller is the owner before and after.
 func (l *Loop) poll(w *Waiter) bool {
-	if l.bell != bellOff || l.thread == asleep {
+	if l.bell != bellOff || l.timeout == untilBell {
 		l.disarm()
 	}
 	idle := 0

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"math"
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -49,20 +50,24 @@ import (
 //	any      the thread looks, or the domain can't be armed         off      bellHeard, lastLook
 //	any      the loop is closed                                     off      seal
 //
-// # Thread (Loop.thread)
+// # Thread (Loop.looking, Loop.timeout)
 //
-//	ticking, asleep, it owns the loop                               looking  beginLook
-//	  pausing
-//	looking          there is work that no bell announces           roused   Rouse
-//	looking          the bell is armed, the last pass found         asleep   endLook
-//	                   nothing
-//	looking          the same, but a backlog waits for room, which  pausing  endLook
-//	                   rings no bell
-//	looking, roused  otherwise, also where it was rung for packets  ticking  endLook
-//	                   and a waiter is parked, who polls for the
-//	                   next: it returns after a tick or less
-//	asleep, pausing  there is work that no bell announces, or a     ticking  Rouse
-//	                   waiter polls; its Wait is woken
+// It looks, which is to own the loop, or sleeps until it is woken, for a timeout at
+// most: again, a tick, a roomPause, which is longer, or untilBell.
+//
+//	sleeps              it owns the loop                         looks             tend
+//	looks               the bell is armed, the last pass found   sleeps untilBell  tend
+//	                      nothing
+//	looks               the same, but a backlog waits for room,  sleeps for a      tend
+//	                      which rings no bell                      roomPause
+//	looks               otherwise, also where it was rung for    sleeps for a      tend
+//	                      packets and a waiter is parked, who      tick, or again
+//	                      polls for the next: it returns after
+//	                      a tick or less
+//	looks               there is work that no bell announces     looks, and may    Rouse
+//	                                                               not sleep long
+//	sleeps for longer   the same, or a waiter polls; its Wait    sleeps, again     Rouse
+//	  than a tick         is woken
 //
 // # Why no wake-up is lost
 //
@@ -116,20 +121,11 @@ const (
 // bellOff is the level of a doorbell that is not armed.
 const bellOff fabric.Wake = 0
 
-// threadState is what the progress thread does.
-type threadState uint8
-
+// The timeouts of the thread's sleep that are not times.
 const (
-	ticking threadState = iota // sleeps for a tick at most, or is about to, or has not begun
-	asleep                     // sleeps until the doorbell rings
-	pausing                    // the same, or for a while (tune.go, roomPause)
-	looking                    // owns the loop
-	roused                     // owns the loop, and may not sleep after it
+	again     time.Duration = 0             // others run, and it looks again
+	untilBell time.Duration = math.MaxInt64 // it sleeps until the doorbell rings
 )
-
-func (s threadState) String() string {
-	return [...]string{"ticking", "asleep", "pausing", "looking", "roused"}[s]
-}
 
 // life is the state of a loop.
 const (
@@ -250,40 +246,30 @@ func (l *Loop) disarm() {
 // the word that peers read, and there may have been one.
 func (l *Loop) bellHeard() { l.bell = bellOff }
 
-// beginLook begins a look of the thread: its time as owner. It reports whether
-// the thread slept until the doorbell.
-func (l *Loop) beginLook() (rung bool) {
-	if rung = l.thread == asleep; rung {
+// tend is one look of the thread: its time as owner. It returns the timeout of the
+// sleep after it. A thread roused in it does not sleep until the doorbell.
+func (l *Loop) tend() time.Duration {
+	rung := l.timeout == untilBell
+	if rung {
 		l.counts.wakes[l.bell]++
 	}
-	l.thread = looking
+	l.looking, l.timeout = true, untilBell
 	if l.rec != nil {
 		l.rec.looks(l.found)
 	}
-	return rung
-}
-
-// endLook ends the look. A thread roused in it does not sleep until the
-// doorbell.
-func (l *Loop) endLook(next nextLook) nextLook {
+	next := l.stand(rung)
 	if l.rec != nil {
 		l.rec.looked(l.found)
 	}
-	if l.thread == roused {
-		switch next {
-		case untilBell:
-			next = again
-		case afterPause:
-			next = afterTick
-		}
+	l.seen = l.visits()
+	switch {
+	case l.timeout != again: // it was not roused
+	case next == untilBell:
+		next = again
+	default:
+		next = min(next, l.tick)
 	}
-	l.thread = ticking
-	switch next {
-	case untilBell:
-		l.thread = asleep
-	case afterPause:
-		l.thread = pausing
-	}
+	l.looking, l.timeout = false, next
 	l.check()
 	return next
 }
@@ -291,11 +277,11 @@ func (l *Loop) endLook(next nextLook) nextLook {
 // Rouse makes the thread look for work that the doorbell would not announce: the
 // rank's own work under way, such as a backlog or a Get. For the owner.
 func (l *Loop) Rouse() {
-	switch l.thread {
-	case looking:
-		l.thread = roused
-	case asleep, pausing:
-		l.thread = ticking
+	if l.timeout <= l.tick {
+		return
+	}
+	l.timeout = again
+	if !l.looking {
 		l.dom.Wake()
 	}
 }

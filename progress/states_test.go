@@ -170,8 +170,23 @@ func (z *scene) String() string {
 	if z.l.woke {
 		out = append(out, "woke")
 	}
-	out = append(out, "bell "+bellName(z.l.bell), z.l.thread.String())
+	out = append(out, "bell "+bellName(z.l.bell), z.thread())
 	return strings.Join(append(out, z.d.log...), ", ")
+}
+
+// thread is the state of the thread.
+func (z *scene) thread() string {
+	switch t := z.l.timeout; {
+	case z.l.looking && t == again:
+		return "roused"
+	case z.l.looking:
+		return "looking"
+	case t == untilBell:
+		return "asleep"
+	case t > z.l.tick:
+		return "pausing"
+	}
+	return "ticking"
 }
 
 // Every row of the table in states.go: what an event makes of a state.
@@ -299,7 +314,7 @@ func TestEachEventMovesTheStates(t *testing.T) {
 			func(z *scene) { z.d.armed = func() { z.d.brings = func() int { z.l.Rouse(); return 0 } } },
 			func(z *scene) { z.say(z.l.tend() == again) }, "bell urgent, ticking, poll, arm urgent, poll, true"},
 		{"a thread does not sleep without a bell", func(z *scene) { z.d.deny = never },
-			func(z *scene) { z.say(z.l.tend() == afterTick) }, "bell off, ticking, poll, arm urgent, true"},
+			func(z *scene) { z.say(z.l.tend() == z.l.tick) }, "bell off, ticking, poll, arm urgent, true"},
 		{"a thread that is not wanted sleeps at once", func(z *scene) { z.l.threaded = false },
 			func(z *scene) { z.l.tend() }, "bell off, asleep"},
 		{"a waiter polls that was queued while a thread that is not wanted took the ring", func(z *scene) {
@@ -311,7 +326,7 @@ func TestEachEventMovesTheStates(t *testing.T) {
 		{"a thread pauses where a backlog finds no room, and no waiter polls for it", func(z *scene) { z.stick(); z.l.park(z.a) },
 			func(z *scene) { z.l.tend(); z.l.relay() }, "a parked, list a, bell all, pausing, poll, arm all, poll"},
 		{"the same without a waiter", func(z *scene) { z.stick() },
-			func(z *scene) { z.say(z.l.tend() == afterPause) }, "bell urgent, pausing, poll, arm urgent, poll, true"},
+			func(z *scene) { z.say(z.l.tend() == roomPause(0, tick)) }, "bell urgent, pausing, poll, arm urgent, poll, true"},
 		{"a thread that pauses is roused", func(z *scene) { z.stick(); z.l.tend(); z.d.log = nil },
 			func(z *scene) { z.l.Rouse() }, "bell urgent, ticking, wake"},
 		{"a thread does not pause that was roused in its last pass",
@@ -319,7 +334,7 @@ func TestEachEventMovesTheStates(t *testing.T) {
 				z.stick()
 				z.d.armed = func() { z.d.brings = func() int { z.l.Rouse(); return 0 } }
 			},
-			func(z *scene) { z.say(z.l.tend() == afterTick) }, "bell urgent, ticking, poll, arm urgent, poll, true"},
+			func(z *scene) { z.say(z.l.tend() == z.l.tick) }, "bell urgent, ticking, poll, arm urgent, poll, true"},
 		{"a thread that pauses looks again", func(z *scene) { z.stick(); z.l.park(z.a); z.l.tend(); z.d.log = nil },
 			func(z *scene) { z.l.tend() }, "a parked, list a, bell all, pausing, poll, arm all, poll"},
 		{"a waiter polls again once there is room", func(z *scene) {
@@ -345,7 +360,7 @@ func TestEachEventMovesTheStates(t *testing.T) {
 			func(z *scene) { z.l.Rouse() }, "bell urgent, ticking, wake"},
 		{"a thread that ticks needs no rousing", nil,
 			func(z *scene) { z.l.Rouse() }, "bell off, ticking"},
-		{"a thread that looks is roused", func(z *scene) { z.l.beginLook() },
+		{"a thread that looks is roused", func(z *scene) { z.l.looking, z.l.timeout = true, untilBell },
 			func(z *scene) { z.l.Rouse() }, "bell off, roused"},
 		{"a condition rouses a thread that sleeps", func(z *scene) { z.sleepThread() },
 			func(z *scene) { z.watch() }, "bell urgent, ticking, wake"},

@@ -20,17 +20,8 @@ func (l *Loop) standIn() {
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("weft", "progress thread")))
 	at := attendant{l: l, clock: processTime}
 	at.begin()
-	for next := afterTick; ; {
-		timeout := time.Duration(0)
-		switch next {
-		case afterTick:
-			timeout = l.tick
-		case afterPause:
-			timeout = roomPause(time.Since(l.stuck), l.tick)
-		}
-		if next == again {
-			at.pause()
-		} else if err := at.sleep(timeout); err != nil {
+	for next := l.tick; ; {
+		if err := at.sleep(next); err != nil {
 			if !errors.Is(err, fabric.ErrClosed) {
 				l.log.Error("the progress thread ends", "err", err)
 			}
@@ -39,7 +30,7 @@ func (l *Loop) standIn() {
 		if l.life.Load() == closed {
 			return
 		}
-		next = afterTick
+		next = l.tick
 		if l.Enter() {
 			l.owned.calm()
 			computes := at.computes()
@@ -53,28 +44,15 @@ func (l *Loop) standIn() {
 	}
 }
 
-// nextLook is when the thread looks at the loop again.
-type nextLook uint8
-
-const (
-	untilBell  nextLook = iota // when the doorbell rings
-	afterTick                  // then, or after a tick
-	afterPause                 // then, or after a roomPause
-	again                      // as soon as others have run
-)
-
-// tend is the thread's part as the owner.
-func (l *Loop) tend() nextLook { return l.endLook(l.stand(l.beginLook())) }
-
-// stand is one look of the thread. rung means that it slept until the doorbell.
-func (l *Loop) stand(rung bool) nextLook {
+// stand is what the thread does in a look, and decides. rung means that it slept until
+// the doorbell.
+func (l *Loop) stand(rung bool) time.Duration {
 	if l.parked.first() == nil || l.poller != nil {
 		if !rung && l.seen != l.visits() && (l.poller != nil || !l.attended.Load()) {
-			l.seen = l.visits()
 			if l.poller != nil && l.oneProc && l.yieldEvery <= yieldPasses && !l.oversubscribed {
 				return again
 			}
-			return afterTick // a waiter polled within the tick
+			return l.tick // a waiter polled within the tick
 		}
 		if !l.threaded && l.poller == nil {
 			l.bellHeard() // it may have rung: a waiter that parks next must not rely on it
@@ -93,22 +71,20 @@ func (l *Loop) stand(rung bool) nextLook {
 	if l.parked.first() != nil || l.goesOn() {
 		level = fabric.WakeAll
 	}
-	l.seen = l.visits()
 	switch {
 	case busy:
 		return again
 	case rung && found && l.parked.first() != nil && !l.oversubscribed && !l.crowded:
-		return afterTick // more may come soon: Leave lets a waiter poll for it
+		return l.tick // more may come soon: Leave lets a waiter poll for it
 	case l.poller != nil, found && len(l.backlogged) > 0:
-		return afterTick // meanwhile a waiter polls, if there is one
+		return l.tick // meanwhile a waiter polls, if there is one
 	case level == fabric.WakeUrgent && rung && !l.attended.Load():
-		return afterTick // something for the application has completed; it may call
+		return l.tick // something for the application has completed; it may call
 	}
 	armed, quiet := l.lastLook(level)
-	l.seen = l.visits()
 	switch {
 	case !armed:
-		return afterTick
+		return l.tick
 	case !quiet:
 		return again // the pass may also have done what others had queued
 	case len(l.backlogged) == 0:
@@ -116,7 +92,7 @@ func (l *Loop) stand(rung bool) nextLook {
 	case l.stuck.IsZero():
 		l.stuck = time.Now()
 	}
-	return afterPause
+	return roomPause(time.Since(l.stuck), l.tick)
 }
 
 // goesOn reports whether something is to happen at this rank without a call of

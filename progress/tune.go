@@ -118,9 +118,9 @@ const (
 )
 
 // roomPause is how long the thread sleeps at most, while a backlog has found no
-// room for so long.
+// room for so long. It is longer than a tick, so that Rouse ends it.
 func roomPause(stuck, tick time.Duration) time.Duration {
-	return max(min(stuck/roomPart, mostPause), tick)
+	return max(min(stuck/roomPart, mostPause), tick+1)
 }
 
 // tune sets the loop's choices, by what its rank shares with others.

@@ -266,7 +266,7 @@ func (l *Loop) brisk() bool {
 	if l.poller != nil {
 		return false
 	}
-	if l.bell != bellOff || l.thread == asleep {
+	if l.bell != bellOff || l.timeout == untilBell {
 		l.disarm()
 	}
 	return true

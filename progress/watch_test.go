@@ -137,7 +137,7 @@ func TestAConditionArmsForAnyRing(t *testing.T) {
 	h := s.l.Watch(Expiry{}, atLeast{word: &word, want: 1})
 	armed := func() (w fabric.Wake) {
 		s.l.Exclusive(func() {
-			if s.l.thread == asleep {
+			if s.l.timeout == untilBell {
 				w = s.l.bell
 			}
 		})
