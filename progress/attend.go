@@ -1,13 +1,11 @@
 package progress
 
 import (
-	"errors"
 	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/procs"
 )
 
@@ -31,12 +29,6 @@ type attendant struct {
 	timely int                  // looks in time since the last of them
 
 	scheduled time.Time // when it last went through the runtime's scheduler, once it sleeps in the kernel
-}
-
-// begin checks whether there is a choice.
-func (a *attendant) begin() {
-	a.used = a.clock()
-	a.never = !a.l.threaded || errors.Is(a.l.dom.Sleep(time.Nanosecond), fabric.ErrUnsupported)
 }
 
 // sleep waits for the doorbell, or for timeout. Only with again it does not: others

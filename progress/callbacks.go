@@ -48,7 +48,7 @@ func (l *Loop) callAll(d *detached) {
 	}()
 	for {
 		for ; d != nil; d = d.next {
-			d.make()
+			d.fn(d.st, d.err)
 		}
 		l.reenter()
 		c := &l.callbacks
@@ -114,15 +114,5 @@ func withinCall() bool {
 		if !more {
 			return false
 		}
-	}
-}
-
-// make makes the call.
-func (d *detached) make() {
-	if d.unwatch != nil {
-		d.unwatch()
-	}
-	if d.fn != nil {
-		d.fn(d.st, d.err)
 	}
 }

@@ -3,11 +3,10 @@ package progress
 // detached is what remains of a request without a waiter: fn is called with its
 // outcome.
 type detached struct {
-	fn      func(Status, error) // nil: there is no callback
-	unwatch func()              // of the request's context
-	st      Status
-	err     error
-	next    *detached
+	fn   func(Status, error) // nil: there is no callback
+	st   Status
+	err  error
+	next *detached
 }
 
 // nobody is for requests without a callback. It is not written to.
@@ -23,7 +22,7 @@ func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 		return ErrStale
 	}
 	l := h.r.loop
-	var guards []guard
+	watch := func() {}
 	l.Exclusive(func() {
 		was := h.spend()
 		switch {
@@ -33,16 +32,16 @@ func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 			res, e := was.collect()
 			l.call(&detached{fn: fn, st: res.Status(), err: e})
 		default:
-			guards = l.detach(was.r, fn)
+			watch = l.detach(was.r, fn)
 		}
 	})
-	l.keep(guards)
+	watch()
 	return err
 }
 
-// detach makes fn, unless nil, the waiter of a request in flight. The caller
-// keeps the guards once it has let go of the loop.
-func (l *Loop) detach(r *Request, fn func(Status, error)) []guard {
+// detach makes fn, unless nil, the waiter of a request in flight. Once the caller has
+// let go of the loop it calls watch, for the request's context.
+func (l *Loop) detach(r *Request, fn func(Status, error)) (watch func()) {
 	w := newWaiter()
 	w.single, w.need, w.detached = r, 1, &nobody
 	if fn != nil {
@@ -51,24 +50,12 @@ func (l *Loop) detach(r *Request, fn func(Status, error)) []guard {
 		l.Rouse() // to be woken for this request's message too
 	}
 	r.waiter = w
-	w.guard(r)
-	return w.unguard()
-}
-
-// keep watches the context, if there is one, of a detached request until that has
-// completed. Not for the owner.
-func (l *Loop) keep(guards []guard) {
-	for _, g := range guards {
-		stop, ended := g.set(l), false
-		l.Exclusive(func() {
-			if ended = !g.waits(g.hs[0]); !ended {
-				g.w.unwatch = stop
-			}
-		})
-		if ended {
-			stop()
-		}
+	if r.Until.done == nil {
+		return func() {}
 	}
+	g, stop := guard{r.Until, w, []Handle{r.Handle()}}, make(chan func(), 1)
+	w.unwatch = func() { (<-stop)() }
+	return func() { stop <- g.set(l) }
 }
 
 // untell drops the callback of a detached request. For the owner.
@@ -110,13 +97,13 @@ func (l *Loop) orphan(r *Request, hook func(*Request, error)) *Waiter {
 
 // endDetached takes the result of a detached request that has completed.
 func (l *Loop) endDetached(w *Waiter) {
-	d := w.detached
-	if d != &nobody {
-		d.st, d.err, d.unwatch = w.result.Status(), w.err, w.unwatch
+	if w.unwatch != nil {
+		go w.unwatch() // it calls the context's methods
+	}
+	if d := w.detached; d != &nobody {
+		d.st, d.err = w.result.Status(), w.err
 		l.detachments--
 		l.call(d)
-	} else if w.unwatch != nil {
-		l.call(&detached{unwatch: w.unwatch})
 	}
 	l.release(w)
 }

@@ -146,7 +146,7 @@ func Release(h *Handle) (g *General, err error) {
 		return nil, ErrStale
 	}
 	l := h.r.loop
-	var guards []guard
+	watch := func() {}
 	l.Exclusive(func() {
 		r := h.r
 		switch {
@@ -162,7 +162,7 @@ func Release(h *Handle) (g *General, err error) {
 		case r.general != nil:
 			general := r.general
 			general.released = true
-			guards = l.detach(r, func(Status, error) { // should the loop be closed first
+			watch = l.detach(r, func(Status, error) { // should the loop be closed first
 				if err := Try(general.freed); err != nil {
 					l.log.Error("a generalized request's function for freeing", "err", err)
 				}
@@ -171,14 +171,14 @@ func Release(h *Handle) (g *General, err error) {
 			err = ErrFirm
 			return
 		default:
-			guards = l.detach(r, nil)
+			watch = l.detach(r, nil)
 			if r.saved != nil {
 				r.waiter.hook = forgo
 			}
 		}
 		*h = Handle{}
 	})
-	l.keep(guards)
+	watch()
 	return g, err
 }
 

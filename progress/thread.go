@@ -18,8 +18,8 @@ import (
 func (l *Loop) standIn() {
 	defer close(l.stopped)
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("weft", "progress thread")))
-	at := attendant{l: l, clock: processTime}
-	at.begin()
+	at := attendant{l: l, clock: processTime, used: processTime()}
+	at.never = !l.threaded || errors.Is(l.dom.Sleep(time.Nanosecond), fabric.ErrUnsupported)
 	for next := l.tick; ; {
 		if err := at.sleep(next); err != nil {
 			if !errors.Is(err, fabric.ErrClosed) {

@@ -107,13 +107,6 @@ func (w *Waiter) guard(r *Request) {
 	g.hs = append(g.hs, r.Handle())
 }
 
-// unguard takes the guards off the waiter, to set them.
-func (w *Waiter) unguard() []guard {
-	guards := w.guards
-	w.guards = nil
-	return guards
-}
-
 // waits reports whether the waiter still waits for the request. Both may have
 // another use by now. For the owner.
 func (g guard) waits(h Handle) bool { return h.r.gen == h.gen && h.r.waiter == g.w }
@@ -140,7 +133,9 @@ func (g guard) set(l *Loop) (stop func()) {
 // guarded calls wait, of a waiter with contexts, while these are watched. Neither is
 // the caller the owner, nor is it afterwards.
 func (l *Loop) guarded(w *Waiter, wait func(*Waiter) (owner bool)) {
-	for _, g := range w.unguard() {
+	guards := w.guards
+	w.guards = nil
+	for _, g := range guards {
 		defer g.set(l)()
 	}
 	if wait(w) {

@@ -212,7 +212,7 @@ func TestAContextThatEndsLateEndsNothingElse(t *testing.T) {
 		r := s.beginForever()
 		r.Until, r.waiter, w.need = Expires(ctx), w, 1
 		w.guard(r)
-		g := w.unguard()[0]
+		g := w.guards[0]
 		r.waiter = nil
 		if g.expire(); !s.waiting[r] {
 			t.Error("a request was withdrawn for which nobody waits")
