@@ -105,19 +105,9 @@ func (l *Loop) drain() {
 	l.draining = false
 }
 
-// serve does for a waiter what it could not do itself without ownership. The
-// waiter blocks on its channel meanwhile, except for opBehind.
+// serve does for a waiter what it could not do itself without ownership.
 func (l *Loop) serve(w *Waiter) {
-	switch w.op {
-	case opDo:
-		w.fn()
-		w.ready <- toReturn
-		return
-	case opBehind:
-		w.fn()
-		l.release(w)
-		return
-	case opKick:
+	if w.fn != nil {
 		w.fn()
 		return
 	}
@@ -140,7 +130,7 @@ func (l *Loop) Behind(fn func()) {
 // it lets go, or in its next pass. For the owner.
 func (l *Loop) Later(fn func()) {
 	w := l.waiter()
-	w.op, w.fn = opBehind, fn
+	w.fn = func() { fn(); l.release(w) }
 	l.queue.push(&w.node)
 }
 
@@ -153,7 +143,7 @@ func (l *Loop) Exclusive(fn func()) {
 		return
 	}
 	w := newWaiter()
-	w.op, w.fn = opDo, fn
+	w.fn = func() { fn(); w.ready <- toReturn }
 	l.push(&w.node)
 	<-w.ready
 	w.recycle()

@@ -18,7 +18,7 @@ type Kick struct {
 // called when the loop is over. Local.
 func (l *Loop) NewKick(work func()) *Kick {
 	k := &Kick{loop: l, work: work}
-	k.w.op, k.w.node.w = opKick, &k.w
+	k.w.node.w = &k.w
 	k.w.fn = func() {
 		k.queued.Store(false)
 		work()

@@ -74,7 +74,7 @@ func TestNothingIsStrandedWhereTheRankIsAlone(t *testing.T) {
 	const rounds = 100_000
 	l := &Loop{}
 	w := newWaiter()
-	w.op, w.fn = opDo, func() {}
+	w.fn = func() { w.ready <- toReturn }
 	var met atomic.Int64
 	meet := func(n int64) {
 		met.Add(1)

@@ -230,7 +230,7 @@ func TestEachEventMovesTheStates(t *testing.T) {
 		{"nobody is handed polling while another polls", func(z *scene) { z.l.beginPoll(z.b); z.l.park(z.a) },
 			func(z *scene) { z.l.Leave() }, "a parked, b polling, poller b, list a, bell off, ticking"},
 		{"what was queued late is served and handed over", nil, func(z *scene) {
-			z.a.op, z.a.node.sink = opStart, z.s
+			z.a.node.sink = z.s
 			z.l.queue.push(&z.a.node)
 			z.l.letGo()
 		}, "a handed, a polls, poller a, bell off, ticking"},
@@ -273,10 +273,10 @@ func TestEachEventMovesTheStates(t *testing.T) {
 			"bell all, ticking, arm all, poll, true, false"},
 		{"a node that is queued as the bell is armed is served in the last pass",
 			func(z *scene) {
-				z.d.armed = func() { z.a.op, z.a.fn = opDo, func() { z.d.note("served") }; z.l.queue.push(&z.a.node) }
+				z.d.armed = func() { z.a.fn = func() { z.d.note("served") }; z.l.queue.push(&z.a.node) }
 			},
 			func(z *scene) { z.l.lastLook(fabric.WakeAll) },
-			"a returns, bell all, ticking, arm all, served, poll"},
+			"bell all, ticking, arm all, served, poll"},
 		{"a wait that spins ends a bell", func(z *scene) { z.sleepThread() },
 			func(z *scene) { z.say(z.l.brisk()) }, "bell off, ticking, disarm, wake, true"},
 		{"no wait spins while a waiter polls", func(z *scene) { z.l.beginPoll(z.a) },
@@ -321,7 +321,7 @@ func TestEachEventMovesTheStates(t *testing.T) {
 			z.l.threaded = false
 			z.l.lastLook(fabric.WakeAll)
 			z.l.seen, z.d.log = z.l.passes, nil
-			z.a.op, z.a.node.sink = opStart, z.s
+			z.a.node.sink = z.s
 		}, func(z *scene) { z.l.tend(); z.l.queue.push(&z.a.node); z.l.letGo() }, "a handed, a polls, poller a, bell off, asleep"},
 		{"a thread pauses where a backlog finds no room, and no waiter polls for it", func(z *scene) { z.stick(); z.l.park(z.a) },
 			func(z *scene) { z.l.tend(); z.l.relay() }, "a parked, list a, bell all, pausing, poll, arm all, poll"},

@@ -20,9 +20,7 @@ type Waiter struct {
 	// completes the request frees it.
 	single *Request
 	result Result
-	finds  bool   // a waiter of Find
-	step   bool   // counted in Loop.steps
-	found  uint64 // the request's Found
+	step   bool // counted in Loop.steps
 	err    error
 
 	state      waiterState // see states.go
@@ -31,8 +29,7 @@ type Waiter struct {
 
 	ready chan token // for a goroutine that blocks: one token each time
 	node  node
-	op    serveOp
-	fn    func()
+	fn    func() // for the owner to call where the waiter is queued, instead of starting the request
 
 	traced *traced // its span is recorded; nil: it is not
 
@@ -40,16 +37,6 @@ type Waiter struct {
 	hook     func(*Request, error)
 	unwatch  func()
 }
-
-// serveOp is what a queued waiter needs from the owner.
-type serveOp uint8
-
-const (
-	opStart  serveOp = iota // start the single request and wait for it
-	opDo                    // call fn
-	opBehind                // call fn; no goroutine waits for it
-	opKick                  // call fn; the waiter is a Kick's
-)
 
 var waiters = sync.Pool{New: func() any {
 	w := &Waiter{ready: make(chan token, 1)}
@@ -74,7 +61,7 @@ func (w *Waiter) reset() {
 	}
 	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
 	w.guards, w.detached, w.unwatch, w.hook = nil, nil, nil, nil
-	w.need, w.state, w.finds, w.step = 0, unplaced, false, false
+	w.need, w.state, w.step = 0, unplaced, false
 }
 
 // waiter and release are newWaiter and recycle for the owner.
@@ -132,9 +119,6 @@ func (l *Loop) satisfy(r *Request) {
 		w.hook(r, r.err)
 	}
 	if w.single == r {
-		if w.finds {
-			w.found = r.Found
-		}
 		w.result, w.err = l.collect(r)
 	}
 	l.lessen(w)
@@ -166,7 +150,7 @@ func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 		return l.Await(r)
 	}
 	w := newWaiter()
-	w.op, w.single, w.need, w.node.sink = opStart, r, 1, s
+	w.single, w.need, w.node.sink = r, 1, s
 	w.guard(r)
 	if l.rec != nil || trace.IsEnabled() {
 		l.beginTrace(w, s, nil, 0)
@@ -233,9 +217,9 @@ func (l *Loop) awaitLong(r *Request, since int64) (Result, error) {
 
 // Find starts a request and waits for it, like Do, and returns its Found too.
 // The caller owns the loop, or took the request with NewShared.
-func (l *Loop) Find(s Sink, r *Request, owner bool) (Result, uint64, error) {
+func (l *Loop) Find(s Sink, r *Request, owner bool) (res Result, found uint64, err error) {
 	w := newWaiter()
-	w.single, w.need, w.finds = r, 1, true
+	w.single, w.need, w.hook = r, 1, func(r *Request, _ error) { found = r.Found }
 	w.guard(r)
 	if l.rec != nil || trace.IsEnabled() {
 		l.beginTrace(w, s, nil, 0)
@@ -243,16 +227,13 @@ func (l *Loop) Find(s Sink, r *Request, owner bool) (Result, uint64, error) {
 	if owner {
 		r.waiter = w
 		l.Begin(s, r)
-		if w.need > 0 {
-			owner = l.await(w)
-		}
+		owner = w.need == 0 || l.await(w)
 	} else {
-		w.op, w.node.sink = opStart, s
+		w.node.sink = s
 		l.push(&w.node)
 		owner = l.sleep(w)
 	}
-	found := w.found
-	res, err := l.end(w, owner)
+	res, err = l.end(w, owner)
 	return res, found, err
 }
 
