@@ -124,7 +124,7 @@ type Atomic struct {
 type Wake uint8
 
 const (
-	WakeUrgent Wake = iota + 1 // Urgent messages, one-sided notes, a filling queue, a peer's death
+	WakeUrgent Wake = iota + 1 // Urgent messages, a filling queue, a peer's death
 	WakeAll                    // any message
 )
 
@@ -220,9 +220,7 @@ type Domain interface {
 
 // Endpoint is the way to one peer. Messages of one endpoint arrive in the order
 // they were accepted. Nothing else has an order: Put, Get, Atomic and Send take
-// effect in any order unless the caller waits for a completion in between, and a
-// note may arrive before or after messages that were sent before or after its
-// Put.
+// effect in any order unless the caller waits for a completion in between.
 //
 // Every call is local and accepts the operation whole or not at all. ErrAgain
 // means that nothing was accepted: the caller queues the operation behind the
@@ -234,14 +232,11 @@ type Endpoint interface {
 	// Send takes a copy of hdr (at most MaxHeader) and body (at most
 	// MaxEager): both may be reused on return. A Send has no completion.
 	Send(kind uint8, imm uint64, hdr, body []byte) error
-	// Put writes src to the peer's memory. A note other than 0 is given to the
-	// peer's Handler.Notify once the bytes are there. src belongs to the
-	// transport until Complete(op), then to the caller again. A message that
-	// this endpoint sends after that arrives after the bytes. A rank that learns
-	// of the completion in another way may read too early: see Flush.
-	//
-	// ErrUnsupported is as for Get, and the note is not given.
-	Put(src Segment, dst Remote, note uint32, op Op) error
+	// Put writes src to the peer's memory. src belongs to the transport until
+	// Complete(op), then to the caller again. A message that this endpoint sends
+	// after that arrives after the bytes. A rank that learns of the completion in
+	// another way may read too early: see Flush. ErrUnsupported is as for Get.
+	Put(src Segment, dst Remote, op Op) error
 	// Get reads len(dst.Bytes) bytes of the peer's memory. dst belongs to the
 	// transport until Complete(op). Then it has the bytes, and the peer's memory
 	// may change.
@@ -292,8 +287,6 @@ type Endpoint interface {
 type Handler interface {
 	// Deliver hands over one message. hdr and body are borrowed until return.
 	Deliver(from Peer, kind uint8, imm uint64, hdr, body []byte)
-	// Notify reports the note of a Put whose bytes have all arrived.
-	Notify(from Peer, note uint32)
 	// Complete reports the completion of an accepted operation, exactly once.
 	Complete(op Op, err error)
 	// PeerDown reports that a peer is down, exactly once, after every Complete

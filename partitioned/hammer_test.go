@@ -200,7 +200,6 @@ func TestABlockLeavesWhoeverComesLast(t *testing.T) {
 type deaf struct{}
 
 func (deaf) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
-func (deaf) Notify(fabric.Peer, uint32)                         {}
 func (deaf) Complete(fabric.Op, error)                          {}
 func (deaf) PeerDown(fabric.Peer, error)                        {}
 

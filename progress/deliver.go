@@ -7,7 +7,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Deliver, Notify, Complete and PeerDown make the loop a fabric.Handler.
+// Deliver, Complete and PeerDown make the loop a fabric.Handler.
 
 func (l *Loop) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
 	if l.conns[from].down != nil {
@@ -19,18 +19,6 @@ func (l *Loop) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byt
 	}
 	l.EndPeer(from, &fabric.Error{Op: "receive", Peer: from, HasPeer: true,
 		Err: fmt.Errorf("%w: it sent a packet of the unknown kind %d", fabric.ErrPeerDown, kind)})
-}
-
-func (l *Loop) Notify(from fabric.Peer, note uint32) {
-	if l.conns[from].down != nil {
-		return
-	}
-	if take := l.notes[note>>noteBits]; take != nil {
-		take(from, note&MaxNote)
-		return
-	}
-	l.EndPeer(from, &fabric.Error{Op: "receive", Peer: from, HasPeer: true,
-		Err: fmt.Errorf("%w: it sent a note of the unknown class %d", fabric.ErrPeerDown, note>>noteBits)})
 }
 
 func (l *Loop) Complete(op fabric.Op, err error) {

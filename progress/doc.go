@@ -14,9 +14,8 @@
 // (Loop.Aside). Of a context only the channel is used (Expiry). Loop.Behind runs a function after everything queued so far.
 //
 // The package serves the protocol packages, which register as sinks of packet
-// kinds. A sink sees its own requests only (Each, Named), names fabric operations
-// that belong to no request (NameOps), and takes the notes of its class
-// (HandleNotes): names.go.
+// kinds. A sink sees its own requests only (Each, Named), and names fabric operations
+// that belong to no request (NameOps): names.go.
 //
 // # Requests
 //

@@ -137,7 +137,6 @@ type Loop struct {
 
 	sinks [256]Sink
 	ops   []func(tag uint64, err error)
-	notes [1 << (32 - noteBits)]func(from fabric.Peer, note uint32)
 }
 
 // New makes the loop of a rank. The caller registers its sinks next and then

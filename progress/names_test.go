@@ -86,41 +86,6 @@ func TestOperationsThatSinksHaveNamed(t *testing.T) {
 	}
 }
 
-// A note goes to who takes its class; one of a class that nobody takes ends the
-// peer, as a packet of an unknown kind does.
-func TestNotesHaveClasses(t *testing.T) {
-	s := loops(t, 2, Config{NoThread: true})[0]
-	var got []string
-	s.own(func() {
-		for _, class := range []uint8{1, 15} {
-			err := s.l.HandleNotes(class, func(from fabric.Peer, note uint32) {
-				got = append(got, fmt.Sprint(class, from, note))
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		}
-		for _, class := range []uint8{0, 1, 16, 255} {
-			if err := s.l.HandleNotes(class, func(fabric.Peer, uint32) {}); err == nil {
-				t.Errorf("notes of class %d are taken", class)
-			}
-		}
-		s.l.Notify(1, Note(1, 0))
-		s.l.Notify(1, Note(15, MaxNote))
-		if s.l.conns[1].down != nil {
-			t.Error("a note of a class that is taken ends its sender")
-		}
-		s.l.Notify(1, Note(2, 7))
-		if !errors.Is(s.l.conns[1].down, fabric.ErrPeerDown) {
-			t.Errorf("after a note of a class that nobody takes the peer is %v", s.l.conns[1].down)
-		}
-		s.l.Notify(1, Note(1, 1)) // comes too late
-	})
-	if want := []string{"1 1 0", fmt.Sprint(15, 1, MaxNote)}; fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("taken were %q, want %q", got, want)
-	}
-}
-
 // stuffed takes no message until it has room, and then notes what comes.
 type stuffed struct {
 	fabric.Endpoint

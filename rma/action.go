@@ -150,7 +150,7 @@ func (o *action) native() error {
 	if ep := o.conn().Endpoint(); o.get {
 		err = ep.Get(seg, there, name)
 	} else {
-		err = ep.Put(seg, there, 0, name)
+		err = ep.Put(seg, there, name)
 	}
 	switch {
 	case err == nil:

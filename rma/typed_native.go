@@ -88,7 +88,7 @@ func (o *action) post() error {
 		if o.get {
 			err = ep.Get(seg, there, name)
 		} else {
-			err = ep.Put(seg, there, 0, name)
+			err = ep.Put(seg, there, name)
 		}
 		switch {
 		case err == nil:

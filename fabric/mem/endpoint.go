@@ -48,7 +48,7 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	if s == nil {
 		return fabric.ErrAgain
 	}
-	s.form, s.kind, s.imm = message, kind, imm
+	s.kind, s.imm = kind, imm
 	s.hdrLen = uint8(copy(s.hdr[:], hdr))
 	s.body = e.q.room(s, len(body))
 	copy(s.body, body)
@@ -69,15 +69,9 @@ func (e *endpoint) knock(urgent bool) {
 	}
 }
 
-func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, mark uint32, op fabric.Op) error {
+func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, op fabric.Op) error {
 	if err := e.admitRemote(); err != nil {
 		return err
-	}
-	var s *slot
-	if mark != 0 {
-		if s = e.q.reserve(); s == nil {
-			return fabric.ErrAgain
-		}
 	}
 	b, err := e.enter("put", dst, len(src.Bytes), fabric.RemoteWrite)
 	if err != nil {
@@ -85,11 +79,6 @@ func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, mark uint32, op fa
 	}
 	copy(b.bytes, src.Bytes)
 	e.leave(b)
-	if mark != 0 {
-		s.form, s.note = note, mark
-		e.q.publish()
-		e.knock(true)
-	}
 	e.finish(op)
 	return nil
 }

@@ -13,9 +13,8 @@ type printer struct{}
 func (printer) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
 	fmt.Printf("rank %d says %q\n", from, body)
 }
-func (printer) Notify(from fabric.Peer, note uint32) {}
-func (printer) Complete(op fabric.Op, err error)     {}
-func (printer) PeerDown(p fabric.Peer, err error)    { fmt.Println(err) }
+func (printer) Complete(op fabric.Op, err error)  {}
+func (printer) PeerDown(p fabric.Peer, err error) { fmt.Println(err) }
 
 func Example() {
 	network := mem.NewNetwork(2)

@@ -211,8 +211,8 @@ func TestOneSidedAndRegisterDoNotAllocate(t *testing.T) {
 	if avg := testing.AllocsPerRun(1000, func() {
 		own, err := ds[0].Register(local.Bytes, fabric.LocalWrite)
 		local.Region = own
-		if err != nil || e.Get(local, r.Remote, 1) != nil || e.Put(local, r.Remote, 1, 2) != nil ||
-			e.Flush(3) != nil {
+		if err != nil || e.Get(local, r.Remote, 1) != nil || e.Put(local, r.Remote, 2) != nil ||
+			e.Flush(3) != nil || e.Send(1, 0, nil, nil) != nil {
 			t.Fatal("refused")
 		}
 		if ds[1].Poll(h, 64) != 1 || ds[0].Poll(h, 64) != 3 || ds[0].Deregister(own) != nil {
@@ -229,7 +229,6 @@ func TestOneSidedAndRegisterDoNotAllocate(t *testing.T) {
 type count struct{ n *int }
 
 func (c count) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) { *c.n++ }
-func (c count) Notify(fabric.Peer, uint32)                         { *c.n++ }
 func (c count) Complete(fabric.Op, error)                          { *c.n++ }
 func (c count) PeerDown(fabric.Peer, error)                        { *c.n++ }
 

@@ -112,7 +112,7 @@ func (d *domain) inbound(p fabric.Peer) *queue {
 	return q
 }
 
-// pollPeer delivers the messages and notes of p. It stops where a handler has
+// pollPeer delivers the messages of p. It stops where a handler has
 // ended p.
 func (d *domain) pollPeer(h fabric.Handler, p fabric.Peer, max int) int {
 	q := d.inbound(p)
@@ -125,11 +125,7 @@ func (d *domain) pollPeer(h fabric.Handler, p fabric.Peer, max int) int {
 		if s == nil {
 			break
 		}
-		if s.form == note {
-			h.Notify(p, s.note)
-		} else {
-			h.Deliver(p, s.kind, s.imm, s.hdr[:s.hdrLen], s.body)
-		}
+		h.Deliver(p, s.kind, s.imm, s.hdr[:s.hdrLen], s.body)
 		n++
 		if q.release() {
 			d.net.domains[p].bell.ring()

@@ -7,21 +7,11 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// form is what a slot carries.
-type form uint8
-
-const (
-	message form = iota // of a Send
-	note                // of a Put
-)
-
 // slot is one message under way. The sender owns it from reserve to publish,
 // the receiver from there to release.
 type slot struct {
-	form   form
 	kind   uint8
 	hdrLen uint8
-	note   uint32
 	imm    uint64
 	hdr    [fabric.MaxHeader]byte
 	body   []byte

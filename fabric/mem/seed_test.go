@@ -32,9 +32,8 @@ func (l log) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte)
 		l.then()
 	}
 }
-func (l log) Notify(from fabric.Peer, note uint32) { l.note("notify %d %d", from, note) }
-func (l log) Complete(op fabric.Op, err error)     { l.note("complete %d %v", op, err) }
-func (l log) PeerDown(p fabric.Peer, err error)    { l.note("down %d %v", p, err) }
+func (l log) Complete(op fabric.Op, err error)  { l.note("complete %d %v", op, err) }
+func (l log) PeerDown(p fabric.Peer, err error) { l.note("down %d %v", p, err) }
 
 // trace runs a random programme, the same every time, and returns every answer
 // and every event.
@@ -77,7 +76,7 @@ func trace(t *testing.T, seed uint64) []string {
 		case 0:
 			l.note("flush %d: %v", op, e.Flush(op))
 		case 1:
-			l.note("put %d: %v", op, e.Put(mine[i], theirs[j].Region.Remote, uint32(op%2), op))
+			l.note("put %d: %v", op, e.Put(mine[i], theirs[j].Region.Remote, op))
 		case 2:
 			l.note("get %d: %v", op, e.Get(mine[i], theirs[j].Region.Remote, op))
 		case 3:

@@ -159,7 +159,6 @@ type simItem struct {
 	imm    uint64
 	hdr    []byte
 	body   []byte
-	note   uint32
 	op     fabric.Op
 	err    error
 }
@@ -169,7 +168,6 @@ type fabricCall uint8
 
 const (
 	callDeliver fabricCall = iota
-	callNotify
 	callComplete
 	callDown
 )

@@ -183,8 +183,8 @@ func (e *drivenEndpoint) Send(kind uint8, imm uint64, hdr, body []byte) (err err
 	return err
 }
 
-func (e *drivenEndpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) (err error) {
-	e.d.own(func() { err = e.Endpoint.Put(src, dst, note, op) })
+func (e *drivenEndpoint) Put(src fabric.Segment, dst fabric.Remote, op fabric.Op) (err error) {
+	e.d.own(func() { err = e.Endpoint.Put(src, dst, op) })
 	return err
 }
 

@@ -2,7 +2,6 @@ package mem
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -15,7 +14,6 @@ type simDomain struct {
 	rank    int
 	eps     []*simEndpoint
 	inbox   []simItem // what the next Polls hand over
-	notes   []simItem // of Puts that have been carried out
 	ops     []simOp   // accepted, not carried out
 	told    []bool    // whose death is in the inbox, or was
 	down    []error   // why whose endpoint is down: its death was reported, or End
@@ -48,7 +46,6 @@ type simOp struct {
 	region uint64 // of local
 	remote fabric.Remote
 	put    bool
-	note   uint32
 	atomic fabric.Atomic // its Kind is 0 for the others
 	fails  error
 	flush  bool
@@ -161,8 +158,6 @@ func (d *simDomain) hand(h fabric.Handler, i simItem) {
 		h.Deliver(p, i.kind, i.imm, i.hdr, i.body)
 		clear(i.hdr) // borrowed until return
 		clear(i.body)
-	case callNotify:
-		h.Notify(p, i.note)
 	case callComplete:
 		e.What = SimComplete
 		d.sim.tell(e)
@@ -194,7 +189,6 @@ func (d *simDomain) End(p fabric.Peer, err error) bool {
 	}
 	d.down[p], d.told[p], d.ended[p] = err, true, true
 	d.sim.link(int(p), d.rank).cut(0)
-	d.notes = slices.DeleteFunc(d.notes, func(n simItem) bool { return n.peer == int(p) })
 	inbox, ops := d.inbox, d.ops
 	d.inbox, d.ops = nil, nil
 	for _, i := range inbox {
@@ -243,6 +237,6 @@ func (d *simDomain) Close() error {
 // end forgets what the rank had.
 func (d *simDomain) end() {
 	d.dead = true
-	d.inbox, d.notes, d.ops, d.rings = nil, nil, nil, nil
+	d.inbox, d.ops, d.rings = nil, nil, nil
 	clear(d.regions)
 }

@@ -71,9 +71,9 @@ func (e *simEndpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) e
 	return e.begin(o, err)
 }
 
-func (e *simEndpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
+func (e *simEndpoint) Put(src fabric.Segment, dst fabric.Remote, op fabric.Op) error {
 	s := e.d.sim
-	o := simOp{op: op, peer: e.to, local: src.Bytes, region: src.Region.Handle, remote: dst, put: true, note: note}
+	o := simOp{op: op, peer: e.to, local: src.Bytes, region: src.Region.Handle, remote: dst, put: true}
 	err := e.admit()
 	switch {
 	case err != nil:

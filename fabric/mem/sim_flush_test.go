@@ -39,7 +39,7 @@ func TestASimFlushesAndEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	put := func(op fabric.Op) error {
-		return e.Put(fabric.Segment{Bytes: []byte("exactly8")}, reg.Remote, 0, op)
+		return e.Put(fabric.Segment{Bytes: []byte("exactly8")}, reg.Remote, op)
 	}
 	ends := func() []string {
 		lines = nil

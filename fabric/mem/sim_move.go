@@ -16,7 +16,6 @@ const (
 	MoveArrive   SimMoveKind = iota + 1 // the oldest message from Peer comes to Rank
 	MoveTransfer                        // a Get, Put, Atomic or Flush of Rank's towards Peer is carried out
 	MoveDown                            // Rank learns that Peer is dead
-	MoveNote                            // a note of a Put of Peer's comes to Rank
 	MoveStore                           // the oldest of what Rank has stored becomes visible to all
 	MoveRing                            // the oldest Knock comes to Rank, from Peer
 )
@@ -27,13 +26,12 @@ type SimMove struct {
 	Kind       SimMoveKind
 	Rank, Peer int
 	Op         fabric.Op // MoveTransfer
-	nth        int       // MoveNote: which of Rank's
 	id         uint64    // MoveTransfer: which operation, 0 for any of that name
 }
 
 func (m SimMove) String() string {
 	return fmt.Sprintf("%s at %d from %d", [...]string{MoveArrive: "arrive", MoveTransfer: "transfer", MoveDown: "down",
-		MoveNote: "note", MoveStore: "store", MoveRing: "ring"}[m.Kind], m.Rank, m.Peer)
+		MoveStore: "store", MoveRing: "ring"}[m.Kind], m.Rank, m.Peer)
 }
 
 // Moves returns all that the network may do next. Messages of an ordered pair
@@ -63,9 +61,6 @@ func (s *Sim) Moves() []SimMove {
 			}
 			s.moves = append(s.moves, SimMove{Kind: MoveTransfer, Rank: r, Peer: o.peer, Op: o.op, id: o.id})
 		}
-		for i := range d.notes {
-			s.moves = append(s.moves, SimMove{Kind: MoveNote, Rank: r, Peer: d.notes[i].peer, nth: i})
-		}
 		if len(d.rings) > 0 {
 			s.moves = append(s.moves, SimMove{Kind: MoveRing, Rank: r, Peer: d.rings[0].peer})
 		}
@@ -87,8 +82,7 @@ func (s *Sim) mayMourn(d *simDomain, p int) bool {
 	if d.busyWith(p, len(d.ops)) || s.domains[p].dead && len(s.domains[p].stores) > 0 {
 		return false
 	}
-	from := func(i simItem) bool { return i.peer == p }
-	return !slices.ContainsFunc(d.inbox, from) && !slices.ContainsFunc(d.notes, from)
+	return !slices.ContainsFunc(d.inbox, func(i simItem) bool { return i.peer == p })
 }
 
 // Step makes one move, drawn, and reports whether there was one.
@@ -142,10 +136,6 @@ func (s *Sim) Do(m SimMove) {
 		d.inbox = append(d.inbox, simItem{what: callDown, peer: m.Peer,
 			err: &fabric.Error{Op: what, Peer: fabric.Peer(m.Peer), HasPeer: true, Err: why}})
 		d.hear(true)
-	case MoveNote:
-		d.inbox = append(d.inbox, d.notes[m.nth])
-		d.notes = slices.Delete(d.notes, m.nth, m.nth+1)
-		d.hear(true)
 	case MoveStore:
 		s.publish(d)
 	case MoveRing:
@@ -176,9 +166,6 @@ func (s *Sim) transfer(d *simDomain, o simOp) {
 		if b, err = peer.reach(o.remote, len(o.local), fabric.RemoteWrite); err == nil {
 			copy(b, o.local)
 			peer.written(o.remote)
-			if o.note != 0 {
-				peer.notes = append(peer.notes, simItem{what: callNotify, peer: d.rank, note: o.note})
-			}
 		}
 	case o.atomic.Kind != 0:
 		var b []byte
@@ -234,12 +221,12 @@ func (s *Sim) over(d *simDomain, o simOp, err error) {
 	d.hear(true)
 }
 
-// Kill ends a rank. Of what it has sent a beginning still arrives, drawn, and of
-// its notes some; what is on its way to it is lost. What it has stored becomes
-// visible before anybody learns of its end.
+// Kill ends a rank. Of what it has sent a beginning still arrives, drawn; what
+// is on its way to it is lost. What it has stored becomes visible before anybody
+// learns of its end.
 func (s *Sim) Kill(rank int) { s.end(rank, false) }
 
-// end ends a rank; all that it has sent, and given notes of, arrives if whole.
+// end ends a rank; all that it has sent arrives if whole.
 func (s *Sim) end(rank int, whole bool) {
 	d := s.domains[rank]
 	if d.dead {
@@ -248,8 +235,7 @@ func (s *Sim) end(rank int, whole bool) {
 	s.tell(SimEvent{What: SimDeath, Rank: rank, Peer: rank})
 	s.look()
 	d.end()
-	for p, peer := range s.domains {
-		peer.notes = slices.DeleteFunc(peer.notes, func(n simItem) bool { return n.peer == rank && !whole && s.rng.IntN(2) == 0 })
+	for p := range s.domains {
 		out, in := s.link(rank, p), s.link(p, rank)
 		keep := len(out.flight)
 		if n := keep; n > 0 && !whole {

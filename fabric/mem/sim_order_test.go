@@ -3,7 +3,6 @@ package mem_test
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -102,7 +101,6 @@ func (a *atomicEnds) Complete(op fabric.Op, err error) {
 	}
 }
 func (*atomicEnds) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
-func (*atomicEnds) Notify(fabric.Peer, uint32)                         {}
 func (a *atomicEnds) PeerDown(p fabric.Peer, err error)                { a.err = errors.Join(a.err, err) }
 
 // A Flush tells of the NoOps before it and of no other, also where a later one
@@ -111,7 +109,7 @@ func TestAFlushOfASimTellsOfWhatIsBeforeIt(t *testing.T) {
 	p := pair(t, 1, true)
 	p.BadGet = 256 // all fail
 	put := func() error {
-		return p.to[0].Put(fabric.Segment{Bytes: make([]byte, 8)}, p.share.Region.Remote, 0, fabric.NoOp)
+		return p.to[0].Put(fabric.Segment{Bytes: make([]byte, 8)}, p.share.Region.Remote, fabric.NoOp)
 	}
 	if err := errors.Join(p.to[0].Flush(1), put(), put(), p.to[0].Flush(2), p.to[0].Flush(3)); err != nil {
 		t.Fatal(err)
@@ -139,88 +137,4 @@ type ended struct {
 func (e *ended) Complete(op fabric.Op, err error) {
 	e.errs[op] = err
 	e.simLog.Complete(op, err)
-}
-
-// A note comes before or after messages sent before or after its Put, always
-// behind the bytes; all of these are drawn.
-func TestANoteOfASimComesEarlyAndLate(t *testing.T) {
-	seen := map[string]bool{}
-	for seed := range uint64(200) {
-		p := pair(t, seed, true)
-		err := errors.Join(p.to[0].Send(1, 1, make([]byte, 1), nil),
-			p.to[0].Put(fabric.Segment{Bytes: []byte("exactly8")}, p.share.Region.Remote, 5, fabric.NoOp),
-			p.to[0].Put(fabric.Segment{Bytes: []byte("exactly8")}, p.share.Region.Remote, 6, fabric.NoOp),
-			p.to[0].Send(1, 2, make([]byte, 2), nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := &order{simLog: p.logs[1], p: p}
-		for !p.Quiet() {
-			p.Step()
-			p.ds[1].Poll(o, 1)
-		}
-		seen[o.got] = true
-	}
-	for _, want := range []string{"m1 m2 n5 n6", "n5 n6 m1 m2", "n6 n5 m1 m2", "m1 n5 m2 n6", "m1 n6 n5 m2", "n6 m1 n5 m2"} {
-		if !seen[" "+want] {
-			t.Errorf("no seed draws %q", want)
-		}
-	}
-	if len(seen) != 12 {
-		t.Errorf("%d orders, want 12: %v", len(seen), seen)
-	}
-}
-
-// order writes down in which order messages and notes come.
-type order struct {
-	*simLog
-	p   *simPair
-	got string
-}
-
-func (o *order) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
-	o.got += fmt.Sprintf(" m%d", imm)
-	o.simLog.Deliver(from, kind, imm, hdr, body)
-}
-
-func (o *order) Notify(from fabric.Peer, note uint32) {
-	if o.got += fmt.Sprintf(" n%d", note); string(o.p.views[1][:8]) != "exactly8" {
-		o.t.Error("a note comes before the bytes")
-	}
-}
-
-// What a rank that was ended, or is dead, has put gives no note behind its end.
-func TestNoNoteOfASimComesBehindAnEnd(t *testing.T) {
-	for seed := range uint64(50) {
-		p := pair(t, seed, true)
-		for n := range uint32(4) {
-			if err := p.to[0].Put(fabric.Segment{Bytes: make([]byte, 8)}, p.share.Region.Remote, n+1, fabric.NoOp); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for p.kinds(mem.MoveTransfer) > 0 {
-			p.Do(p.Moves()[0])
-		}
-		o := &noneAfter{simLog: p.logs[1]}
-		if seed%2 == 0 {
-			p.ds[1].End(0, fabric.ErrPeerDown)
-			o.down[0] = true
-		} else {
-			p.Kill(0)
-		}
-		for p.Step() {
-			p.ds[1].Poll(o, 1)
-		}
-		if p.ds[1].Poll(o, 8); !o.down[0] {
-			t.Error("the death is not told")
-		}
-	}
-}
-
-type noneAfter struct{ *simLog }
-
-func (n *noneAfter) Notify(from fabric.Peer, note uint32) {
-	if n.down[from] {
-		n.t.Errorf("note %d comes behind the end of %d", note, from)
-	}
 }

@@ -138,7 +138,7 @@ func TestOneSidedOperationsOfASimActOnSharedMemory(t *testing.T) {
 	p.store(1, 0, 9)
 	err := errors.Join(
 		p.to[0].Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 3, Result: &old}, word(0), 1),
-		p.to[0].Put(fabric.Segment{Bytes: []byte{7, 7, 7, 7, 7, 7, 7, 7}}, word(1), 0, 2))
+		p.to[0].Put(fabric.Segment{Bytes: []byte{7, 7, 7, 7, 7, 7, 7, 7}}, word(1), 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,9 +256,6 @@ func TestADoorbellOfASimRingsAsArmed(t *testing.T) {
 		{"a message", send(1, 1), false, true},
 		{"an urgent message", send(1|fabric.Urgent, 1), true, true},
 		{"a filling queue", send(1, 8), true, true},
-		{"a note", func(p *simPair) error {
-			return p.to[0].Put(fabric.Segment{Bytes: make([]byte, 8)}, p.share.Region.Remote, 3, fabric.NoOp)
-		}, true, true},
 		{"the end of an operation", func(p *simPair) error { return p.to[1].Flush(1) }, true, true},
 		{"a death", func(p *simPair) error { p.Kill(0); return nil }, true, true},
 	} {

@@ -39,13 +39,6 @@ func (l *simLog) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 	}
 }
 
-func (l *simLog) Notify(from fabric.Peer, note uint32) {
-	l.note("note %d from %d", note, from)
-	if l.down[from] {
-		l.t.Errorf("rank %d: a note from %d, which is down", l.rank, from)
-	}
-}
-
 func (l *simLog) Complete(op fabric.Op, err error) {
 	l.note("complete %d %v", op, err)
 	to, ok := l.open[op]
@@ -140,7 +133,7 @@ func simulate(t *testing.T, seed uint64) (lines []string) {
 			if rng.IntN(2) == 0 {
 				op = fabric.NoOp
 			}
-			begun("put", op, eps[i][j].Put(fabric.Segment{Bytes: make([]byte, 8)}, remote[j].Remote, uint32(rng.IntN(3)), op))
+			begun("put", op, eps[i][j].Put(fabric.Segment{Bytes: make([]byte, 8)}, remote[j].Remote, op))
 		case 8:
 			begun("flush", op, eps[i][j].Flush(op))
 		case 9:

@@ -37,8 +37,7 @@ const (
 
 // Kinds of messages between transports.
 const (
-	internalNote = iota + 1
-	internalHelp
+	internalHelp = iota + 1
 	internalGrown
 )
 
@@ -120,7 +119,7 @@ func (e *endpoint) askHelp(j *getJob) {
 	le.PutUint64(b[16:], uint64(len(j.local)))
 	le.PutUint32(b[24:], uint32(slot)|flags)
 	le.PutUint32(b[28:], uint32(j.block))
-	if e.sendInternal(internalHelp, 0, b, 0) {
+	if e.sendInternal(internalHelp, b) {
 		j.coop = slot
 		e.coop.asked()
 		return
@@ -269,24 +268,22 @@ func (j *helpJob) copy(own *Arena, off, n uint64) error {
 
 // sendInternal sends a message to the peer's transport; hdr is at most 48 bytes.
 // It returns false when the ring is full.
-func (e *endpoint) sendInternal(kind uint8, imm uint64, hdr []byte, urgent uint8) bool {
-	for !e.tx.write(control(e.tx.tail, kind, len(hdr), 0)|ctlInternal, imm, hdr, nil) {
+func (e *endpoint) sendInternal(kind uint8, hdr []byte) bool {
+	for !e.tx.write(control(e.tx.tail, kind, len(hdr), 0)|ctlInternal, 0, hdr, nil) {
 		if !e.enlarge() {
 			return false
 		}
 	}
 	if loadWake(e.wake) != 0 {
-		e.ring(urgent)
+		e.ring(0)
 	}
 	return true
 }
 
 // internal takes a message of a peer's transport. One of an unknown kind breaks
 // the protocol and ends the peer.
-func (d *Domain) internal(h fabric.Handler, r *inbound, kind uint8, imm uint64, hdr []byte) {
+func (d *Domain) internal(r *inbound, kind uint8, hdr []byte) {
 	switch kind {
-	case internalNote:
-		h.Notify(r.peer.peer, uint32(imm))
 	case internalHelp:
 		d.startHelp(r, hdr)
 	case internalGrown:

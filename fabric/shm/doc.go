@@ -102,7 +102,7 @@
 //     setConsumed: earlier loads stay before a release.
 //   - Both words of consumed stand alone: an old value is room not yet seen.
 //   - A helper's blocks are read after coopAnswer says that they are there; what a peer
-//     has Put, after its note.
+//     has Put, after a message of its.
 //   - A slot of coop is used again after coopAnswer says that its helper is done, and
 //     is announced by a line.
 //   - The words that findLeft, part, Arm and Send load carry only themselves and what

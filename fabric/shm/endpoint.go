@@ -30,7 +30,6 @@ type endpoint struct {
 	rx     *inbound
 	heard  uint64 // rx.head at the last Send
 	coop   coopSlots
-	noting *getJob // the oldest Put whose note has found no room
 
 	stopped []*getJob // its transfers, once it was ended or we close
 

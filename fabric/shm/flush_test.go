@@ -23,14 +23,14 @@ func TestTheFailureOfANoOpIsToldByItsFlush(t *testing.T) {
 	small := fabric.Segment{Bytes: make([]byte, 64)}
 	large := fabric.Segment{Bytes: make([]byte, 4<<20)}
 	for what, bad := range map[string]func() error{
-		"Put": func() error { return ep.Put(small, nowhere, 0, fabric.NoOp) },
+		"Put": func() error { return ep.Put(small, nowhere, fabric.NoOp) },
 		"Get": func() error { return ep.Get(small, nowhere, fabric.NoOp) },
 	} {
 		for _, busy := range []bool{false, true} {
 			clear(n.done)
 			const put, before, behind, later = 1, 2, 3, 4
 			if busy {
-				if err := ep.Put(large, target.Remote, 0, put); err != nil {
+				if err := ep.Put(large, target.Remote, put); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -66,11 +66,11 @@ func TestAFlushWaitsForAllItsTransfers(t *testing.T) {
 	}
 	src := fabric.Segment{Bytes: make([]byte, 2*soloBlock)}
 	for op := range fabric.Op(3) {
-		if err := ep.Put(src, target.Remote, 0, op); err != nil {
+		if err := ep.Put(src, target.Remote, op); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(ep.Flush(3), ep.Put(src, target.Remote, 0, 4)); err != nil {
+	if err := errors.Join(ep.Flush(3), ep.Put(src, target.Remote, 4)); err != nil {
 		t.Fatal(err)
 	}
 	p.until("all to end", func() bool {

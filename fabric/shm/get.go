@@ -24,8 +24,7 @@ type getJob struct {
 	local   []byte
 	remote  fabric.Remote
 	write   bool // a Put
-	note    uint32
-	block   int // bytes
+	block   int  // bytes
 	blocks  int
 	shared  bool  // the peer is to help
 	share   int   // blocks that are ours to move while the helper moves the others
@@ -107,8 +106,8 @@ func (d *Domain) readBrief(h fabric.Handler) int {
 }
 
 // Put copies src.Bytes to memory of the peer.
-func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
-	return e.transfer(getJob{e: e, op: op, local: src.Bytes, remote: dst, write: true, note: note, coop: -1})
+func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, op fabric.Op) error {
+	return e.transfer(getJob{e: e, op: op, local: src.Bytes, remote: dst, write: true, coop: -1})
 }
 
 func (e *endpoint) transfer(j getJob) error {
@@ -127,11 +126,10 @@ func (e *endpoint) transfer(j getJob) error {
 		return fabric.ErrUnsupported
 	}
 	j.shared = e.helpPays(&j)
-	if !j.write && len(j.local) <= wholeGet && !j.shared {
+	if len(j.local) <= wholeCopy && !j.shared {
 		e.over(j.op, e.move(&j, 0, len(j.local)))
 		return nil
 	}
-	// A Put is a job whatever its length: its note follows the bytes.
 	e.begin(j)
 	return nil
 }
@@ -254,25 +252,7 @@ func (j *getJob) step() (over bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	return j.coop < 0 && j.front == j.blocks && j.notify(), nil
-}
-
-// notify sends the note of a Put, if it has one, and reports whether that is
-// done. Notes go in the order of their Puts.
-func (j *getJob) notify() bool {
-	e := j.e
-	if j.note == 0 {
-		return true
-	}
-	if e.noting != nil && e.noting != j {
-		return false
-	}
-	e.noting = j
-	if !e.sendInternal(internalNote, uint64(j.note), nil, fabric.Urgent) {
-		return false
-	}
-	e.noting = nil
-	return true
+	return j.coop < 0 && j.front == j.blocks, nil
 }
 
 // finish completes job i.

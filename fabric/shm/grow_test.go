@@ -146,8 +146,8 @@ func TestARingGrowsForAMessageOfTheTransport(t *testing.T) {
 		p.ep[0].Send(1, 0, nil, nil)
 	}
 	for range 2 * firstLines {
-		if !e.sendInternal(internalNote, 7, nil, fabric.Urgent) {
-			t.Fatal("no room for a note")
+		if !e.sendInternal(internalHelp, nil) {
+			t.Fatal("no room for a request")
 		}
 	}
 	if e.tx.first {

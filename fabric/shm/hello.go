@@ -12,7 +12,7 @@ import (
 // answer that refuses, the reason.
 const (
 	helloMagic   = 0x3174666577 // "weft1"
-	helloVersion = 5
+	helloVersion = 6
 	maxHello     = 1024
 	helloFixed   = 8 + 4 + 4 + 4 + 4 + 4 + 4 + 8 + 8 + 4 + 3*2
 )

@@ -60,7 +60,6 @@ func (n *node) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byt
 	}
 	n.got = append(n.got, string(body))
 }
-func (n *node) Notify(fabric.Peer, uint32) {}
 func (n *node) Complete(op fabric.Op, err error) {
 	if _, twice := n.done[op]; twice {
 		n.t.Errorf("operation %d completes twice", op)

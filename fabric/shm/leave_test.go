@@ -144,8 +144,8 @@ func TestNobodyWritesToARankThatHasLeft(t *testing.T) {
 			c.leave(p)
 			var old uint64
 			for op, call := range []func(op fabric.Op) error{
-				func(op fabric.Op) error { return p.ep[1].Put(fabric.Segment{Bytes: src}, reg.Remote, 0, op) },
-				func(op fabric.Op) error { return p.ep[1].Put(fabric.Segment{Bytes: src}, byAddress.Remote, 0, op) },
+				func(op fabric.Op) error { return p.ep[1].Put(fabric.Segment{Bytes: src}, reg.Remote, op) },
+				func(op fabric.Op) error { return p.ep[1].Put(fabric.Segment{Bytes: src}, byAddress.Remote, op) },
 				func(op fabric.Op) error { return p.ep[1].Get(fabric.Segment{Bytes: src}, reg.Remote, op) },
 				func(op fabric.Op) error {
 					return p.ep[1].Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 1, Result: &old}, reg.Remote, op)
@@ -313,7 +313,7 @@ func TestRanksThatLeaveAtOnceDoNotWaitForEachOther(t *testing.T) {
 					for _, ep := range eps {
 						if len(n.d.jobs) < 8 {
 							ep.Get(local, reg.Remote, op)
-							ep.Put(local, reg.Remote, 1, op+1)
+							ep.Put(local, reg.Remote, op+1)
 							op += 2
 						}
 					}

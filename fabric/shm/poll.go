@@ -122,7 +122,7 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 			r.expectNext()
 		}
 		if ctl&ctlInternal != 0 {
-			d.internal(h, r, uint8(ctl>>ctlKindShift), line.imm(), hdr)
+			d.internal(r, uint8(ctl>>ctlKindShift), hdr)
 		} else {
 			h.Deliver(r.peer.peer, uint8(ctl>>ctlKindShift), line.imm(), hdr, body)
 		}

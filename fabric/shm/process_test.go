@@ -44,7 +44,6 @@ func TestMain(m *testing.M) {
 type hears int
 
 func (h *hears) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) { *h++ }
-func (h *hears) Notify(fabric.Peer, uint32)                         {}
 func (h *hears) Complete(fabric.Op, error)                          {}
 func (h *hears) PeerDown(fabric.Peer, error)                        {}
 

@@ -359,7 +359,7 @@ func TestNonsenseRequestsForHelpDoNoHarm(t *testing.T) {
 				b[8*k+s] = byte(v >> (8 * s))
 			}
 		}
-		p.until("room", func() bool { return e.sendInternal(internalHelp, 0, b[:], 0) })
+		p.until("room", func() bool { return e.sendInternal(internalHelp, b[:]) })
 		for range 5 {
 			p.poll()
 		}
@@ -368,7 +368,7 @@ func TestNonsenseRequestsForHelpDoNoHarm(t *testing.T) {
 		}
 	}
 	for _, n := range []int{0, 31, 33, 48} {
-		p.until("room", func() bool { return e.sendInternal(internalHelp, 0, make([]byte, n), 0) })
+		p.until("room", func() bool { return e.sendInternal(internalHelp, make([]byte, n)) })
 	}
 	p.exchange("alive")
 }

@@ -95,50 +95,6 @@ func TestAHelperThatStopsHoldsUpItsOwnTransfersOnly(t *testing.T) {
 	}
 }
 
-// noted keeps the notes that a node gets.
-type noted struct {
-	*node
-	notes []uint32
-}
-
-func (n *noted) Notify(_ fabric.Peer, note uint32) { n.notes = append(n.notes, note) }
-
-func TestANoteWithoutRoomHoldsUpItsPeerOnly(t *testing.T) {
-	const n = 2*minBlock + 1
-	x := newTrio(t, n)
-	for x.to[1].Send(1, 0, nil, nil) == nil {
-	}
-	const puts = 2 * lead
-	for i := range puts {
-		if err := x.to[1].Put(fabric.Segment{Bytes: x.src}, x.reg.Remote, uint32(i+1), fabric.Op(i+1)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, size := range []int{n, wholeGet} {
-		dst := x.get(2, fabric.Op(100+size), size)
-		x.mustEnd(fabric.Op(100 + size))
-		if !bytes.Equal(dst, x.src[:size]) {
-			t.Error("the bytes differ")
-		}
-	}
-	if len(x.n[0].done) != 2 {
-		t.Fatalf("%d operations have ended, want the Gets", len(x.n[0].done))
-	}
-	got := &noted{node: x.n[1]}
-	for range 1000 {
-		x.n[0].d.Poll(x.n[0], 64)
-		x.n[1].d.Poll(got, 64)
-	}
-	if len(got.notes) != puts || len(x.n[0].done) != 2+puts {
-		t.Fatalf("%d notes have come and %d operations ended of %d", len(got.notes), len(x.n[0].done)-2, puts)
-	}
-	for i, note := range got.notes {
-		if note != uint32(i+1) {
-			t.Fatalf("notes %v are not in the order of their Puts", got.notes)
-		}
-	}
-}
-
 func TestWhoEndsAPeerEndsItsHelp(t *testing.T) {
 	p, j, _ := asked(t)
 	helper := p.n[1].d

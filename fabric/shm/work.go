@@ -61,15 +61,6 @@ func (d *Domain) workForUs() bool {
 		if j.block == 0 {
 			j.start()
 		}
-		if j.coop < 0 && j.front == j.blocks { // only its note is left
-			worked = true // room for it does not ring
-			if j.notify() {
-				d.finish(i, nil)
-			} else {
-				i++
-			}
-			continue
-		}
 		if !j.waiting && (j.front < j.share || j.coop < 0) {
 			d.workOn(i)
 			return true

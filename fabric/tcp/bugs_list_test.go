@@ -83,8 +83,6 @@ var bugs = planted.List{
 		"sent > o.end || sent < o.claimed", "sent < o.claimed", "TestARefusal"},
 	{"a Put may end before it is sent", "fabric/tcp/receive.go",
 		" || o.kind == opPut && !o.sent {", " {", "TestAPutIsNot"},
-	{"a connection that is closed is written to", "fabric/tcp/receive.go",
-		"\t\tif c.e.down != nil {\n\t\t\treturn nil //", "\t\tif false {\n\t\t\treturn nil //", "TestANoteMayEnd"},
 	{"a peer that is down holds regions", "fabric/tcp/jobs.go",
 		"\tc.cut(0)\n", "", "TestADeadPeer"},
 

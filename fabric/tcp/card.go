@@ -12,7 +12,7 @@ import (
 )
 
 // protocolVersion is of everything that ranks exchange through this transport.
-const protocolVersion = 3
+const protocolVersion = 4
 
 // card is what a rank publishes for its peers.
 type card struct {

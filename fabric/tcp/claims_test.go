@@ -14,8 +14,7 @@ import (
 // outcomes notes how operations and peers end.
 type outcomes struct {
 	downs
-	ops  map[fabric.Op]error
-	note func()
+	ops map[fabric.Op]error
 }
 
 func (h *outcomes) Complete(op fabric.Op, err error) {
@@ -23,12 +22,6 @@ func (h *outcomes) Complete(op fabric.Op, err error) {
 		h.ops = map[fabric.Op]error{}
 	}
 	h.ops[op] = err
-}
-
-func (h *outcomes) Notify(fabric.Peer, uint32) {
-	if h.note != nil {
-		h.note()
-	}
 }
 
 // settle polls until all that lies in the sockets is taken.
@@ -183,7 +176,7 @@ func TestAFlushTellsWhatFailedBeforeIt(t *testing.T) {
 	d, e, far := wired(t, false)
 	var h outcomes
 	put := func(op fabric.Op) uint64 {
-		if err := e.Put(fabric.Segment{Bytes: []byte("x")}, fabric.Remote{Len: 1}, 0, op); err != nil {
+		if err := e.Put(fabric.Segment{Bytes: []byte("x")}, fabric.Remote{Len: 1}, op); err != nil {
 			t.Fatal(err)
 		}
 		return e.list.tail.id
@@ -205,30 +198,11 @@ func TestAFlushTellsWhatFailedBeforeIt(t *testing.T) {
 func TestAPutIsNotOverBeforeItIsSent(t *testing.T) {
 	d, e, far := wired(t, false)
 	var h outcomes
-	e.Put(fabric.Segment{Bytes: make([]byte, 1<<20)}, fabric.Remote{Len: 1 << 20}, 0, 1)
+	e.Put(fabric.Segment{Bytes: make([]byte, 1<<20)}, fabric.Remote{Len: 1 << 20}, 1)
 	unix.Write(far[0], frames(header{form: formDone, imm: e.list.head.id}))
 	settle(d, &h)
 	if len(h.errs) != 1 || !errors.Is(h.errs[0], errProtocol) || !errors.Is(h.ops[1], fabric.ErrPeerDown) {
 		t.Errorf("%v, %v", h.ops, h.errs)
-	}
-}
-
-// A handler may end the peer that a note is from.
-func TestANoteMayEndItsPeer(t *testing.T) {
-	d, e, far := wired(t, false)
-	mem := make([]byte, 8)
-	r, err := d.Register(mem, fabric.RemoteWrite)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := put(7, r.Remote, mem)
-	f[headerSize+32] = 1 // the note
-	notes, c := 0, e.msg
-	h := outcomes{note: func() { notes++; d.End(1, fabric.ErrPeerDown) }}
-	unix.Write(far[0], f)
-	settle(d, &h)
-	if notes != 1 || c.staged != nil || c.sending || len(d.sending) > 0 || len(h.errs) > 0 {
-		t.Errorf("%d notes, %d bytes are left for a connection that is closed, %v", notes, len(c.staged), h.errs)
 	}
 }
 

@@ -54,7 +54,6 @@ type after struct {
 	id   uint64
 	n    uint64 // bytes of the body
 	key  uint64 // of the region that a Put writes
-	note uint32
 	last bool
 	bad  bool // a Put that was rejected
 }

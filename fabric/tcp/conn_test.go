@@ -50,7 +50,6 @@ func wired(t *testing.T, kinds ...bool) (d *Domain, e *endpoint, far []int) {
 type nothing struct{}
 
 func (nothing) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
-func (nothing) Notify(fabric.Peer, uint32)                         {}
 func (nothing) Complete(fabric.Op, error)                          {}
 func (nothing) PeerDown(fabric.Peer, error)                        {}
 
@@ -93,7 +92,7 @@ func framesAreWrittenWhole(t *testing.T, change func(*fabric.Config)) {
 			switch r.IntN(6) {
 			case 0:
 				n := r.IntN(len(data))
-				if e.Put(fabric.Segment{Bytes: data[:n]}, fabric.Remote{Addr: 1, Len: uint64(n)}, 0, fabric.Op(1)) == nil {
+				if e.Put(fabric.Segment{Bytes: data[:n]}, fabric.Remote{Addr: 1, Len: uint64(n)}, fabric.Op(1)) == nil {
 					puts++
 				}
 			case 1:
@@ -135,7 +134,7 @@ func framesAreWrittenWhole(t *testing.T, change func(*fabric.Config)) {
 				if at != pieces[h.imm] {
 					t.Fatalf("seed %d: a piece at %d in the place of %d", seed, at, pieces[h.imm])
 				}
-				if pieces[h.imm] += uint64(h.body); more[36] != 0 {
+				if pieces[h.imm] += uint64(h.body); more[32] != 0 {
 					puts--
 				}
 			}
@@ -251,7 +250,7 @@ func put(id uint64, to fabric.Remote, body []byte) []byte {
 	b := make([]byte, headerSize+int(moreOf[formPut]))
 	header{form: formPut, more: moreOf[formPut], imm: id, body: uint32(len(body))}.put(b)
 	putRemote(b[headerSize:], to)
-	b[headerSize+36] = 1
+	b[headerSize+32] = 1
 	return append(b, body...)
 }
 

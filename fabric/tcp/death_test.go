@@ -54,7 +54,7 @@ func (u *duel) step(i int) {
 	case 0:
 		begun = m.send(p, 8)
 	case 1:
-		begun = m.begin(p, func(op fabric.Op) error { return ep.Put(own, at, 0, op) })
+		begun = m.begin(p, func(op fabric.Op) error { return ep.Put(own, at, op) })
 	case 2:
 		begun = m.send(p, maxEager-k)
 	case 3:
@@ -161,7 +161,7 @@ func bulkStands(t testing.TB, a, b *mate) {
 	ended := a.ended
 	begun := false
 	pump(t, "a Put, and the connection for bulk data", func() bool {
-		begun = begun || a.begin(b.rank, func(op fabric.Op) error { return a.eps[b.rank].Put(own, mem.Region.Remote, 0, op) })
+		begun = begun || a.begin(b.rank, func(op fabric.Op) error { return a.eps[b.rank].Put(own, mem.Region.Remote, op) })
 		return a.ended > ended && a.d.eps[b.rank].bulk != nil && b.d.eps[a.rank].bulk != nil
 	}, a, b)
 }

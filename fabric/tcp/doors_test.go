@@ -32,7 +32,6 @@ type caller struct {
 }
 
 func (c *caller) Deliver(from fabric.Peer, _ uint8, _ uint64, _, _ []byte) { c.got[from]++ }
-func (c *caller) Notify(fabric.Peer, uint32)                               {}
 func (c *caller) Complete(fabric.Op, error)                                {}
 func (c *caller) PeerDown(p fabric.Peer, err error)                        { c.down[p] = err }
 

@@ -166,7 +166,7 @@ func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) erro
 	return nil
 }
 
-func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
+func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, op fabric.Op) error {
 	if err := e.begin(); err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fa
 	}
 	o := e.d.ops.take(e, opPut, op)
 	c := e.data(uint64(len(src.Bytes)))
-	c.jobs.push(job{form: formPut, id: o.id, src: src.Bytes, dst: dst, note: note})
+	c.jobs.push(job{form: formPut, id: o.id, src: src.Bytes, dst: dst})
 	c.wantSend()
 	c.flush()
 	return nil

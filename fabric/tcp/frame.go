@@ -28,7 +28,7 @@ const (
 	formMessage form = iota + 1 // the rest of the header and the body are the engine's
 	formGet                     // the peer's memory, 24 bytes, and how much of it in 8
 	formData                    // of a Get: 8 bytes of offset, and a piece
-	formPut                     // the peer's memory, 24 bytes, the offset in 8, the note in 4, whether it is the last in 1, and a piece
+	formPut                     // the peer's memory, 24 bytes, the offset in 8, whether it is the last in 1, and a piece
 	formAtomic                  // the peer's memory, operand and compare, 40 bytes, and the kind in 1
 	formDone                    // of a Put, an Atomic: its old value in 8 bytes; of a refused Get: how much of it was sent, in 8 bytes or 0 without
 	formPing
@@ -74,7 +74,7 @@ func readHeader(b []byte) (h header, ok bool) {
 
 // moreOf is the length of the rest of the header by form. That of messages and of
 // Done varies.
-var moreOf = [forms]uint8{formGet: 32, formData: 8, formPut: 37, formAtomic: 41}
+var moreOf = [forms]uint8{formGet: 32, formData: 8, formPut: 33, formAtomic: 41}
 
 func (h header) valid() bool {
 	switch h.form {

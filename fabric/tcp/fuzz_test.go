@@ -80,15 +80,15 @@ func FuzzFrames(f *testing.F) {
 		return append(b[:], more...)
 	}
 	whole := fabric.Remote{Addr: firstAddr, Len: 64, Key: key}
-	put := remote(whole, append(binary.LittleEndian.AppendUint64(nil, 60), 1, 0, 0, 0, 1)...)
+	put := remote(whole, append(binary.LittleEndian.AppendUint64(nil, 60), 1)...)
 	f.Add(frames(header{form: formMessage, more: 2, body: 3}, []byte("hhbbb"), header{form: formPing}, header{form: formPong}, header{form: formBye}))
-	f.Add(frames(header{form: formPut, more: 37, body: 4, imm: 5}, put, []byte("putt")))
-	f.Add(frames(header{form: formPut, more: 37, body: 5, imm: 5}, put, []byte("puttt")))
+	f.Add(frames(header{form: formPut, more: 33, body: 4, imm: 5}, put, []byte("putt")))
+	f.Add(frames(header{form: formPut, more: 33, body: 5, imm: 5}, put, []byte("puttt")))
 	f.Add(frames(header{form: formGet, more: 32, imm: 5}, remote(whole, binary.LittleEndian.AppendUint64(nil, 64)...)))
 	f.Add(frames(header{form: formAtomic, more: 41, imm: 5}, remote(whole, append(make([]byte, 16), byte(fabric.FetchAdd))...)))
 	f.Add(frames(header{form: formData, more: 8, body: 32, imm: 1 << 32}, make([]byte, 40)))
 	f.Add(frames(header{form: formDone, imm: 1 << 32}, header{form: formEnd}))
-	f.Add(bytes.Repeat(frames(header{form: formPut, more: 37, imm: 9}, make([]byte, 37)), 200))
+	f.Add(bytes.Repeat(frames(header{form: formPut, more: 33, imm: 9}, make([]byte, 33)), 200))
 	f.Add(bytes.Repeat(frames(header{form: formPing}), 5000))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		d := &Domain{cfg: fabric.Config{Size: 2}, links: make([]link, 2), eps: make([]*endpoint, 2)}

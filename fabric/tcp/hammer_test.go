@@ -134,7 +134,7 @@ func (h *hammer) operate(m *mate, to fabric.Peer, r *rand.Rand, own []byte) {
 	case 0:
 		m.begin(to, func(op fabric.Op) error { return ep.Get(s, at, op) })
 	case 1:
-		m.begin(to, func(op fabric.Op) error { return ep.Put(s, at, uint32(r.IntN(2)), op) })
+		m.begin(to, func(op fabric.Op) error { return ep.Put(s, at, op) })
 	case 2:
 		m.begin(to, func(op fabric.Op) error {
 			return ep.Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 1, Result: new(uint64)}, at, op)

@@ -15,7 +15,6 @@ type job struct {
 	key  uint64 // formData: of the region that src is part of
 	at   uint64 // bytes in earlier pieces
 	dst  fabric.Remote
-	note uint32
 	gone bool // its memory was taken back: the peer is told so instead of the rest
 }
 
@@ -77,10 +76,9 @@ func (c *conn) nextPiece() {
 	} else {
 		putRemote(more, j.dst)
 		binary.LittleEndian.PutUint64(more[24:], j.at)
-		binary.LittleEndian.PutUint32(more[32:], j.note)
-		more[36] = 0
+		more[32] = 0
 		if j.at+n == uint64(len(j.src)) {
-			more[36] = 1
+			more[32] = 1
 		}
 	}
 	c.head, c.tail = b, j.src[j.at:j.at+n]

@@ -103,7 +103,7 @@ func closeInTheMiddleOfAPieceIsInOrder(t *testing.T, change func(*fabric.Config)
 	a, b := ms[0], ms[1]
 	meetAll(t, a, b)
 	mem, own := b.region(make([]byte, size)), a.region(make([]byte, size))
-	a.begin(1, func(op fabric.Op) error { return a.eps[1].Put(own, mem.Region.Remote, 0, op) })
+	a.begin(1, func(op fabric.Op) error { return a.eps[1].Put(own, mem.Region.Remote, op) })
 	for a.d.eps[1].msg.clear() {
 		a.d.Poll(a, 1)
 	}

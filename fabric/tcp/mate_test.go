@@ -182,8 +182,6 @@ func (m *mate) Deliver(from fabric.Peer, _ uint8, imm uint64, hdr, body []byte) 
 	m.got[from]++
 }
 
-func (m *mate) Notify(fabric.Peer, uint32) {}
-
 func (m *mate) Complete(op fabric.Op, err error) {
 	p, ok := m.pending[op]
 	if !ok {

@@ -37,7 +37,7 @@ func (c *conn) frames(h fabric.Handler, max int) (n int, err error) {
 		if c.then.form != 0 {
 			then := c.then
 			c.then = after{}
-			if err := c.bodyRead(h, then); err != nil {
+			if err := c.bodyRead(then); err != nil {
 				return n, err
 			}
 			n++
@@ -94,7 +94,7 @@ func (c *conn) frame(hd header, more []byte) error {
 		c.into = o.dst[at : at+uint64(hd.body)]
 		c.then = after{form: formData, id: hd.imm, n: uint64(hd.body)}
 	case formPut:
-		c.then = after{form: formPut, id: hd.imm, note: le.Uint32(more[32:]), last: more[36] != 0}
+		c.then = after{form: formPut, id: hd.imm, last: more[32] != 0}
 		m, at := readRemote(more), le.Uint64(more[24:])
 		g, b := d.regions.find(m, m.Len, fabric.RemoteWrite)
 		if g != nil && at <= m.Len && uint64(hd.body) <= m.Len-at {
@@ -121,7 +121,7 @@ func (c *conn) frame(hd header, more []byte) error {
 }
 
 // bodyRead is called when the body of a Data or a Put is in place.
-func (c *conn) bodyRead(h fabric.Handler, t after) error {
+func (c *conn) bodyRead(t after) error {
 	d := c.e.d
 	if t.form == formData {
 		o := d.ops.of(c.e, t.id)
@@ -151,12 +151,6 @@ func (c *conn) bodyRead(h fabric.Handler, t after) error {
 		hd.kind = uint8(statusBadRemote)
 	} else {
 		d.counts.puts++
-		if t.note != 0 {
-			h.Notify(c.e.peer, t.note)
-		}
-		if c.e.down != nil {
-			return nil // the handler has ended the peer
-		}
 	}
 	return c.reply(hd, nil)
 }

@@ -176,7 +176,7 @@ func aSlowLinkIsNoSilence(t *testing.T, change func(*fabric.Config)) {
 		t.Fatal(err)
 	}
 	mem, own := b.region(make([]byte, size)), a.region(make([]byte, size))
-	a.begin(1, func(op fabric.Op) error { return a.eps[1].Put(own, mem.Region.Remote, 0, op) })
+	a.begin(1, func(op fabric.Op) error { return a.eps[1].Put(own, mem.Region.Remote, op) })
 	pump(t, "a Put to end", func() bool { return len(a.pending) == 0 }, a, b)
 	if a.failed > 0 || a.down[1] != nil || b.down[0] != nil {
 		t.Errorf("%d operations have failed; %v, %v", a.failed, a.down[1], b.down[0])

@@ -12,7 +12,6 @@ import (
 type quietHandler struct{ messages, completed, failed, down int }
 
 func (q *quietHandler) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) { q.messages++ }
-func (q *quietHandler) Notify(fabric.Peer, uint32)                         {}
 func (q *quietHandler) PeerDown(fabric.Peer, error)                        { q.down++ }
 func (q *quietHandler) Complete(_ fabric.Op, err error) {
 	if q.completed++; err != nil {
@@ -82,7 +81,7 @@ func TestTheCountsFollowWhatHappens(t *testing.T) {
 	mine := fabric.Segment{Bytes: make([]byte, len(big))}
 	for op, call := range []func(op fabric.Op) error{
 		func(op fabric.Op) error { return to.Get(mine, source.Remote, op) },
-		func(op fabric.Op) error { return to.Put(mine, source.Remote, 0, op) },
+		func(op fabric.Op) error { return to.Put(mine, source.Remote, op) },
 		func(op fabric.Op) error {
 			return to.Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 1}, counter.Remote, op)
 		},

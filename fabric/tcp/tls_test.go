@@ -71,7 +71,7 @@ func secretIn(t *testing.T, change func(*fabric.Config)) (said []byte) {
 	mem, own := b.region(make([]byte, bulkMin)), a.region(bytes.Repeat(secret, bulkMin/len(secret)))
 	begun := false
 	pump(t, "a Put", func() bool {
-		begun = begun || a.begin(1, func(op fabric.Op) error { return a.eps[1].Put(own, mem.Region.Remote, 0, op) })
+		begun = begun || a.begin(1, func(op fabric.Op) error { return a.eps[1].Put(own, mem.Region.Remote, op) })
 		return a.ended == 1
 	}, a, b)
 	if !bytes.HasPrefix(mem.Bytes, secret) {

@@ -79,7 +79,7 @@ func TestWhatACallLeavesToPollRings(t *testing.T) {
 	unix.Read(far[0], make([]byte, 1<<20))
 	sleeper(t, d, "a Put that is longer than a share", func() {
 		d.lately = latelyPoll
-		if err := e.Put(fabric.Segment{Bytes: make([]byte, 3*pollShare)}, fabric.Remote{Len: 3 * pollShare}, 0, 2); err != nil {
+		if err := e.Put(fabric.Segment{Bytes: make([]byte, 3*pollShare)}, fabric.Remote{Len: 3 * pollShare}, 2); err != nil {
 			t.Fatal(err)
 		}
 		if e.msg.blocked {

@@ -20,7 +20,7 @@ type address struct {
 }
 
 // protocolVersion is of everything that ranks exchange through this transport.
-const protocolVersion = 12
+const protocolVersion = 13
 
 func (a address) encode() []byte {
 	b, err := json.Marshal(a)

@@ -234,7 +234,7 @@ func (s *side) put(i int) {
 	binary.NativeEndian.PutUint64(s.src.Bytes, uint64(i))
 	for k := range 2 {
 		if k == s.rank {
-			for s.refused(s.ep.Put(s.src, s.theirs, 0, 1)) {
+			for s.refused(s.ep.Put(s.src, s.theirs, 1)) {
 			}
 			continue
 		}

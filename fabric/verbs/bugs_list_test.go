@@ -18,10 +18,8 @@ var bugs = planted.List{
 	// Messages.
 	{"a message may end behind its slot", "fabric/verbs/endpoint.go",
 		"uint64(headerSize+h)+uint64(b) > uint64(len(m))", "uint64(headerSize+h)+uint64(b) > uint64(len(m)+1)", "TestAMessageEnds"},
-	{"a note comes with each piece", "fabric/verbs/onesided.go",
-		"uint32(m.Key), 0, entry{form: formPiece", "uint32(m.Key), note, entry{form: formPiece", "TestANoteComes"},
-	{"a note comes with the first piece", "fabric/verbs/onesided.go",
-		"\toff := 0\n", "\toff := 0\n\tfirst := note\n\tif n > piece {\n\t\tnote = 0\n\t\te.piece(verb, nil, lkey, m.Addr, uint32(m.Key), first, entry{slot: -1})\n\t}\n", "TestANoteComes"},
+	{"each piece of a Put goes to the beginning", "fabric/verbs/onesided.go",
+		"lkey, m.Addr+uint64(off), uint32(m.Key), entry{form: formPiece", "lkey, m.Addr, uint32(m.Key), entry{form: formPiece", "TestAMessageComesBehind"},
 
 	// Completions.
 	{"what comes before an error ends with it", "fabric/verbs/post.go",

@@ -68,7 +68,6 @@ func (d *Domain) alive() bool {
 type nobody struct{}
 
 func (nobody) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
-func (nobody) Notify(fabric.Peer, uint32)                         {}
 func (nobody) Complete(fabric.Op, error)                          {}
 func (nobody) PeerDown(fabric.Peer, error)                        {}
 

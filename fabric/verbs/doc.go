@@ -61,8 +61,8 @@
 //
 // Each peer has credit for 2 to 128 slots. A peer that is sent nothing gets the count by a
 // WRITE into its memory once three quarters of its credit are used, half of a small one.
-// Slots return to the device in batches, as many as no credit covers. Urgent messages,
-// notes, and messages in the last quarter of the credit are solicited events, for which
+// Slots return to the device in batches, as many as no credit covers. Urgent messages
+// and messages in the last quarter of the credit are solicited events, for which
 // WakeUrgent arms.
 //
 // # Completions
@@ -91,7 +91,7 @@
 // # Several ports
 //
 // Further queue pairs to a peer carry stripes of large transfers (rails.go, stripe.go);
-// messages, notes and atomics stay on the first. A region is registered on every port. A
+// messages and atomics stay on the first. A region is registered on every port. A
 // Remote has room for the first port's key: the others are in a table of the owner, of
 // which the peer reads one entry while the first port's stripes are under way. Writes by
 // two devices have no order, so a Put completes on a further port only behind a fence
@@ -113,8 +113,7 @@
 //     how many messages the peer has taken, the low half twice. SoftRoCE writes byte by
 //     byte, so a word whose halves differ is ignored. Nothing else depends on it; an
 //     impossible value ends the peer.
-//   - Bytes of a SEND, or of a WRITE with a note -> a poll of its completion: the device
-//     writes the completion last.
+//   - Bytes of a SEND -> a poll of its completion: the device writes the completion last.
 //   - doorbell.fired in Wait and Sleep -> Arm: that the completion channel is to be armed
 //     again. An Arm that misses it is followed by the return of that Wait or Sleep.
 package verbs

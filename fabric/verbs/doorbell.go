@@ -38,9 +38,9 @@ func (b *doorbell) take(fd int) {
 }
 
 // Arm asks the device for an event of its completion channel: for the next
-// message, or the next that is sent as solicited, which are the Urgent ones,
-// notes, and those that fill the last quarter of the sender's credit. A plain
-// message that came before the level was lowered may still ring.
+// message, or the next that is sent as solicited, which are the Urgent ones and
+// those that fill the last quarter of the sender's credit. A plain message that
+// came before the level was lowered may still ring.
 func (d *Domain) Arm(w fabric.Wake) error {
 	if d.closed.Load() {
 		return fabric.ErrClosed

@@ -13,7 +13,6 @@ import (
 
 // mourner notes the ends of operations and peers.
 type mourner struct {
-	nobody
 	ends  map[fabric.Op]error
 	twice bool
 	down  []error

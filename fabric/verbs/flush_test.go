@@ -24,7 +24,7 @@ func (v *moving) quietly(off, n int) {
 	seg, m := v.seg, v.remote
 	seg.Bytes = seg.Bytes[off : off+n]
 	m.Addr, m.Len = m.Addr+uint64(off), uint64(n)
-	v.accepted(fabric.NoOp, func(op fabric.Op) error { return v.ep.Put(seg, m, 0, op) })
+	v.accepted(fabric.NoOp, func(op fabric.Op) error { return v.ep.Put(seg, m, op) })
 }
 
 func (v *moving) accepted(op fabric.Op, call func(fabric.Op) error) {

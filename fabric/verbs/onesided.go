@@ -8,22 +8,15 @@ import (
 	"github.com/weft-mpi/weft/fabric/verbs/internal/pin"
 )
 
-// Put is an RDMA WRITE, with immediate data if there is a note.
-func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
-	if note == 0 && e.repeat(ibv.RDMAWrite, &src, &dst, fabric.RemoteWrite, op) {
+// Put is an RDMA WRITE.
+func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, op fabric.Op) error {
+	if e.repeat(ibv.RDMAWrite, &src, &dst, fabric.RemoteWrite, op) {
 		return nil
 	}
 	if !e.up {
 		return e.notUp()
 	}
-	if note != 0 && !e.credit() {
-		return fabric.ErrAgain
-	}
-	err := e.transfer("put", ibv.RDMAWrite, src, dst, fabric.RemoteWrite, note, op)
-	if err == nil && note != 0 {
-		e.sent++
-	}
-	return err
+	return e.transfer("put", ibv.RDMAWrite, src, dst, fabric.RemoteWrite, op)
 }
 
 // Get is an RDMA READ. It answers ErrUnsupported for memory that its owner, or
@@ -35,7 +28,7 @@ func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) erro
 	if !e.up {
 		return e.notUp()
 	}
-	return e.transfer("get", ibv.RDMARead, dst, src, fabric.RemoteRead, 0, op)
+	return e.transfer("get", ibv.RDMARead, dst, src, fabric.RemoteRead, op)
 }
 
 // repeat starts a transfer that is one work request, if that can be told without
@@ -51,13 +44,13 @@ func (e *endpoint) repeat(verb ibv.Opcode, seg *fabric.Segment, m *fabric.Remote
 	if !ok {
 		return false
 	}
-	e.piece(verb, seg.Bytes, lkey, m.Addr, uint32(m.Key), 0, entry{op: op, form: formOf(op), slot: -1})
+	e.piece(verb, seg.Bytes, lkey, m.Addr, uint32(m.Key), entry{op: op, form: formOf(op), slot: -1})
 	return true
 }
 
 // transfer moves the bytes of a segment to or from a peer's memory, in pieces
 // of what the device takes at once.
-func (e *endpoint) transfer(what string, verb ibv.Opcode, seg fabric.Segment, m fabric.Remote, a fabric.Access, note uint32, op fabric.Op) error {
+func (e *endpoint) transfer(what string, verb ibv.Opcode, seg fabric.Segment, m fabric.Remote, a fabric.Access, op fabric.Op) error {
 	d := e.d
 	n := len(seg.Bytes)
 	if err := e.check(what, m, n, a); err != nil {
@@ -77,7 +70,7 @@ func (e *endpoint) transfer(what string, verb ibv.Opcode, seg fabric.Segment, m 
 			return fabric.ErrUnsupported
 		}
 	}
-	if len(e.rails) > 0 && note == 0 && n >= 2*d.stripeMin {
+	if len(e.rails) > 0 && n >= 2*d.stripeMin {
 		if done, err := e.stripe(verb, seg, lkey, m, op, piece); done {
 			return err
 		}
@@ -87,14 +80,14 @@ func (e *endpoint) transfer(what string, verb ibv.Opcode, seg fabric.Segment, m 
 	}
 	off := 0
 	for ; n-off > piece; off += piece {
-		e.piece(verb, seg.Bytes[off:off+piece], lkey, m.Addr+uint64(off), uint32(m.Key), 0, entry{form: formPiece, slot: -1})
+		e.piece(verb, seg.Bytes[off:off+piece], lkey, m.Addr+uint64(off), uint32(m.Key), entry{form: formPiece, slot: -1})
 	}
-	e.piece(verb, seg.Bytes[off:], lkey, m.Addr+uint64(off), uint32(m.Key), note, entry{op: op, form: formOf(op), slot: -1})
+	e.piece(verb, seg.Bytes[off:], lkey, m.Addr+uint64(off), uint32(m.Key), entry{op: op, form: formOf(op), slot: -1})
 	return nil
 }
 
 // piece posts one work request of a transfer, between b and the peer's memory.
-func (e *endpoint) piece(verb ibv.Opcode, b []byte, lkey uint32, remote uint64, rkey, note uint32, w entry) {
+func (e *endpoint) piece(verb ibv.Opcode, b []byte, lkey uint32, remote uint64, rkey uint32, w entry) {
 	s := e.d.next()
 	s.Opcode, s.RemoteAddr, s.RKey = verb, remote, rkey
 	if len(b) > 0 {
@@ -103,11 +96,6 @@ func (e *endpoint) piece(verb ibv.Opcode, b []byte, lkey uint32, remote uint64, 
 		if verb == ibv.RDMAWrite && len(b) <= e.d.inline {
 			s.Flags |= ibv.Inline
 		}
-	}
-	if note != 0 {
-		s.Opcode = ibv.RDMAWriteWithImm
-		s.SetImm(note)
-		s.Flags |= ibv.Solicited
 	}
 	e.ring[e.tail%queueDepth] = w
 	e.queue(s, w.form)

@@ -53,7 +53,7 @@ func TestARepeatedTransferIsChecked(t *testing.T) {
 			c.spoil(v, &seg, &m)
 			var err error
 			if put {
-				err = eps[0].Put(seg, m, 0, v.op)
+				err = eps[0].Put(seg, m, v.op)
 			} else {
 				err = eps[0].Get(seg, m, v.op)
 			}
@@ -97,7 +97,7 @@ func TestRepeatedTransfersNeedRoom(t *testing.T) {
 	w.silent = true
 	w.mu.Unlock()
 	for range queueDepth {
-		if err := e.Put(v.seg, v.remote, 0, v.op); err == fabric.ErrAgain {
+		if err := e.Put(v.seg, v.remote, v.op); err == fabric.ErrAgain {
 			break
 		} else if err != nil {
 			t.Fatal(err)
@@ -197,7 +197,7 @@ func TestManyStripesStartedInAPoll(t *testing.T) {
 	s := &starting{mourner: v.m}
 	s.begin = func() {
 		for ; left > 0; left-- {
-			if err := eps[0].Put(v.seg, v.remote, 0, v.op); err != nil {
+			if err := eps[0].Put(v.seg, v.remote, v.op); err != nil {
 				return // no room
 			}
 			v.op++

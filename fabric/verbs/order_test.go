@@ -20,21 +20,15 @@ type inOrder struct {
 }
 
 func (o *inOrder) Deliver(_ fabric.Peer, _ uint8, imm uint64, hdr, body []byte) {
-	o.expect(imm, "message")
+	if o.next++; imm != o.next {
+		o.t.Fatalf("message %d came as number %d", imm, o.next)
+	}
 	if len(hdr) != int(imm%5) || len(body) > 0 && body[len(body)-1] != byte(imm) {
 		o.t.Errorf("message %d came with %d bytes of header and the body % x", imm, len(hdr), body)
 	}
 }
 
-func (o *inOrder) Notify(_ fabric.Peer, note uint32) { o.expect(uint64(note), "note") }
-
 func (o *inOrder) PeerDown(_ fabric.Peer, err error) { o.down = append(o.down, err) }
-
-func (o *inOrder) expect(i uint64, what string) {
-	if o.next++; i != o.next {
-		o.t.Fatalf("%s %d came as number %d", what, i, o.next)
-	}
-}
 
 // Whatever two ranks do, and in whatever order: all comes once and in order.
 func TestOrderUnderAnySchedule(t *testing.T) {
@@ -62,16 +56,17 @@ func anySchedule(t *testing.T, rng *rand.Rand) {
 		e, d := eps[k].(*endpoint), ds[k]
 		switch r := rng.IntN(20); {
 		case r < 8:
-			i, err := sent[k]+1, error(nil)
+			i, err := sent[k], error(nil)
 			d.inPoll = rng.IntN(8) == 0 // it goes later
 			if rng.IntN(12) == 0 {
-				err = e.Put(src[k], dst[1-k], uint32(i), 1)
+				err = e.Put(src[k], dst[1-k], 1)
 			} else {
+				i++
 				body := bytes.Repeat([]byte{byte(i)}, []int{0, 1, 8, 31, 300, maxEager}[rng.IntN(6)])
 				err = e.Send(1, i, make([]byte, i%5), body)
 			}
 			if d.inPoll = false; err == nil {
-				sent[k]++
+				sent[k] = i
 			} else if err != fabric.ErrAgain {
 				t.Fatal(err)
 			}
@@ -94,8 +89,8 @@ func anySchedule(t *testing.T, rng *rand.Rand) {
 	}
 }
 
-// A note of 0 is none that a Put gives: its sender has broken the protocol.
-func TestANoteOfZeroEndsThePeer(t *testing.T) {
+// No rank writes with immediate data: its sender has broken the protocol.
+func TestImmediateDataEndsThePeer(t *testing.T) {
 	emulated(t)
 	ds, eps := connected(t, fakeJob(newFakeNet()))
 	e := eps[0].(*endpoint)

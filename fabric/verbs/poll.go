@@ -115,7 +115,7 @@ func (d *Domain) look(looks int) bool {
 	return p.Recvs() < ibv.MaxWC && p.Sends() < ibv.MaxWC
 }
 
-// take hands over the next message or note.
+// take hands over the next message.
 func (d *Domain) take(h fabric.Handler) int {
 	c := &d.ring.RecvWC[d.rdone.next]
 	d.rdone.next++
@@ -136,15 +136,10 @@ func (d *Domain) take(h fabric.Handler) int {
 			e.fail(e.statusError("receive over verbs", c))
 		}
 		return 0
-	case c.WithImm() && c.Imm() == 0:
-		d.repost(slot)
-		e.fail(e.downError("receive over verbs", errors.New("it gave a note of 0, which there is not")))
-		return 0
 	case c.WithImm():
-		h.Notify(e.peer, c.Imm())
 		d.repost(slot)
-		e.slotFreed()
-		return 1
+		e.fail(e.downError("receive over verbs", errors.New("it wrote with immediate data, which no rank does")))
+		return 0
 	}
 	d.inbound = inbound{e, slot, d.recvMem[int(slot)*slotSize:][:min(c.ByteLen, slotSize)]}
 	return d.deliver(h)

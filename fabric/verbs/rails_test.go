@@ -82,7 +82,7 @@ func (v *moving) start(put bool, off, n int) {
 		err := v.ep.Get
 		do := func() error { return err(seg, m, v.op) }
 		if put {
-			do = func() error { return v.ep.Put(seg, m, 0, v.op) }
+			do = func() error { return v.ep.Put(seg, m, v.op) }
 		}
 		switch e := do(); {
 		case e == nil:

@@ -131,7 +131,6 @@ func (g *greeter) poll(ds []*realDomain) {
 }
 
 func (g *greeter) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) { g.n++ }
-func (g *greeter) Notify(fabric.Peer, uint32)                         {}
 func (g *greeter) Complete(fabric.Op, error)                          {}
 func (g *greeter) PeerDown(fabric.Peer, error)                        {}
 
@@ -232,12 +231,11 @@ type realMessage struct {
 	lost      bool
 }
 
-func (d *realDomain) Caps() fabric.Caps              { return d.caps }
-func (d *realDomain) Arm(fabric.Wake) error          { return nil }
-func (d *realDomain) Disarm()                        {}
-func (d *realDomain) Wake()                          {}
-func (d *realDomain) Wait(time.Duration) error       { <-d.over; return fabric.ErrClosed }
-func (d *realDomain) Notify(p fabric.Peer, n uint32) { d.h.Notify(p, n) }
+func (d *realDomain) Caps() fabric.Caps        { return d.caps }
+func (d *realDomain) Arm(fabric.Wake) error    { return nil }
+func (d *realDomain) Disarm()                  {}
+func (d *realDomain) Wake()                    {}
+func (d *realDomain) Wait(time.Duration) error { <-d.over; return fabric.ErrClosed }
 
 func (d *realDomain) Close() error {
 	select {
@@ -336,8 +334,8 @@ func (e *realEndpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) 
 	return e.transfer(op, false, e.Endpoint.Get(dst, src, op))
 }
 
-func (e *realEndpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
-	return e.transfer(op, true, e.Endpoint.Put(src, dst, note, op))
+func (e *realEndpoint) Put(src fabric.Segment, dst fabric.Remote, op fabric.Op) error {
+	return e.transfer(op, true, e.Endpoint.Put(src, dst, op))
 }
 
 // transfer notes down a Get or Put that the fabric has answered.

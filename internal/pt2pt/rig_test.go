@@ -231,9 +231,9 @@ func (e *spyEndpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) e
 	return err
 }
 
-func (e *spyEndpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
+func (e *spyEndpoint) Put(src fabric.Segment, dst fabric.Remote, op fabric.Op) error {
 	if !e.s.partly {
-		return e.Endpoint.Put(src, dst, note, op)
+		return e.Endpoint.Put(src, dst, op)
 	}
 	e.s.begun = append(e.s.begun, op)
 	return nil
@@ -264,7 +264,6 @@ func (g *rig) raw(rank int) *raw {
 func (r *raw) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
 	r.got = append(r.got, packet{from, kind, imm, append([]byte{}, hdr...), append([]byte{}, body...)})
 }
-func (r *raw) Notify(fabric.Peer, uint32)      {}
 func (r *raw) Complete(fabric.Op, error)       {}
 func (r *raw) PeerDown(p fabric.Peer, _ error) {}
 

@@ -44,7 +44,7 @@ func (e *Engine) onGrant(from fabric.Peer, op uint64, h wire.GrantHeader) bool {
 // put starts the Put of a send. Until the receiver is told that the message has
 // been written, it also accepts fragments.
 func (e *Engine) put(ep fabric.Endpoint, r *progress.Request) error {
-	err := ep.Put(fabric.Segment{Bytes: r.Buf[:r.Limit], Region: r.Region}, r.Remote, 0, r.Op())
+	err := ep.Put(fabric.Segment{Bytes: r.Buf[:r.Limit], Region: r.Region}, r.Remote, r.Op())
 	switch {
 	case err == nil:
 		r.Step = stepPutting

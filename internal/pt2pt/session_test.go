@@ -77,7 +77,6 @@ func (s *session) Deliver(_ fabric.Peer, kind uint8, imm uint64, hdr, _ []byte) 
 		s.ops = append(s.ops, imm)
 	}
 }
-func (s *session) Notify(fabric.Peer, uint32)      {}
 func (s *session) Complete(fabric.Op, error)       {}
 func (s *session) PeerDown(p fabric.Peer, _ error) {}
 

@@ -80,7 +80,7 @@ func badRemotes(t *testing.T, h Harness) {
 					case "Get":
 						return a.eps[1].Get(local, m, id)
 					case "Put":
-						return a.eps[1].Put(local, m, 5, id)
+						return a.eps[1].Put(local, m, id)
 					case "Write":
 						return writer.Write(m, target)
 					}
@@ -93,7 +93,7 @@ func badRemotes(t *testing.T, h Harness) {
 				if !errors.Is(err, fabric.ErrBadRemote) {
 					t.Errorf("got %v, want ErrBadRemote", err)
 				}
-				r.settle() // a note would be unexpected
+				r.settle()
 				for _, buf := range [][]byte{frame, mine} {
 					if i := slices.IndexFunc(buf, func(x byte) bool { return x != 0xc5 }); i >= 0 {
 						t.Errorf("byte %d of %d has changed", i, len(buf))

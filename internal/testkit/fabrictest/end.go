@@ -60,7 +60,7 @@ func afterClose(t *testing.T, h Harness) {
 		{"Wait with a timeout", true, func() error { return a.d.Wait(time.Hour) }},
 		{"Send", true, func() error { return a.eps[1].Send(1, 0, nil, nil) }},
 		{"Flush", true, func() error { return a.eps[1].Flush(1) }},
-		{"Put", caps.Put, func() error { return a.eps[1].Put(seg, remote, 0, 1) }},
+		{"Put", caps.Put, func() error { return a.eps[1].Put(seg, remote, 1) }},
 		{"Get", caps.Get, func() error { return a.eps[1].Get(seg, remote, 1) }},
 		{"Atomic", caps.Atomics, func() error {
 			return a.eps[1].Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Result: &result}, remote, 1)
@@ -114,7 +114,7 @@ func closeInFlight(t *testing.T, h Harness) {
 			n.onDown = func(fabric.Peer, error) {}
 			if n.rank == 0 {
 				for k := 0; k < 20 && caps.Put; k++ {
-					n.start(func(op fabric.Op) error { return n.eps[1].Put(seg, theirs, 0, op) })
+					n.start(func(op fabric.Op) error { return n.eps[1].Put(seg, theirs, op) })
 				}
 				if err := n.d.Close(); err != nil {
 					n.fail("Close: %v", err)
@@ -273,7 +273,7 @@ func endOne(t *testing.T, h Harness, end func(*node)) {
 				call    func(op fabric.Op) error
 			}{
 				{caps.Get, func(op fabric.Op) error { return e.Get(seg, short, op) }},
-				{caps.Put, func(op fabric.Op) error { return e.Put(seg, short, 1, op) }},
+				{caps.Put, func(op fabric.Op) error { return e.Put(seg, short, op) }},
 				{caps.Atomics, func(op fabric.Op) error {
 					return e.Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 1, Result: result}, target, op)
 				}},
@@ -316,7 +316,7 @@ func endOne(t *testing.T, h Harness, end func(*node)) {
 		for name, err := range map[string]error{
 			"Send":   e.Send(1, 0, nil, nil),
 			"Get":    given(caps.Get, func() error { return e.Get(segs[i], target, 1) }),
-			"Put":    given(caps.Put, func() error { return e.Put(segs[i], target, 0, 1) }),
+			"Put":    given(caps.Put, func() error { return e.Put(segs[i], target, 1) }),
 			"Flush":  e.Flush(1),
 			"Atomic": given(caps.Atomics, func() error { return e.Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Result: &result}, target, 1) }),
 		} {

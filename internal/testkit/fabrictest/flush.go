@@ -48,7 +48,7 @@ func (p *putter) put(n *node, to int, round uint64, quiet bool) {
 	n.t.Helper()
 	b := putContent(round)
 	src := fabric.Segment{Bytes: p.source.Bytes[:copy(p.source.Bytes, b)], Region: p.source.Region}
-	call := func(op fabric.Op) error { return n.eps[to].Put(src, part(p.target.Region, 0, len(b)), 0, op) }
+	call := func(op fabric.Op) error { return n.eps[to].Put(src, part(p.target.Region, 0, len(b)), op) }
 	if quiet {
 		n.startQuiet(call)
 	} else {
@@ -184,7 +184,7 @@ func quietOps(t *testing.T, h Harness) {
 		for k := range count {
 			if caps.Put {
 				a.startQuiet(func(op fabric.Op) error {
-					return a.eps[1].Put(at(source, k), part(target.Region, k*piece, piece), 0, op)
+					return a.eps[1].Put(at(source, k), part(target.Region, k*piece, piece), op)
 				})
 			}
 			if caps.Get {
@@ -236,7 +236,7 @@ func quietFailure(t *testing.T, h Harness) {
 		t.Fatalf("Deregister: %v", err)
 	}
 	r.wait("the NoOp to be accepted or refused", func() bool {
-		err = a.eps[1].Put(src, reg.Remote, 0, fabric.NoOp)
+		err = a.eps[1].Put(src, reg.Remote, fabric.NoOp)
 		return err != fabric.ErrAgain
 	})
 	if err != nil {
@@ -310,8 +310,7 @@ func endInFlight(t *testing.T, h Harness) {
 					offered bool
 					call    func(op fabric.Op) error
 				}{
-					{caps.Put, func(op fabric.Op) error { return e.Put(local, remote, 0, op) }},
-					{caps.Put, func(op fabric.Op) error { return e.Put(local, remote, 1, op) }},
+					{caps.Put, func(op fabric.Op) error { return e.Put(local, remote, op) }},
 					{caps.Get, func(op fabric.Op) error { return e.Get(local, remote, op) }},
 					{caps.Atomics, func(op fabric.Op) error {
 						return e.Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 1, Result: new(uint64)}, word, op)
@@ -323,7 +322,7 @@ func endInFlight(t *testing.T, h Harness) {
 					}
 				}
 				if caps.Put {
-					full(n, func() bool { return e.Put(local, remote, 0, fabric.NoOp) == nil })
+					full(n, func() bool { return e.Put(local, remote, fabric.NoOp) == nil })
 				}
 				full(n, func() bool { return e.Send(1, 0, nil, nil) == nil })
 			}
@@ -331,7 +330,7 @@ func endInFlight(t *testing.T, h Harness) {
 		for range round % 4 { // so that it has taken some of what has come
 			zero.poll()
 		}
-		zero.onDeliver, zero.onNotify = nil, nil // nothing of the peer's is delivered any more
+		zero.onDeliver = nil // nothing of the peer's is delivered any more
 		follows := zero.d.End(1, errBroken)
 		r.wait("the end of the operations of the rank that ends its peer", func() bool {
 			return len(zero.pending) == 0 && downs[0] == map[bool]int{true: 1}[follows]

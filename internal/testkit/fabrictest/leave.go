@@ -132,7 +132,7 @@ func leaveInFlight(t *testing.T, h Harness, alloc func(testing.TB, int) []byte, 
 					if n == one {
 						return given(caps.Get, func() error { return n.eps[0].Get(local, readable, op) })
 					}
-					return given(caps.Put, func() error { return n.eps[0].Put(put, writable, 0, op) })
+					return given(caps.Put, func() error { return n.eps[0].Put(put, writable, op) })
 				})
 				if err == nil {
 					op = next

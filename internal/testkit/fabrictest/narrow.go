@@ -46,7 +46,7 @@ func oneAtATime(t *testing.T, h Harness) {
 				n.start(func(op fabric.Op) error { return n.eps[3].Get(into, source, op) })
 			}
 			if caps.Put {
-				n.start(func(op fabric.Op) error { return n.eps[3].Put(from, target, 0, op) })
+				n.start(func(op fabric.Op) error { return n.eps[3].Put(from, target, op) })
 			}
 			n.finish()
 			if caps.Get && !bytes.Equal(into.Bytes, theirs) {

@@ -53,7 +53,7 @@ func unsupported(t *testing.T, h Harness) {
 		call    func(op fabric.Op) error
 	}{
 		{"Get", caps.Get, func(op fabric.Op) error { return a.eps[1].Get(local, remote, op) }},
-		{"Put", caps.Put, func(op fabric.Op) error { return a.eps[1].Put(local, remote, 0, op) }},
+		{"Put", caps.Put, func(op fabric.Op) error { return a.eps[1].Put(local, remote, op) }},
 		{"Atomic", caps.Atomics, func(op fabric.Op) error {
 			return a.eps[1].Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Result: &result}, remote, op)
 		}},
@@ -123,8 +123,6 @@ func putExact(t *testing.T, h Harness) {
 		t.Skip("not offered; see the case for what Caps does not offer")
 	}
 	src := a.region(bytes.Clone(noise), 0)
-	var noted uint32
-	b.onNotify = func(from fabric.Peer, note uint32) { noted = note }
 	told := 0
 	b.onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) { told++ }
 	for i, n := range lengths {
@@ -132,9 +130,13 @@ func putExact(t *testing.T, h Harness) {
 		whole := b.region(all, fabric.LocalWrite|fabric.RemoteWrite)
 		off := (i * 4099) % (len(noise) - n)
 		from := fabric.Segment{Bytes: src.Bytes[off : off+n], Region: src.Region}
-		note := uint32(i) + 1
-		look := func(how string) {
+		put := func(how string) {
 			t.Helper()
+			before := told
+			a.start(func(op fabric.Op) error { return a.eps[1].Put(from, part(whole.Region, margin, n), op) })
+			a.finish()
+			a.send(1, 1, 0, nil, nil)
+			r.wait("the message behind a Put", func() bool { return told == before+1 })
 			if !bytes.Equal(inner, noise[off:off+n]) {
 				t.Errorf("Put of %d bytes %s: wrong bytes", n, how)
 			}
@@ -143,31 +145,18 @@ func putExact(t *testing.T, h Harness) {
 			}
 			clear(inner)
 		}
-		a.start(func(op fabric.Op) error { return a.eps[1].Put(from, part(whole.Region, margin, n), 0, op) })
-		a.finish()
-		a.send(1, 1, 0, nil, nil)
-		r.wait("the message behind a Put", func() bool { return told == i+1 })
-		look("that a message tells of")
-		a.start(func(op fabric.Op) error { return a.eps[1].Put(from, part(whole.Region, margin, n), note, op) })
-		a.finish()
-		r.wait("the note of a Put", func() bool { return noted == note })
-		look("that a note tells of")
-		if !a.d.Caps().LocalUnregistered {
-			continue
+		put("from registered memory")
+		if a.d.Caps().LocalUnregistered {
+			from.Region = fabric.Region{}
+			put("from memory that is not registered")
 		}
-		from.Region = fabric.Region{}
-		a.start(func(op fabric.Op) error { return a.eps[1].Put(from, part(whole.Region, margin, n), note, op) })
-		noted = 0
-		a.finish()
-		r.wait("the note of a Put", func() bool { return noted == note })
-		look("from memory that is not registered")
 	}
 	if !bytes.Equal(src.Bytes, noise) {
 		t.Error("Put changed its source")
 	}
 }
 
-func noteAfterBytes(t *testing.T, h Harness) {
+func messageAfterBytes(t *testing.T, h Harness) {
 	r := open(t, h, 2)
 	if !r.nodes[0].d.Caps().Put {
 		t.Skip("not offered; see the case for what Caps does not offer")
@@ -179,21 +168,20 @@ func noteAfterBytes(t *testing.T, h Harness) {
 	pick := func(round uint64) []byte {
 		return content(round, sizes[int(mix(round)%uint64(len(sizes)))])
 	}
-	top := uint32(1 << 31) // so that all bits of a note are in use
 	r.together(func(n *node) {
 		seen := uint64(0)
 		if n.rank == 1 {
-			n.onNotify = func(from fabric.Peer, note uint32) {
+			n.onDeliver = func(from fabric.Peer, _ uint8, imm uint64, _, _ []byte) {
 				seen++
-				if want := uint32(seen) | top; from != 0 || note != want {
-					n.t.Errorf("note %#x from %d, want %#x from 0", note, from, want)
+				if from != 0 || imm != seen {
+					n.t.Errorf("message %d from %d, want %d from 0", imm, from, seen)
 				}
 				if b := pick(seen); !bytes.Equal(target.Bytes[:len(b)], b) {
-					n.t.Errorf("note of round %d came before its %d bytes", seen, len(b))
+					n.t.Errorf("the message of round %d came before its %d bytes", seen, len(b))
 				}
 			}
 			for round := range uint64(rounds) {
-				n.wait("the note of a Put", func() bool { return seen == round+1 })
+				n.wait("the message behind a Put", func() bool { return seen == round+1 })
 				n.send(0, 1, 0, nil, nil)
 			}
 			return
@@ -204,10 +192,11 @@ func noteAfterBytes(t *testing.T, h Harness) {
 			copy(source.Bytes, b)
 			src := fabric.Segment{Bytes: source.Bytes[:len(b)], Region: source.Region}
 			n.start(func(op fabric.Op) error {
-				return n.eps[1].Put(src, part(target.Region, 0, len(b)), uint32(round)|top, op)
+				return n.eps[1].Put(src, part(target.Region, 0, len(b)), op)
 			})
 			n.finish()
-			n.wait("the answer to a note", func() bool { return seen == round })
+			n.send(1, 1, round, nil, nil)
+			n.wait("the answer to a message", func() bool { return seen == round })
 		}
 	})
 	r.settle()
@@ -237,7 +226,7 @@ func completesOnce(t *testing.T, h Harness) {
 				n.start(func(op fabric.Op) error { return e.Get(at(k), part(remote, k*piece, piece), op) })
 			}
 			if caps.Put {
-				n.start(func(op fabric.Op) error { return e.Put(at(k), part(remote, k*piece, piece), uint32(k%2), op) })
+				n.start(func(op fabric.Op) error { return e.Put(at(k), part(remote, k*piece, piece), op) })
 			}
 			if caps.Atomics {
 				n.start(func(op fabric.Op) error {

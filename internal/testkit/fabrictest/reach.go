@@ -92,7 +92,7 @@ func sharedRemote(t *testing.T, h Harness) {
 	s := b.share(4096)
 	if caps.Put {
 		src := a.region(content(1, 4096), 0)
-		a.start(func(op fabric.Op) error { return a.eps[1].Put(src, s.Region.Remote, 0, op) })
+		a.start(func(op fabric.Op) error { return a.eps[1].Put(src, s.Region.Remote, op) })
 		r.wait("the Put", func() bool { return len(a.pending) == 0 })
 		if string(s.Bytes) != string(content(1, 4096)) {
 			t.Error("a Put into shared memory has not come")

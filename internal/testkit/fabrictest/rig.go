@@ -142,7 +142,6 @@ type node struct {
 	eps  []fabric.Endpoint
 
 	onDeliver func(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte)
-	onNotify  func(from fabric.Peer, note uint32)
 	onDown    func(p fabric.Peer, err error)
 
 	pending  map[fabric.Op]bool
@@ -165,15 +164,6 @@ func (n *node) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byt
 		return
 	}
 	n.onDeliver(from, kind, imm, hdr, body)
-}
-
-func (n *node) Notify(from fabric.Peer, note uint32) {
-	n.event("Notify")
-	if n.onNotify == nil {
-		n.complain("rank %d: unexpected note %d from %d", n.rank, note, from)
-		return
-	}
-	n.onNotify(from, note)
 }
 
 func (n *node) Complete(op fabric.Op, err error) {

@@ -39,29 +39,11 @@ func urgentWakesForUrgent(t *testing.T, h Harness) {
 	})
 }
 
-func urgentWakesForNote(t *testing.T, h Harness) {
-	var src fabric.Segment
-	var dst fabric.Remote
-	sleepThenSend(t, h, 300, fabric.WakeUrgent, "the note of a Put", func(n *node, i int) {
-		op := n.start(func(op fabric.Op) error { return n.eps[1].Put(src, dst, uint32(i)+1, op) })
-		n.wait("a Put to complete", func() bool { return !n.pending[op] })
-	}, func(r *rig) {
-		if !r.nodes[0].d.Caps().Put {
-			t.Skip("not offered; see the case for what Caps does not offer")
-		}
-		src = r.nodes[0].region(make([]byte, 64), 0)
-		dst = r.nodes[1].region(make([]byte, 64), fabric.LocalWrite|fabric.RemoteWrite).Region.Remote
-	})
-}
-
 // sleepThenSend lets rank 1 arm and look once more before rank 0 does what
 // must wake it.
-func sleepThenSend(t *testing.T, h Harness, rounds int, w fabric.Wake, what string, send func(n *node, i int), setUp ...func(*rig)) {
+func sleepThenSend(t *testing.T, h Harness, rounds int, w fabric.Wake, what string, send func(n *node, i int)) {
 	t.Helper()
 	r := open(t, h, 2)
-	for _, f := range setUp {
-		f(r)
-	}
 	armed, taken := newSignal(), newSignal()
 	r.together(func(n *node) {
 		if n.rank == 0 {

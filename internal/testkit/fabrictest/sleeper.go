@@ -8,11 +8,10 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// count counts messages and notes.
+// count counts messages.
 func (n *node) count() *int {
 	c := new(int)
 	n.onDeliver = func(fabric.Peer, uint8, uint64, []byte, []byte) { *c++ }
-	n.onNotify = func(fabric.Peer, uint32) { *c++ }
 	return c
 }
 

@@ -205,7 +205,7 @@ func writeTogether(t *testing.T, h Harness) {
 				for p := 1; p < 3; p++ {
 					if caps.Put && len(n.pending) < 8 {
 						n.tryOnce(func(op fabric.Op) error {
-							return n.eps[p].Put(own, part(targets[p].Region, goroutines*block, block), 0, op)
+							return n.eps[p].Put(own, part(targets[p].Region, goroutines*block, block), op)
 						})
 					}
 					n.eps[p].Send(1, 0, nil, content(2, 100))

@@ -93,9 +93,6 @@ type trace struct{ lines []string }
 func (l *trace) Deliver(_ fabric.Peer, kind uint8, _ uint64, _, _ []byte) {
 	l.lines = append(l.lines, fmt.Sprint("deliver ", kind))
 }
-func (l *trace) Notify(_ fabric.Peer, note uint32) {
-	l.lines = append(l.lines, fmt.Sprint("note ", note))
-}
 func (l *trace) Complete(op fabric.Op, err error) {
 	l.lines = append(l.lines, fmt.Sprint("complete ", op, err))
 }
@@ -128,7 +125,7 @@ func run(t *testing.T, seed uint64, f faulty.Faults) *trace {
 	seg := fabric.Segment{Bytes: make([]byte, 8)}
 	for i := range 200 {
 		l.add("send %v", ep.Send(uint8(i), 0, nil, nil))
-		l.add("put %v", ep.Put(seg, remote.Remote, uint32(i+1), fabric.Op(2*i)))
+		l.add("put %v", ep.Put(seg, remote.Remote, fabric.Op(2*i)))
 		l.add("get %v", ep.Get(seg, remote.Remote, fabric.Op(2*i+1)))
 		for _, d := range ds {
 			l.add("poll %d", d.Poll(l, 8))

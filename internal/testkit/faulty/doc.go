@@ -5,8 +5,7 @@
 //   - operations answer ErrAgain without need;
 //   - Poll hands over fewer events than it could, and holds completions back
 //     until a later Poll;
-//   - notes come later than the messages after them, and the ends of Flushes as
-//     late as other completions;
+//   - the ends of Flushes come as late as other completions;
 //   - Wait returns although nothing has come;
 //   - Get is refused with ErrUnsupported, where the caller has asked for that.
 //

@@ -33,11 +33,11 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	return e.Endpoint.Send(kind, imm, hdr, body)
 }
 
-func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
+func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, op fabric.Op) error {
 	if e.refuse(e.d.caps.Put) {
 		return fabric.ErrAgain
 	}
-	return e.Endpoint.Put(src, dst, note, op)
+	return e.Endpoint.Put(src, dst, op)
 }
 
 func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) error {

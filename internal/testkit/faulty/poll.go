@@ -2,12 +2,10 @@ package faulty
 
 import "github.com/weft-mpi/weft/fabric"
 
-// event is a completion or a note that waits for a later Poll.
+// event is a completion that waits for a later Poll.
 type event struct {
-	op   fabric.Op
-	err  error
-	from fabric.Peer
-	note uint32 // 0: a completion
+	op  fabric.Op
+	err error
 }
 
 // Poll hands over what it held back, and then what there is, or some of it.
@@ -35,11 +33,7 @@ func (d *domain) Poll(h fabric.Handler, max int) int {
 func (d *domain) handOne() {
 	e := d.held[0]
 	d.held = d.held[:copy(d.held, d.held[1:])]
-	if e.note != 0 {
-		d.h.Notify(e.from, e.note)
-	} else {
-		d.h.Complete(e.op, e.err)
-	}
+	d.h.Complete(e.op, e.err)
 }
 
 // hold keeps an event for later, now and then, and always behind another that
@@ -59,14 +53,8 @@ func (d *holder) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 	d.h.Deliver(from, kind, imm, hdr, body)
 }
 
-func (d *holder) Notify(from fabric.Peer, note uint32) {
-	if !(*domain)(d).hold(event{from: from, note: note}) {
-		d.h.Notify(from, note)
-	}
-}
-
 func (d *holder) Complete(op fabric.Op, err error) {
-	if !(*domain)(d).hold(event{op: op, err: err}) {
+	if !(*domain)(d).hold(event{op, err}) {
 		d.h.Complete(op, err)
 	}
 }

@@ -2,7 +2,6 @@ package faulty
 
 import (
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,7 +13,7 @@ import (
 type Faults struct {
 	Again int // operations that answer ErrAgain
 	Split int // Polls that do less than they could
-	Hold  int // completions and notes that wait for a later Poll
+	Hold  int // completions that wait for a later Poll
 	Early int // Waits that return at once
 	NoGet int // Gets that are refused
 }
@@ -89,11 +88,7 @@ func (d *domain) Connect(p fabric.Peer, addr []byte) (fabric.Endpoint, error) {
 	return d.eps[p], nil
 }
 
-// End also drops the peer's notes that were held back.
 func (d *domain) End(p fabric.Peer, err error) bool {
-	if !d.closed.Load() {
-		d.held = slices.DeleteFunc(d.held, func(e event) bool { return e.note != 0 && e.from == p })
-	}
 	if int(p) < len(d.eps) && d.eps[p] != nil {
 		d.eps[p].down = true
 	}

@@ -27,8 +27,8 @@ func (e *endpoint) Get(dst fabric.Segment, src fabric.Remote, op fabric.Op) erro
 	return err
 }
 
-func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, note uint32, op fabric.Op) error {
-	err := e.Endpoint.Put(src, dst, note, op)
+func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, op fabric.Op) error {
+	err := e.Endpoint.Put(src, dst, op)
 	e.began(Putting, Put, op, err)
 	return err
 }
@@ -59,8 +59,6 @@ func (d *handler) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []
 	d.h.Deliver(from, kind, imm, hdr, body)
 	happen(Delivered, kind, from)
 }
-
-func (d *handler) Notify(from fabric.Peer, note uint32) { d.h.Notify(from, note) }
 
 func (d *handler) Complete(op fabric.Op, err error) {
 	if t, ok := d.ops[op]; ok {

@@ -45,7 +45,6 @@ type said []string
 func (l *said) Deliver(_ fabric.Peer, kind uint8, _ uint64, _, _ []byte) {
 	*l = append(*l, fmt.Sprint("message ", kind))
 }
-func (l *said) Notify(fabric.Peer, uint32) {}
 func (l *said) Complete(op fabric.Op, err error) {
 	*l = append(*l, fmt.Sprint("complete ", op, " ", err))
 }
@@ -97,7 +96,7 @@ func TestPoints(t *testing.T) {
 		try(ep.Send(7, 0, nil, nil))
 		try(ep.Send(9, 0, nil, nil))
 		try(ep.Get(seg, memory.Remote, 1))
-		try(ep.Put(seg, memory.Remote, 0, 2))
+		try(ep.Put(seg, memory.Remote, 2))
 		try(ds[0].Close())
 		if len(met) != 1 || !slices.Equal(met[0], c.want) {
 			t.Errorf("%v: met with %q, want once, with %q", c.at, met, c.want)

@@ -98,7 +98,7 @@ func TestTwoQueuePairsOfAPort(t *testing.T) {
 		switch op {
 		case RDMAWriteWithImm:
 			s.SetOwn(42)
-			s.SetImm(7)
+			s.ImmData = [4]byte{7}
 		case RDMARead:
 			s.SGE[0] = SGE{Addr: Addr(mem[3072:]), Length: 8, LKey: m.LKey}
 		}
@@ -115,7 +115,7 @@ func TestTwoQueuePairsOfAPort(t *testing.T) {
 			sends++
 		}
 		for _, c := range r.RecvWC[:p.Recvs()] {
-			if c.Status != Success || c.QPNum != qs[1].Num || c.ID != uint64(recvs) || c.WithImm() != (recvs == 1) || c.WithImm() && c.Imm() != 7 {
+			if c.Status != Success || c.QPNum != qs[1].Num || c.ID != uint64(recvs) || c.WithImm() != (recvs == 1) || c.WithImm() && c.ImmData != [4]byte{7} {
 				t.Fatalf("receive %d: %+v", recvs, c)
 			}
 			recvs++

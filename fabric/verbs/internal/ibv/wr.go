@@ -37,7 +37,7 @@ type work struct {
 	NumSGE  int32 // num_sge
 	Opcode  Opcode
 	Flags   uint32  // send_flags
-	ImmData [4]byte // see SetImm
+	ImmData [4]byte // imm_data
 }
 
 // SGE is a piece of local memory, struct ibv_sge.
@@ -53,9 +53,6 @@ func (s *SendWR) Reset() *SendWR {
 	s.work = work{}
 	return s
 }
-
-// SetImm sets the immediate data.
-func (s *SendWR) SetImm(imm uint32) { binary.BigEndian.PutUint32(s.ImmData[:], imm) }
 
 // SetAtomic sets the word to compare with, or to add (wr.atomic.compare_add), and
 // the key.
@@ -88,9 +85,6 @@ type WC struct {
 // WithImm reports whether it is that of a WRITE with immediate data, not of a
 // SEND.
 func (c *WC) WithImm() bool { return c.Opcode == RecvRDMAWithImm }
-
-// Imm is the immediate data.
-func (c *WC) Imm() uint32 { return binary.BigEndian.Uint32(c.ImmData[:]) }
 
 // Rings are memory that Go and PostPoll share. They are the caller's but during
 // PostPoll.
