@@ -67,6 +67,10 @@ type Caps struct {
 	// ignores Segment.Region.
 	LocalUnregistered bool
 
+	// Pack says that Endpoint.SendPacked saves a copy, Write that any goroutine may call
+	// Endpoint.Write.
+	Pack, Write bool
+
 	// PutFirst prefers a Put by the sender of a large message over a Get by its
 	// receiver, as the faster.
 	PutFirst bool
@@ -200,6 +204,17 @@ type Domain interface {
 	// returns false.
 	End(p Peer, err error) bool
 
+	// Lost is news from outside, of the launcher say, that the peer's process has ended;
+	// err wraps ErrPeerDown. It is for a transport that tries for a while to connect with
+	// a peer that is gone: elsewhere it does nothing. A peer that is not connected, and is
+	// not about to be, goes down with err at a later Poll, and is not dialled any more. A
+	// connection that stands ends by itself, behind what the peer had sent, or when it has
+	// been silent for a second. Local; for the owner.
+	Lost(p Peer, err error)
+
+	// Stats adds the domain's counts to s and sets the transport's name. For the owner.
+	Stats(s *Stats)
+
 	// Close disconnects this rank from all peers and releases the domain's
 	// resources. To connected peers this rank goes down after everything it has
 	// sent to them. Operations that have not completed never will.
@@ -232,6 +247,11 @@ type Endpoint interface {
 	// Send takes a copy of hdr (at most MaxHeader) and body (at most
 	// MaxEager): both may be reused on return. A Send has no completion.
 	Send(kind uint8, imm uint64, hdr, body []byte) error
+	// SendPacked is Send with n bytes of body as the message's body, from the one at on:
+	// more than none, at most MaxEager. They are packed into the memory that is sent from.
+	// body has packed nothing if SendPacked returns an error, and is not used after its
+	// return. It fails with ErrUnsupported where Caps.Pack is not set.
+	SendPacked(kind uint8, imm uint64, hdr []byte, body Packed, at uint64, n int) error
 	// Put writes src to the peer's memory. src belongs to the transport until
 	// Complete(op), then to the caller again. A message that this endpoint sends
 	// after that arrives after the bytes. A rank that learns of the completion in
@@ -280,6 +300,41 @@ type Endpoint interface {
 	// accepted and before the domain is closed. It does nothing where Caps.Reach
 	// is not set.
 	Knock(urgent bool)
+
+	// Write copies src to the first len(src) bytes of dst, memory that the peer
+	// has registered for RemoteWrite, without Poll and without a completion. When it returns nil the bytes are there: a
+	// message that this endpoint sends afterwards arrives behind them. For other
+	// ranks they are there after a Flush, as those of a Put are. src needs no
+	// registration. It is the caller's, and does not change until Write returns.
+	//
+	// Write is for any goroutine, for several at once and beside the owner, once
+	// an operation with the peer was accepted. It takes as long as the copy and
+	// waits for nothing. It does not allocate unless it fails.
+	//
+	// It never returns ErrAgain. A Write that fails may have written a part of
+	// src. The errors:
+	//
+	//   - ErrBadRemote as for Put.
+	//   - ErrUnsupported: only Put and Send reach that memory, or no operation
+	//     with the peer was accepted yet, or Caps.Write is not set. The peer is not
+	//     down.
+	//   - ErrPeerDown: the peer is down, or has closed or ended this rank, so that
+	//     PeerDown follows; or this rank has ended the peer.
+	//   - ErrClosed: the own domain is closed, or closes.
+	//
+	// When Close of the peer has returned, or its End has returned false, or its
+	// PeerDown for this rank was called, every Write to its memory is over, and
+	// later ones fail. Deregister does the same only in a transport that checks
+	// each key: elsewhere the two ranks agree on when the last Write is over.
+	//
+	// Close of the own domain makes Writes under way fail and waits until they
+	// have returned.
+	Write(dst Remote, src []byte) error
+
+	// Awake reports whether the peer polls at present, as far as is known: it does
+	// not wait for its doorbell, so it can take part in a transfer. For any
+	// goroutine; it costs a load or two. Where Caps.Write is not set it may be wrong.
+	Awake() bool
 }
 
 // Handler receives the events of a Poll. Its methods may call Endpoint methods;

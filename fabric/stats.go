@@ -1,9 +1,5 @@
 package fabric
 
-// Reporter is implemented by a Domain that has counts. Stats, for the owner,
-// adds them to s and sets the transport's name.
-type Reporter interface{ Stats(s *Stats) }
-
 // Stats are a domain's counts.
 type Stats struct {
 	Transport string // as Provider.Name

@@ -6,7 +6,7 @@ import (
 	"github.com/weft-mpi/weft/internal/wire"
 )
 
-// modelDomain is a domain of the simulation whose endpoints may be Writers. In the
+// modelDomain is a domain of the simulation whose endpoints may offer Write. In the
 // middle of a Write, and around each Send, other ranks and goroutines go on: see
 // modelWorld.meanwhile.
 type modelDomain struct {
@@ -34,40 +34,36 @@ func (d *modelDomain) Deregister(r fabric.Region) error {
 	return d.Domain.Deregister(r)
 }
 
+func (d *modelDomain) Caps() fabric.Caps {
+	c := d.Domain.Caps()
+	c.Write = d.r.w.writers
+	return c
+}
+
 func (d *modelDomain) Connect(p fabric.Peer, addr []byte) (fabric.Endpoint, error) {
 	ep, err := d.Domain.Connect(p, addr)
 	if err != nil {
 		return nil, err
 	}
-	plain := modelEndpoint{ep, d.r}
-	if !d.r.w.writers {
-		return plain, nil
-	}
-	return &modelWriter{plain, d.r.w.ranks[p]}, nil
+	return &modelEndpoint{ep, d.r, d.r.w.ranks[p]}, nil
 }
 
-// modelEndpoint hides whether the endpoint of the simulation is a Writer.
 type modelEndpoint struct {
 	fabric.Endpoint
-	r *modelRank
+	r, to *modelRank
 }
 
-func (e modelEndpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
+func (e *modelEndpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	e.r.w.meanwhile(8)
 	err := e.Endpoint.Send(kind, imm, hdr, body)
 	e.r.w.meanwhile(8)
 	return err
 }
 
-// modelWriter copies a half, lets others go on, and copies the rest.
-type modelWriter struct {
-	modelEndpoint
-	to *modelRank
-}
+func (e *modelEndpoint) Awake() bool { return e.r.w.own.IntN(2) == 0 }
 
-func (e *modelWriter) Awake() bool { return e.r.w.own.IntN(2) == 0 }
-
-func (e *modelWriter) Write(dst fabric.Remote, src []byte) error {
+// Write copies a half, lets others go on, and copies the rest.
+func (e *modelEndpoint) Write(dst fabric.Remote, src []byte) error {
 	w := e.r.w
 	switch {
 	case e.r.dead:

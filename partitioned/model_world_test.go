@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -22,7 +21,7 @@ type modelWorld struct {
 	sides    []*modelSide
 	matches  map[modelKey]*modelMatch
 	faults   map[[2]int]bool // reads that have failed: of a rank, from a rank
-	writers  bool            // endpoints are Writers
+	writers  bool            // ranks write to each other's memory
 	layouts  bool            // sides may have layouts
 	noWrite  int             // Writes that are refused, in 256
 	slowNet  int             // calls for each move of the network
@@ -355,5 +354,3 @@ func (w *modelWorld) settle() {
 
 // live reports whether a rank is there and alive.
 func (w *modelWorld) live(rank int) bool { return rank >= 0 && !w.ranks[rank].dead }
-
-var _ fabric.Writer = (*modelWriter)(nil)

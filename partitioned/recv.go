@@ -165,7 +165,7 @@ func (r *Recv) expose(s shape, readable bool, reply *wire.PartRecv) {
 	if d.Mapped(r.buf) {
 		least = uint64(caps.RndvMinMapped)
 	}
-	if _, ok := r.e.loop.Conn(fabric.Peer(r.peer)).Endpoint().(fabric.Writer); ok && s.room(0) >= least {
+	if caps.Write && s.room(0) >= least {
 		access |= fabric.RemoteWrite
 	}
 	if access == 0 {

@@ -10,7 +10,7 @@ import (
 // target is the receiver's memory, where this process can write to it.
 type target struct {
 	at     fabric.Remote
-	ep     fabric.Writer
+	ep     fabric.Endpoint
 	memory []byte // of this rank itself, without ep
 	layout Layout // or that
 }
@@ -25,7 +25,8 @@ func (s *Send) aim(m wire.PartRecv) {
 	if m.Verdict != wire.Writable {
 		return
 	}
-	if ep, ok := s.e.loop.Conn(fabric.Peer(s.peer)).Endpoint().(fabric.Writer); ok {
+	p := fabric.Peer(s.peer)
+	if ep := s.e.loop.Conn(p).Endpoint(); ep != nil && s.e.loop.Via(p).Caps().Write {
 		s.to.Store(&target{at: fabric.Remote{Addr: m.Addr, Len: m.Bytes, Key: m.Key}, ep: ep})
 	}
 }

@@ -18,9 +18,7 @@ type closedDomain struct {
 
 func newClosedDomain(d fabric.Domain) *closedDomain {
 	c := &closedDomain{Domain: d}
-	if r, ok := d.(fabric.Reporter); ok {
-		r.Stats(&c.last)
-	}
+	d.Stats(&c.last)
 	return c
 }
 

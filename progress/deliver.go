@@ -96,8 +96,8 @@ func (l *Loop) Lost(p fabric.Peer, err error) {
 		l.tellDown(c)
 	case c.lost == nil:
 		c.lost = err
-		if m, ok := c.dom.(fabric.Mourner); ok && c.down == nil {
-			m.Lost(p, err)
+		if c.down == nil {
+			c.dom.Lost(p, err)
 		}
 	}
 }

@@ -69,12 +69,8 @@ var BackpressureFamily = Family{Name: "weft_backpressure_seconds_total", Unit: "
 // transports adds the counts of the transports, after the end those that they had.
 func (l *Loop) transports(s *Snapshot) {
 	for _, d := range append([]fabric.Domain{l.dom}, l.more...) {
-		r, ok := d.(fabric.Reporter)
-		if !ok {
-			continue
-		}
 		var st fabric.Stats
-		r.Stats(&st)
+		d.Stats(&st)
 		for _, c := range st.Counts {
 			name := "weft_fabric_" + c.Name
 			if !c.Gauge {
@@ -85,15 +81,10 @@ func (l *Loop) transports(s *Snapshot) {
 	}
 }
 
-// TransportOf returns the name of the transport that a peer is reached over, or
-// "unknown" if it has no counts. For the owner.
+// TransportOf returns the name of the transport that a peer is reached over, for the
+// owner.
 func (l *Loop) TransportOf(p fabric.Peer) string {
 	var st fabric.Stats
-	if r, ok := l.conns[p].dom.(fabric.Reporter); ok {
-		r.Stats(&st)
-	}
-	if st.Transport == "" {
-		return "unknown"
-	}
+	l.conns[p].dom.Stats(&st)
 	return st.Transport
 }

@@ -25,6 +25,7 @@ var caps = fabric.Caps{
 	Put:           true,
 	Atomics:       true,
 	Reach:         true,
+	Write:         true,
 }
 
 // maxShare is the shared memory of a domain in all, in bytes.

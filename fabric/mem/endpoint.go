@@ -10,6 +10,8 @@ import (
 // endpoint is the way from one rank to another, or to itself. It belongs to the
 // owner.
 type endpoint struct {
+	fabric.Unoffered // Pack
+
 	d    *domain
 	to   fabric.Peer
 	peer *domain

@@ -6,6 +6,8 @@ import (
 
 // simEndpoint is the way from one rank to another, or to itself.
 type simEndpoint struct {
+	fabric.Unoffered // Pack and Write
+
 	d    *simDomain
 	to   int
 	link *simLink

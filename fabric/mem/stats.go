@@ -30,3 +30,9 @@ func (d *simDomain) Stats(s *fabric.Stats) {
 	s.Add(fabric.Count{Name: "connected_peers", Help: "Peers that are connected.", Gauge: true, Value: connected})
 	s.Add(fabric.Count{Name: "operations", Help: "One-sided operations under way.", Gauge: true, Value: uint64(len(d.ops))})
 }
+
+// Lost does nothing: the ranks of a network know of each other.
+func (d *domain) Lost(fabric.Peer, error) {}
+
+// Lost does nothing: a move brings the news.
+func (d *simDomain) Lost(fabric.Peer, error) {}

@@ -6,8 +6,8 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Write copies src to memory of the peer, in the caller's goroutine. See
-// fabric.Writer. What it uses of either domain is safe for concurrent use, and
+// Write copies src to memory of the peer, in the caller's goroutine. What
+// it uses of either domain is safe for concurrent use, and
 // enter keeps it from ending.
 func (e *endpoint) Write(dst fabric.Remote, src []byte) error {
 	if e.d.ended[e.to].Load() { // pairs with End

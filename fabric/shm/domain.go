@@ -152,7 +152,7 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	d.caps = fabric.Caps{
 		MaxEager: maxEager, Chunk: pieceSize,
 		RndvMin: getMin, RndvMinMapped: 4 << 10,
-		Get: true, Put: true, Atomics: true, Reach: true, LocalUnregistered: true,
+		Get: true, Put: true, Atomics: true, Reach: true, LocalUnregistered: true, Pack: true, Write: true,
 	}
 	d.wg.Go(d.greeter.run)
 	return d, nil

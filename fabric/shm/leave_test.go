@@ -136,7 +136,7 @@ func TestNobodyWritesToARankThatHasLeft(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, at := range []fabric.Remote{reg.Remote, byAddress.Remote} {
-				if err := p.ep[1].(fabric.Writer).Write(at, nil); err != nil {
+				if err := p.ep[1].Write(at, nil); err != nil {
 					t.Errorf("Write: %v", err)
 				}
 			}
@@ -157,7 +157,7 @@ func TestNobodyWritesToARankThatHasLeft(t *testing.T) {
 				}
 			}
 			for _, at := range []fabric.Remote{reg.Remote, byAddress.Remote} {
-				err := p.ep[1].(fabric.Writer).Write(at, src)
+				err := p.ep[1].Write(at, src)
 				if errors.Is(err, fabric.ErrPeerLeft) != c.inOrder || !errors.Is(err, fabric.ErrPeerDown) {
 					t.Errorf("Write: %v", err)
 				}

@@ -34,3 +34,6 @@ func allocated() (n uint64) {
 	}
 	return n
 }
+
+// Lost does nothing: the socket to a peer ends with its process.
+func (d *Domain) Lost(fabric.Peer, error) {}

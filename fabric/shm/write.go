@@ -32,7 +32,6 @@ func (e *endpoint) Awake() bool {
 }
 
 // Write copies src to memory of the peer, as Put does, in the caller's goroutine.
-// See fabric.Writer.
 //
 // What it uses is unmapped by Close, which locks writers first, for good. So it
 // is used only by those who hold writers for reading, and Close waits for them.

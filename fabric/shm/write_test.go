@@ -223,7 +223,7 @@ func TestAWriteBeforeTheConnectionStandsIsUnsupported(t *testing.T) {
 // Goroutines write to a process that is killed.
 func TestAWriteToAProcessThatDiesFails(t *testing.T) {
 	p := startRole(t, "target")
-	w := p.ep.(fabric.Writer)
+	w := p.ep
 	var wg sync.WaitGroup
 	var wrote, failed atomic.Int64
 	var over atomic.Bool

@@ -8,6 +8,8 @@ import (
 
 // endpoint is the way to one peer. It belongs to the owner.
 type endpoint struct {
+	fabric.Unoffered // no memory is shared with another host
+
 	d    *Domain
 	peer fabric.Peer
 
@@ -218,12 +220,6 @@ func (e *endpoint) Flush(op fabric.Op) error {
 	o.err, e.quiet = e.quiet, nil
 	return nil
 }
-
-// Reach is not offered: no memory is shared with another host.
-func (e *endpoint) Reach(fabric.Remote) ([]byte, error) { return nil, fabric.ErrUnsupported }
-
-// Knock does nothing, since there is no Reach.
-func (e *endpoint) Knock(bool) {}
 
 // data is the connection for so many bytes of bulk data.
 func (e *endpoint) data(n uint64) *conn {

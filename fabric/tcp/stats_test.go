@@ -22,7 +22,7 @@ func (q *quietHandler) Complete(_ fabric.Op, err error) {
 // countsOf are a domain's counts by name.
 func countsOf(d fabric.Domain) map[string]uint64 {
 	var s fabric.Stats
-	d.(fabric.Reporter).Stats(&s)
+	d.Stats(&s)
 	out := map[string]uint64{}
 	for _, c := range s.Counts {
 		out[c.Name] = c.Value

@@ -3,8 +3,6 @@ package tcp
 import (
 	"net"
 	"testing"
-
-	"github.com/weft-mpi/weft/fabric"
 )
 
 // A dialer that was welcomed, and then says nothing, since it is stopped or its host
@@ -25,5 +23,3 @@ func TestAWelcomeThatNobodyTakesEnds(t *testing.T) {
 	cs[1].reach(t, cs[0], cs[0].card(t))
 	hear(t, cs[1], cs[0])
 }
-
-var _ fabric.Mourner = (*Domain)(nil)

@@ -11,6 +11,8 @@ import (
 
 // endpoint is the way to one peer. It is the owner's.
 type endpoint struct {
+	fabric.Unoffered // loads and stores do not reach other machines
+
 	d         *Domain
 	peer      fabric.Peer
 	connected bool       // Connect has been called

@@ -139,12 +139,6 @@ func (e *endpoint) flushed(h fabric.Handler, op fabric.Op, number uint64, err er
 	return e.complete(h, refusedOp{op: op}, err)
 }
 
-// Reach answers that loads and stores do not reach other machines.
-func (e *endpoint) Reach(fabric.Remote) ([]byte, error) { return nil, fabric.ErrUnsupported }
-
-// Knock has nothing to stand behind.
-func (e *endpoint) Knock(bool) {}
-
 // Share answers that loads and stores do not reach other machines.
 func (d *Domain) Share(int) (fabric.Segment, error) {
 	return fabric.Segment{}, fabric.ErrUnsupported

@@ -22,3 +22,6 @@ func (d *Domain) Stats(s *fabric.Stats) {
 	s.Add(fabric.Count{Name: "lost_paths", Help: "Further queue pairs that have failed; others have taken over.", Value: d.lostPaths})
 	s.Add(fabric.Count{Name: "polls", Help: "Looks at the completion queue.", Value: d.polls})
 }
+
+// Lost does nothing: the socket to a peer ends with its process.
+func (d *Domain) Lost(fabric.Peer, error) {}

@@ -33,8 +33,8 @@ const shortPart = 64
 // sendPart is Send with a part of a request's message as the body.
 func (e *Engine) sendPart(ep fabric.Endpoint, kind uint8, imm uint64, hdr []byte, r *progress.Request, from, to uint64) error {
 	if lay := r.Layout(); lay != nil {
-		if p, ok := ep.(fabric.Packer); ok && to-from > shortPart {
-			return p.SendPacked(kind, imm, hdr, lay, from, int(to-from))
+		if e.peers[r.Peer].caps.Pack && to-from > shortPart {
+			return ep.SendPacked(kind, imm, hdr, lay, from, int(to-from))
 		}
 	}
 	return ep.Send(kind, imm, hdr, e.piece(r, from, to))

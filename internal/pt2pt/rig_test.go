@@ -161,8 +161,6 @@ func (s *spy) Caps() fabric.Caps {
 	return c
 }
 
-func (s *spy) Stats(st *fabric.Stats) { s.Domain.(fabric.Reporter).Stats(st) }
-
 func (s *spy) End(fabric.Peer, error) bool { return s.ends }
 
 func (s *spy) Register(b []byte, a fabric.Access) (fabric.Region, error) {

@@ -47,8 +47,7 @@ func badRemotes(t *testing.T, h Harness) {
 				r := open(t, h, 2)
 				a, b := r.nodes[0], r.nodes[1]
 				caps := a.d.Caps()
-				writer, writes := a.eps[1].(fabric.Writer)
-				if op == "Write" && !writes || op == "Get" && !caps.Get || op == "Put" && !caps.Put || op == "Atomic" && !caps.Atomics {
+				if op == "Write" && !caps.Write || op == "Get" && !caps.Get || op == "Put" && !caps.Put || op == "Atomic" && !caps.Atomics {
 					t.Skip("not offered")
 				}
 				down := func(fabric.Peer, error) {}
@@ -82,7 +81,7 @@ func badRemotes(t *testing.T, h Harness) {
 					case "Put":
 						return a.eps[1].Put(local, m, id)
 					case "Write":
-						return writer.Write(m, target)
+						return a.eps[1].Write(m, target)
 					}
 					return a.eps[1].Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 1, Result: &result}, m, id)
 				})

@@ -68,6 +68,14 @@ func unsupported(t *testing.T, h Harness) {
 		}
 		a.finish()
 	}
+	if err := a.eps[1].Write(remote, buf); !caps.Write && !errors.Is(err, fabric.ErrUnsupported) {
+		t.Errorf("Write is not offered and answers %v, want ErrUnsupported", err)
+	}
+	if !caps.Pack {
+		if err := a.eps[1].SendPacked(1, 0, nil, &packed{bytes: buf}, 0, 1); !errors.Is(err, fabric.ErrUnsupported) {
+			t.Errorf("SendPacked is not offered and answers %v, want ErrUnsupported", err)
+		}
+	}
 	if !caps.Reach {
 		if _, err := b.d.Share(64); !errors.Is(err, fabric.ErrUnsupported) {
 			t.Errorf("Share is not offered and answers %v, want ErrUnsupported", err)

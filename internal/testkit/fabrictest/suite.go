@@ -27,8 +27,7 @@ type Harness struct {
 	// the suite gives only good ones.
 	ChecksRemote bool
 
-	// Writes says that the endpoints are Writers. The endpoints of any other
-	// harness are not.
+	// Writes says that Write is offered.
 	Writes bool
 
 	// PutNeedsPeer says that a Put is carried out by calls of the peer.
@@ -102,7 +101,7 @@ func Run(t *testing.T, h Harness) {
 		{"Memory that was reached outlives the peer", reachOutlives},
 		{"Reach of memory that is nowhere answers ErrBadRemote", reachRefuses},
 		{"Linger is one switch and changes no answer", lingerSwitch},
-		{"Endpoints are Writers where the harness says so", writersAsSaid},
+		{"Write is offered where the harness says so", writersAsSaid},
 		{"Write writes exact bytes and touches nothing else", writeExact},
 		{"A message behind a Write finds its bytes", writeThenSend},
 		{"Goroutines write at once beside their owner", writeTogether},

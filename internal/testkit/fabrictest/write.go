@@ -10,7 +10,7 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// The cases here are about endpoints that are Writers; write_end.go has those about
+// The cases here are about Write; write_end.go has those about
 // the end of a rank.
 
 // room is a kind of memory that a rank can have written.
@@ -35,16 +35,6 @@ func rooms(h Harness, caps fabric.Caps) (all []room) {
 	return all
 }
 
-// writer is the endpoint of a rank to another one as a Writer.
-func (n *node) writer(to int) fabric.Writer {
-	n.t.Helper()
-	w, ok := n.eps[to].(fabric.Writer)
-	if !ok {
-		n.fail("the endpoint is no Writer")
-	}
-	return w
-}
-
 func needWriters(t *testing.T, h Harness) {
 	if !h.Writes {
 		t.Skip("not offered; see the case for what the harness says")
@@ -53,8 +43,8 @@ func needWriters(t *testing.T, h Harness) {
 
 func writersAsSaid(t *testing.T, h Harness) {
 	r := open(t, h, 2)
-	if _, ok := r.nodes[0].eps[1].(fabric.Writer); ok != h.Writes {
-		t.Errorf("the endpoint is a Writer: %t, the harness says %t", ok, h.Writes)
+	if writes := r.nodes[0].d.Caps().Write; writes != h.Writes {
+		t.Errorf("Write is offered: %t, the harness says %t", writes, h.Writes)
 	}
 }
 
@@ -79,7 +69,7 @@ func (m room) long(n int) int {
 func writeExact(t *testing.T, h Harness) {
 	onWriters(t, h, 2, func(t *testing.T, r *rig, m room) {
 		a, b := r.nodes[0], r.nodes[1]
-		w := a.writer(1)
+		w := a.eps[1]
 		whole := m.make(b, m.long(4<<20+3)+2*margin)
 		for i, n := range append([]int{0}, lengths...) {
 			if n > len(whole.Bytes)-2*margin {
@@ -141,7 +131,7 @@ func writeThenSend(t *testing.T, h Harness) {
 				}
 				return
 			}
-			w, turn, wrote := n.writer(1), make(chan int), make(chan error)
+			w, turn, wrote := n.eps[1], make(chan int), make(chan error)
 			go func() {
 				defer close(wrote)
 				for i := range turn {
@@ -187,7 +177,7 @@ func writeTogether(t *testing.T, h Harness) {
 			var wg sync.WaitGroup
 			for g := range goroutines {
 				for p := 1; p < 3; p++ {
-					w := n.writer(p)
+					w := n.eps[p]
 					wg.Go(func() {
 						for i := range rounds {
 							if err := w.Write(part(targets[p].Region, g*block, block), content(uint64(i*goroutines+g), block)); err != nil {
@@ -241,7 +231,7 @@ func writeNoAllocation(t *testing.T, h Harness) {
 		t.Skip("allocations are not counted")
 	}
 	onWriters(t, h, 2, func(t *testing.T, r *rig, m room) {
-		w := r.nodes[0].writer(1)
+		w := r.nodes[0].eps[1]
 		target := m.make(r.nodes[1], 50_000)
 		src := make([]byte, 50_000)
 		for _, n := range []int{0, 1, 4096, 50_000} {
@@ -261,7 +251,7 @@ func writeEarly(t *testing.T, h Harness) {
 	needWriters(t, h)
 	r := openOnly(t, h, 2)
 	r.connectAll()
-	w := r.nodes[0].writer(1)
+	w := r.nodes[0].eps[1]
 	target := r.nodes[1].region(make([]byte, 64), fabric.RemoteWrite).Region.Remote
 	if err := w.Write(target, make([]byte, 64)); err != nil && !errors.Is(err, fabric.ErrUnsupported) {
 		t.Errorf("Write before the connection stands: %v, want ErrUnsupported or nothing", err)

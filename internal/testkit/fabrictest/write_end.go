@@ -22,7 +22,7 @@ type stream struct {
 
 // newStream begins with count goroutines, each with a part of dst of its own. A
 // Write that fails is tried again; each error must be want.
-func newStream(t testing.TB, w fabric.Writer, dst fabric.Remote, src []byte, count int, want error) *stream {
+func newStream(t testing.TB, w fabric.Endpoint, dst fabric.Remote, src []byte, count int, want error) *stream {
 	s := new(stream)
 	t.Cleanup(s.stop)
 	each := int(dst.Len) / count
@@ -81,7 +81,7 @@ func leaveWriters(t *testing.T, h Harness, want error, leave func(n *node, targe
 				// Writes and refusals, of both; rank 0 loads them.
 				streams := [3]*stream{}
 				for p := 1; p < 3; p++ {
-					streams[p] = newStream(t, r.nodes[p].writer(0), part(reg, (p-1)*size/2, size/2), source, writers, want)
+					streams[p] = newStream(t, r.nodes[p].eps[0], part(reg, (p-1)*size/2, size/2), source, writers, want)
 				}
 				left := newSignal()
 				r.together(func(n *node) {
@@ -158,7 +158,7 @@ func writeBesideLeaving(t *testing.T, h Harness) {
 				if round>>i&1 == 0 {
 					want = errLeft
 				}
-				streams[i] = newStream(t, bothErrors{n.writer(1 - i)}, part(regs[1-i], 0, size), source, writers, want)
+				streams[i] = newStream(t, bothErrors{n.eps[1-i]}, part(regs[1-i], 0, size), source, writers, want)
 			}
 			r.together(func(n *node) {
 				n.onDown = func(fabric.Peer, error) {}
@@ -188,11 +188,11 @@ func writeBesideLeaving(t *testing.T, h Harness) {
 // errLeft stands for either error of a Write whose two ranks leave each other.
 var errLeft = errors.New("the peer is down or the domain is closed")
 
-// bothErrors is a Writer that fails with errLeft too where that is permitted.
-type bothErrors struct{ fabric.Writer }
+// bothErrors is an endpoint whose Write fails with errLeft too where that is permitted.
+type bothErrors struct{ fabric.Endpoint }
 
 func (w bothErrors) Write(dst fabric.Remote, src []byte) error {
-	err := w.Writer.Write(dst, src)
+	err := w.Endpoint.Write(dst, src)
 	if errors.Is(err, fabric.ErrPeerDown) || errors.Is(err, fabric.ErrClosed) {
 		return errors.Join(err, errLeft)
 	}
@@ -208,7 +208,7 @@ func writeBesideClose(t *testing.T, h Harness) {
 			a, b := r.nodes[0], r.nodes[1]
 			b.onDown = func(fabric.Peer, error) {}
 			target, src := m.make(b, n), make([]byte, n)
-			w := a.writer(1)
+			w := a.eps[1]
 			s := newStream(t, w, target.Region.Remote, src, writers, fabric.ErrClosed)
 			r.wait("Writes", func() bool { return s.wrote.Load() > 5 })
 			a.close()
@@ -243,7 +243,7 @@ func writeToDown(t *testing.T, h Harness) {
 			down := false
 			a.onDown = func(fabric.Peer, error) { down = true }
 			b.onDown = func(fabric.Peer, error) {}
-			w := a.writer(1)
+			w := a.eps[1]
 			target := b.region(make([]byte, 64), fabric.LocalWrite|fabric.RemoteWrite).Region.Remote
 			s := newStream(t, tolerant{w}, target, make([]byte, 64), writers, fabric.ErrPeerDown)
 			c.end(a, b)
@@ -260,11 +260,11 @@ func writeToDown(t *testing.T, h Harness) {
 	}
 }
 
-// tolerant is a Writer to memory that may be of the wrong kind.
-type tolerant struct{ fabric.Writer }
+// tolerant is an endpoint that writes to memory that may be of the wrong kind.
+type tolerant struct{ fabric.Endpoint }
 
 func (w tolerant) Write(dst fabric.Remote, src []byte) error {
-	if err := w.Writer.Write(dst, src); !errors.Is(err, fabric.ErrUnsupported) {
+	if err := w.Endpoint.Write(dst, src); !errors.Is(err, fabric.ErrUnsupported) {
 		return err
 	}
 	return nil

@@ -77,7 +77,7 @@ func TestAFaultyTransportConforms(t *testing.T) {
 					}
 					return ds
 				},
-				ChecksRemote: c.kill, RingsForRoom: c.kill,
+				ChecksRemote: c.kill, RingsForRoom: c.kill, Writes: true,
 			}
 			if c.kill {
 				h.Kill = func(_ testing.TB, rank fabric.Peer) { net.Kill(rank) }

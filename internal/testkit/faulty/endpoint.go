@@ -33,6 +33,13 @@ func (e *endpoint) Send(kind uint8, imm uint64, hdr, body []byte) error {
 	return e.Endpoint.Send(kind, imm, hdr, body)
 }
 
+func (e *endpoint) SendPacked(kind uint8, imm uint64, hdr []byte, body fabric.Packed, at uint64, n int) error {
+	if e.refuse(e.d.caps.Pack) {
+		return fabric.ErrAgain
+	}
+	return e.Endpoint.SendPacked(kind, imm, hdr, body, at, n)
+}
+
 func (e *endpoint) Put(src fabric.Segment, dst fabric.Remote, op fabric.Op) error {
 	if e.refuse(e.d.caps.Put) {
 		return fabric.ErrAgain

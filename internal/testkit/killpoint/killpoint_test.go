@@ -166,7 +166,7 @@ func TestWhatATransportHasBesidesIsKept(t *testing.T) {
 	defer d.Close()
 	d.(adopter).SetGetMin(9)
 	var s fabric.Stats
-	d.(fabric.Reporter).Stats(&s)
+	d.Stats(&s)
 	if got := d.(*domain).Domain.(*richDomain).min; got != 9 || s.Transport != "rich" {
 		t.Errorf("the domain within has %d, and counts of %q", got, s.Transport)
 	}

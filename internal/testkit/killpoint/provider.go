@@ -59,6 +59,7 @@ type transfer struct {
 func (d *domain) Caps() fabric.Caps {
 	c := d.Domain.Caps()
 	c.Get = c.Get && d.ways != Fragments
+	c.Pack, c.Write = false, false // they have no points
 	c.PutFirst = c.PutFirst || c.Put && d.ways == Writes
 	return c
 }
@@ -77,20 +78,6 @@ func (d *domain) Connect(p fabric.Peer, addr []byte) (fabric.Endpoint, error) {
 func (d *domain) Close() error {
 	happen(Closing, 0, 0)
 	return d.Domain.Close()
-}
-
-// Stats adds the counts of the domain within, if it has any.
-func (d *domain) Stats(s *fabric.Stats) {
-	if r, ok := d.Domain.(fabric.Reporter); ok {
-		r.Stats(s)
-	}
-}
-
-// Lost passes on the news of a death, if the domain within has a use for it.
-func (d *domain) Lost(p fabric.Peer, err error) {
-	if m, ok := d.Domain.(fabric.Mourner); ok {
-		m.Lost(p, err)
-	}
 }
 
 // SetGetMin passes on the threshold of the host, if the domain within has one.
