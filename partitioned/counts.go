@@ -38,6 +38,3 @@ func (e *Engine) Observe(s *progress.Snapshot) {
 	s.Add(bytes, e.counts.sent.bytes, "sent")
 	s.Add(bytes, e.counts.received.bytes, "received")
 }
-
-// Class makes the engine progress.Classed.
-func (e *Engine) Class(*progress.Request) string { return "partitioned" }

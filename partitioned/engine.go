@@ -25,6 +25,7 @@ const (
 // Send and Recv that say so are for any goroutine; the rest belongs to the owner
 // of the loop.
 type Engine struct {
+	progress.Passive
 	loop *progress.Loop
 	rank int
 

@@ -264,11 +264,12 @@ func (r *Recv) News() uint32 { return r.news.Load() }
 // since, or until the operation's context ends. The error is that of the context, or why
 // the round can't complete. Non-local.
 func (r *Recv) Await(since uint32) error {
-	return r.e.loop.WaitFor(r.until, &awaited{r, since})
+	return r.e.loop.WaitFor(r.until, &awaited{r: r, since: since})
 }
 
 // awaited is that something has come.
 type awaited struct {
+	progress.Passive
 	r     *Recv
 	since uint32
 }
@@ -279,9 +280,6 @@ func (a *awaited) Ready() (bool, error) {
 	}
 	return false, a.r.failed()
 }
-
-// Inward makes awaited a progress.Inward: any call of this rank may find why it fails.
-func (*awaited) Inward() {}
 
 // Has is Arrived for a partition that there is, without progress and errors. Local;
 // for any goroutine.

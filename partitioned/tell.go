@@ -8,30 +8,24 @@ import (
 	"github.com/weft-mpi/weft/progress"
 )
 
-// Tell says what a request is, and what its round waits for.
-func (e *Engine) Tell(r *progress.Request) (what, state string) {
-	cid, tag := wire.Match(r.Imm)
-	where := func(name, way string, s *side) string {
-		return fmt.Sprintf("partitioned %s %s rank %d, tag %d, context %d, %d bytes in %d partitions", name, way, r.Peer, tag, cid, s.size, s.parts)
-	}
+// Describe says what a request is, and in words what its round waits for.
+func (e *Engine) Describe(r *progress.Request, words bool) progress.Info {
+	i := progress.Info{Class: "partitioned"}
+	var s *side
+	var told interface{ state() string }
+	way := "to"
 	switch o := r.Object().(type) {
 	case *Send:
-		return where("send", "to", &o.side), o.state()
+		i.Name, s, told = "partitioned send", &o.side, o
 	case *Recv:
-		return where("receive", "from", &o.side), o.state()
+		i.Name, s, told, way = "partitioned receive", &o.side, o, "from"
 	}
-	return "", ""
-}
-
-// Title makes the engine progress.Titled.
-func (e *Engine) Title(r *progress.Request) string {
-	switch r.Object().(type) {
-	case *Send:
-		return "partitioned send"
-	case *Recv:
-		return "partitioned receive"
+	if words && s != nil {
+		cid, tag := wire.Match(r.Imm)
+		i.What = fmt.Sprintf("%s %s rank %d, tag %d, context %d, %d bytes in %d partitions", i.Name, way, r.Peer, tag, cid, s.size, s.parts)
+		i.State = told.state()
 	}
-	return ""
+	return i
 }
 
 func (s *Send) state() string {

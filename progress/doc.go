@@ -49,7 +49,8 @@
 //
 // Each thing is counted where it happens, by the owner, with a plain store to a line
 // that it has anyway. Loop.Snapshot copies everything under ownership: the loop's
-// counts, those of each sink that is Observed, those of each domain. What can be found by looking, such as the requests in flight, is
+// counts, those of each sink (Observe), those of each domain. What can be found by
+// looking, such as the requests in flight, is
 // looked up. timed.go has the times, recorder.go the timeline.
 //
 // # Memory order

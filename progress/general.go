@@ -99,7 +99,7 @@ func EndGeneral(h Handle) (free *General, err error) {
 // Cancel asks for the request to be withdrawn. Local: the request must still be
 // completed, and fails with ErrCancelled if nothing of it has happened (MPI-4.0
 // §3.8.4). For a generalized request Cancel returns its General, whose Cancel
-// the caller calls, and whether it has completed. It refuses a request that is Firm
+// the caller calls, and whether it has completed. It refuses a request that is Info.Firm
 // and has not completed with ErrFirm.
 func Cancel(h Handle) (g *General, ended bool, err error) {
 	if h.r == nil {
@@ -118,7 +118,7 @@ func Cancel(h Handle) (g *General, ended bool, err error) {
 		case r.done:
 			g, _ = r.err.(*General)
 			ended = true
-		case r.firm():
+		case r.Describe(false).Firm:
 			err = ErrFirm
 		default:
 			r.sink.Cancel(r, ErrCancelled)

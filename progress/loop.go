@@ -28,6 +28,14 @@ type Sink interface {
 	Complete(*Request, error)
 	// PeerDown fails everything that waits for the peer.
 	PeerDown(fabric.Peer, error)
+	// Describe says what a request is, in words too if they are asked for. Before the
+	// request begins it is called by the goroutine that has it, and then without words.
+	Describe(r *Request, words bool) Info
+	// Record puts a request that completes into the timeline, if the sink does that by
+	// itself, and reports whether it does. began is when the request began.
+	Record(r *Request, began int64, failed bool) bool
+	// Observe adds the sink's counts.
+	Observe(*Snapshot)
 }
 
 // Passive is a Sink that does nothing. Sinks embed it for what does not concern them.
@@ -39,6 +47,9 @@ func (Passive) Cancel(*Request, error) bool                        { return fals
 func (Passive) Deliver(fabric.Peer, uint8, uint64, []byte, []byte) {}
 func (Passive) Complete(*Request, error)                           {}
 func (Passive) PeerDown(fabric.Peer, error)                        {}
+func (Passive) Describe(*Request, bool) Info                       { return Info{} }
+func (Passive) Record(*Request, int64, bool) bool                  { return false }
+func (Passive) Observe(*Snapshot)                                  {}
 
 // Config configures a Loop.
 type Config struct {

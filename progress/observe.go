@@ -4,9 +4,6 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Observed is a Sink with counts: Observe adds them, as the owner.
-type Observed interface{ Observe(*Snapshot) }
-
 // counts are the loop's own, beside those of its passes. The owner adds to them with plain stores.
 type counts struct {
 	waited uint64    // packets and requests that found no room
@@ -22,9 +19,7 @@ func (l *Loop) Snapshot() (s Snapshot) {
 	l.Exclusive(func() {
 		l.observe(&s)
 		for _, sink := range l.all {
-			if o, ok := sink.(Observed); ok {
-				o.Observe(&s)
-			}
+			sink.Observe(&s)
 		}
 		for i := range l.times {
 			s.AddHistogram(Family{Name: "weft_request_seconds", Help: "How long requests have taken, of one in 256, those without error.",

@@ -139,7 +139,7 @@ func (r *Request) rest() { r.done, r.resting, r.err = false, true, nil }
 // completed one, is freed; an active one is freed on completion
 // (MPI_Request_free, MPI-4.0 §3.7.3, §3.9). Local. It returns a generalized
 // request whose operation has completed: the caller, who does not own the loop,
-// calls Free (§13.2). It refuses a request that is Firm and has not completed with
+// calls Free (§13.2). It refuses a request that is Info.Firm and has not completed with
 // ErrFirm, and leaves *h.
 func Release(h *Handle) (g *General, err error) {
 	if h.r == nil {
@@ -167,7 +167,7 @@ func Release(h *Handle) (g *General, err error) {
 					l.log.Error("a generalized request's function for freeing", "err", err)
 				}
 			})
-		case r.firm():
+		case r.Describe(false).Firm:
 			err = ErrFirm
 			return
 		default:

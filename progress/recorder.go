@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/internal/timeline"
@@ -21,19 +22,6 @@ type recorder struct {
 	look    int64         // since when the thread looks
 	foundBy uint64        // Loop.found then
 }
-
-// Recorded is a Sink whose requests have spans of their own.
-type Recorded interface {
-	// Describe says what a wait for a request is for: Name, Peer, Tag, Context and
-	// Bytes, where there are any. For the goroutine that the request belongs to.
-	Describe(*Request, *timeline.Span)
-	// Record records a request that completes, and when it began. For the owner.
-	Record(r *Request, began int64, failed bool)
-}
-
-// Titled is a Sink without spans of its own whose requests have names that tell more
-// than their Class. For the owner.
-type Titled interface{ Title(*Request) string }
 
 // record begins to record.
 func (l *Loop) record(log *timeline.Log) {
@@ -69,19 +57,11 @@ func (t *recorder) begin(r *Request) { *t.at(r) = timeline.Now() }
 
 // ended records a request that completes.
 func (t *recorder) ended(r *Request) {
-	name := ""
-	switch s := r.sink.(type) {
-	case nil:
+	if r.sink == nil || r.sink.Record(r, *t.at(r), r.err != nil) {
 		return
-	case Recorded:
-		s.Record(r, *t.at(r), r.err != nil)
-		return
-	case Titled:
-		name = s.Title(r)
-	case Classed:
-		name = s.Class(r)
 	}
-	if name != "" {
+	i := r.Describe(false)
+	if name := cmp.Or(i.Name, i.Class); name != "" {
 		t.log.Add(timeline.Span{Kind: timeline.Op, Begin: *t.at(r), End: timeline.Now(), Name: t.log.Name(name),
 			Peer: max(r.Peer, -1), Bytes: r.Size(), Failed: r.err != nil})
 	}
@@ -90,31 +70,12 @@ func (t *recorder) ended(r *Request) {
 // describe says what a wait for a request is for. s is the request's sink, which the
 // request has itself only once it has begun. For the goroutine that it belongs to.
 func (l *Loop) describe(r *Request, s Sink) (span timeline.Span, name string) {
-	span.Kind, span.Peer, span.Tag = timeline.Wait, -1, -1
-	switch s := s.(type) {
-	case Recorded:
-		s.Describe(r, &span)
-		name = s.(Classed).Class(r)
-	case *watching:
-		name = "a condition"
-		if c, ok := r.watched.(interface{ Context() uint32 }); ok {
-			span.Context = c.Context()
-		}
-	case Titled:
-		if r.sink != nil { // it has begun, and the caller is the owner
-			name = s.Title(r)
-			break
-		}
-		if c, ok := s.(Classed); ok {
-			name = c.Class(r)
-		}
-	case Classed:
-		name = s.Class(r)
+	i := s.Describe(r, false)
+	span.Kind, span.Peer, span.Tag, span.Context = timeline.Wait, -1, -1, i.Context
+	if i.Message {
+		span.Peer, span.Tag, span.Bytes = max(r.Peer, -1), max(i.Tag, -1), r.Size()
 	}
-	if name == "" {
-		name = "a request"
-	}
-	return span, name
+	return span, cmp.Or(i.Name, i.Class, "a request")
 }
 
 // sweeps begins the span of a wait for several requests that may end without a Waiter.

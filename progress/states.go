@@ -80,7 +80,7 @@ import (
 //   - Conditions (Watch). The side that makes one true stores, then rings: a
 //     peer by Knock, this process by Domain.Wake. The loop arms, then loads.
 //     Both sides are sequentially consistent, so either the load sees the store,
-//     or the ring sees the armed word. What makes an Inward true is done by an
+//     or the ring sees the armed word. What makes one true without a ring is done by an
 //     owner, who checks it in a pass or as it leaves.
 //   - Nodes of this rank's goroutines. They push, then try to own the loop. The
 //     owner gives the loop back and then checks the queue (Leave), so one of the

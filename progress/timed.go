@@ -1,6 +1,9 @@
 package progress
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // How long requests take, from their start to their completion, is measured for
 // one turn in timedEvery of each slot. The clock costs as much as a short message;
@@ -10,15 +13,11 @@ import "time"
 // timedEvery is a power of two.
 const timedEvery = 256
 
-// times are the durations of the requests of one class, see HistogramSecond.
+// times are the durations of the requests of one class (Info), see HistogramSecond.
 type times struct {
 	class string
 	Histogram
 }
-
-// Classed is a Sink that tells its requests apart by what users call them. The
-// classes are few: they are values of a label.
-type Classed interface{ Class(*Request) string }
 
 // timedTurn reports whether the turn of a persistent request is timed. Those of
 // others are timed if their generation is a multiple of timedEvery (turnOver). While a
@@ -71,10 +70,7 @@ func (l *Loop) timed(r *Request) {
 	if r.err != nil || r.sink == nil {
 		return
 	}
-	class := "other"
-	if c, ok := r.sink.(Classed); ok {
-		class = c.Class(r)
-	}
+	class := cmp.Or(r.Describe(false).Class, "other")
 	took := uint64(r.took().Seconds() * HistogramSecond)
 	for i := range l.times {
 		if l.times[i].class == class {

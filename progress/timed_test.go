@@ -73,9 +73,9 @@ func TestSomeRequestsAreTimed(t *testing.T) {
 	}
 }
 
-type classedSink struct{ Sink }
+type classedSink struct{ Passive }
 
-func (*classedSink) Class(*Request) string { return "kind 0" }
+func (*classedSink) Describe(*Request, bool) Info { return Info{Class: "kind 0"} }
 
 func TestALongTimeIsThatOfTheCoarseClock(t *testing.T) {
 	now := clock.now()

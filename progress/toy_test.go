@@ -32,6 +32,7 @@ const (
 // toy is a protocol for tests. The status of its requests tells their Imm
 // back, so a result that belongs to another request is seen.
 type toy struct {
+	Passive
 	l        *Loop
 	waiting  map[*Request]bool // requests of kind forever
 	canceled int

@@ -12,48 +12,9 @@ type Watched interface {
 	// Ready reports whether the condition holds, or returns why it never will.
 	// The owner calls it often. It must return at once.
 	Ready() (bool, error)
-}
-
-// Needing is a Watched that knows which rank's call it waits for, for reports.
-type Needing interface {
-	Watched
-	// Needs returns a rank whose call the condition needs, and the context of
-	// the collective call. It checks the memory anew, and returns false if there
-	// is none. The owner calls it.
-	Needs() (p fabric.Peer, context uint32, ok bool)
-}
-
-// Inward is a Watched that ends by what this rank does too: its operations end, and its
-// communicators and peers, in any call, and ring no bell. The loop also checks it whenever
-// an owner leaves.
-type Inward interface {
-	Watched
-	Inward()
-}
-
-// Needs returns that of the condition of a request of Watch or WaitFor. For the
-// owner.
-func (l *Loop) Needs(r *Request) (p fabric.Peer, context uint32, ok bool) {
-	if n, is := r.watched.(Needing); is && r.Of(&l.watching) && !r.done {
-		return n.Needs()
-	}
-	return 0, 0, false
-}
-
-// Condition returns what a request of Watch or WaitFor waits for, or nil. For the owner.
-func (l *Loop) Condition(r *Request) Watched {
-	if r.Of(&l.watching) && !r.done {
-		return r.watched
-	}
-	return nil
-}
-
-// Tell makes watching a Telling, where the condition has words for itself.
-func (s *watching) Tell(r *Request) (what, state string) {
-	if w, ok := r.watched.(interface{ Tell() (what, state string) }); ok {
-		return w.Tell()
-	}
-	return "", ""
+	// Describe says what the wait is for, as that of a Sink. A rank whose call is needed
+	// it finds by looking at the memory anew. Passive has nothing to say.
+	Describe(r *Request, words bool) Info
 }
 
 // watching is the sink of the requests that wait for a condition.
@@ -61,21 +22,17 @@ type watching struct {
 	Passive
 	l       *Loop
 	waiting List // in the order they began
-	inward  int  // of those, whose condition is an Inward
+	inward  int  // how many of those are inward
 }
 
 func (s *watching) add(r *Request) {
 	s.waiting.Add(r)
-	if _, is := r.watched.(Inward); is {
-		s.inward++
-	}
+	s.inward += int(r.Kind)
 }
 
 func (s *watching) remove(r *Request) {
 	s.waiting.Remove(r)
-	if _, is := r.watched.(Inward); is {
-		s.inward--
-	}
+	s.inward -= int(r.Kind)
 }
 
 func (s *watching) Start(r *Request) {
@@ -115,29 +72,41 @@ func (s *watching) seal() {
 	}
 }
 
+func (s *watching) Describe(r *Request, words bool) (i Info) {
+	if r.watched != nil {
+		i = r.watched.Describe(r, words)
+		i.Name, i.Condition = "a condition", r.watched
+	}
+	return i
+}
+
 func (s *watching) Cancel(r *Request, err error) bool {
 	s.remove(r)
 	s.end(r, err)
 	return true
 }
 
-// Watch starts a request that completes when the condition holds. Local.
+// Watch starts a request that completes when the condition holds. Where that is so by
+// what this rank does too, as its operations, communicators and peers end in any call, no
+// bell rings, so the loop also checks it whenever an owner leaves. Local.
 func (l *Loop) Watch(until Expiry, w Watched) Handle {
 	r := l.watcher(l.NewShared(), until, w)
 	Callers(&r.Place)
+	r.Kind = inward
 	h := r.Handle()
 	l.Submit(&l.watching, r)
 	return h
 }
 
 // Observe watches a condition for which nobody waits: its Ready is called again and
-// again, at once the first time, until it reports true or an error. For the owner.
+// again, at once the first time, until it reports true or an error. It is not checked
+// when an owner leaves. For the owner.
 func (l *Loop) Observe(w Watched) {
 	l.Orphan(&l.watching, l.watcher(l.New(), Expiry{}, w), func(*Request, error) {})
 }
 
-// WaitFor blocks until the condition holds or the expiry has passed. It polls
-// and sleeps as any wait, but for some looks before it begins.
+// WaitFor is Watch and blocks until the condition holds or the expiry has passed. It
+// polls and sleeps as any wait, but for some looks before it begins.
 func (l *Loop) WaitFor(until Expiry, w Watched) error {
 	owner := l.Enter()
 	if owner && !l.over && !l.oversubscribed && !l.crowded && l.brisk() {
@@ -148,6 +117,7 @@ func (l *Loop) WaitFor(until Expiry, w Watched) error {
 	}
 	r := l.watcher(l.Take(owner), until, w)
 	Callers(&r.Place)
+	r.Kind = inward
 	if !owner {
 		_, err := l.Do(&l.watching, r)
 		return err
@@ -176,6 +146,8 @@ func (l *Loop) visits() uint64 { return l.passes + l.glimpses }
 const (
 	glances   = 100
 	pollEvery = 16
+
+	inward = 1 // the Kind of a request whose condition is checked when an owner leaves
 )
 
 func (l *Loop) watcher(r *Request, until Expiry, w Watched) *Request {

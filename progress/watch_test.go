@@ -14,6 +14,7 @@ import (
 
 // atLeast is the condition that a word has reached a number.
 type atLeast struct {
+	Passive
 	word *atomic.Int64
 	want int64
 	err  error // once it has
@@ -64,7 +65,7 @@ func TestAWaitForAConditionEnds(t *testing.T) {
 	if err := s.l.WaitFor(Expiry{}, atLeast{word: &word}); err != nil {
 		t.Error(err)
 	}
-	if err := s.l.WaitFor(Expiry{}, atLeast{&word, 0, never}); !errors.Is(err, never) {
+	if err := s.l.WaitFor(Expiry{}, atLeast{word: &word, err: never}); !errors.Is(err, never) {
 		t.Errorf("%v, want %v", err, never)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -102,7 +103,10 @@ func TestAWaitForAConditionEnds(t *testing.T) {
 }
 
 // watchless fails the test if it is looked at.
-type watchless struct{ t *testing.T }
+type watchless struct {
+	Passive
+	t *testing.T
+}
 
 func (w watchless) Ready() (bool, error) {
 	w.t.Error("a condition was looked at, whose memory may be gone")
@@ -124,7 +128,7 @@ func TestWaitsThatEndWithoutARequestPoll(t *testing.T) {
 		t.Errorf("%d passes, want 10", n)
 	}
 	l.Close()
-	if err := l.WaitFor(Expiry{}, watchless{t}); !errors.Is(err, fabric.ErrClosed) {
+	if err := l.WaitFor(Expiry{}, watchless{t: t}); !errors.Is(err, fabric.ErrClosed) {
 		t.Errorf("%v, want %v", err, fabric.ErrClosed)
 	}
 }
@@ -205,12 +209,8 @@ func waitUntil(t *testing.T, f func() bool) {
 	}
 }
 
-// within is a condition that this rank's calls make true, and that no bell announces.
-type within struct{ atLeast }
-
-func (within) Inward() {}
-
-// What makes such a condition true is done by an owner, who sees it before it leaves.
+// What makes a condition true that no bell announces is done by an owner, who sees it
+// before it leaves.
 func TestAConditionOnOperationsIsSeenByWhoLeaves(t *testing.T) {
 	s := loops(t, 1, Config{NoThread: true})[0]
 	var word atomic.Int64
@@ -218,8 +218,8 @@ func TestAConditionOnOperationsIsSeenByWhoLeaves(t *testing.T) {
 		s.l.Exclusive(func() { n = s.l.watching.inward })
 		return n
 	}
-	first := s.l.Watch(Expiry{}, within{atLeast{word: &word, want: 1}})
-	second := s.l.Watch(Expiry{}, within{atLeast{word: &word, want: 2}})
+	first := s.l.Watch(Expiry{}, atLeast{word: &word, want: 1})
+	second := s.l.Watch(Expiry{}, atLeast{word: &word, want: 2})
 	for n := 2; n >= 0; n-- {
 		if got := left(); got != n {
 			t.Errorf("%d conditions are left, want %d", got, n)

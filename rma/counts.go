@@ -107,25 +107,21 @@ func (e *Engine) Observe(s *progress.Snapshot) {
 	s.Add(progress.Family{Name: "weft_window_bytes", Help: "Memory of this rank in windows that have not been freed.", Unit: "bytes", Gauge: true}, uint64(exposed))
 }
 
-// Title makes the engine progress.Titled.
-func (e *Engine) Title(r *progress.Request) string {
-	if r.Found >= uint64(len(e.ops)) {
-		return e.Class(r)
-	}
-	switch o := e.ops[r.Found]; {
-	case o == nil || o.r != r:
-		return e.Class(r)
-	case r.Kind == kindTransfer:
-		return mannerNames[mannerOf(o.code, o.get, o.cas)]
-	default:
-		return o.what
-	}
-}
-
-// Class makes the engine progress.Classed.
-func (e *Engine) Class(r *progress.Request) string {
+// Describe says what a request is.
+func (e *Engine) Describe(r *progress.Request, words bool) progress.Info {
+	i := progress.Info{Class: "flush"}
 	if r.Kind == kindTransfer {
-		return "one-sided"
+		i.Class = "one-sided"
 	}
-	return "flush"
+	if r.Found >= uint64(len(e.ops)) || e.ops[r.Found] == nil || e.ops[r.Found].r != r {
+		return i
+	}
+	o := e.ops[r.Found]
+	if i.Name = o.what; r.Kind == kindTransfer {
+		i.Name = mannerNames[mannerOf(o.code, o.get, o.cas)]
+	}
+	if words {
+		i.What, i.State = o.tell()
+	}
+	return i
 }

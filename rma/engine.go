@@ -11,6 +11,7 @@ import (
 // Engine is the protocol of one rank. NewWin and the methods of Win are for any
 // goroutine where they say so; the rest belongs to the owner of the loop.
 type Engine struct {
+	progress.Passive
 	loop  *progress.Loop
 	rank  int // in the job
 	alloc func(n int) ([]byte, error)
@@ -83,9 +84,6 @@ func (e *Engine) Cancel(r *progress.Request, err error) bool {
 	o.abandon(err)
 	return true
 }
-
-// Tell says what a request is, for reports.
-func (e *Engine) Tell(r *progress.Request) (what, state string) { return e.ops[r.Found].tell() }
 
 // Deliver takes a packet. One that breaks the protocol ends its sender.
 func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {

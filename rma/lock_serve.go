@@ -3,6 +3,7 @@ package rma
 import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/progress"
 )
 
 // queue is this rank's side of a lock word of its own.
@@ -48,12 +49,13 @@ func (w *Win) watch(global bool) {
 		return
 	}
 	*watched = true
-	w.e.loop.Observe(&lockWatch{w, q, owned, watched})
+	w.e.loop.Observe(&lockWatch{w: w, q: q, owned: owned, watched: watched})
 }
 
 // lockWatch is the condition that nobody waits for a lock word any more. Looking grants
 // what can be granted.
 type lockWatch struct {
+	progress.Passive
 	w       *Win
 	q       *lockQueue
 	owned   *lockOwned

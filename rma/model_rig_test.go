@@ -54,6 +54,7 @@ const greeting = 112 | wire.Urgent
 // greeters count the packets with which ranks meet: connections stand before windows
 // are made.
 type greeters struct {
+	progress.Passive
 	mu   sync.Mutex
 	n    int
 	want int

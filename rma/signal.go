@@ -91,17 +91,16 @@ func (x *signalWait) Ready() (bool, error) {
 // there reports whether a rank's signal is. For the owner.
 func (x *signalWait) there(rank int) bool { return x.s.came(rank) || x.s.heard[rank] > x.s.taken[rank] }
 
-// Inward: a rank may be in its own group.
-func (x *signalWait) Inward() {}
-
-// Tell says what is waited for, for reports.
-func (x *signalWait) Tell() (what, state string) {
-	what = x.what + inWindow(x.w)
-	if x.next < len(x.ranks) {
-		of := map[int]string{signalPost: "Post", signalEnd: "Complete"}[x.s.kind]
-		state = fmt.Sprintf("waits for the %s of rank %d of the window", of, x.ranks[x.next])
+// Describe says what is waited for.
+func (x *signalWait) Describe(_ *progress.Request, words bool) (i progress.Info) {
+	if words {
+		i.What = x.what + inWindow(x.w)
+		if x.next < len(x.ranks) {
+			of := map[int]string{signalPost: "Post", signalEnd: "Complete"}[x.s.kind]
+			i.State = fmt.Sprintf("waits for the %s of rank %d of the window", of, x.ranks[x.next])
+		}
 	}
-	return what, state
+	return i
 }
 
 // take takes the signals that are there, once there is nothing left to wait for.
@@ -155,7 +154,7 @@ func (w *Win) signal(kind int, ranks []int) {
 		p := t.signals.word(kind, w.rank)
 		membar.StoreRelease(p, atomic.LoadUint64(p)+1) // pairs with the load in came
 		if r == w.rank {
-			w.e.loop.Exclusive(func() {}) // whose end looks at what is Inward
+			w.e.loop.Exclusive(func() {}) // whose end looks at conditions
 		} else {
 			t.ep.Knock(false)
 		}

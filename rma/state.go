@@ -39,7 +39,8 @@ func (x *signalWait) State(w *diagnose.Wait) {
 	if x.s.kind == signalEnd {
 		w.Kind = diagnose.Close
 	}
-	w.What, w.State = x.Tell()
+	i := x.Describe(nil, true)
+	w.What, w.State = i.What, i.State
 	for _, r := range x.ranks[min(x.next, len(x.ranks)):] {
 		if !x.there(r) {
 			w.Needs = append(w.Needs, x.w.world(r))

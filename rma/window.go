@@ -9,7 +9,6 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/group"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // Win is one rank's side of a window: the parts of memory that the ranks of a
@@ -357,8 +356,6 @@ func (w *Win) discard(all bool) {
 		w.giveControl()
 	})
 }
-
-var _ progress.Telling = (*Engine)(nil)
 
 // Over reports whether the window has ended. Local.
 func (w *Win) Over() bool { return w.epochs.load()&freed != 0 }

@@ -187,25 +187,20 @@ func (x *agreeing) Cancel(r *progress.Request, err error) bool {
 	return true
 }
 
-// Firm makes agreeing a progress.Firm.
-func (*agreeing) Firm() {}
-
-// Class makes agreeing a progress.Classed.
-func (*agreeing) Class(*progress.Request) string { return "collective" }
-
-// Tell makes agreeing a progress.Telling.
-func (x *agreeing) Tell(*progress.Request) (what, state string) {
-	if what = "Agree"; x.shrink != nil {
-		what = "Shrink"
+// Describe says what the call is, and in words what it waits for.
+func (x *agreeing) Describe(_ *progress.Request, words bool) progress.Info {
+	i := progress.Info{Class: "collective", Firm: true, What: "Agree"}
+	if x.shrink != nil {
+		i.What = "Shrink"
 	}
-	f := x.f
-	switch {
+	switch f := x.f; {
+	case !words:
 	case f.current == nil || f.calls[0] != x:
-		state = "waits for an earlier call"
+		i.State = "waits for an earlier call"
 	case x.waits:
-		state = fmt.Sprintf("in its agreement, number %d of the communicator, waits for ranks %v of the job", f.number, f.worldsOf(f.current.Waits()))
+		i.State = fmt.Sprintf("in its agreement, number %d of the communicator, waits for ranks %v of the job", f.number, f.worldsOf(f.current.Waits()))
 	default:
-		state = fmt.Sprintf("the living ranks meet, behind agreement %d of the communicator", f.number)
+		i.State = fmt.Sprintf("the living ranks meet, behind agreement %d of the communicator", f.number)
 	}
-	return what, state
+	return i
 }

@@ -58,10 +58,6 @@ func (c *clocks) Ready() (bool, error) {
 	return true, nil
 }
 
-// Inward makes clocks a progress.Inward: any call of this rank may find that the other is
-// down.
-func (*clocks) Inward() {}
-
 func (c *clocks) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
 	l, h := c.in.Loop, wire.ClockHeader(hdr)
 	switch {

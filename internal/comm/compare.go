@@ -95,9 +95,9 @@ func (k *comparisons) waits(f func(c *Comm, peer int, number uint32, op uint64))
 		}
 	})
 	in.Loop.EachOfAll(func(r *progress.Request) {
-		peer, cid, ok := in.Loop.Needs(r)
-		if c := all[wire.User(cid)]; ok && c != nil && c.barrier.flags != nil {
-			f(c, int(peer), c.barrier.flags.call, uint64(r.Op()))
+		i := r.Describe(false)
+		if c := all[wire.User(i.Context)]; i.Needs && c != nil && c.barrier.flags != nil {
+			f(c, int(i.Caller), c.barrier.flags.call, uint64(r.Op()))
 		}
 	})
 }

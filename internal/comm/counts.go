@@ -73,7 +73,7 @@ func (t *callTable) join(o *callTable) {
 	}
 }
 
-// tallies is the progress.Observed of an Instance.
+// tallies is the sink with the counts of an Instance.
 type tallies struct{ aborts }
 
 // Observe adds the counts of all communicators that there are or were.

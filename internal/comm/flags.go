@@ -212,6 +212,7 @@ func (s *source) decode(b []byte) bool {
 // finding waits until the connections stand over which we reach the flags of the
 // ranks that we look at, and knock at those that look at ours.
 type finding struct {
+	progress.Passive
 	f   *flags
 	can byte
 }
@@ -243,9 +244,6 @@ func (w *finding) Ready() (bool, error) {
 	}
 	return true, nil
 }
-
-// Inward makes finding a progress.Inward: any call of this rank may find that one is down.
-func (*finding) Inward() {}
 
 // Ready takes the barrier as far as it goes: flags is a progress.Watched.
 func (f *flags) Ready() (bool, error) {
@@ -283,14 +281,11 @@ func (f *flags) lost(r *flagRound) error {
 	return f.in.Loop.Conn(fabric.Peer(r.sources[f.next].rank)).Down()
 }
 
-// Inward makes flags a progress.Inward: what ends the communicator at this rank ends its
-// barrier.
-func (*flags) Inward() {}
-
-// Needs makes flags a progress.Needing.
-func (f *flags) Needs() (fabric.Peer, uint32, bool) {
-	if f.at >= len(f.rounds) || !f.raised || f.look(&f.rounds[f.at]) {
-		return 0, 0, false
+// Describe says which rank has not raised its flag.
+func (f *flags) Describe(*progress.Request, bool) progress.Info {
+	i := progress.Info{Context: f.context}
+	if f.at < len(f.rounds) && f.raised && !f.look(&f.rounds[f.at]) {
+		i.Needs, i.Caller = true, fabric.Peer(f.rounds[f.at].sources[f.next].rank)
 	}
-	return fabric.Peer(f.rounds[f.at].sources[f.next].rank), f.context, true
+	return i
 }

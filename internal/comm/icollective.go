@@ -235,28 +235,18 @@ func (x *schedule) Cancel(_ *progress.Request, err error) bool {
 	return x.over
 }
 
-// Class makes schedule a progress.Classed.
-func (x *schedule) Class(*progress.Request) string { return "collective" }
-
-// Title makes schedule a progress.Titled.
-func (x *schedule) Title(r *progress.Request) string {
-	what, _ := x.Tell(r)
-	return what
-}
-
-// Firm makes schedule a progress.Firm.
-func (x *schedule) Firm() {}
-
-// Tell makes schedule a progress.Telling.
-func (x *schedule) Tell(*progress.Request) (what, state string) {
-	switch what = "creation of a communicator"; {
+// Describe says what the call is.
+func (x *schedule) Describe(*progress.Request, bool) progress.Info {
+	what := "creation of a communicator"
+	switch {
 	case x.is.what&nonblocking != 0:
 		what = "nonblocking " + x.call.String()
 	case x.call.Known():
 		what = x.call.String()
 	}
+	state := "waits for messages of other ranks"
 	if x.away {
-		return what, "runs its operator, or a long copy"
+		state = "runs its operator, or a long copy"
 	}
-	return what, "waits for messages of other ranks"
+	return progress.Info{Class: "collective", Name: what, Firm: true, What: what, State: state}
 }

@@ -272,7 +272,7 @@ func TestAMeetingThatIsBrokenOffLateEndsCalls(t *testing.T) {
 			})
 			return kept.Barrier(ctx, false)
 		}
-		if err := in.Loop.WaitFor(progress.Expires(ctx), heardOf{in, "x"}); err != nil {
+		if err := in.Loop.WaitFor(progress.Expires(ctx), heardOf{in: in, name: "x"}); err != nil {
 			return err
 		}
 		var told *cause.CallError

@@ -311,7 +311,7 @@ func TestAContextThatEndsBreaksAMeetingOff(t *testing.T) {
 					until = gone
 				}
 				if slices.Contains(late, me) {
-					if err := in.Loop.WaitFor(progress.Expires(ctx), heardOf{in, "x"}); err != nil {
+					if err := in.Loop.WaitFor(progress.Expires(ctx), heardOf{in: in, name: "x"}); err != nil {
 						return err
 					}
 				}
@@ -343,6 +343,7 @@ func TestAContextThatEndsBreaksAMeetingOff(t *testing.T) {
 
 // heardOf is the condition that a meeting of all ranks has been broken off.
 type heardOf struct {
+	progress.Passive
 	in   *Instance
 	name string
 }

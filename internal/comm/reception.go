@@ -101,7 +101,7 @@ func (i *inbox) fail(err error) {
 	i.waiting = nil
 }
 
-// Tell makes reception a progress.Telling.
-func (x *reception) Tell(*progress.Request) (what, state string) {
-	return "message of the creation of a communicator", "waits for that rank's call"
+// Describe says what the receive is.
+func (x *reception) Describe(*progress.Request, bool) progress.Info {
+	return progress.Info{What: "message of the creation of a communicator", State: "waits for that rank's call"}
 }

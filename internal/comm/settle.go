@@ -57,9 +57,6 @@ func (e *echoes) tell(says uint64, each func(fabric.Peer)) {
 // Ready makes echoes a progress.Watched.
 func (e *echoes) Ready() (bool, error) { return len(e.open) == 0, nil }
 
-// Inward makes echoes a progress.Inward: any call of this rank may find that one is down.
-func (*echoes) Inward() {}
-
 func (e *echoes) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
 	l := e.in.Loop
 	if kind != wire.Echo || imm >= wire.Echoes || len(hdr) != 0 || len(body) != 0 || imm == wire.EchoReply && e.open[from] == 0 {

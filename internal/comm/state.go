@@ -282,7 +282,8 @@ func (c *Comm) callText(number uint32, call coll.Call) string {
 func (s *state) schedule(r *progress.Request) {
 	x := r.Sink().(*schedule)
 	w := diagnose.Wait{Kind: diagnose.Collective, Peer: diagnose.AnyRank, Tag: diagnose.AnyTag, Goroutine: s.blocked[r]}
-	w.What, w.State = x.Tell(r)
+	i := x.Describe(r, true)
+	w.What, w.State = i.What, i.State
 	c, ok := x.m.(*Comm)
 	if u, is := x.m.(union); is {
 		c, ok = u.Comm, true
@@ -311,18 +312,19 @@ func (s *state) other(r *progress.Request) {
 	case *rma.Engine:
 		sink.State(r, &w)
 	default:
-		if peer, cid, ok := s.in.Loop.Needs(r); ok {
-			if c := s.all[wire.User(cid)]; c != nil {
-				w.Kind, w.Comm, w.Number, w.State = diagnose.Collective, c.ID, c.barrier.flags.call, fmt.Sprintf("waits for rank %d", peer)
-				w.Call, w.Needs = c.callText(w.Number, coll.Barrier), []int{int(peer)}
+		i := r.Describe(true)
+		if i.Needs {
+			if c := s.all[wire.User(i.Context)]; c != nil {
+				w.Kind, w.Comm, w.Number, w.State = diagnose.Collective, c.ID, c.barrier.flags.call, fmt.Sprintf("waits for rank %d", i.Caller)
+				w.Call, w.Needs = c.callText(w.Number, coll.Barrier), []int{int(i.Caller)}
 			}
 			break
 		}
-		if told, is := s.in.Loop.Condition(r).(interface{ State(*diagnose.Wait) }); is {
+		if told, is := i.Condition.(interface{ State(*diagnose.Wait) }); is {
 			told.State(&w)
 			break
 		}
-		w.What, w.State = r.Tell()
+		w.What, w.State = i.What, i.State
 	}
 	if w.Goroutine == 0 && w.Kind == diagnose.Other && w.What == "" {
 		return // the library's own

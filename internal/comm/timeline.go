@@ -36,6 +36,3 @@ func (c *Comm) traceBarrier(log *timeline.Log, last bool) (end func()) {
 		return "messages"
 	})
 }
-
-// Context is that of the calls whose flags these are.
-func (f *flags) Context() uint32 { return f.context }

@@ -59,17 +59,20 @@ func (w *waited) moves(from, to wire.Level) {
 	}
 }
 
-// Class makes the engine progress.Classed.
-func (e *Engine) Class(r *progress.Request) string {
+// Describe says what a request is. Its state is that of Pending.
+func (e *Engine) Describe(r *progress.Request, _ bool) (i progress.Info) {
+	i.Context, i.Tag = wire.Match(r.Imm)
 	switch r.Kind {
 	case kindSend:
-		return "send"
+		i.Class, i.Message = "send", true
 	case kindRecv, kindMrecv:
-		return "receive"
+		i.Class, i.Message = "receive", r.Kind == kindRecv
 	case kindProbe, kindMprobe:
-		return "probe"
+		i.Class, i.Message = "probe", true
+	default:
+		i.Class = "other"
 	}
-	return "other"
+	return i
 }
 
 // Observe adds the engine's counts to a snapshot.

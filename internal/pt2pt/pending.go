@@ -94,10 +94,10 @@ func (e *Engine) pending(r *progress.Request) Pending {
 	if r.Of(e) {
 		p.Context, p.Tag = wire.Match(r.Imm)
 		p.What, p.State = kinds[r.Kind], steps[r.Step]
-	} else if peer, cid, ok := e.loop.Needs(r); ok {
-		p.What, p.Peer, p.Context, p.State = Collective, int(peer), cid, "waits for that rank's call"
+	} else if i := r.Describe(true); i.Needs {
+		p.What, p.Peer, p.Context, p.State = Collective, int(i.Caller), i.Context, "waits for that rank's call"
 	} else {
-		p.Words, p.State = r.Tell()
+		p.Words, p.State = i.What, i.State
 	}
 	return p
 }

@@ -26,9 +26,6 @@ type Quiet struct {
 // Quiet returns that condition for the communicator of id. Local.
 func (e *Engine) Quiet(id uint32) *Quiet { return &Quiet{e: e, id: id} }
 
-// Inward makes Quiet a progress.Inward.
-func (q *Quiet) Inward() {}
-
 // Ready makes Quiet a progress.Watched.
 func (q *Quiet) Ready() (bool, error) {
 	if q.one == 0 || !q.e.loop.InFlight(q.one) {
@@ -55,9 +52,12 @@ func (q *Quiet) Gone() (err error) {
 	return err
 }
 
-// Tell says what the condition is, and that it waits.
-func (q *Quiet) Tell() (what, state string) {
-	return fmt.Sprintf("Disconnect of context %d", q.id), "waits for what is in flight in it"
+// Describe says what the condition is, and that it waits.
+func (q *Quiet) Describe(_ *progress.Request, words bool) (i progress.Info) {
+	if words {
+		i.What, i.State = fmt.Sprintf("Disconnect of context %d", q.id), "waits for what is in flight in it"
+	}
+	return i
 }
 
 // busyIn is an operation in flight in a communicator, or 0.

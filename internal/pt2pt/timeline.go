@@ -135,17 +135,8 @@ func (t *tracer) self(r *progress.Request) {
 	t.coming = coming{r.Imm, t.out[r.Peer], timeline.Now(), r.Peer}
 }
 
-// Describe makes the engine progress.Recorded.
-func (e *Engine) Describe(r *progress.Request, s *timeline.Span) {
-	cid, tag := wire.Match(r.Imm)
-	s.Context = cid
-	if r.Kind == kindSend || r.Kind == kindRecv || r.Kind == kindProbe || r.Kind == kindMprobe {
-		s.Peer, s.Tag, s.Bytes = max(r.Peer, -1), max(tag, -1), r.Size()
-	}
-}
-
-// Record makes the engine progress.Recorded.
-func (e *Engine) Record(r *progress.Request, began int64, failed bool) {
+// Record puts a message into the timeline, from its end of this rank.
+func (e *Engine) Record(r *progress.Request, began int64, failed bool) bool {
 	t := e.tracer
 	c := t.of(r)
 	imm, path := r.Imm, r.Path
@@ -165,7 +156,7 @@ func (e *Engine) Record(r *progress.Request, began int64, failed bool) {
 			path = pathSelf
 		}
 	default:
-		return
+		return true
 	}
 	s.Context, s.Tag = wire.Match(imm)
 	s.Seq, s.Announced, s.Moving, s.Path = c.seq, c.at, c.moving, t.names[path]
@@ -173,4 +164,5 @@ func (e *Engine) Record(r *progress.Request, began int64, failed bool) {
 	if s.Seq > 0 || failed { // others have no message: to ProcNull, or of a copy that has a request of its own
 		t.log.Add(s)
 	}
+	return true
 }
