@@ -2,6 +2,8 @@ package progress
 
 import (
 	"cmp"
+	"context"
+	"runtime/trace"
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/internal/timeline"
@@ -10,7 +12,8 @@ import (
 // recorder puts what takes time at a rank into a timeline. A loop without one has a nil
 // recorder, and the ways of messages and waits check for that in one place each, or not
 // at all: every request is timed then (timed.go), and what is done for timed requests
-// records. The methods are the owner's, unless they say otherwise.
+// records; and no wait spins without a Waiter, which has its span. The methods are the
+// owner's, unless they say otherwise.
 type recorder struct {
 	log *timeline.Log
 	// began has when each request began, by index. It grows as requests do, under their
@@ -18,9 +21,8 @@ type recorder struct {
 	// orders these is what orders the request's other fields.
 	began atomic.Pointer[[]*[chunkSize]int64]
 
-	sweep   timeline.Span // of the sweep under way; its Begin also behind one that ends in a wait
-	look    int64         // since when the thread looks
-	foundBy uint64        // Loop.found then
+	look    int64  // since when the thread looks
+	foundBy uint64 // Loop.found then
 }
 
 // record begins to record.
@@ -67,67 +69,64 @@ func (t *recorder) ended(r *Request) {
 	}
 }
 
-// describe says what a wait for a request is for. s is the request's sink, which the
-// request has itself only once it has begun. For the goroutine that it belongs to.
-func (l *Loop) describe(r *Request, s Sink) (span timeline.Span, name string) {
-	i := s.Describe(r, false)
-	span.Kind, span.Peer, span.Tag, span.Context = timeline.Wait, -1, -1, i.Context
-	if i.Message {
-		span.Peer, span.Tag, span.Bytes = max(r.Peer, -1), max(i.Tag, -1), r.Size()
-	}
-	return span, cmp.Or(i.Name, i.Class, "a request")
+// traced is a wait that a timeline records, or Go's execution tracer. It belongs to the
+// goroutine that waits, but for parked, which is the owner's.
+type traced struct {
+	log    *timeline.Log // nil: for Go's tracer only
+	span   timeline.Span
+	parked int64
+	what   string
 }
 
-// sweeps begins the span of a wait for several requests that may end without a Waiter.
-func (t *recorder) sweeps(hs []Handle) {
-	for _, h := range hs {
-		if h.r != nil {
-			t.sweep = h.r.loop.describeAll(hs)
-			break
-		}
+// trace traces a wait, where anything does: for one request, with its sink, which it has
+// itself only once it has begun, or for several. For the owner, or who has the request.
+func (l *Loop) trace(w *Waiter, s Sink) {
+	if l.rec != nil || trace.IsEnabled() {
+		l.beginTrace(w, s)
 	}
-	t.sweep.Begin = timeline.Now()
 }
 
-// since is when the wait that gets a Waiter now began to sweep, or 0.
-func (t *recorder) since() (begin int64) {
-	if t != nil {
-		begin, t.sweep.Begin = t.sweep.Begin, 0
+func (l *Loop) beginTrace(w *Waiter, s Sink) {
+	r := w.single
+	if r == nil {
+		r, s = w.reqs[0], w.reqs[0].sink // the first says the communicator, and a single one everything
 	}
-	return begin
+	var i Info
+	if s != nil {
+		i = s.Describe(r, false)
+	}
+	t := &w.trace
+	w.traced, *t = true, traced{log: l.Timeline(), what: cmp.Or(i.Name, i.Class, "a request")}
+	t.span = timeline.Span{Kind: timeline.Wait, Begin: timeline.Now(), Peer: -1, Tag: -1, Context: i.Context, Count: uint32(len(w.reqs))}
+	if len(w.reqs) > 1 {
+		t.what = "requests"
+	} else if i.Message {
+		t.span.Peer, t.span.Tag, t.span.Bytes = max(r.Peer, -1), max(i.Tag, -1), r.Size()
+	}
+	if t.log != nil {
+		t.span.Seq, t.span.Name = t.log.NextWait(), t.log.Name(t.what)
+	}
 }
 
-// swept ends it.
-func (t *recorder) swept(waited bool) {
-	if waited && t.sweep.Count > 0 {
-		t.sweep.Seq, t.sweep.End = t.log.NextWait(), timeline.Now()
-		t.log.Add(t.sweep)
-	}
-	t.sweep.Begin = 0
+// end records the wait.
+func (t *traced) end() {
+	t.span.End = timeline.Now()
+	t.log.Add(t.span)
 }
 
-// describeAll says what a wait for several requests is for: the first that is open says
-// the communicator, and a single one everything. For the owner.
-func (l *Loop) describeAll(hs []Handle) (span timeline.Span) {
-	span.Kind, span.Peer, span.Tag = timeline.Wait, -1, -1
-	open, name := uint32(0), "requests"
-	for _, h := range hs {
-		r := h.r
-		if r == nil || r.gen != h.gen || r.done || r.resting || r.sink == nil {
-			continue
-		}
-		if open++; open == 1 {
-			span, name = l.describe(r, r.sink)
-		}
+// slept records that the goroutine has been asleep. For the owner.
+func (t *traced) slept() {
+	t.log.Add(timeline.Span{Kind: timeline.Park, Begin: t.parked, End: timeline.Now(), Seq: t.span.Seq, Peer: -1})
+}
+
+// region is a region of Go's execution tracer around a sleep, with a message of what is
+// waited for.
+func (t *traced) region() *trace.Region {
+	region := trace.StartRegion(context.Background(), "weft: wait for "+t.what)
+	if trace.IsEnabled() && t.span.Peer >= 0 {
+		trace.Logf(context.Background(), "weft", "rank %d, tag %d, context %d", t.span.Peer, t.span.Tag, t.span.Context)
 	}
-	if open > 1 {
-		span.Peer, span.Tag, span.Bytes, name = -1, -1, 0, "requests"
-	}
-	span.Count = open
-	if l.rec != nil {
-		span.Name = l.rec.log.Name(name)
-	}
-	return span
+	return region
 }
 
 // looks begins a look of the thread, and looked ends it. One that finds nothing is not

@@ -173,8 +173,8 @@ func (l *Loop) park(w *Waiter) {
 	l.parked.add(w)
 	l.counts.parks++
 	w.state = parked
-	if w.traced != nil {
-		w.traced.parked = timeline.Now()
+	if w.traced {
+		w.trace.parked = timeline.Now()
 	}
 	l.check()
 }
@@ -183,8 +183,8 @@ func (l *Loop) park(w *Waiter) {
 func (l *Loop) unpark(w *Waiter, to waiterState, t token) {
 	l.parked.remove(w)
 	w.state, w.slept = to, time.Time{}
-	if w.traced != nil {
-		w.traced.slept()
+	if w.traced {
+		w.trace.slept()
 	}
 	w.ready <- t // pairs with the receive in Waiter.await: what the owner did comes before
 }

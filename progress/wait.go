@@ -1,7 +1,6 @@
 package progress
 
 import (
-	"runtime/trace"
 	"sync"
 	"time"
 
@@ -21,6 +20,7 @@ type Waiter struct {
 	single *Request
 	result Result
 	step   bool // counted in Loop.steps
+	traced bool
 	err    error
 
 	state      waiterState // see states.go
@@ -31,7 +31,7 @@ type Waiter struct {
 	node  node
 	fn    func() // for the owner to call where the waiter is queued, instead of starting the request
 
-	traced *traced // its span is recorded; nil: it is not
+	trace traced // of the wait, if it is traced
 
 	detached *detached // there is no goroutine: call this instead
 	hook     func(*Request, error)
@@ -52,8 +52,8 @@ func (w *Waiter) recycle() {
 }
 
 func (w *Waiter) reset() {
-	if w.traced != nil {
-		w.endTrace()
+	if w.traced {
+		w.trace.end()
 	}
 	if len(w.reqs) > 0 {
 		clear(w.reqs)
@@ -61,7 +61,7 @@ func (w *Waiter) reset() {
 	}
 	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
 	w.guards, w.detached, w.unwatch, w.hook = nil, nil, nil, nil
-	w.need, w.state, w.step = 0, unplaced, false
+	w.need, w.state, w.step, w.traced = 0, unplaced, false, false
 }
 
 // waiter and release are newWaiter and recycle for the owner.
@@ -152,9 +152,7 @@ func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 	w := newWaiter()
 	w.single, w.need, w.node.sink = r, 1, s
 	w.guard(r)
-	if l.rec != nil || trace.IsEnabled() {
-		l.beginTrace(w, s, nil, 0)
-	}
+	l.trace(w, s)
 	l.push(&w.node)
 	return l.end(w, l.sleep(w))
 }
@@ -162,11 +160,8 @@ func (l *Loop) Do(s Sink, r *Request) (Result, error) {
 // Await waits for a request that the caller, who owns the loop, has started;
 // it frees the request and ends the ownership.
 func (l *Loop) Await(r *Request) (Result, error) {
-	if l.rec != nil {
-		return l.awaitTraced(r)
-	}
 	gen := r.gen
-	if !r.done {
+	if l.rec == nil && !r.done {
 		l.Spin(&r.done)
 	}
 	if r.gen != gen || r.resting || r.waiter != nil {
@@ -180,7 +175,7 @@ func (l *Loop) Await(r *Request) (Result, error) {
 		l.Leave()
 		return res, err
 	}
-	return l.awaitLong(r, 0)
+	return l.awaitLong(r)
 }
 
 // Spin makes passes until *ended is set, for a short while: most waits are short, and no
@@ -198,20 +193,18 @@ func (l *Loop) Spin(ended *bool) {
 	l.lingering(false)
 }
 
-// awaitLong is the part of Await that has a Waiter. since is when the wait began, 0 for
-// now, if it is traced.
-func (l *Loop) awaitLong(r *Request, since int64) (Result, error) {
+// awaitLong is the part of Await that has a Waiter.
+func (l *Loop) awaitLong(r *Request) (Result, error) {
 	if r.inDoubt() {
 		err := r.err
+		l.glance() // a wait that a doubt ends makes progress too
 		l.Leave()
 		return nothing, err
 	}
 	w := l.waiter()
 	w.single, w.need, r.waiter = r, 1, w
 	w.guard(r)
-	if l.rec != nil || trace.IsEnabled() {
-		l.beginTrace(w, r.sink, nil, since)
-	}
+	l.trace(w, r.sink)
 	return l.end(w, l.await(w))
 }
 
@@ -221,9 +214,7 @@ func (l *Loop) Find(s Sink, r *Request, owner bool) (res Result, found uint64, e
 	w := newWaiter()
 	w.single, w.need, w.hook = r, 1, func(r *Request, _ error) { found = r.Found }
 	w.guard(r)
-	if l.rec != nil || trace.IsEnabled() {
-		l.beginTrace(w, s, nil, 0)
-	}
+	l.trace(w, s)
 	if owner {
 		r.waiter = w
 		l.Begin(s, r)
@@ -331,8 +322,8 @@ func (l *Loop) sleep(w *Waiter) (owner bool) {
 		l.guarded(w, l.sleep)
 		return false
 	}
-	if w.traced != nil {
-		defer w.region().End()
+	if w.traced {
+		defer w.trace.region().End()
 	}
 	if t := <-w.ready; t == toReturn {
 		return false

@@ -1,7 +1,5 @@
 package progress
 
-import "runtime/trace"
-
 // multiple is a call that completes several requests (MPI-4.0 §3.7.5), and what it
 // returns.
 type multiple struct {
@@ -114,9 +112,7 @@ func (c *multiple) enlist(l *Loop, w *Waiter) (over bool) {
 	if w.need = 1; c.goal == allDone {
 		w.need = len(w.reqs)
 	}
-	if l.rec != nil || trace.IsEnabled() {
-		l.beginTrace(w, nil, c.hs, l.rec.since())
-	}
+	l.trace(w, nil)
 	return false
 }
 
@@ -276,20 +272,14 @@ func (l *Loop) brisk() bool {
 // reports whether all have completed. No state is recorded for the wait, which
 // pays where messages come in bursts.
 func (l *Loop) sweep(hs []Handle) bool {
-	if l.oversubscribed || !l.brisk() {
+	if l.oversubscribed || l.rec != nil || !l.brisk() {
 		return false
-	}
-	if l.rec != nil {
-		l.rec.sweeps(hs)
 	}
 	for i, idle, passes := 0, 0, 0; ; passes++ {
 		for i < len(hs) && (hs[i].r == nil || hs[i].r.done || hs[i].r.resting) {
 			i++
 		}
 		if i == len(hs) {
-			if l.rec != nil {
-				l.rec.swept(passes > 0)
-			}
 			return true
 		}
 		if idle == checkDedicated || passes == maxSweep || l.woke || !hs[i].valid() {
