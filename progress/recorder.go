@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"runtime/trace"
-	"sync/atomic"
 
 	"github.com/weft-mpi/weft/internal/timeline"
 )
@@ -15,12 +14,7 @@ import (
 // records; and no wait spins without a Waiter, which has its span. The methods are the
 // owner's, unless they say otherwise.
 type recorder struct {
-	log *timeline.Log
-	// began has when each request began, by index. It grows as requests do, under their
-	// lock, and a time is stored by who takes the request and loaded by the owner: what
-	// orders these is what orders the request's other fields.
-	began atomic.Pointer[[]*[chunkSize]int64]
-
+	log     *timeline.Log
 	look    int64  // since when the thread looks
 	foundBy uint64 // Loop.found then
 }
@@ -41,30 +35,14 @@ func (l *Loop) Timeline() *timeline.Log {
 	return l.rec.log
 }
 
-// more is called under the lock of requests when there is another chunk of them.
-func (t *recorder) more() {
-	var chunks []*[chunkSize]int64
-	if p := t.began.Load(); p != nil {
-		chunks = *p
-	}
-	chunks = append(chunks[:len(chunks):len(chunks)], new([chunkSize]int64))
-	t.began.Store(&chunks) // pairs with the loads of at
-}
-
-// at is where it is kept when the request began.
-func (t *recorder) at(r *Request) *int64 { return &(*t.began.Load())[r.id/chunkSize][r.id%chunkSize] }
-
-// begin is for who has taken the request.
-func (t *recorder) begin(r *Request) { *t.at(r) = timeline.Now() }
-
 // ended records a request that completes.
 func (t *recorder) ended(r *Request) {
-	if r.sink == nil || r.sink.Record(r, *t.at(r), r.err != nil) {
+	if r.sink == nil || r.sink.Record(r, r.start, r.err != nil) {
 		return
 	}
 	i := r.Describe(false)
 	if name := cmp.Or(i.Name, i.Class); name != "" {
-		t.log.Add(timeline.Span{Kind: timeline.Op, Begin: *t.at(r), End: timeline.Now(), Name: t.log.Name(name),
+		t.log.Add(timeline.Span{Kind: timeline.Op, Begin: r.start, End: timeline.Now(), Name: t.log.Name(name),
 			Peer: max(r.Peer, -1), Bytes: r.Size(), Failed: r.err != nil})
 	}
 }

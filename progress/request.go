@@ -53,15 +53,16 @@ type Request struct {
 	Outcome uint8         // the receiver's verdict on the message
 	Path    uint8         // of a send: the path of its message
 	counted uint8         // see Count
-	start   uint32        // when it began, if it is timed
 	Other   uint64        // the peer's request
 	Length  uint64        // of a receive: bytes of its message, as announced
 	Limit   uint64        // of a send: bytes of the message that its receiver has room for
 	Remote  fabric.Remote // the peer's memory that is read from or written to
 	Region  fabric.Region // the registration of Buf
 
-	Found  uint64      // of a probe that takes a message, and of its receive: the message's name
-	Block  uint64      // of the copy of a buffered send: its number in the attached memory
+	start int64 // when it was taken, by timeline.Now, if it is timed
+	// Found is the name of the message of a probe that takes it, and of its receive; of the
+	// copy of a buffered send it is the number in the attached memory.
+	Found  uint64
 	Halves [2]*Request // of a send and receive in one: the receive, the send, each until it has completed
 
 	ranks  *group.Map // of its communicator; nil: those of the job
@@ -318,9 +319,6 @@ func (s *requests) more(l *Loop) {
 		r.id, r.gen, r.loop = first+uint32(i), uint32(1+i*timedEvery/chunkSize), l // so not all are timed in one round
 		r.node.r = r
 		r.timed = s.always != 0
-	}
-	if l.rec != nil {
-		l.rec.more()
 	}
 	chunks = append(chunks[:len(chunks):len(chunks)], c)
 	links = append(links[:len(links):len(links)], new([chunkSize]atomic.Uint32))

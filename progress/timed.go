@@ -3,6 +3,8 @@ package progress
 import (
 	"cmp"
 	"time"
+
+	"github.com/weft-mpi/weft/internal/timeline"
 )
 
 // How long requests take, from their start to their completion, is measured for
@@ -24,36 +26,15 @@ type times struct {
 // timeline is recorded all are.
 func timedTurn(r *Request) bool { return r.turn()&(timedEvery-1)&^r.loop.requests.always == 0 }
 
-// A request has room for 32 bits of the time: they are ticks of 64 nanoseconds,
-// which begin again after more than four minutes. The clock of whole seconds is
-// exact enough for what takes that long.
-const (
-	startTick  = 64 * time.Nanosecond
-	longerThan = 2 * time.Minute
-)
-
 // time begins the measurement. It is seldom called: the callers stay short.
 //
 //go:noinline
-func (r *Request) time() {
-	r.start = uint32(monotonic() / startTick)
-	if l := r.loop; l != nil && l.rec != nil {
-		l.rec.begin(r)
-	}
-}
+func (r *Request) time() { r.start = timeline.Now() }
 
 // Time measures how long a request takes that has just been taken, whatever its turn.
 func (r *Request) Time() {
 	r.timed = true
 	r.time()
-}
-
-// took is how long the request has taken.
-func (r *Request) took() time.Duration {
-	if long := Since(r.Began); long > longerThan {
-		return long
-	}
-	return time.Duration(uint32(monotonic()/startTick)-r.start) * startTick
 }
 
 // timed ends it.
@@ -71,7 +52,7 @@ func (l *Loop) timed(r *Request) {
 		return
 	}
 	class := cmp.Or(r.Describe(false).Class, "other")
-	took := uint64(r.took().Seconds() * HistogramSecond)
+	took := uint64(time.Duration(timeline.Now()-r.start).Seconds() * HistogramSecond)
 	for i := range l.times {
 		if l.times[i].class == class {
 			l.times[i].Add(took)

@@ -136,7 +136,7 @@ func (e *Engine) sendBuffered(r *progress.Request) {
 	_, tag := wire.Match(r.Imm)
 	d := e.loop.New()
 	fill(d, progress.Expiry{}, kindSend, int(r.Peer), wire.Imm(cid, tag), block)
-	d.Block = number
+	d.Found = number
 	e.loop.Orphan(e, d, a.hook)
 	e.finishSend(r, nil)
 }
@@ -177,7 +177,7 @@ func (a *attached) ended(d *progress.Request, err error) {
 	if err != nil {
 		a.e.log.Error("a buffered send failed after it had been taken over", "rank", a.e.rank, "dest", d.Peer, "err", err)
 	}
-	if a.drop(d.Buf, d.Block); a.used > 0 || a.e.loop.Over() {
+	if a.drop(d.Buf, d.Found); a.used > 0 || a.e.loop.Over() {
 		return
 	}
 	for r := a.flushes.First(); r != nil; r = a.flushes.First() {
