@@ -90,7 +90,7 @@ var bugs = planted.List{
 	{"a backlog does not rouse the thread", "progress/conn.go",
 		"\tc.tail = p\n\tc.loop.Rouse() // room does not ring\n", "\tc.tail = p\n", "TestEachEvent"},
 	{"who waits for conditions alone never polls", "progress/watch.go",
-		"l.glimpses%pollEvery == 0", "false", "TestWaitsThatEnd"},
+		"l.watching.glimpses%pollEvery == 0", "false", "TestWaitsThatEnd"},
 	{"a condition is looked at whose memory is gone", "progress/watch.go",
 		"owner && !l.over && ", "owner && ", "TestWaitsThatEnd"},
 	{"whoever serves packets while a waiter is parked sleeps between them", "progress/thread.go",

@@ -22,6 +22,15 @@ type Conn struct {
 	head, tail *packet
 }
 
+// peers are the ways to all peers, and what is to be done for some of them.
+type peers struct {
+	fallen     []fabric.Peer // down; the sinks have not been told yet
+	backlogged []*Conn
+	more       []fabric.Domain // besides the first
+	conns      []Conn
+	packets    *packet // free list
+}
+
 // packet is an entry of a backlog: a request that resumes, or a control packet
 // on its own.
 type packet struct {

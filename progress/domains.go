@@ -2,6 +2,7 @@ package progress
 
 import (
 	"errors"
+	"sync"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -9,6 +10,13 @@ import (
 // A loop may drive several fabrics, each peer over one of them. The process
 // sleeps in one place, the first domain's Wait: a goroutine for each other
 // domain waits there and passes its doorbell on.
+
+// fabrics is what other goroutines use of them.
+type fabrics struct {
+	first fabric.Domain // Loop.dom
+	addrs [][]byte      // of the peers
+	bells sync.WaitGroup
+}
 
 // lingering makes the domain linger, or stops that, where it can. For a waiter
 // that polls no other domain.

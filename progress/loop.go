@@ -2,7 +2,6 @@ package progress
 
 import (
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -88,47 +87,30 @@ type Loop struct {
 	yielded uint64    // passes when other goroutines were let run
 	// yieldEvery bounds the passes between two yields where a domain lingers:
 	// its passes may be long. See pace.
-	yieldEvery     uint64
-	linger         *bool   // of dom, if it lingers and is the only domain
-	poller         *Waiter // polls, or is handed polling: see states.go
-	spare          *Waiter // free waiters
-	checkEvery     int     // empty passes between two checks of a poller, see poll.go
-	spins          int     // passes of a wait that spins, see Await
-	bell           fabric.Wake
-	looking        bool          // the thread owns the loop, see states.go
-	doubted        bool          // a request has been in doubt, see doubt.go
-	woke           bool          // a waiter that does not poll can go on: the poller yields
-	oneProc        bool          // one processor runs all goroutines
-	oversubscribed bool          // more ranks than cores
-	crowded        bool          // this process has more ranks than processors
-	timeout        time.Duration // of its sleep; while it looks, the most that may follow
-	tick           time.Duration // of the thread
-	threaded       bool
-	over           bool // closed: no request starts any more
-	draining       bool
-	detachments    int           // requests in flight with a callback
-	fallen         []fabric.Peer // down; the sinks have not been told yet
-	backlogged     []*Conn
-	more           []fabric.Domain
-	conns          []Conn
-	requests       requests
-	watching       watching
-	glimpses       uint64 // see glimpse
-	budget         pollBudget
+	yieldEvery uint64
+	poller     *Waiter // polls, or is handed polling: see states.go
+	spare      *Waiter // free waiters
+	bell       fabric.Wake
+	looking    bool          // the thread owns the loop, see states.go
+	timeout    time.Duration // of its sleep; while it looks, the most that may follow
+	doubted    bool          // a request has been in doubt, see doubt.go
+	woke       bool          // a waiter that does not poll can go on: the poller yields
+	over       bool          // closed: no request starts any more
+	draining   bool
+	choices
+	detachments int // requests in flight with a callback
+	requests    requests
+	peers
+	watching watching
+	budget   pollBudget
 
-	first    fabric.Domain // dom, for other goroutines
-	program  any           // see Own
-	bells    sync.WaitGroup
-	addrs    [][]byte
-	all      []Sink
+	fabrics
+	protocols
+	counts
 	log      *slog.Logger
 	ended    Request // stands for operations that complete at once
 	instants instants
-	counts   counts
-	times    []times // of the requests that were timed, by class
-	watches  []*Stopwatch
 	paced    time.Time // the last yield
-	packets  *packet   // free list
 	bided    *Waiter   // stays runnable while another polls
 	parked   waitList
 	seen     uint64    // passes at the thread's last look
@@ -143,22 +125,23 @@ type Loop struct {
 	life      atomic.Uint32 // made, going, closed
 	attended  atomic.Bool   // the thread sleeps in the kernel, see attendant
 	stopped   chan struct{}
+}
 
-	counting func(r *Request, as uint8) // see HandleCounts
-
-	sinks [256]Sink
-	ops   []func(tag uint64, err error)
+// protocols is what is registered before Go.
+type protocols struct {
+	all      []Sink
+	sinks    [256]Sink // by kind of packet
+	program  any       // see Own
+	counting func(r *Request, as uint8)
+	ops      []func(tag uint64, err error)
 }
 
 // New makes the loop of a rank. The caller registers its sinks next and then
 // calls Go.
 func New(cfg Config) *Loop {
-	l := &Loop{
-		dom: cfg.Domain, first: cfg.Domain, more: cfg.More, addrs: cfg.Addrs, log: cfg.Log,
-		conns:          make([]Conn, len(cfg.Addrs)),
-		oversubscribed: cfg.Oversubscribed, threaded: !cfg.NoThread,
-		stopped: make(chan struct{}),
-	}
+	l := &Loop{dom: cfg.Domain, log: cfg.Log, stopped: make(chan struct{})}
+	l.fabrics = fabrics{first: cfg.Domain, addrs: cfg.Addrs}
+	l.conns, l.more = make([]Conn, len(cfg.Addrs)), cfg.More
 	for i := range l.conns {
 		c := &l.conns[i]
 		c.loop, c.Peer, c.dom = l, fabric.Peer(i), l.dom
@@ -172,7 +155,6 @@ func New(cfg Config) *Loop {
 	l.counts.room.l = l
 	l.watches = append(l.watches, &l.counts.room)
 	l.parked.init()
-	l.budget.init(cfg.Oversubscribed)
 	l.tune(cfg)
 	l.owned.alone.Store(membar.CanProcess())
 	clock.use()

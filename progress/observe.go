@@ -11,6 +11,9 @@ type counts struct {
 	down   [2]uint64 // peers that have died, that have left
 	parks  uint64
 	wakes  [fabric.WakeAll + 1]uint64 // of the thread, by the level of the bell
+
+	times   []times // of the requests that were timed, by class
+	watches []*Stopwatch
 }
 
 // Snapshot copies all counts. For anyone; it waits for the owner's current

@@ -123,9 +123,22 @@ func roomPause(stuck, tick time.Duration) time.Duration {
 	return max(min(stuck/roomPart, mostPause), tick+1)
 }
 
-// tune sets the loop's choices, by what its rank shares with others.
+// choices are how a loop waits, by what its rank shares with others.
+type choices struct {
+	linger         *bool // of the domain, if it lingers and is the only one
+	checkEvery     int   // empty passes between two checks of a poller, see poll.go
+	spins          int   // passes of a wait that spins, see Await
+	oneProc        bool  // one processor runs all goroutines
+	oversubscribed bool  // more ranks than cores
+	crowded        bool  // this process has more ranks than processors
+	threaded       bool
+	tick           time.Duration // of the thread
+}
+
+// tune makes the choices.
 func (l *Loop) tune(cfg Config) {
 	procs := runtime.GOMAXPROCS(0)
+	l.oversubscribed, l.threaded = cfg.Oversubscribed, !cfg.NoThread
 	l.oneProc = procs == 1
 	l.crowded = cfg.Ranks > procs
 	l.budget.init(cfg.Oversubscribed)

@@ -23,6 +23,8 @@ type watching struct {
 	l       *Loop
 	waiting List // in the order they began
 	inward  int  // how many of those are inward
+
+	glimpses uint64 // see glimpse
 }
 
 func (s *watching) add(r *Request) {
@@ -131,7 +133,7 @@ func (l *Loop) WaitFor(until Expiry, w Watched) error {
 // most waits for those that store at the same time need no request. One in some polls
 // first, for a program that makes no other calls.
 func (l *Loop) glimpse(w Watched) (ok bool, err error) {
-	if l.glimpses++; l.glimpses%pollEvery == 0 {
+	if l.watching.glimpses++; l.watching.glimpses%pollEvery == 0 {
 		l.pass(1)
 	}
 	for i := 0; i < glances && !ok && err == nil; i++ {
@@ -141,7 +143,7 @@ func (l *Loop) glimpse(w Watched) (ok bool, err error) {
 }
 
 // visits counts what tells that the application calls the engine.
-func (l *Loop) visits() uint64 { return l.passes + l.glimpses }
+func (l *Loop) visits() uint64 { return l.passes + l.watching.glimpses }
 
 const (
 	glances   = 100
