@@ -12,21 +12,16 @@ import (
 
 // callbacks are the calls to make. They belong to the owner of the loop.
 type callbacks struct {
-	first, last *detached     // oldest first
-	running     bool          // there is the goroutine
-	w           *Waiter       // the goroutine polls for the next call
-	ended       chan struct{} // closed when the goroutine ends, if Close waits for that
+	ready   []*detached   // oldest first
+	running bool          // there is the goroutine
+	w       *Waiter       // the goroutine polls for the next call
+	ended   chan struct{} // closed when the goroutine ends, if Close waits for that
 }
 
 // call leaves d to the goroutine of callbacks. For the owner.
 func (l *Loop) call(d *detached) {
 	c := &l.callbacks
-	if c.first == nil {
-		c.first = d
-	} else {
-		c.last.next = d
-	}
-	c.last = d
+	c.ready = append(c.ready, d)
 	switch w := c.w; {
 	case !c.running:
 		c.running, l.woke = true, true
@@ -37,31 +32,31 @@ func (l *Loop) call(d *detached) {
 	}
 }
 
-// callAll makes the calls, those of d first. One that ends its goroutine does not
+// callAll makes the calls, those of ds first. One that ends its goroutine does not
 // end the others.
-func (l *Loop) callAll(d *detached) {
+func (l *Loop) callAll(ds []*detached) {
 	finished := false
 	defer func() {
 		if !finished {
-			go l.callAll(d.next)
+			go l.callAll(ds[1:])
 		}
 	}()
 	for {
-		for ; d != nil; d = d.next {
-			d.fn(d.st, d.err)
+		for ; len(ds) > 0; ds = ds[1:] {
+			ds[0].fn(ds[0].st, ds[0].err)
 		}
 		l.reenter()
 		c := &l.callbacks
-		if c.first == nil && l.threaded && l.detachments > 0 && l.poller == nil && !l.over {
+		if len(c.ready) == 0 && l.threaded && l.detachments > 0 && l.poller == nil && !l.over {
 			l.pollForCall()
 		}
-		d, c.first = c.first, nil
-		if c.running = d != nil; !c.running && c.ended != nil {
+		ds, c.ready = c.ready, nil
+		if c.running = len(ds) > 0; !c.running && c.ended != nil {
 			close(c.ended)
 			c.ended = nil
 		}
 		l.Leave()
-		if d == nil {
+		if len(ds) == 0 {
 			finished = true
 			return
 		}

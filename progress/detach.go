@@ -3,10 +3,9 @@ package progress
 // detached is what remains of a request without a waiter: fn is called with its
 // outcome.
 type detached struct {
-	fn   func(Status, error) // nil: there is no callback
-	st   Status
-	err  error
-	next *detached
+	fn  func(Status, error) // nil: there is no callback
+	st  Status
+	err error
 }
 
 // nobody is for requests without a callback. It is not written to.

@@ -199,14 +199,24 @@ type requests struct {
 	// differs.
 	shared atomic.Uint64
 	grow   sync.Mutex // guards growth only
-	chunks atomic.Pointer[[]*[chunkSize]Request]
-	links  atomic.Pointer[[]*[chunkSize]atomic.Uint32]
+	chunks atomic.Pointer[[]*chunk]
+}
+
+// chunk is some requests, with what links those of the shared list.
+type chunk struct {
+	requests [chunkSize]Request
+	links    [chunkSize]atomic.Uint32
 }
 
 const maxOwn = 4 * chunkSize
 
 func (s *requests) at(id uint32) *Request {
-	return &(*s.chunks.Load())[id/chunkSize][id%chunkSize]
+	return &(*s.chunks.Load())[id/chunkSize].requests[id%chunkSize]
+}
+
+// link is what follows a request in the shared list.
+func (s *requests) link(id uint32) *atomic.Uint32 {
+	return &(*s.chunks.Load())[id/chunkSize].links[id%chunkSize]
 }
 
 // lookup returns the request in flight that a peer or a fabric names, or nil.
@@ -233,7 +243,7 @@ func (s *requests) takeShared(l *Loop) *Request {
 		id := uint32(top) - 1
 		// The link may be stale if another goroutine took the top: then the
 		// count differs and the swap fails.
-		next := (*s.links.Load())[id/chunkSize][id%chunkSize].Load()
+		next := s.link(id).Load()
 		if s.shared.CompareAndSwap(top, (top>>32+1)<<32|uint64(next)) {
 			r := s.at(id)
 			if r.timed {
@@ -290,7 +300,7 @@ func (s *requests) turnOver(r *Request) {
 }
 
 func (s *requests) share(id uint32) {
-	link := &(*s.links.Load())[id/chunkSize][id%chunkSize]
+	link := s.link(id)
 	for {
 		top := s.shared.Load()
 		link.Store(uint32(top))
@@ -307,24 +317,21 @@ func (s *requests) more(l *Loop) {
 	if uint32(s.shared.Load()) != 0 {
 		return
 	}
-	var chunks []*[chunkSize]Request
-	var links []*[chunkSize]atomic.Uint32
+	var chunks []*chunk
 	if p := s.chunks.Load(); p != nil {
-		chunks, links = *p, *s.links.Load()
+		chunks = *p
 	}
-	c := new([chunkSize]Request)
+	c := new(chunk)
 	first := uint32(len(chunks) * chunkSize)
-	for i := range c {
-		r := &c[i]
+	for i := range c.requests {
+		r := &c.requests[i]
 		r.id, r.gen, r.loop = first+uint32(i), uint32(1+i*timedEvery/chunkSize), l // so not all are timed in one round
 		r.node.r = r
 		r.timed = s.always != 0
 	}
 	chunks = append(chunks[:len(chunks):len(chunks)], c)
-	links = append(links[:len(links):len(links)], new([chunkSize]atomic.Uint32))
-	s.links.Store(&links)
 	s.chunks.Store(&chunks)
-	for i := range c {
+	for i := range c.requests {
 		s.share(first + uint32(i))
 	}
 }
@@ -339,8 +346,8 @@ func (s *requests) visit(is func(*Request) bool, f func(*Request)) {
 		return
 	}
 	for _, c := range *chunks {
-		for i := range c {
-			if r := &c[i]; is(r) {
+		for i := range c.requests {
+			if r := &c.requests[i]; is(r) {
 				f(r)
 			}
 		}

@@ -231,7 +231,7 @@ func (s *toy) checkFree(t *testing.T) {
 		if n != q.nOwn {
 			t.Errorf("%d requests in the owner's list, counted %d", n, q.nOwn)
 		}
-		for id := uint32(q.shared.Load()); id != 0; id = (*q.links.Load())[(id-1)/chunkSize][(id-1)%chunkSize].Load() {
+		for id := uint32(q.shared.Load()); id != 0; id = q.link(id - 1).Load() {
 			seen[id-1]++
 		}
 		for id := range uint32(len(*q.chunks.Load()) * chunkSize) {
