@@ -223,7 +223,7 @@ func TestACallTellsThatItsOperatorRuns(t *testing.T) {
 		o := Operands{In: words(1, 1), Out: make([]byte, 8), Elem: 8, User: true}
 		told := want // rank 0 combines nothing
 		o.Combine = func(lower, upper, to []byte) {
-			in.Loop.Exclusive(func() { in.Loop.EachOfAll(func(r *progress.Request) { _, told = r.Tell() }) })
+			in.Loop.Exclusive(func() { in.Loop.EachOfAll(func(r *progress.Request) { told = r.Describe(true).State }) })
 			digits(lower, upper, to)
 		}
 		h := in.World.Icollective(ctx, coll.Allreduce, chain(in.World.Rank, 2, 1), &o)
