@@ -29,19 +29,15 @@ const (
 // have completed; otherwise it is the call's, which waits for nothing. A request in doubt
 // fails with a Doubted, and its handle stays.
 func WaitAll(hs []Handle, out []Status) error {
-	l, err := loopOf(hs)
-	if l == nil {
-		_, err = TestAll(hs, out)
-		return err
-	}
-	owner := l.Enter()
+	l, _ := loopOf(hs)
+	owner := l != nil && l.Enter()
 	if owner && l.sweep(hs) {
-		err = l.collectAll(hs, out)
+		err := l.collectAll(hs, out)
 		l.Leave()
 		return err
 	}
 	c := multiple{hs: hs, goal: allDone, out: out}
-	c.waitIn(l, owner)
+	c.wait(owner)
 	return c.err
 }
 
@@ -62,18 +58,12 @@ func (c *multiple) loop() (l *Loop) {
 	return l
 }
 
-// wait waits for the requests and collects them.
-func (c *multiple) wait() {
-	if l := c.loop(); l != nil {
-		c.waitIn(l, false)
-	}
-}
-
-// waitIn is wait in the loop of the requests. owner says that the caller owns it, and
-// waitIn lets go of it. It looks again after each sleep: a doubt that has ended it may be
-// over.
-func (c *multiple) waitIn(l *Loop, owner bool) {
-	for over := false; !over; {
+// wait waits for the requests and collects them. owner says that the caller owns the
+// loop, which wait lets go of. It looks again after each sleep: a doubt that has ended it
+// may be over.
+func (c *multiple) wait(owner bool) {
+	l := c.loop()
+	for over := l == nil; !over; {
 		var w *Waiter
 		if owner = owner || l.Enter(); owner {
 			w = l.waiter()
@@ -82,7 +72,7 @@ func (c *multiple) waitIn(l *Loop, owner bool) {
 			}
 		} else {
 			w = newWaiter()
-			if *c, over = c.enlistQueued(l, w); !over {
+			if *c, over = c.queued(l, w); !over {
 				owner = l.sleep(w)
 			}
 		}
@@ -116,17 +106,6 @@ func (c *multiple) enlist(l *Loop, w *Waiter) (over bool) {
 	return false
 }
 
-// enlistQueued is enlist for a caller who does not own the loop, and parks w. c is a
-// copy, since it moves to the heap.
-func (c multiple) enlistQueued(l *Loop, w *Waiter) (_ multiple, over bool) {
-	l.Exclusive(func() {
-		if over = c.enlist(l, w); !over {
-			l.park(w)
-		}
-	})
-	return c, over
-}
-
 // test makes progress and, if the requests have completed, collects them.
 func (c *multiple) test() (ended bool) {
 	l := c.loop()
@@ -137,7 +116,7 @@ func (c *multiple) test() (ended bool) {
 		ended = c.look(l)
 		l.Leave()
 	} else {
-		*c, ended = c.lookQueued(l)
+		*c, ended = c.queued(l, nil)
 	}
 	if !ended {
 		l.vain()
@@ -154,9 +133,17 @@ func (c *multiple) look(l *Loop) (ended bool) {
 	return ended
 }
 
-func (c multiple) lookQueued(l *Loop) (_ multiple, ended bool) {
-	l.Exclusive(func() { ended = c.look(l) })
-	return c, ended
+// queued is look for a caller who does not own the loop, or, with a waiter, enlist, which
+// is parked then. c is a copy, since it moves to the heap.
+func (c multiple) queued(l *Loop, w *Waiter) (_ multiple, over bool) {
+	l.Exclusive(func() {
+		if w == nil {
+			over = c.look(l)
+		} else if over = c.enlist(l, w); !over {
+			l.park(w)
+		}
+	})
+	return c, over
 }
 
 // settle completes the requests if enough of them are over, and returns true. A stale

@@ -1,13 +1,16 @@
 package progress
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // WaitAny blocks until one request has completed, treats it as Wait does and
 // returns its index, or -1 if all are null or at rest. If none has completed, one that is
 // in doubt ends the wait with a Doubted.
 func WaitAny(hs []Handle) (int, Status, error) {
 	c := multiple{hs: hs, goal: anyDone}
-	c.wait()
+	c.wait(false)
 	return c.n, c.res.Status(), c.err
 }
 
@@ -25,7 +28,7 @@ func TestAny(hs []Handle) (ended bool, i int, st Status, err error) {
 // rest. Requests in doubt count as failed, and their handles stay.
 func WaitSome(hs []Handle, indices []int, out []Status) (int, error) {
 	c := multiple{hs: hs, goal: someDone, indices: indices, out: out}
-	c.wait()
+	c.wait(false)
 	return c.n, c.err
 }
 
@@ -62,8 +65,5 @@ func collectSome(hs []Handle, indices []int, out []Status) (n int) {
 			n++
 		}
 	}
-	if n == 0 {
-		return -1
-	}
-	return n
+	return cmp.Or(n, -1)
 }
