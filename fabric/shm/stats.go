@@ -35,5 +35,5 @@ func allocated() (n uint64) {
 	return n
 }
 
-// Lost does nothing: the socket to a peer ends with its process.
+// Lost does nothing: the pidfd of a peer tells of its death.
 func (d *Domain) Lost(fabric.Peer, error) {}

@@ -33,6 +33,7 @@ func (f *feeder) Poll(h fabric.Handler, max int) int {
 }
 func (f *feeder) Arm(fabric.Wake) error { return nil }
 func (f *feeder) Disarm()               {}
+func (f *feeder) Stats(*fabric.Stats)   {}
 func (f *feeder) Linger() *bool         { return nil }
 func (f *feeder) Wait(time.Duration) error {
 	<-f.wake
