@@ -134,7 +134,7 @@ var bugs = planted.List{
 	{"a wait loses the handle of a request in doubt", "progress/wait_one.go",
 		"\t\tif _, ok := err.(*Doubted); ok {\n\t\t\t*h = was\n\t\t}\n", "", "TestADoubtIsTold"},
 	{"a doubt that is over ends a wait for several", "progress/wait_all.go",
-		"\t\t\t\towner = l.await(w)\n", "\t\t\t\tif owner = l.await(w); owner {\n\t\t\t\t\tover = true\n\t\t\t\t\tc.collect(l)\n\t\t\t\t}\n", "TestADoubtEndsWaits"},
+		"\t\t\towner = l.await(w)\n", "\t\t\tif owner = l.await(w); owner {\n\t\t\t\tover = true\n\t\t\t\tc.collect(l)\n\t\t\t}\n", "TestADoubtEndsWaits"},
 	{"a doubt ends a callback", "progress/doubt.go",
 		"if w == nil || w.detached != nil {", "if w == nil {", "TestADoubtCalls"},
 	{"a request in doubt is waited for", "progress/wait.go",

@@ -85,18 +85,13 @@ func (h *Handle) complete() (Result, error) {
 func loopOf(hs []Handle) (*Loop, error) {
 	var l *Loop
 	for _, h := range hs {
-		if h.r == nil {
-			continue
+		switch {
+		case h.r == nil, h.r.loop == l, l != nil && h.r.loop.lone():
+		case l == nil, l.lone():
+			l = h.r.loop
+		default:
+			return nil, ErrMixed
 		}
-		if l != nil && h.r.loop != l {
-			if h.r.loop.lone() {
-				continue
-			}
-			if !l.lone() {
-				return nil, ErrMixed
-			}
-		}
-		l = h.r.loop
 	}
 	return l, nil
 }

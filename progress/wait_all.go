@@ -64,17 +64,17 @@ func (c *multiple) loop() (l *Loop) {
 func (c *multiple) wait(owner bool) {
 	l := c.loop()
 	for over := l == nil; !over; {
-		var w *Waiter
-		if owner = owner || l.Enter(); owner {
-			w = l.waiter()
-			if over = c.enlist(l, w); !over {
-				owner = l.await(w)
-			}
-		} else {
-			w = newWaiter()
+		if owner = owner || l.Enter(); !owner {
+			w := newWaiter()
 			if *c, over = c.queued(l, w); !over {
 				owner = l.sleep(w)
 			}
+			w.recycle()
+			continue
+		}
+		w := l.waiter()
+		if over = c.enlist(l, w); !over {
+			owner = l.await(w)
 		}
 		if owner {
 			l.release(w)
