@@ -13,11 +13,8 @@ import (
 // check ends the process unless the states are consistent (states.go). It is
 // called after each transition.
 func (l *Loop) check() {
-	if p := l.poller; p != nil && p.state != polling && p.state != handed {
+	if p := l.poller; p != nil && p.state != polling {
 		l.broken("the poller is %v", p.state)
-	}
-	if b := l.bided; b != nil && b.state != bided {
-		l.broken("the bided waiter is %v", b.state)
 	}
 	n := 0
 	for w := l.parked.root.next; w != &l.parked.root; w = w.next {
@@ -79,7 +76,7 @@ func (l *Loop) checkLeave() {
 // broken ends the process: a panic would run deferred calls that wait for the
 // loop.
 func (l *Loop) broken(format string, a ...any) {
-	fmt.Fprintf(os.Stderr, "broken invariant: %s (bell %d, thread looks %t, sleeps for %v, poller %t, bided %t)\n%s",
-		fmt.Sprintf(format, a...), l.bell, l.looking, l.timeout, l.poller != nil, l.bided != nil, debug.Stack())
+	fmt.Fprintf(os.Stderr, "broken invariant: %s (bell %d, thread looks %t, sleeps for %v, poller %t)\n%s",
+		fmt.Sprintf(format, a...), l.bell, l.looking, l.timeout, l.poller != nil, debug.Stack())
 	os.Exit(2)
 }

@@ -111,7 +111,6 @@ type Loop struct {
 	ended    Request // stands for operations that complete at once
 	instants instants
 	paced    time.Time // the last yield
-	bided    *Waiter   // stays runnable while another polls
 	parked   waitList
 	seen     uint64    // passes at the thread's last look
 	stuck    time.Time // since when the thread has found a backlog without room; zero: it has not

@@ -55,7 +55,7 @@ func (l *Loop) poll(w *Waiter) bool {
 			}
 			continue
 		}
-		if idle++; idle&(l.checkEvery-1) != 0 {
+		if idle++; idle&(l.checkEvery-1) != 0 && !l.woke {
 			continue
 		}
 		// In a crowd the sender is a goroutine of this process: let it run at
@@ -63,9 +63,10 @@ func (l *Loop) poll(w *Waiter) bool {
 		if l.oversubscribed && !l.crowded {
 			yieldCore()
 		}
-		if idle&(4*l.checkEvery-1) != 0 && !l.crowded {
+		if idle&(4*l.checkEvery-1) != 0 && !l.crowded && !l.woke {
 			continue
 		}
+		l.woke = false
 		if start.IsZero() {
 			start = time.Now()
 		} else if time.Since(start) > l.budget.left() {

@@ -19,26 +19,20 @@ import (
 // A wait begins spinning: its goroutine owns the loop and makes passes, and no
 // state is recorded (Await, sweep). A longer wait has a Waiter.
 //
-//	from                 event                                     to         function
-//	unplaced, displaced, no waiter polls, it was handed polling,   polling    beginPoll
-//	  handed               or it is new where one processor
-//	                       runs all goroutines
-//	polling              its requests have completed, or it has    unplaced   endPoll
-//	                       polled for long
-//	polling, handed      another waiter begins to poll             displaced  beginPoll, the other's
-//	unplaced, displaced  another polls, on the one processor       bided      beginBide
-//	bided                its requests have completed, no waiter    unplaced   endBide
-//	                       polls, or its rounds are over
-//	unplaced, displaced  another polls, or the bell is armed for   parked     park
-//	                       all and the last pass found nothing
-//	parked               no waiter polls, and the bell is not      handed     handOver
-//	                       armed for all
-//	parked               its requests have completed               ended      requestsEnded
+//	running   no waiter polls, or it is new where one processor    polling  beginPoll
+//	            runs all goroutines
+//	polling   its requests have completed, or it has polled for    running  endPoll
+//	            long
+//	polling   another waiter begins to poll                        running  beginPoll, the other's
+//	running   another polls, or the bell is armed for all and the  parked   park
+//	            last pass found nothing
+//	parked    no waiter polls, and the bell is not armed for all   polling  handOver
+//	parked    its requests have completed                          running  requestsEnded
 //
 // A parked waiter blocks on its channel; the function that moves it sends a
 // token, which says why. In every other state its goroutine runs or is about to,
 // and sees by itself that no request is left (Waiter.need). At most one waiter
-// polls or is handed polling: Loop.poller. At most one is bided: Loop.bided.
+// polls: Loop.poller. It lets others run when they can go on (Loop.woke).
 //
 // # Doorbell (Loop.bell)
 //
@@ -96,26 +90,19 @@ import (
 type waiterState uint8
 
 const (
-	unplaced  waiterState = iota // free, queued, of no goroutine, or its goroutine owns the loop and decides
-	polling                      // passes, as Loop.poller; gives the loop away in between
-	displaced                    // polled until another began to
-	bided                        // lets others run and checks now and then, as Loop.bided
-	parked                       // blocks on its channel, in Loop.parked
-	handed                       // is to poll, as Loop.poller, and waits for the loop
-	ended                        // its requests have completed while it was parked
+	running waiterState = iota // its goroutine runs, or is about to; or it is free, or has none
+	polling                    // it passes, as Loop.poller, or is about to; gives the loop away in between
+	parked                     // its goroutine blocks on its channel, in Loop.parked
 )
 
-func (s waiterState) String() string {
-	return [...]string{"unplaced", "polling", "displaced", "bided", "parked", "handed", "ended"}[s]
-}
+func (s waiterState) String() string { return [...]string{"running", "polling", "parked"}[s] }
 
 // token is why a waiter that blocks on its channel goes on.
 type token uint8
 
 const (
-	noToken  token = iota
-	toReturn       // its requests have ended, or it has been served
-	toPoll         // it is handed polling
+	toReturn token = iota // its requests have ended, or it has been served
+	toPoll                // it polls
 )
 
 // bellOff is the level of a doorbell that is not armed.
@@ -134,10 +121,19 @@ const (
 	closed
 )
 
+// pollsNext reports whether the waiter polls next, whose goroutine owns the loop. Where
+// one processor runs all goroutines, a wait that begins takes over from the poller, which
+// has yielded to it: its goroutine has just done something and would have to be parked,
+// while that of the poller has the processor again only to find what has come
+// (latency_mt -t 4:4; for -t 1:4 it is no matter).
+func (l *Loop) pollsNext(w *Waiter, begins bool) bool {
+	return l.poller == nil || l.poller == w || begins && l.oneProc
+}
+
 // beginPoll makes the waiter the poller, in place of the present one.
 func (l *Loop) beginPoll(w *Waiter) {
-	if p := l.poller; p != nil && p != w {
-		p.state = displaced
+	if p := l.poller; p != nil {
+		p.state = running
 	}
 	l.poller, w.state = w, polling
 	l.lingering(true)
@@ -147,23 +143,7 @@ func (l *Loop) beginPoll(w *Waiter) {
 // endPoll ends the polling of the poller.
 func (l *Loop) endPoll(w *Waiter) {
 	l.lingering(false)
-	l.poller, w.state = nil, unplaced
-	l.check()
-}
-
-// beginBide lets the waiter stay runnable while another polls, if it may.
-func (l *Loop) beginBide(w *Waiter) bool {
-	if !l.oneProc || l.bided != nil {
-		return false
-	}
-	l.bided, w.state = w, bided
-	l.check()
-	return true
-}
-
-// endBide undoes beginBide.
-func (l *Loop) endBide(w *Waiter) {
-	l.bided, w.state = nil, unplaced
+	l.poller, w.state = nil, running
 	l.check()
 }
 
@@ -180,9 +160,9 @@ func (l *Loop) park(w *Waiter) {
 }
 
 // unpark makes a parked waiter go on.
-func (l *Loop) unpark(w *Waiter, to waiterState, t token) {
+func (l *Loop) unpark(w *Waiter, t token) {
 	l.parked.remove(w)
-	w.state, w.slept = to, time.Time{}
+	w.state, w.slept = running, time.Time{}
 	if w.traced {
 		w.trace.slept()
 	}
@@ -200,23 +180,21 @@ func (l *Loop) relay() {
 // handOver makes the oldest parked waiter the poller.
 func (l *Loop) handOver() {
 	w := l.parked.first()
-	l.poller = w
-	l.unpark(w, handed, toPoll)
+	l.unpark(w, toPoll)
+	l.poller, w.state = w, polling
 	l.check()
 }
 
-// requestsEnded moves a waiter without unfinished requests. A running one sees
-// that by itself; the poller lets a parked or bided one continue. The poller
-// itself needs no call.
+// requestsEnded moves a waiter that does not poll and has no unfinished requests. One
+// that runs sees that by itself, once the poller lets it.
 func (l *Loop) requestsEnded(w *Waiter) {
-	switch w.state {
-	case parked:
+	if w.state == parked {
 		if !w.slept.IsZero() {
 			l.budget.woke(time.Since(w.slept))
 		}
-		l.unpark(w, ended, toReturn)
+		l.unpark(w, toReturn)
 		l.woke = true
-	case bided:
+	} else if l.poller != nil {
 		l.woke = true
 	}
 }

@@ -138,27 +138,24 @@ type noRoom struct{ fabric.Endpoint }
 func (noRoom) Send(uint8, uint64, []byte, []byte) error { return fabric.ErrAgain }
 
 // String is all of the states: each waiter's with its token, who polls, who is
-// bided and parked, the bell and the thread, and what was asked of the domain.
+// parked, the bell and the thread, and what was asked of the domain.
 func (z *scene) String() string {
 	var out []string
 	name := func(w *Waiter) string { return map[*Waiter]string{z.a: "a", z.b: "b", z.c: "c"}[w] }
 	for _, w := range []*Waiter{z.a, z.b, z.c} {
-		if w.state != unplaced {
+		if w.state != running {
 			out = append(out, name(w)+" "+w.state.String())
 		}
 	}
 	for _, w := range []*Waiter{z.a, z.b, z.c} {
 		select {
 		case t := <-w.ready:
-			out = append(out, name(w)+" "+[]string{"no token", "returns", "polls"}[t])
+			out = append(out, name(w)+" "+[]string{"returns", "polls"}[t])
 		default:
 		}
 	}
 	if z.l.poller != nil {
 		out = append(out, "poller "+name(z.l.poller))
-	}
-	if z.l.bided != nil {
-		out = append(out, "bided "+name(z.l.bided))
 	}
 	list := ""
 	for w := z.l.parked.root.next; w != &z.l.parked.root; w = w.next {
@@ -202,60 +199,58 @@ func TestEachEventMovesTheStates(t *testing.T) {
 		{"a waiter polls where nobody does", nil,
 			func(z *scene) { z.l.beginPoll(z.a) }, "a polling, poller a, bell off, ticking"},
 		{"a new waiter polls instead of another", func(z *scene) { z.l.beginPoll(z.a) },
-			func(z *scene) { z.l.beginPoll(z.b) }, "a displaced, b polling, poller b, bell off, ticking"},
+			func(z *scene) { z.l.beginPoll(z.b) }, "b polling, poller b, bell off, ticking"},
 		{"a new waiter polls instead of one that was handed polling", func(z *scene) { z.l.park(z.a); z.l.handOver() },
-			func(z *scene) { z.l.beginPoll(z.b) }, "a displaced, b polling, a polls, poller b, bell off, ticking"},
+			func(z *scene) { z.l.beginPoll(z.b) }, "b polling, a polls, poller b, bell off, ticking"},
 		{"a waiter that was handed polling polls", func(z *scene) { z.l.park(z.a); z.l.handOver(); z.took(z.a) },
 			func(z *scene) { z.l.beginPoll(z.a) }, "a polling, poller a, bell off, ticking"},
 		{"a waiter stops polling", func(z *scene) { z.l.beginPoll(z.a) },
 			func(z *scene) { z.l.endPoll(z.a) }, "bell off, ticking"},
 		{"waiters park in order", nil,
 			func(z *scene) { z.l.park(z.b); z.l.park(z.a) }, "a parked, b parked, list ba, bell off, ticking"},
-		{"one waiter is bided", func(z *scene) { z.l.beginPoll(z.c) },
-			func(z *scene) { z.say(z.l.beginBide(z.a), z.l.beginBide(z.b)) },
-			"a bided, c polling, poller c, bided a, bell off, ticking, true, false"},
-		{"no waiter is bided where several processors are", func(z *scene) { z.l.oneProc = false },
-			func(z *scene) { z.say(z.l.beginBide(z.a)) }, "bell off, ticking, false"},
-		{"a waiter that was bided goes on", func(z *scene) { z.l.beginBide(z.a) },
-			func(z *scene) { z.l.endBide(z.a) }, "bell off, ticking"},
+		{"a wait that begins polls instead of another, where one processor runs all goroutines", func(z *scene) { z.l.beginPoll(z.a) },
+			func(z *scene) { z.say(z.l.pollsNext(z.b, true), z.l.pollsNext(z.b, false)) }, "a polling, poller a, bell off, ticking, true, false"},
+		{"no other waiter polls where several processors do", func(z *scene) { z.l.oneProc = false; z.l.beginPoll(z.a) },
+			func(z *scene) { z.say(z.l.pollsNext(z.b, true), z.l.pollsNext(z.a, true)) }, "a polling, poller a, bell off, ticking, false, true"},
 		{"the oldest is handed polling", func(z *scene) { z.l.park(z.b); z.l.park(z.a) },
-			func(z *scene) { z.l.handOver() }, "a parked, b handed, b polls, poller b, list a, bell off, ticking"},
+			func(z *scene) { z.l.handOver() }, "a parked, b polling, b polls, poller b, list a, bell off, ticking"},
 
 		{"an owner that leaves hands polling over", func(z *scene) { z.l.park(z.a); z.l.park(z.b) },
-			func(z *scene) { z.l.Leave() }, "a handed, b parked, a polls, poller a, list b, bell off, ticking"},
+			func(z *scene) { z.l.Leave() }, "a polling, b parked, a polls, poller a, list b, bell off, ticking"},
 		{"nobody is to poll where the bell announces all", func(z *scene) { z.l.lastLook(fabric.WakeAll); z.d.log = nil; z.l.park(z.a) },
 			func(z *scene) { z.l.Leave() }, "a parked, list a, bell all, ticking"},
 		{"a bell for urgent packets is not enough for a waiter", func(z *scene) { z.sleepThread(); z.l.park(z.a) },
-			func(z *scene) { z.l.Leave() }, "a handed, a polls, poller a, bell urgent, asleep"},
+			func(z *scene) { z.l.Leave() }, "a polling, a polls, poller a, bell urgent, asleep"},
 		{"nobody is handed polling while another polls", func(z *scene) { z.l.beginPoll(z.b); z.l.park(z.a) },
 			func(z *scene) { z.l.Leave() }, "a parked, b polling, poller b, list a, bell off, ticking"},
 		{"what was queued late is served and handed over", nil, func(z *scene) {
 			z.a.node.sink = z.s
 			z.l.queue.push(&z.a.node)
 			z.l.letGo()
-		}, "a handed, a polls, poller a, bell off, ticking"},
+		}, "a polling, a polls, poller a, bell off, ticking"},
 
 		{"a parked waiter's request ends", func(z *scene) { z.l.beginPoll(z.b); z.l.park(z.a) },
-			func(z *scene) { z.end(z.a) }, "a ended, b polling, a returns, poller b, woke, bell off, ticking"},
-		{"a bided waiter's request ends", func(z *scene) { z.l.beginPoll(z.b); z.l.beginBide(z.a) },
-			func(z *scene) { z.end(z.a) }, "a bided, b polling, poller b, bided a, woke, bell off, ticking"},
+			func(z *scene) { z.end(z.a) }, "b polling, a returns, poller b, woke, bell off, ticking"},
+		{"the request ends of a waiter that another polls instead of", func(z *scene) { z.l.beginPoll(z.a); z.l.beginPoll(z.b) },
+			func(z *scene) { z.end(z.a) }, "b polling, poller b, woke, bell off, ticking"},
+		{"a waiter's request ends in its last look", nil,
+			func(z *scene) { z.end(z.a) }, "bell off, ticking"},
 		{"the poller's request ends", func(z *scene) { z.l.beginPoll(z.a) },
 			func(z *scene) { z.end(z.a) }, "a polling, poller a, bell off, ticking"},
 		{"the request ends of a waiter that is handed polling", func(z *scene) { z.l.park(z.a); z.l.handOver() },
-			func(z *scene) { z.end(z.a) }, "a handed, a polls, poller a, bell off, ticking"},
+			func(z *scene) { z.end(z.a) }, "a polling, a polls, poller a, bell off, ticking"},
 		{"one of a waiter's two requests ends", func(z *scene) { z.a.need++; z.l.park(z.a) },
 			func(z *scene) { z.end(z.a) }, "a parked, list a, bell off, ticking"},
 
-		{"a displaced waiter returns if its requests have ended",
+		{"a waiter that another polls instead of returns if its requests have ended",
 			func(z *scene) {
 				z.l.park(z.a)
 				z.l.handOver()
 				z.took(z.a)
 				z.l.beginPoll(z.b)
-				z.l.beginBide(z.c)
 				z.end(z.a)
 			},
-			func(z *scene) { z.say(z.l.await(z.a)) }, "a displaced, b polling, c bided, poller b, bided c, bell off, ticking, true"},
+			func(z *scene) { z.say(z.l.await(z.a)) }, "b polling, poller b, woke, bell off, ticking, true"},
 
 		// The doorbell.
 		{"the bell is armed before the last pass", nil,
@@ -322,7 +317,7 @@ func TestEachEventMovesTheStates(t *testing.T) {
 			z.l.lastLook(fabric.WakeAll)
 			z.l.seen, z.d.log = z.l.passes, nil
 			z.a.node.sink = z.s
-		}, func(z *scene) { z.l.tend(); z.l.queue.push(&z.a.node); z.l.letGo() }, "a handed, a polls, poller a, bell off, asleep"},
+		}, func(z *scene) { z.l.tend(); z.l.queue.push(&z.a.node); z.l.letGo() }, "a polling, a polls, poller a, bell off, asleep"},
 		{"a thread pauses where a backlog finds no room, and no waiter polls for it", func(z *scene) { z.stick(); z.l.park(z.a) },
 			func(z *scene) { z.l.tend(); z.l.relay() }, "a parked, list a, bell all, pausing, poll, arm all, poll"},
 		{"the same without a waiter", func(z *scene) { z.stick() },
@@ -344,10 +339,10 @@ func TestEachEventMovesTheStates(t *testing.T) {
 			z.d.log = nil
 			z.d.brings = func() int { return 1 }
 		},
-			func(z *scene) { z.l.tend(); z.l.relay() }, "a handed, a polls, poller a, bell off, ticking, poll, poll"},
+			func(z *scene) { z.l.tend(); z.l.relay() }, "a polling, a polls, poller a, bell off, ticking, poll, poll"},
 		{"a thread that was rung lets a waiter poll for what comes next",
 			func(z *scene) { z.l.park(z.a); z.sleepThread(); z.d.brings = func() int { return 1 } },
-			func(z *scene) { z.l.tend(); z.l.relay() }, "a handed, a polls, poller a, bell off, ticking, poll, poll"},
+			func(z *scene) { z.l.tend(); z.l.relay() }, "a polling, a polls, poller a, bell off, ticking, poll, poll"},
 		{"the same where ranks share cores",
 			func(z *scene) {
 				z.l.oversubscribed = true

@@ -51,13 +51,6 @@ const (
 	// verbs.
 	yieldPasses = 512
 	yieldAfter  = 8 * time.Millisecond
-
-	// Where one processor runs all goroutines, a second waiter stays runnable
-	// for so many rounds. Its checks when the poller yields cost less than
-	// parking and readying it, and it polls on when the poller leaves
-	// (latency_mt with ranks bound to one core). More than one such waiter costs
-	// more than it saves.
-	bideRounds = 64
 )
 
 const (

@@ -61,7 +61,7 @@ func (w *Waiter) reset() {
 	}
 	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
 	w.guards, w.detached, w.unwatch, w.hook = nil, nil, nil, nil
-	w.need, w.state, w.step, w.traced = 0, unplaced, false, false
+	w.need, w.state, w.step, w.traced = 0, running, false, false
 }
 
 // waiter and release are newWaiter and recycle for the owner.
@@ -251,10 +251,7 @@ func (l *Loop) collect(r *Request) (Result, error) {
 }
 
 // await waits, as the owner, until the waiter's requests have completed. It
-// reports whether the caller is still the owner. Where one processor runs all
-// goroutines, a new wait takes over from the poller, which has yielded to it:
-// the goroutine that has just done something is the likeliest to get the next
-// message.
+// reports whether the caller is still the owner.
 func (l *Loop) await(w *Waiter) (owner bool) {
 	if len(w.guards) > 0 {
 		l.pass(burst) // what has come precedes the end of a context
@@ -265,14 +262,11 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 		})
 		return false
 	}
-	for fresh := true; ; fresh = false {
+	for begins := true; ; begins = false {
 		if w.need == 0 && l.poller != w {
 			return true
 		}
-		if l.poller != nil && l.poller != w && !(fresh && l.oneProc) {
-			if l.bide(w) {
-				continue
-			}
+		if !l.pollsNext(w, begins) {
 			break
 		}
 		l.beginPoll(w)
@@ -299,19 +293,6 @@ func (l *Loop) await(w *Waiter) (owner bool) {
 	l.park(w)
 	l.Leave()
 	return l.sleep(w)
-}
-
-// bide lets others run while another goroutine polls. It returns false if the
-// waiter should park; otherwise its requests have completed or no waiter polls.
-func (l *Loop) bide(w *Waiter) bool {
-	if !l.beginBide(w) {
-		return false
-	}
-	for i := 0; i < bideRounds && w.need > 0 && l.poller != nil; i++ {
-		l.yield()
-	}
-	l.endBide(w)
-	return w.need == 0 || l.poller == nil
 }
 
 // sleep blocks until the waiter's requests have completed, and polls when it is

@@ -19,7 +19,7 @@ var bugs = []bug{
 		"\tif q.kept != 0 {\n\t\tq.unindex(i)\n\t}\n", "\tif q.kept != 0 && q.live > 1 {\n\t\tq.unindex(i)\n\t}\n", 1000},
 	{"closing a gap of the hash table forgets a key", "match/bins.go",
 		"\t\tb.closeGap(at)\n", "\t\t_ = at\n", 1000},
-	{"the context is ignored", "internal/pt2pt/eager.go",
+	{"the context is ignored", "internal/pt2pt/awaited.go",
 		"\tcid, tag := wire.Match(imm)\n", "\tcid, tag := wire.Match(imm)\n\tcid = 1\n", 1000},
 	{"a message for a late context is dropped where no receive is posted", "internal/pt2pt/eager.go",
 		"\tid, a := e.arrivals.take()\n", "\tif cid, _ := wire.Match(imm); cid >= 100 && e.match.Posted() == 0 {\n\t\treturn\n\t}\n\tid, a := e.arrivals.take()\n", 1000},
