@@ -51,7 +51,7 @@ func TestWhatIsWeighedArrives(t *testing.T) {
 		for i := range s.src {
 			s.src[i]++
 		}
-		d, err := s.send(len(s.src), read)
+		d, err := s.send(len(s.src), read, false)
 		if errors.Is(err, unix.ENOSYS) {
 			t.Skip("there is no process_vm_readv(2), as under qemu-user")
 		}
