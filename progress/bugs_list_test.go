@@ -98,7 +98,7 @@ var bugs = planted.List{
 	{"a waiter takes the core from the ranks that it serves", "progress/thread.go",
 		" && !l.oversubscribed && !l.crowded:\n\t\treturn l.tick // more", ":\n\t\treturn l.tick // more", "TestEachEvent"},
 	{"a condition does not rouse the thread", "progress/watch.go",
-		"\ts.l.Rouse() // the doorbell", "\t// the doorbell", "TestEachEvent"},
+		"s.l.Rouse() // the doorbell", "// the doorbell", "TestEachEvent"},
 	{"a test leaves the bell to the thread", "progress/wait_one.go",
 		"\tif l.bell == fabric.WakeUrgent {\n\t\tl.disarm()\n\t}\n", "\tif l.bell == fabric.WakeAll {\n\t\tl.disarm()\n\t}\n", "TestEachEvent"},
 

@@ -27,38 +27,26 @@ type watching struct {
 	glimpses uint64 // see glimpse
 }
 
-func (s *watching) add(r *Request) {
-	s.waiting.Add(r)
-	s.inward += int(r.Kind)
-}
-
-func (s *watching) remove(r *Request) {
-	s.waiting.Remove(r)
-	s.inward -= int(r.Kind)
-}
-
 func (s *watching) Start(r *Request) {
 	r.Result = nothing
-	if ok, err := r.watched.Ready(); ok || err != nil {
-		s.end(r, err)
-		return
+	s.waiting.Add(r)
+	s.inward += int(r.Kind)
+	if !s.ended(r) {
+		s.l.Rouse() // the doorbell may be armed for urgent packets only
 	}
-	s.add(r)
-	s.l.Rouse() // the doorbell may be armed for urgent packets only
 }
 
-func (s *watching) end(r *Request, err error) {
-	r.watched = nil
-	s.l.Finish(r, err)
+// ended completes the request if its condition holds, and reports whether it does.
+func (s *watching) ended(r *Request) bool {
+	ok, err := r.watched.Ready()
+	return (ok || err != nil) && s.Cancel(r, err)
 }
 
 // look completes the requests whose conditions hold, and returns how many.
 func (s *watching) look() (ended int) {
 	for r := s.waiting.head; r != nil; {
 		next := r.Link
-		if ok, err := r.watched.Ready(); ok || err != nil {
-			s.remove(r)
-			s.end(r, err)
+		if s.ended(r) {
 			ended++
 		}
 		r = next
@@ -69,8 +57,7 @@ func (s *watching) look() (ended int) {
 // seal fails the requests: a condition may lie in memory of the domains.
 func (s *watching) seal() {
 	for r := s.waiting.First(); r != nil; r = s.waiting.First() {
-		s.remove(r)
-		s.end(r, fabric.ErrClosed)
+		s.Cancel(r, fabric.ErrClosed)
 	}
 }
 
@@ -83,8 +70,10 @@ func (s *watching) Describe(r *Request, words bool) (i Info) {
 }
 
 func (s *watching) Cancel(r *Request, err error) bool {
-	s.remove(r)
-	s.end(r, err)
+	s.waiting.Remove(r)
+	s.inward -= int(r.Kind)
+	r.watched = nil
+	s.l.Finish(r, err)
 	return true
 }
 
