@@ -110,7 +110,7 @@ func (a *attendant) attend() {
 	}
 	wakePromptly()
 	a.l.attended.Store(true)
-	for _, d := range a.l.more {
+	for _, d := range a.l.doms[1:] {
 		d.Wake() // its bell's goroutine does the same
 	}
 }

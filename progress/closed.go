@@ -2,7 +2,7 @@ package progress
 
 import (
 	"errors"
-	"time"
+	"slices"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -16,18 +16,8 @@ type closedDomain struct {
 	last fabric.Stats // of the domain, when it was taken away
 }
 
-func newClosedDomain(d fabric.Domain) *closedDomain {
-	c := &closedDomain{Domain: d}
-	d.Stats(&c.last)
-	return c
-}
-
 // Stats are the last ones of the domain, so that the counts of a rank stay.
 func (c *closedDomain) Stats(s *fabric.Stats) { *s = c.last }
-
-func (*closedDomain) Connect(fabric.Peer, []byte) (fabric.Endpoint, error) {
-	return nil, fabric.ErrClosed
-}
 
 func (*closedDomain) Register([]byte, fabric.Access) (fabric.Region, error) {
 	return fabric.Region{}, fabric.ErrClosed
@@ -37,21 +27,18 @@ func (*closedDomain) Deregister(fabric.Region) error { return fabric.ErrClosed }
 func (*closedDomain) Poll(fabric.Handler, int) int   { return 0 }
 func (*closedDomain) Arm(fabric.Wake) error          { return nil }
 func (*closedDomain) Disarm()                        {}
-func (*closedDomain) Wait(time.Duration) error       { return fabric.ErrClosed }
-func (*closedDomain) Sleep(time.Duration) error      { return fabric.ErrClosed }
 func (*closedDomain) Wake()                          {}
-func (*closedDomain) Close() error                   { return nil }
 
 // seal takes the domains away, after which no request starts any more, and
 // returns them. Under ownership.
 func (l *Loop) seal() []fabric.Domain {
-	doms := append([]fabric.Domain{l.dom}, l.more...)
-	ends, all := map[fabric.Domain]fabric.Domain{}, []fabric.Domain{}
-	for _, d := range doms {
-		ends[d] = newClosedDomain(d)
-		all = append(all, ends[d])
+	doms := slices.Clone(l.doms)
+	for i, d := range doms {
+		c := &closedDomain{Domain: d}
+		d.Stats(&c.last)
+		l.doms[i] = c
 	}
-	l.over, l.bell, l.dom, l.more = true, bellOff, all[0], all[1:]
+	l.over, l.bell, l.dom = true, bellOff, l.doms[0]
 	l.watching.seal()
 	for _, s := range l.watches {
 		s.Stop()
@@ -59,7 +46,6 @@ func (l *Loop) seal() []fabric.Domain {
 	for i := range l.conns {
 		c := &l.conns[i]
 		c.drop()
-		c.dom = ends[c.dom]
 		if c.down == nil {
 			c.down = fabric.ErrClosed
 		}
@@ -80,16 +66,11 @@ func (l *Loop) Close() (err error) {
 	case made:
 		close(l.stopped) // there is no thread
 	}
-	for {
-		l.first.Wake()
-		select {
-		case <-l.stopped:
-		case <-time.After(10 * time.Millisecond):
-			continue
-		}
-		break
+	for _, d := range l.doms {
+		d.Wake()
 	}
-	l.stopBells()
+	<-l.stopped
+	l.bells.Wait()
 	var doms []fabric.Domain
 	l.Exclusive(func() { doms = l.seal() })
 	for _, d := range doms {

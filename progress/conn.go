@@ -11,7 +11,7 @@ import (
 type Conn struct {
 	loop *Loop
 	Peer fabric.Peer
-	dom  fabric.Domain
+	via  int // index in Loop.doms
 	ep   fabric.Endpoint
 	down error
 	lost error // its death, if others have told of it while it was connected
@@ -24,10 +24,10 @@ type Conn struct {
 
 // peers are the ways to all peers, and what is to be done for some of them.
 type peers struct {
-	fallen     []fabric.Peer // down; the sinks have not been told yet
 	backlogged []*Conn
-	more       []fabric.Domain // besides the first
+	doms       []fabric.Domain // the first is Loop.dom
 	conns      []Conn
+	addrs      [][]byte
 	packets    *packet // free list
 }
 
@@ -54,11 +54,10 @@ func (l *Loop) Conn(p fabric.Peer) *Conn {
 
 func (c *Conn) connect() {
 	l := c.loop
-	ep, err := c.dom.Connect(c.Peer, l.addrs[c.Peer])
+	ep, err := l.Via(c.Peer).Connect(c.Peer, l.addrs[c.Peer])
 	if err != nil {
 		c.down = &fabric.Error{Op: "connect", Peer: c.Peer, HasPeer: true, Err: fmt.Errorf("%w: %w", fabric.ErrUnreachable, err)}
-		l.fallen = append(l.fallen, c.Peer)
-		l.Rouse()
+		l.Later(func() { l.tellDown(c) }) // not while the operation that connects is being started
 		return
 	}
 	c.ep = ep

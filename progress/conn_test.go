@@ -58,9 +58,9 @@ func (d *mourning) Lost(p fabric.Peer, _ error) { d.lost = append(d.lost, p) }
 // A peer that it has no way to is down at once.
 func TestTheFabricHearsOfADeath(t *testing.T) {
 	d := &mourning{}
-	l := &Loop{peers: peers{conns: make([]Conn, 3)}}
+	l := &Loop{peers: peers{conns: make([]Conn, 3), doms: []fabric.Domain{d}}}
 	for i := range l.conns {
-		l.conns[i] = Conn{loop: l, Peer: fabric.Peer(i), dom: d}
+		l.conns[i] = Conn{loop: l, Peer: fabric.Peer(i)}
 	}
 	l.conns[1].ep, l.conns[2].ep = &roomy{}, &roomy{}
 	l.conns[2].down = fabric.ErrPeerDown
@@ -92,8 +92,8 @@ func TestAPeerThatSaidItMayExitLeavesInOrder(t *testing.T) {
 		{"it may again", []bool{true, false, true}, nil, true},
 		{"the launcher has seen it die", []bool{true}, fabric.ErrPeerDown, false},
 	} {
-		l := &Loop{peers: peers{conns: make([]Conn, 1)}}
-		l.conns[0] = Conn{loop: l, ep: &roomy{}, dom: &mourning{}}
+		l := &Loop{peers: peers{conns: make([]Conn, 1), doms: []fabric.Domain{&mourning{}}}}
+		l.conns[0] = Conn{loop: l, ep: &roomy{}}
 		for _, may := range c.says {
 			l.Leaving(0, may)
 		}

@@ -61,7 +61,7 @@ func (l *Loop) EndPeer(p fabric.Peer, err error) {
 	}
 	c.down = err
 	c.drop()
-	if c.dom.End(p, err) {
+	if l.Via(p).End(p, err) {
 		c.ending = true
 		l.Rouse()
 		return
@@ -97,18 +97,8 @@ func (l *Loop) Lost(p fabric.Peer, err error) {
 	case c.lost == nil:
 		c.lost = err
 		if c.down == nil {
-			c.dom.Lost(p, err)
+			l.Via(p).Lost(p, err)
 		}
-	}
-}
-
-// mourn tells the sinks of peers that could not be connected to. It does not run
-// while the operation that tried to connect is being started.
-func (l *Loop) mourn() {
-	fallen := l.fallen
-	l.fallen = nil
-	for _, p := range fallen {
-		l.tellDown(&l.conns[p])
 	}
 }
 

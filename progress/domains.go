@@ -2,7 +2,6 @@ package progress
 
 import (
 	"errors"
-	"sync"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -11,25 +10,11 @@ import (
 // sleeps in one place, the first domain's Wait: a goroutine for each other
 // domain waits there and passes its doorbell on.
 
-// fabrics is what other goroutines use of them.
-type fabrics struct {
-	first fabric.Domain // Loop.dom
-	addrs [][]byte      // of the peers
-	bells sync.WaitGroup
-}
-
 // lingering makes the domain linger, or stops that, where it can. For a waiter
 // that polls no other domain.
 func (l *Loop) lingering(on bool) {
 	if l.linger != nil {
 		*l.linger = on
-	}
-}
-
-// relayBells starts the goroutines that pass doorbells on.
-func (l *Loop) relayBells() {
-	for _, d := range l.more {
-		l.bells.Go(func() { l.passBellOn(d) })
 	}
 }
 
@@ -48,20 +33,12 @@ func (l *Loop) passBellOn(d fabric.Domain) {
 		} else if err != nil {
 			return
 		}
-		l.first.Wake()
+		l.dom.Wake()
 	}
-}
-
-// stopBells ends them.
-func (l *Loop) stopBells() {
-	for _, d := range l.more {
-		d.Wake()
-	}
-	l.bells.Wait()
 }
 
 func (l *Loop) pollMore(max int) (n int) {
-	for _, d := range l.more {
+	for _, d := range l.doms[1:] {
 		n += d.Poll(l, max)
 	}
 	return n
@@ -69,12 +46,11 @@ func (l *Loop) pollMore(max int) (n int) {
 
 // armAll arms the doorbells of all domains, or none.
 func (l *Loop) armAll(w fabric.Wake) error {
-	if err := l.dom.Arm(w); err != nil {
-		return err
-	}
-	for _, d := range l.more {
+	for i, d := range l.doms {
 		if err := d.Arm(w); err != nil {
-			l.disarmAll()
+			for _, armed := range l.doms[:i] {
+				armed.Disarm()
+			}
 			return err
 		}
 	}
@@ -82,11 +58,10 @@ func (l *Loop) armAll(w fabric.Wake) error {
 }
 
 func (l *Loop) disarmAll() {
-	l.dom.Disarm()
-	for _, d := range l.more {
+	for _, d := range l.doms {
 		d.Disarm()
 	}
 }
 
 // Via is the fabric that a peer is reached over. It does not connect.
-func (l *Loop) Via(p fabric.Peer) fabric.Domain { return l.conns[p].dom }
+func (l *Loop) Via(p fabric.Peer) fabric.Domain { return l.doms[l.conns[p].via] }

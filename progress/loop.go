@@ -2,6 +2,7 @@ package progress
 
 import (
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -104,7 +105,6 @@ type Loop struct {
 	watching watching
 	budget   pollBudget
 
-	fabrics
 	protocols
 	counts
 	log      *slog.Logger
@@ -124,6 +124,7 @@ type Loop struct {
 	life      atomic.Uint32 // made, going, closed
 	attended  atomic.Bool   // the thread sleeps in the kernel, see attendant
 	stopped   chan struct{}
+	bells     sync.WaitGroup // the goroutines of passBellOn
 }
 
 // protocols is what is registered before Go.
@@ -139,13 +140,13 @@ type protocols struct {
 // calls Go.
 func New(cfg Config) *Loop {
 	l := &Loop{dom: cfg.Domain, log: cfg.Log, stopped: make(chan struct{})}
-	l.fabrics = fabrics{first: cfg.Domain, addrs: cfg.Addrs}
-	l.conns, l.more = make([]Conn, len(cfg.Addrs)), cfg.More
+	l.doms = append([]fabric.Domain{cfg.Domain}, cfg.More...)
+	l.addrs, l.conns = cfg.Addrs, make([]Conn, len(cfg.Addrs))
 	for i := range l.conns {
 		c := &l.conns[i]
-		c.loop, c.Peer, c.dom = l, fabric.Peer(i), l.dom
-		if cfg.Via != nil && cfg.Via[i] > 0 {
-			c.dom = cfg.More[cfg.Via[i]-1]
+		c.loop, c.Peer = l, fabric.Peer(i)
+		if cfg.Via != nil {
+			c.via = cfg.Via[i]
 		}
 	}
 	l.record(cfg.Timeline)
@@ -157,7 +158,9 @@ func New(cfg Config) *Loop {
 	l.tune(cfg)
 	l.owned.alone.Store(membar.CanProcess())
 	clock.use()
-	l.relayBells()
+	for _, d := range cfg.More {
+		l.bells.Go(func() { l.passBellOn(d) })
+	}
 	return l
 }
 
@@ -230,16 +233,13 @@ func (l *Loop) pass(max int) int {
 		l.drain()
 	}
 	sent := 0
-	if len(l.fallen) > 0 {
-		l.mourn()
-	}
 	if l.watching.waiting.head != nil {
 		sent = l.watching.look()
 	}
 	if len(l.backlogged) > 0 {
 		sent += l.flush()
 	}
-	if len(l.more) > 0 {
+	if len(l.doms) > 1 {
 		sent += l.pollMore(max)
 	}
 	n := sent + l.dom.Poll(l, max)

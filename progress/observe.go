@@ -66,7 +66,7 @@ var BackpressureFamily = Family{Name: "weft_backpressure_seconds_total", Unit: "
 
 // transports adds the counts of the transports, after the end those that they had.
 func (l *Loop) transports(s *Snapshot) {
-	for _, d := range append([]fabric.Domain{l.dom}, l.more...) {
+	for _, d := range l.doms {
 		var st fabric.Stats
 		d.Stats(&st)
 		for _, c := range st.Counts {
@@ -83,6 +83,6 @@ func (l *Loop) transports(s *Snapshot) {
 // owner.
 func (l *Loop) TransportOf(p fabric.Peer) string {
 	var st fabric.Stats
-	l.conns[p].dom.Stats(&st)
+	l.Via(p).Stats(&st)
 	return st.Transport
 }

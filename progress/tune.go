@@ -4,8 +4,6 @@ import (
 	"math"
 	"runtime"
 	"time"
-
-	"github.com/weft-mpi/weft/fabric"
 )
 
 // The knobs of waiting. Each comment gives its effect, and what shows it: a
@@ -144,12 +142,12 @@ func (l *Loop) tune(cfg Config) {
 		l.spins = spinCrowded
 	}
 	l.yieldEvery = math.MaxUint64
-	for _, d := range append([]fabric.Domain{l.dom}, l.more...) {
+	for _, d := range l.doms {
 		if d.Linger() != nil {
 			l.yieldEvery = yieldPasses
 		}
 	}
-	if len(l.more) == 0 {
+	if len(l.doms) == 1 {
 		if l.linger = l.dom.Linger(); l.linger != nil {
 			l.spins = spinLinger
 		}
