@@ -19,7 +19,7 @@ var countBugs = planted.List{
 	{"the times of failed requests count", "progress/timed.go",
 		"if r.err != nil || r.sink == nil {", "if r.sink == nil {", "TestSomeRequestsAreTimed"},
 	{"a class has its times twice", "progress/timed.go",
-		"\t\t\tl.times[i].Add(took)\n", "\t\t\tl.times[i].Add(took)\n\t\t\tl.times[i].Add(took)\n", "TestSomeRequestsAreTimed"},
+		"\tl.times[i].Add(took)\n", "\tl.times[i].Add(took)\n\tl.times[i].Add(took)\n", "TestSomeRequestsAreTimed"},
 	{"a long request has taken a short time", "progress/timed.go",
 		"time.Duration(timeline.Now()-r.start)", "time.Duration(uint32(timeline.Now()-r.start))", "TestALongTime"},
 	{"a stopwatch that goes on begins anew", "progress/timed.go",

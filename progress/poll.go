@@ -13,13 +13,6 @@ type pollBudget struct {
 	misses uint
 }
 
-func (b *pollBudget) init(shared bool) {
-	b.whole = pollDedicated
-	if shared {
-		b.whole = pollShared
-	}
-}
-
 // woke takes how long a waiter was parked after it had polled. One that parks
 // for no longer than it polls should have polled on: parking and waking is
 // expensive.

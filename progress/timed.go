@@ -2,6 +2,7 @@ package progress
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/weft-mpi/weft/internal/timeline"
@@ -53,14 +54,11 @@ func (l *Loop) timed(r *Request) {
 	}
 	class := cmp.Or(r.Describe(false).Class, "other")
 	took := uint64(time.Duration(timeline.Now()-r.start).Seconds() * HistogramSecond)
-	for i := range l.times {
-		if l.times[i].class == class {
-			l.times[i].Add(took)
-			return
-		}
+	i := slices.IndexFunc(l.times, func(t times) bool { return t.class == class })
+	if i < 0 {
+		i, l.times = len(l.times), append(l.times, times{class: class})
 	}
-	l.times = append(l.times, times{class: class})
-	l.times[len(l.times)-1].Add(took)
+	l.times[i].Add(took)
 }
 
 var origin = time.Now()

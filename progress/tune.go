@@ -132,11 +132,10 @@ func (l *Loop) tune(cfg Config) {
 	l.oversubscribed, l.threaded = cfg.Oversubscribed, !cfg.NoThread
 	l.oneProc = procs == 1
 	l.crowded = cfg.Ranks > procs
-	l.budget.init(cfg.Oversubscribed)
 	l.tick = tick * time.Duration(1+max(cfg.Ranks-1, 0)/(tickRanks*procs))
-	l.checkEvery, l.spins = checkDedicated, spinDedicated
+	l.checkEvery, l.spins, l.budget.whole = checkDedicated, spinDedicated, pollDedicated
 	if cfg.Oversubscribed {
-		l.checkEvery, l.spins = checkShared, spinShared
+		l.checkEvery, l.spins, l.budget.whole = checkShared, spinShared, pollShared
 	}
 	if l.crowded {
 		l.spins = spinCrowded
