@@ -73,6 +73,7 @@ func TestNothingIsStrandedWhereTheRankIsAlone(t *testing.T) {
 	}
 	const rounds = 100_000
 	l := &Loop{}
+	l.parked.init()
 	w := newWaiter()
 	w.fn = func() { w.ready <- toReturn }
 	var met atomic.Int64
