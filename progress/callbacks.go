@@ -12,10 +12,9 @@ import (
 
 // callbacks are the calls to make. They belong to the owner of the loop.
 type callbacks struct {
-	ready   []*detached   // oldest first
-	running bool          // there is the goroutine
-	w       *Waiter       // the goroutine polls for the next call
-	ended   chan struct{} // closed when the goroutine ends, if Close waits for that
+	ready []*detached   // oldest first
+	ended chan struct{} // closed when the goroutine ends; nil: there is none
+	w     *Waiter       // the goroutine polls for the next call
 }
 
 // call leaves d to the goroutine of callbacks. For the owner.
@@ -23,8 +22,8 @@ func (l *Loop) call(d *detached) {
 	c := &l.callbacks
 	c.ready = append(c.ready, d)
 	switch w := c.w; {
-	case !c.running:
-		c.running, l.woke = true, true
+	case c.ended == nil:
+		c.ended, l.woke = make(chan struct{}), true
 		go l.callAll(nil)
 	case w != nil:
 		c.w = nil
@@ -35,9 +34,8 @@ func (l *Loop) call(d *detached) {
 // callAll makes the calls, those of ds first. One that ends its goroutine does not
 // end the others.
 func (l *Loop) callAll(ds []*detached) {
-	finished := false
 	defer func() {
-		if !finished {
+		if len(ds) > 0 {
 			go l.callAll(ds[1:])
 		}
 	}()
@@ -50,16 +48,13 @@ func (l *Loop) callAll(ds []*detached) {
 		if len(c.ready) == 0 && l.threaded && l.detachments > 0 && l.poller == nil && !l.over {
 			l.pollForCall()
 		}
-		ds, c.ready = c.ready, nil
-		if c.running = len(ds) > 0; !c.running && c.ended != nil {
+		if ds, c.ready = c.ready, nil; len(ds) == 0 {
 			close(c.ended)
 			c.ended = nil
-		}
-		l.Leave()
-		if len(ds) == 0 {
-			finished = true
+			l.Leave()
 			return
 		}
+		l.Leave()
 	}
 }
 
@@ -82,12 +77,7 @@ func (l *Loop) endCalls() {
 		return
 	}
 	var ended chan struct{}
-	l.Exclusive(func() {
-		if c := &l.callbacks; c.running {
-			c.ended = make(chan struct{})
-			ended = c.ended
-		}
-	})
+	l.Exclusive(func() { ended = l.callbacks.ended })
 	if ended != nil {
 		<-ended
 	}
