@@ -37,7 +37,7 @@ var countBugs = planted.List{
 	{"the backlog is that of the first peer's first", "progress/observe.go",
 		"for p := c.head; p != nil; p = p.next {", "if c.head != nil {", "TestTheLoopsCounts"},
 	{"the time without room goes on", "progress/conn.go",
-		"\t\tl.counts.room.Stop()\n", "", "TestTheLoopsCounts"},
+		"l.counts.room.Set(len(l.backlogged) > 0)", "l.counts.room.Start()", "TestTheLoopsCounts"},
 	{"a peer that has left counts as dead", "progress/deliver.go",
 		"\t\tl.counts.down[1]++\n", "\t\tl.counts.down[0]++\n", "TestTheLoopsCounts"},
 	{"a peer that has died is not counted", "progress/deliver.go",

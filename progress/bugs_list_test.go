@@ -122,13 +122,13 @@ var bugs = planted.List{
 	{"the generation is not moved on", "progress/request.go",
 		"r.gen = (r.gen + uses) & lastGen", "r.gen = (r.gen + 0*uses) & lastGen", "TestACopyOfAHandle"},
 	{"a condition keeps the callers of the slot's last operation", "progress/watch.go",
-		"Take(owner), until, w)\n\tCallers(&r.Place)\n", "Take(owner), until, w)\n", "TestAWaitForAConditionKnows"},
+		"Take(owner), inward, until, w)\n\tCallers(&r.Place)\n", "Take(owner), inward, until, w)\n", "TestAWaitForAConditionKnows"},
 	{"requests end before their domain is closed", "progress/closed.go",
 		"\tl.Exclusive(func() { doms = l.seal() })\n", "\tl.Exclusive(func() { doms = l.seal(); l.requests.each(l.Refuse) })\n", "TestRequestsEndBehind"},
 	{"a peer that has failed is ended before what it had sent", "progress/deliver.go",
 		"\t\tl.lastLook(fabric.WakeAll) // at", "\t\t// at", "TestAFailureComesBehind"},
 	{"a peer that may exit counts as dead", "progress/deliver.go",
-		"if c.leaving && ", "if false && ", "TestAPeerThatSaid"},
+		"case c.leaving && ", "case false && ", "TestAPeerThatSaid"},
 
 	// Requests in doubt.
 	{"a wait loses the handle of a request in doubt", "progress/wait_one.go",

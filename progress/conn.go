@@ -55,12 +55,12 @@ func (l *Loop) Conn(p fabric.Peer) *Conn {
 func (c *Conn) connect() {
 	l := c.loop
 	ep, err := l.Via(c.Peer).Connect(c.Peer, l.addrs[c.Peer])
-	if err != nil {
-		c.down = &fabric.Error{Op: "connect", Peer: c.Peer, HasPeer: true, Err: fmt.Errorf("%w: %w", fabric.ErrUnreachable, err)}
-		l.Later(func() { l.tellDown(c) }) // not while the operation that connects is being started
+	if err == nil {
+		c.ep = ep
 		return
 	}
-	c.ep = ep
+	c.down = &fabric.Error{Op: "connect", Peer: c.Peer, HasPeer: true, Err: fmt.Errorf("%w: %w", fabric.ErrUnreachable, err)}
+	l.Later(func() { l.tellDown(c) }) // not while the operation that connects is being started
 }
 
 // Down returns why the peer can't be reached any more, or nil.
@@ -114,10 +114,8 @@ func (c *Conn) enqueue(p *packet) {
 	c.loop.counts.waited++
 	if c.head == nil {
 		c.head = p
-		if len(c.loop.backlogged) == 0 {
-			c.loop.counts.room.Start()
-		}
 		c.loop.backlogged = append(c.loop.backlogged, c)
+		c.loop.counts.room.Start()
 	} else {
 		c.tail.next = p
 	}
@@ -151,9 +149,7 @@ func (l *Loop) flush() (moved int) {
 		l.backlogged[i], l.backlogged[last] = l.backlogged[last], nil
 		l.backlogged = l.backlogged[:last]
 	}
-	if len(l.backlogged) == 0 {
-		l.counts.room.Stop()
-	}
+	l.counts.room.Set(len(l.backlogged) > 0)
 	return moved
 }
 
@@ -190,15 +186,13 @@ func (c *Conn) flush() (moved int) {
 
 // drop empties the backlog of a peer that is down; the sinks end its requests.
 func (c *Conn) drop() {
-	for p := c.head; p != nil; {
-		next := p.next
+	for p := c.head; p != nil; p = c.head {
 		if p.r != nil {
 			p.r.queued = nil
 		}
+		c.head = p.next
 		c.loop.recycle(p)
-		p = next
 	}
-	c.head, c.tail = nil, nil
 }
 
 func (l *Loop) packet() *packet {

@@ -33,17 +33,17 @@ func (l *Loop) Complete(op fabric.Op, err error) {
 
 func (l *Loop) PeerDown(p fabric.Peer, err error) {
 	c := &l.conns[p]
-	if c.down != nil && !c.ending {
+	left := errors.Is(err, fabric.ErrPeerLeft)
+	switch {
+	case c.ending: // EndPeer has said why
+	case c.down != nil:
 		return
-	}
-	if !c.ending {
-		if c.leaving && !errors.Is(err, fabric.ErrPeerLeft) {
-			err = fmt.Errorf("%w, as it had said it might (%w)", fabric.ErrPeerLeft, err)
-		}
+	case c.lost != nil && (left || c.leaving || errors.Is(err, fabric.ErrUnreachable)):
+		c.down = c.lost
+	case c.leaving && !left:
+		c.down = fmt.Errorf("%w, as it had said it might (%w)", fabric.ErrPeerLeft, err)
+	default:
 		c.down = err
-		if c.lost != nil && (errors.Is(err, fabric.ErrPeerLeft) || errors.Is(err, fabric.ErrUnreachable)) {
-			c.down = c.lost
-		}
 	}
 	c.ending = false
 	c.drop()
@@ -61,12 +61,11 @@ func (l *Loop) EndPeer(p fabric.Peer, err error) {
 	}
 	c.down = err
 	c.drop()
-	if l.Via(p).End(p, err) {
-		c.ending = true
+	if c.ending = l.Via(p).End(p, err); c.ending {
 		l.Rouse()
-		return
+	} else {
+		l.tellDown(c)
 	}
-	l.tellDown(c)
 }
 
 // Leaving says that a peer may exit from now on without closing its domain, or that it
@@ -112,3 +111,34 @@ func (l *Loop) Fail(p fabric.Peer, err error) {
 		l.EndPeer(p, err)
 	})
 }
+
+// A fabric names operations by their Op. It is a request's (Request.Op), or a sink's
+// own:
+//
+//	bit  63     a sink's own
+//	     58-62  which Ops
+//	     0-57   its tag
+const (
+	opNamed = 1 << 63
+	opBits  = 58
+	maxOps  = 1 << 5
+
+	// MaxTag is the largest tag of an operation.
+	MaxTag = 1<<opBits - 1
+)
+
+// Ops names fabric operations that belong to no request.
+type Ops struct{ base fabric.Op }
+
+// NameOps makes names for operations; done is called with each completion, as
+// the owner. It is called before Go. The 33rd call fails.
+func (l *Loop) NameOps(done func(tag uint64, err error)) (Ops, error) {
+	if len(l.ops) == maxOps {
+		return Ops{}, fmt.Errorf("there are names of operations for %d protocols already", maxOps)
+	}
+	l.ops = append(l.ops, done)
+	return Ops{opNamed | fabric.Op(len(l.ops)-1)<<opBits}, nil
+}
+
+// Op is the name of the operation with a tag of at most MaxTag.
+func (o Ops) Op(tag uint64) fabric.Op { return o.base | fabric.Op(tag&MaxTag) }

@@ -15,7 +15,7 @@
 //
 // The package serves the protocol packages, which register as sinks of packet
 // kinds. A sink sees its own requests only (Each, Named), and names fabric operations
-// that belong to no request (NameOps): names.go.
+// that belong to no request (NameOps): deliver.go.
 //
 // # Requests
 //

@@ -106,7 +106,7 @@ func (z *scene) took(w *Waiter) {
 
 // watch waits for a condition, for which nobody is called.
 func (z *scene) watch() {
-	z.l.Orphan(&z.l.watching, z.l.watcher(z.l.New(), Expiry{}, atLeast{word: &z.word, want: 1}), nil)
+	z.l.Orphan(&z.l.watching, z.l.watcher(z.l.New(), 0, Expiry{}, atLeast{word: &z.word, want: 1}), nil)
 }
 
 // step begins a part of a longer operation.

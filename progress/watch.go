@@ -81,9 +81,8 @@ func (s *watching) Cancel(r *Request, err error) bool {
 // what this rank does too, as its operations, communicators and peers end in any call, no
 // bell rings, so the loop also checks it whenever an owner leaves. Local.
 func (l *Loop) Watch(until Expiry, w Watched) Handle {
-	r := l.watcher(l.NewShared(), until, w)
+	r := l.watcher(l.NewShared(), inward, until, w)
 	Callers(&r.Place)
-	r.Kind = inward
 	h := r.Handle()
 	l.Submit(&l.watching, r)
 	return h
@@ -93,7 +92,7 @@ func (l *Loop) Watch(until Expiry, w Watched) Handle {
 // again, at once the first time, until it reports true or an error. It is not checked
 // when an owner leaves. For the owner.
 func (l *Loop) Observe(w Watched) {
-	l.Orphan(&l.watching, l.watcher(l.New(), Expiry{}, w), func(*Request, error) {})
+	l.Orphan(&l.watching, l.watcher(l.New(), 0, Expiry{}, w), func(*Request, error) {})
 }
 
 // WaitFor is Watch and blocks until the condition holds or the expiry has passed. It
@@ -106,9 +105,8 @@ func (l *Loop) WaitFor(until Expiry, w Watched) error {
 			return err
 		}
 	}
-	r := l.watcher(l.Take(owner), until, w)
+	r := l.watcher(l.Take(owner), inward, until, w)
 	Callers(&r.Place)
-	r.Kind = inward
 	if !owner {
 		_, err := l.Do(&l.watching, r)
 		return err
@@ -141,7 +139,7 @@ const (
 	inward = 1 // the Kind of a request whose condition is checked when an owner leaves
 )
 
-func (l *Loop) watcher(r *Request, until Expiry, w Watched) *Request {
-	r.Kind, r.Step, r.Peer, r.Buf, r.Until, r.watched = 0, 0, noPeer, nil, until, w
+func (l *Loop) watcher(r *Request, kind uint8, until Expiry, w Watched) *Request {
+	r.Kind, r.Step, r.Peer, r.Buf, r.Until, r.watched = kind, 0, noPeer, nil, until, w
 	return r
 }

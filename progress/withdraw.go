@@ -107,15 +107,12 @@ func (w *Waiter) guard(r *Request) {
 	g.hs = append(g.hs, r.Handle())
 }
 
-// waits reports whether the waiter still waits for the request. Both may have
-// another use by now. For the owner.
-func (g guard) waits(h Handle) bool { return h.r.gen == h.gen && h.r.waiter == g.w }
-
-// expire withdraws those of the requests that are still waited for, if they still can
-// be: the context is done. For the owner.
+// expire withdraws those of the requests that the waiter still waits for, if they still
+// can be: the context is done. Waiter and requests may have another use by now. For the
+// owner.
 func (g guard) expire() {
 	for _, h := range g.hs {
-		if g.waits(h) {
+		if h.r.gen == h.gen && h.r.waiter == g.w {
 			h.r.sink.Cancel(h.r, g.until.err())
 		}
 	}
