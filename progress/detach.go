@@ -21,7 +21,6 @@ func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 		return ErrStale
 	}
 	l := h.r.loop
-	watch := func() {}
 	l.Exclusive(func() {
 		was := h.spend()
 		switch {
@@ -31,16 +30,14 @@ func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 			res, e := was.collect()
 			l.call(&detached{fn: fn, st: res.Status(), err: e})
 		default:
-			watch = l.detach(was.r, fn)
+			l.detach(was.r, fn)
 		}
 	})
-	watch()
 	return err
 }
 
-// detach makes fn, unless nil, the waiter of a request in flight. Once the caller has
-// let go of the loop it calls watch, for the request's context.
-func (l *Loop) detach(r *Request, fn func(Status, error)) (watch func()) {
+// detach makes fn, unless nil, the waiter of a request in flight.
+func (l *Loop) detach(r *Request, fn func(Status, error)) {
 	w := newWaiter()
 	w.single, w.need, w.detached = r, 1, &nobody
 	if fn != nil {
@@ -49,12 +46,11 @@ func (l *Loop) detach(r *Request, fn func(Status, error)) (watch func()) {
 		l.Rouse() // to be woken for this request's message too
 	}
 	r.waiter = w
-	if r.Until.done == nil {
-		return func() {}
+	if r.Until.done != nil {
+		g, stop := guard{r.Until, w, []Handle{r.Handle()}}, make(chan func(), 1)
+		w.unwatch = func() { (<-stop)() }
+		go func() { stop <- g.set(l) }() // it calls the context's methods
 	}
-	g, stop := guard{r.Until, w, []Handle{r.Handle()}}, make(chan func(), 1)
-	w.unwatch = func() { (<-stop)() }
-	return func() { stop <- g.set(l) }
 }
 
 // untell drops the callback of a detached request. For the owner.

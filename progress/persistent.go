@@ -146,7 +146,6 @@ func Release(h *Handle) (g *General, err error) {
 		return nil, ErrStale
 	}
 	l := h.r.loop
-	watch := func() {}
 	l.Exclusive(func() {
 		r := h.r
 		switch {
@@ -162,7 +161,7 @@ func Release(h *Handle) (g *General, err error) {
 		case r.general != nil:
 			general := r.general
 			general.released = true
-			watch = l.detach(r, func(Status, error) { // should the loop be closed first
+			l.detach(r, func(Status, error) { // should the loop be closed first
 				if err := Try(general.freed); err != nil {
 					l.log.Error("a generalized request's function for freeing", "err", err)
 				}
@@ -171,14 +170,13 @@ func Release(h *Handle) (g *General, err error) {
 			err = ErrFirm
 			return
 		default:
-			watch = l.detach(r, nil)
+			l.detach(r, nil)
 			if r.saved != nil {
 				r.waiter.hook = forgo
 			}
 		}
 		*h = Handle{}
 	})
-	watch()
 	return g, err
 }
 
