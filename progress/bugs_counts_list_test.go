@@ -42,7 +42,7 @@ var countBugs = planted.List{
 		"\t\tl.counts.down[1]++\n", "\t\tl.counts.down[0]++\n", "TestTheLoopsCounts"},
 	{"a peer that has died is not counted", "progress/deliver.go",
 		"\t\tl.counts.down[0]++\n", "", "TestTheLoopsCounts"},
-	{"the counters of a transport end with it", "progress/closed.go",
+	{"the counters of a transport end with it", "progress/domains.go",
 		"\td.Stats(&c.last)\n", "", "TestTheLoopsCounts"},
 	{"a gauge of a transport is named as a counter", "progress/observe.go",
 		"\t\t\tif !c.Gauge {\n", "\t\t\tif c.Gauge {\n", "TestTheLoopsCounts"},

@@ -42,7 +42,7 @@
 // # The end
 //
 // Loop.Close stops the thread, takes the domains away from whatever call is inside the
-// loop (closed.go), closes them, and only then completes the requests. An operation
+// loop (domains.go), closes them, and only then completes the requests. An operation
 // that fails earlier follows the same order: the fabric lets go of the memory first.
 //
 // # Counts

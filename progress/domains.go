@@ -2,6 +2,7 @@ package progress
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -65,3 +66,80 @@ func (l *Loop) disarmAll() {
 
 // Via is the fabric that a peer is reached over. It does not connect.
 func (l *Loop) Via(p fabric.Peer) fabric.Domain { return l.doms[l.conns[p].via] }
+
+// closedDomain replaces the domain of a loop that is being closed. A goroutine
+// still inside the loop, or entering it, finds nothing to do and does not touch
+// what the domain's own Close releases. A waiter may sleep there: its requests
+// complete soon.
+type closedDomain struct {
+	fabric.Domain
+	last fabric.Stats // of the domain, when it was taken away
+}
+
+// Stats are the last ones of the domain, so that the counts of a rank stay.
+func (c *closedDomain) Stats(s *fabric.Stats) { *s = c.last }
+
+func (*closedDomain) Register([]byte, fabric.Access) (fabric.Region, error) {
+	return fabric.Region{}, fabric.ErrClosed
+}
+
+func (*closedDomain) Deregister(fabric.Region) error { return fabric.ErrClosed }
+func (*closedDomain) Poll(fabric.Handler, int) int   { return 0 }
+func (*closedDomain) Arm(fabric.Wake) error          { return nil }
+func (*closedDomain) Disarm()                        {}
+func (*closedDomain) Wake()                          {}
+
+// seal takes the domains away, after which no request starts any more, and
+// returns them. Under ownership.
+func (l *Loop) seal() []fabric.Domain {
+	doms := slices.Clone(l.doms)
+	for i, d := range doms {
+		c := &closedDomain{Domain: d}
+		d.Stats(&c.last)
+		l.doms[i] = c
+	}
+	l.over, l.bell, l.dom = true, bellOff, l.doms[0]
+	for w := &l.watching; !w.waiting.Empty(); {
+		w.Cancel(w.waiting.First(), fabric.ErrClosed) // its condition may lie in the domains' memory
+	}
+	for _, s := range l.watches {
+		s.Stop()
+	}
+	for i := range l.conns {
+		c := &l.conns[i]
+		c.drop()
+		if c.down == nil {
+			c.down = fabric.ErrClosed
+		}
+	}
+	return doms
+}
+
+// Close stops the progress thread, closes the domains, and then fails every
+// request, present or later, with ErrClosed. When a request completes, or its
+// callback runs, no peer and no device touches its buffer any more. When Close
+// returns all callbacks have run, except for requests whose functions run
+// (Aside): those complete when the functions return. It blocks while a domain
+// waits for peers in the middle of a copy. Later calls return nil.
+func (l *Loop) Close() (err error) {
+	switch l.life.Swap(closed) {
+	case closed:
+		return nil
+	case made:
+		close(l.stopped) // there is no thread
+	}
+	for _, d := range l.doms {
+		d.Wake()
+	}
+	<-l.stopped
+	l.bells.Wait()
+	var doms []fabric.Domain
+	l.Exclusive(func() { doms = l.seal() })
+	for _, d := range doms {
+		err = errors.Join(err, d.Close())
+	}
+	l.Exclusive(l.refuseAll)
+	l.endCalls()
+	clock.drop()
+	return err
+}

@@ -112,8 +112,6 @@ type Loop struct {
 	instants instants
 	paced    time.Time // the last yield
 	parked   waitList
-	seen     uint64    // passes at the thread's last look
-	stuck    time.Time // since when the thread has found a backlog without room; zero: it has not
 
 	steps   int        // requests in flight of Step
 	asides  []*Request // for which functions run, once for each
@@ -121,10 +119,17 @@ type Loop struct {
 
 	callbacks callbacks
 	vains     atomic.Uint32 // calls of Test that found nothing
-	life      atomic.Uint32 // made, going, closed
-	attended  atomic.Bool   // the thread sleeps in the kernel, see attendant
-	stopped   chan struct{}
-	bells     sync.WaitGroup // the goroutines of passBellOn
+	thread
+}
+
+// thread is the progress thread's, besides what each pass and each wait uses.
+type thread struct {
+	seen     uint64         // visits at its last look
+	stuck    time.Time      // since when it has found a backlog without room; zero: it has not
+	life     atomic.Uint32  // of the loop: made, going, closed
+	attended atomic.Bool    // it sleeps in the kernel, see attendant
+	stopped  chan struct{}  // closed when it ends
+	bells    sync.WaitGroup // goroutines that pass doorbells on
 }
 
 // protocols is what is registered before Go.
@@ -139,7 +144,8 @@ type protocols struct {
 // New makes the loop of a rank. The caller registers its sinks next and then
 // calls Go.
 func New(cfg Config) *Loop {
-	l := &Loop{dom: cfg.Domain, log: cfg.Log, stopped: make(chan struct{})}
+	l := &Loop{dom: cfg.Domain, log: cfg.Log}
+	l.stopped = make(chan struct{})
 	l.doms = append([]fabric.Domain{cfg.Domain}, cfg.More...)
 	l.addrs, l.conns = cfg.Addrs, make([]Conn, len(cfg.Addrs))
 	for i := range l.conns {
@@ -216,13 +222,12 @@ func (l *Loop) Adopt(s Sink, r *Request) bool {
 
 // Refuse fails a request because the loop has been closed.
 func (l *Loop) Refuse(r *Request) {
-	r.Result = nothing
+	err := fabric.ErrClosed
 	if g := r.general; g != nil {
-		r.general = nil
-		l.Finish(r, g.refused())
-		return
+		r.general, err = nil, g.refused()
 	}
-	l.Finish(r, fabric.ErrClosed)
+	r.Result = nothing
+	l.Finish(r, err)
 }
 
 // pass does everything that there is to do, once, with at most max messages of

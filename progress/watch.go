@@ -1,7 +1,5 @@
 package progress
 
-import "github.com/weft-mpi/weft/fabric"
-
 // Watched is a condition on memory that others write to, peers by plain stores
 // for instance, and that no packet announces. The side that makes it true rings
 // after the store: a peer by Endpoint.Knock, this process by Domain.Wake. A loop
@@ -52,13 +50,6 @@ func (s *watching) look() (ended int) {
 		r = next
 	}
 	return ended
-}
-
-// seal fails the requests: a condition may lie in memory of the domains.
-func (s *watching) seal() {
-	for r := s.waiting.First(); r != nil; r = s.waiting.First() {
-		s.Cancel(r, fabric.ErrClosed)
-	}
 }
 
 func (s *watching) Describe(r *Request, words bool) (i Info) {
