@@ -71,9 +71,10 @@ func (l *Loop) pollForCall() {
 	l.release(w)
 }
 
-// endCalls waits until all calls have been made, unless one of them asks for that.
+// endCalls waits until all calls have been made, unless one of them asks for that: the
+// stack of a deep goroutine leaves out frames in its middle, but not its first.
 func (l *Loop) endCalls() {
-	if withinCall() { // asked here: the owner may be another goroutine
+	if bytes.Contains(debug.Stack(), []byte("weft/progress.(*Loop).callAll(")) {
 		return
 	}
 	var ended chan struct{}
@@ -81,10 +82,4 @@ func (l *Loop) endCalls() {
 	if ended != nil {
 		<-ended
 	}
-}
-
-// withinCall reports whether a callback has called the calling function. The stack of a
-// deep goroutine leaves out frames in its middle, not callAll, its first.
-func withinCall() bool {
-	return bytes.Contains(debug.Stack(), []byte("weft/progress.(*Loop).callAll("))
 }

@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/weft-mpi/weft/fabric"
 )
@@ -138,17 +139,10 @@ func (c *Conn) Withdraw(r *Request) {
 // flush sends what has room now and returns how much moved. A peer with an empty
 // backlog leaves the list.
 func (l *Loop) flush() (moved int) {
-	for i := 0; i < len(l.backlogged); {
-		c := l.backlogged[i]
+	for _, c := range l.backlogged {
 		moved += c.flush()
-		if c.head != nil {
-			i++
-			continue
-		}
-		last := len(l.backlogged) - 1
-		l.backlogged[i], l.backlogged[last] = l.backlogged[last], nil
-		l.backlogged = l.backlogged[:last]
 	}
+	l.backlogged = slices.DeleteFunc(l.backlogged, func(c *Conn) bool { return !c.Busy() })
 	l.counts.room.Set(len(l.backlogged) > 0)
 	return moved
 }

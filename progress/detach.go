@@ -53,14 +53,6 @@ func (l *Loop) detach(r *Request, fn func(Status, error)) {
 	}
 }
 
-// untell drops the callback of a detached request. For the owner.
-func (l *Loop) untell(w *Waiter) {
-	if w.detached != &nobody {
-		w.detached = &nobody
-		l.detachments--
-	}
-}
-
 // Orphan starts a request without a waiter. hook is called under ownership when
 // it has completed, before it is freed; for what takes it further, see Step. For
 // the owner.

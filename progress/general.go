@@ -89,7 +89,8 @@ func EndGeneral(h Handle) (free *General, err error) {
 		g := r.general
 		if r.general = nil; g.released {
 			free = g
-			l.untell(r.waiter)
+			r.waiter.detached = &nobody // the caller frees it
+			l.detachments--
 		}
 		l.Finish(r, g)
 	})

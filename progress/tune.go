@@ -142,13 +142,11 @@ func (l *Loop) tune(cfg Config) {
 	}
 	l.yieldEvery = math.MaxUint64
 	for _, d := range l.doms {
-		if d.Linger() != nil {
+		if linger := d.Linger(); linger != nil {
 			l.yieldEvery = yieldPasses
-		}
-	}
-	if len(l.doms) == 1 {
-		if l.linger = l.dom.Linger(); l.linger != nil {
-			l.spins = spinLinger
+			if len(l.doms) == 1 {
+				l.linger, l.spins = linger, spinLinger
+			}
 		}
 	}
 }
