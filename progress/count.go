@@ -18,12 +18,6 @@ func (r *Request) Counted() bool { return r.special && r.counted != 0 }
 // but Later may. HandleCounts is called before Go.
 func (l *Loop) HandleCounts(freed func(r *Request, as uint8)) { l.counting = freed }
 
-func (l *Loop) uncount(r *Request) {
-	as := r.counted
-	r.counted = 0
-	l.counting(r, as)
-}
-
 // InFlight reports whether the operation of a name is under way. For the owner.
 func (l *Loop) InFlight(op fabric.Op) bool { return l.requests.lookup(uint64(op)) != nil }
 

@@ -19,26 +19,25 @@ type General struct {
 	Free   func() error
 	Cancel func(completed bool) error
 	Owner  any // the program's, as it likes
-
-	released bool // the request was given up before the operation had ended
 }
 
 func (*General) Error() string {
 	return "the status of a generalized request is the user's to tell"
 }
 
-// freed reports that a request without a waiter has been freed: the loop was
-// closed before its operation had completed.
-func (g *General) freed() {
-	if g.Free != nil {
-		g.Free() // no caller is left to return its error to
-	}
-}
-
 // refused is the error of a request whose loop is closed: Free is still to be
 // called.
 func (g *General) refused() *General {
 	return &General{Query: func() (Status, error) { return Empty, fabric.ErrClosed }, Free: g.Free, Owner: g.Owner}
+}
+
+// callFree calls Free of a request that was released and whose loop is closed.
+func (l *Loop) callFree(g *General) {
+	l.call(&detached{fn: func(Status, error) {
+		if err := Try(func() { g.Free() }); err != nil { // no caller is left to return the error of Free to
+			l.log.Error("a generalized request's function for freeing", "err", err)
+		}
+	}})
 }
 
 // Several is the error of a call that completed several requests without
@@ -53,21 +52,16 @@ func (*Several) Error() string {
 	return "the status of generalized requests is the user's to tell"
 }
 
-// generals is the sink of generalized requests, which send and receive nothing.
-type generals struct{ Passive }
-
 // noPeer is the peer of requests that wait for no rank: none of the special
 // ranks of MPI, which are small.
 const noPeer = math.MinInt32
 
 // Generalize starts a generalized request. It is local.
 func (l *Loop) Generalize(g *General) Handle {
-	r := l.requests.takeShared(l)
+	r := l.NewShared()
+	r.Kind, r.Peer, r.Result, r.general, r.special = 0, noPeer, nothing, g, true
 	h := r.Handle()
-	l.Exclusive(func() {
-		r.Kind, r.Peer, r.Result, r.general, r.special = 0, noPeer, nothing, g, true
-		l.Begin(generals{}, r)
-	})
+	l.Submit(Passive{}, r) // it sends and receives nothing
 	return h
 }
 
@@ -87,10 +81,8 @@ func EndGeneral(h Handle) (free *General, err error) {
 			return
 		}
 		g := r.general
-		if r.general = nil; g.released {
+		if r.general = nil; r.released {
 			free = g
-			r.waiter.detached = &nobody // the caller frees it
-			l.detachments--
 		}
 		l.Finish(r, g)
 	})

@@ -224,6 +224,9 @@ func (l *Loop) Adopt(s Sink, r *Request) bool {
 func (l *Loop) Refuse(r *Request) {
 	err := fabric.ErrClosed
 	if g := r.general; g != nil {
+		if r.released && g.Free != nil {
+			l.callFree(g)
+		}
 		r.general, err = nil, g.refused()
 	}
 	r.Result = nothing

@@ -155,45 +155,15 @@ func Release(h *Handle) (g *General, err error) {
 			l.instants.close(h.gen)
 		case r.resting, r.done:
 			g, _ = r.err.(*General)
-			freed := r.freed()
 			l.requests.free(r)
-			freed()
-		case r.general != nil:
-			general := r.general
-			general.released = true
-			l.detach(r, func(Status, error) { // should the loop be closed first
-				if err := Try(general.freed); err != nil {
-					l.log.Error("a generalized request's function for freeing", "err", err)
-				}
-			})
-		case r.Describe(false).Firm:
+		case r.general == nil && r.Describe(false).Firm:
 			err = ErrFirm
 			return
 		default:
+			r.released = r.special
 			l.detach(r, nil)
-			if r.saved != nil {
-				r.waiter.hook = forgo
-			}
 		}
 		*h = Handle{}
 	})
 	return g, err
-}
-
-// forgo makes a completed persistent request an ordinary one of the same name,
-// which its collector frees.
-func forgo(r *Request, _ error) {
-	freed := r.freed()
-	r.gen += r.saved.starts
-	r.saved = nil
-	r.object.Store(nil)
-	freed()
-}
-
-// freed returns what tells the sink that the request is freed.
-func (r *Request) freed() func() {
-	if r.saved != nil && r.saved.Freed != nil {
-		return r.saved.Freed
-	}
-	return func() {}
 }

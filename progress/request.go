@@ -50,14 +50,15 @@ type Request struct {
 	node    node
 
 	// A rendezvous.
-	Outcome uint8         // the receiver's verdict on the message
-	Path    uint8         // of a send: the path of its message
-	counted uint8         // see Count
-	Other   uint64        // the peer's request
-	Length  uint64        // of a receive: bytes of its message, as announced
-	Limit   uint64        // of a send: bytes of the message that its receiver has room for
-	Remote  fabric.Remote // the peer's memory that is read from or written to
-	Region  fabric.Region // the registration of Buf
+	Outcome  uint8         // the receiver's verdict on the message
+	Path     uint8         // of a send: the path of its message
+	counted  uint8         // see Count
+	released bool          // given up: freed as it completes, also where it is persistent
+	Other    uint64        // the peer's request
+	Length   uint64        // of a receive: bytes of its message, as announced
+	Limit    uint64        // of a send: bytes of the message that its receiver has room for
+	Remote   fabric.Remote // the peer's memory that is read from or written to
+	Region   fabric.Region // the registration of Buf
 
 	start int64 // when it was taken, by timeline.Now, if it is timed
 	// Found is the name of the message of a probe that takes it, and of its receive; of the
@@ -263,14 +264,18 @@ func (s *requests) free(r *Request) {
 	}
 	r.done = false
 	if r.special {
-		if r.counted != 0 {
-			r.loop.uncount(r)
+		if as := r.counted; as != 0 {
+			r.counted = 0
+			r.loop.counting(r, as)
 		}
 		if r.saved != nil {
 			uses += r.saved.starts
 			r.object.Store(nil)
+			if r.saved.Freed != nil {
+				r.saved.Freed()
+			}
 		}
-		r.saved, r.general, r.special, r.resting = nil, nil, false, false
+		r.saved, r.general, r.special, r.resting, r.released = nil, nil, false, false, false
 		if r.shaped {
 			r.unshape()
 		}

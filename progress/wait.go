@@ -239,10 +239,11 @@ func (l *Loop) end(w *Waiter, owner bool) (Result, error) {
 	return res, err
 }
 
-// collect frees a completed request, or brings it to rest.
+// collect frees a completed request, or brings it to rest if it is persistent and has
+// not been released.
 func (l *Loop) collect(r *Request) (Result, error) {
 	res, err := r.Result, r.err
-	if r.Persistent() {
+	if r.Persistent() && !r.released {
 		r.rest()
 	} else {
 		l.requests.free(r)
