@@ -50,10 +50,11 @@ type arrivals struct {
 func (e *Engine) PrecvInitData(ctx context.Context, source int, cid uint32, tag int32, d *Data, parts int) *Recv {
 	r := &Recv{until: progress.Expires(ctx)}
 	r.recv = r
-	saved := progress.Saved{Until: r.until, Imm: wire.Imm(cid, tag), Peer: int32(source), Kind: kindRecv}
-	progress.Callers(&saved.Place)
+	request := e.loop.NewShared()
+	request.Until, request.Imm, request.Peer, request.Kind = r.until, wire.Imm(cid, tag), int32(source), kindRecv
+	progress.Callers(&request.Place)
 	e.loop.Exclusive(func() {
-		e.setUp(&r.side, saved, d, parts)
+		e.setUp(&r.side, request, d, parts)
 		if source == ProcNull {
 			return
 		}

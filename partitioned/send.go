@@ -53,10 +53,11 @@ type Send struct {
 func (e *Engine) PsendInitData(ctx context.Context, dest int, cid uint32, tag int32, d *Data, parts int) *Send {
 	s := &Send{}
 	s.send = s
-	saved := progress.Saved{Until: progress.Expires(ctx), Imm: wire.Imm(cid, tag), Peer: int32(dest), Kind: kindSend}
-	progress.Callers(&saved.Place)
+	r := e.loop.NewShared()
+	r.Until, r.Imm, r.Peer, r.Kind = progress.Expires(ctx), wire.Imm(cid, tag), int32(dest), kindSend
+	progress.Callers(&r.Place)
 	e.loop.Exclusive(func() {
-		e.setUp(&s.side, saved, d, parts)
+		e.setUp(&s.side, r, d, parts)
 		s.setUp()
 	})
 	return s

@@ -65,24 +65,24 @@ func (s *side) check(first, last int) error {
 	return nil
 }
 
-// setUp fills in a side and makes its request.
-func (e *Engine) setUp(s *side, saved progress.Saved, d *Data, parts int) {
+// setUp fills in a side and makes r its request.
+func (e *Engine) setUp(s *side, r *progress.Request, d *Data, parts int) {
 	s.buf, s.size = d.Bytes, uint64(len(d.Bytes))
-	if d.Layout != nil && saved.Peer != ProcNull {
+	if d.Layout != nil && r.Peer != ProcNull {
 		s.layout, s.size = d.Layout, d.Size
 		if s.send != nil {
 			s.buf = make([]byte, d.Size)
 		}
 	}
-	saved.Buf = s.buf
-	saved.Sink, saved.Freed, saved.Object = e, s.freed, any(s.send)
+	r.Buf = s.buf
+	of := any(s.send)
 	if s.recv != nil {
-		saved.Object = s.recv
+		of = s.recv
 	}
-	s.e, s.imm, s.peer, s.parts = e, saved.Imm, saved.Peer, parts
+	s.e, s.imm, s.peer, s.parts = e, r.Imm, r.Peer, parts
 	s.name = e.names.add(s)
-	s.r = e.loop.PersistOwned(saved)
-	s.h = s.r.Handle()
+	r.Persist(e, of, s.freed)
+	s.r, s.h = r, r.Handle()
 }
 
 // post sends a packet to the peer.

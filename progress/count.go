@@ -22,7 +22,7 @@ func (l *Loop) HandleCounts(freed func(r *Request, as uint8)) { l.counting = fre
 func (l *Loop) InFlight(op fabric.Op) bool { return l.requests.lookup(uint64(op)) != nil }
 
 // EachKept visits the requests in flight and the persistent ones at rest, of all
-// sinks. Imm of a persistent request is that of Saved. For the owner.
+// sinks. Imm of a persistent request is as it was made. For the owner.
 func (l *Loop) EachKept(f func(*Request)) {
 	l.requests.visit(func(r *Request) bool {
 		return r.sink != nil && (!r.done || r.Persistent())

@@ -74,7 +74,7 @@ func TestAWaitIsRefusedWhoseRequestACopyHasCompleted(t *testing.T) {
 		s := loops(t, 1, Config{})[0]
 		var h Handle
 		if c.persistent {
-			h = s.l.Persist(Saved{Sink: s, Kind: forever})
+			h = s.persist(forever, 0)
 			if err := Restart(h); err != nil {
 				t.Fatal(err)
 			}

@@ -43,7 +43,7 @@ func TestAnErrorNamesTheOwnerOfItsRequest(t *testing.T) {
 					if !persistent {
 						h = s.begin(forever, 0, 1)
 					} else {
-						h = s.l.Persist(Saved{Sink: s, Kind: forever})
+						h = s.persist(forever, 0)
 						if err := Restart(h); err != nil {
 							t.Fatal(err)
 						}
@@ -105,7 +105,7 @@ func TestAStartThatFailsNamesItsOwner(t *testing.T) {
 	s.l.Own("the program")
 	var hs []Handle
 	for i := range 3 {
-		hs = append(hs, s.l.Persist(Saved{Sink: s, Kind: atOnce}).For(uint32(i+1)))
+		hs = append(hs, s.persist(atOnce, 0).For(uint32(i+1)))
 	}
 	if err := Restart(hs[1]); err != nil {
 		t.Fatal(err)

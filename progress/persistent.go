@@ -12,28 +12,41 @@ var ErrActive = errors.New("the persistent request is active: wait for it first"
 // ErrNotPersistent is returned by a Start of a request that is not persistent.
 var ErrNotPersistent = errors.New("the request is not persistent, or freed")
 
-// Persist returns the handle of a persistent request, at rest. For anyone.
-func (l *Loop) Persist(s Saved) (h Handle) {
-	l.Exclusive(func() { h = l.PersistOwned(s).Handle() })
-	return h
+// saved is what each start gives back to a persistent request.
+type saved struct {
+	imm    uint64
+	peer   int32
+	mode   uint8
+	starts uint32
+	freed  func() // or nil
 }
 
-// PersistOwned is Persist for the owner.
-func (l *Loop) PersistOwned(s Saved) *Request {
-	r := l.New()
-	saved := s
-	r.sink, r.saved, r.special, r.resting, r.timed = s.Sink, &saved, true, true, false
-	if s.Object != nil {
-		r.object.Store(&object{r.gen, s.Object})
-	}
-	r.Buf, r.Imm, r.Peer, r.Kind, r.Mode, r.Until, r.Place = s.Buf, s.Imm, s.Peer, s.Kind, s.Mode, s.Until, s.Place
-	if s.Layout != nil {
-		r.SetLayout(s.Layout, s.Size)
-	}
-	return r
+// Persist makes a request that has been taken and filled in a persistent one, at rest.
+// For anyone.
+func (l *Loop) Persist(s Sink, r *Request) Handle {
+	l.Exclusive(func() { r.Persist(s, nil, nil) })
+	return r.Handle()
 }
 
-// Object is Saved.Object of the persistent request that h refers to, or nil if it
+// Persist is Loop.Persist for the owner. object is the sink's. freed, unless nil, is
+// called when the request is freed, by the owner.
+func (r *Request) Persist(s Sink, of any, freed func()) {
+	r.sink, r.special, r.resting, r.timed = s, true, true, false
+	r.saved = &saved{imm: r.Imm, peer: r.Peer, mode: r.Mode, freed: freed}
+	r.object.Store(&object{r.gen, of})
+}
+
+// object is the sink's object of a persistent request, for goroutines that do not own
+// the loop too.
+type object struct {
+	gen uint32
+	of  any
+}
+
+// Object is the sink's object of a persistent request. For its sink.
+func (r *Request) Object() any { return r.object.Load().of }
+
+// Object is the sink's object of the persistent request that h refers to, or nil if it
 // has none or has been freed. For anyone.
 func (h Handle) Object() any {
 	if h.r == nil {
@@ -47,29 +60,17 @@ func (h Handle) Object() any {
 
 // Restart starts a persistent request. It is local.
 func Restart(h Handle) error {
-	if h.r == nil {
-		return ErrNotPersistent
-	}
-	l := h.r.loop
-	if !l.Enter() {
-		return restartQueued(l, h)
-	}
-	err := l.restart(h)
-	l.Leave()
-	return err
+	h.owner = 0 // the error is as the request has it
+	return RestartAll([]Handle{h})
 }
 
 // RestartAll is Restart for each of hs, in order. It owns the loop for a burst of
 // them at a time. It stops at the first that can't be started.
-func RestartAll(hs []Handle) error {
-	for len(hs) > 0 {
-		n, err := restartBurst(hs)
-		if err != nil {
-			return err
-		}
-		hs = hs[n:]
+func RestartAll(hs []Handle) (err error) {
+	for n := 0; len(hs) > 0 && err == nil; hs = hs[n:] {
+		n, err = restartBurst(hs)
 	}
-	return nil
+	return err
 }
 
 // restartBurst starts the first of hs that are of one loop, and returns how many
@@ -86,10 +87,7 @@ func restartBurst(hs []Handle) (n int, err error) {
 		err = l.restart(hs[n])
 	}
 	l.Leave()
-	if err != nil {
-		err = hs[n-1].blame(err)
-	}
-	return n, err
+	return n, hs[n-1].blame(err)
 }
 
 func restartQueued(l *Loop, h Handle) (err error) {
@@ -112,8 +110,8 @@ func (l *Loop) restart(h Handle) error {
 	if r.timed = timedTurn(r); r.timed {
 		r.time()
 	}
-	r.Imm, r.Peer, r.Mode, r.Moved, r.resting, r.Began = s.Imm, s.Peer, s.Mode, 0, false, clock.now()
-	s.Sink.Start(r)
+	r.Imm, r.Peer, r.Mode, r.Moved, r.resting, r.Began = s.imm, s.peer, s.mode, 0, false, clock.now()
+	r.sink.Start(r)
 	return nil
 }
 

@@ -44,7 +44,7 @@ type Request struct {
 	Back    *Request // the previous request of a list
 	Pair    *Request // of a half: the request of both
 	queued  *packet  // its entry in its peer's backlog, or nil
-	saved   *Saved   // what a persistent request starts with again
+	saved   *saved   // what a persistent request starts with again
 	general *General // of a generalized request whose operation is under way
 	watched Watched  // of a request that waits for a condition
 	node    node
@@ -72,33 +72,6 @@ type Request struct {
 
 	object atomic.Pointer[object] // see Handle.Object. With it requests begin on cache lines
 }
-
-// object is Saved.Object for goroutines that do not own the loop.
-type object struct {
-	gen uint32
-	of  any
-}
-
-// Saved is what each Restart gives back to a persistent request.
-type Saved struct {
-	Sink       Sink
-	Until      Expiry
-	Buf        []byte
-	Layout     Layout // instead of Buf, or nil
-	Size       uint64 // bytes of Layout
-	Imm        uint64
-	Peer       int32
-	Kind, Mode uint8
-	Place      [3]uintptr
-
-	Object any    // the sink's
-	Freed  func() // called when the request is freed, by the owner; or nil
-
-	starts uint32
-}
-
-// Object is Saved.Object of a persistent request. For its sink.
-func (r *Request) Object() any { return r.saved.Object }
 
 // Result is the part of a Status that the path of a message carries: two words,
 // which stay in registers.
@@ -271,8 +244,8 @@ func (s *requests) free(r *Request) {
 		if r.saved != nil {
 			uses += r.saved.starts
 			r.object.Store(nil)
-			if r.saved.Freed != nil {
-				r.saved.Freed()
+			if r.saved.freed != nil {
+				r.saved.freed()
 			}
 		}
 		r.saved, r.general, r.special, r.resting, r.released = nil, nil, false, false, false

@@ -32,7 +32,7 @@ func TestRestartAllStopsAtTheFirstError(t *testing.T) {
 			for _, st := range c.steps {
 				for range st.times {
 					imm := uint64(len(hs))
-					hs = append(hs, ss[st.loop].l.Persist(Saved{Sink: ss[st.loop], Kind: forever, Imm: imm}))
+					hs = append(hs, ss[st.loop].persist(forever, imm))
 					want[st.loop] = append(want[st.loop], imm)
 				}
 			}
@@ -41,7 +41,7 @@ func TestRestartAllStopsAtTheFirstError(t *testing.T) {
 			if c.bad != nil {
 				var h Handle
 				h, wanted = c.bad(hs[0])
-				all = append(slices.Clone(hs), h, ss[0].l.Persist(Saved{Sink: ss[0], Kind: forever, Imm: 999}))
+				all = append(slices.Clone(hs), h, ss[0].persist(forever, 999))
 			}
 			if err := RestartAll(all); !errors.Is(err, wanted) || (err == nil) != (wanted == nil) {
 				t.Errorf("RestartAll = %v, want %v", err, wanted)
@@ -67,7 +67,7 @@ func TestRestartAllWhereAnotherOwns(t *testing.T) {
 	s.own(func() { s.started = []uint64{} })
 	var hs []Handle
 	for i := range 5 {
-		hs = append(hs, s.l.Persist(Saved{Sink: s, Kind: forever, Imm: uint64(i)}))
+		hs = append(hs, s.persist(forever, uint64(i)))
 	}
 	for !s.l.Enter() {
 		runtime.Gosched()

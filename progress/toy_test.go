@@ -102,6 +102,13 @@ func (s *toy) tell() {
 	}
 }
 
+// persist makes a persistent request.
+func (s *toy) persist(kind uint8, imm uint64) Handle {
+	r := s.l.NewShared()
+	r.Kind, r.Imm = kind, imm
+	return s.l.Persist(s, r)
+}
+
 // loops makes n joined ranks with a toy each.
 func loops(t testing.TB, n int, cfg Config, opts ...mem.Option) []*toy {
 	w := mem.NewNetwork(n, opts...)

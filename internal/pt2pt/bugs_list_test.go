@@ -141,7 +141,7 @@ var bugs = []bug{
 	{"what is copied outside of attached memory counts for ever", "internal/pt2pt/buffered.go",
 		"\ta.used, a.bytes = a.used-1, a.bytes-len(block)-a.e.overhead()\n", "\tif a.used--; number != outside {\n\t\ta.bytes -= len(block) + a.e.overhead()\n\t}\n", 1000},
 	{"a persistent send goes on where it had ended", "progress/persistent.go",
-		"r.Mode, r.Moved, r.resting, r.Began = s.Imm, s.Peer, s.Mode, 0, false,", "r.Mode, r.resting, r.Began = s.Imm, s.Peer, s.Mode, false,", 1000},
+		"r.Mode, r.Moved, r.resting, r.Began = s.imm, s.peer, s.mode, 0, false,", "r.Mode, r.resting, r.Began = s.imm, s.peer, s.mode, false,", 1000},
 	{"a receive gives its memory back before its sender writes", "internal/pt2pt/rndv_put.go",
 		"\tr.Step, r.Moved = stepGranted, 0\n", "\tr.Step, r.Moved = stepGranted, 0\n\te.release(r)\n", 1000},
 	{"a sender gives its memory back amid its Put", "internal/pt2pt/rndv_put.go",

@@ -121,10 +121,11 @@ func (e *Engine) RecvInitData(ctx context.Context, source int, cid uint32, tag i
 }
 
 func (e *Engine) persist(ctx context.Context, kind uint8, mode Mode, peer int, cid uint32, tag int32, d *Data) progress.Handle {
-	s := progress.Saved{Sink: e, Until: progress.Expires(ctx), Buf: d.Bytes, Layout: d.Layout, Size: d.Size,
-		Imm: wire.Imm(cid, tag), Peer: int32(peer), Kind: kind, Mode: uint8(mode)}
-	progress.Callers(&s.Place)
-	return e.loop.Persist(s)
+	r := e.loop.NewShared()
+	fillData(r, progress.Expires(ctx), kind, peer, wire.Imm(cid, tag), d)
+	r.Mode = uint8(mode)
+	progress.Callers(&r.Place)
+	return e.loop.Persist(e, r)
 }
 
 // IsendrecvData is Isendrecv.
