@@ -49,7 +49,7 @@ var bugs = planted.List{
 	{"native buckets are no differences", "metrics/histogram.go",
 		"out.PositiveDelta = append(out.PositiveDelta, n-before)", "out.PositiveDelta = append(out.PositiveDelta, n-0*before)", exact},
 	{"the sum of seconds is in other units", "metrics/histogram.go",
-		"return progress.HistogramSecond, 30", "return 1e9, 30", exact},
+		"return counters.HistogramSecond, 30", "return 1e9, 30", exact},
 	{"a high-water mark is summed up", "metrics/sum.go",
 		`f.Gauge && strings.HasSuffix(f.Name, "_max")`, "false", "TestManyRanksAreSummedUp"},
 	{"the sum over ranks has the first one's histogram", "metrics/sum.go",

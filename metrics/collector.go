@@ -3,15 +3,15 @@ package metrics
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/internal/counters"
 )
 
 // Collector returns a collector of the counters of one rank, that from copies:
 // mpi.World.Snapshot, say. labels, which may be nil, are added to each series, and
 // belong to the collector from then on. It is safe for concurrent use.
-func Collector(from func() progress.Snapshot, labels prometheus.Labels) prometheus.Collector {
-	return &collector{labels: labels, source: source{from: func() map[int]progress.Snapshot {
-		return map[int]progress.Snapshot{alone: from()}
+func Collector(from func() counters.Snapshot, labels prometheus.Labels) prometheus.Collector {
+	return &collector{labels: labels, source: source{from: func() map[int]counters.Snapshot {
+		return map[int]counters.Snapshot{alone: from()}
 	}}}
 }
 
@@ -19,7 +19,7 @@ func Collector(from func() progress.Snapshot, labels prometheus.Labels) promethe
 // in the job. Each series has a label rank. Beyond MaxRanks ranks it has none, and is
 // a sum over the ranks, or for a high-water mark the greatest. A rank that from does
 // not return any more has no series.
-func RanksCollector(from func() map[int]progress.Snapshot, labels prometheus.Labels) prometheus.Collector {
+func RanksCollector(from func() map[int]counters.Snapshot, labels prometheus.Labels) prometheus.Collector {
 	return &collector{labels: labels, ranks: true, source: source{from: from}}
 }
 
@@ -48,7 +48,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 		e.gauge("weft_ranks", "Ranks whose counters are here.", float64(len(all)))
 	}
 	if len(all) > MaxRanks {
-		all = map[int]progress.Snapshot{alone: sum(all)}
+		all = map[int]counters.Snapshot{alone: sum(all)}
 	}
 	for rank, s := range all {
 		e.snapshot(rank, &s)

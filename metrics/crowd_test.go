@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/internal/counters"
 )
 
 // pipes is a listener to whom one end of each pipe is given.
@@ -40,7 +40,7 @@ func TestIdleClientsMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		at, begin := make(pipes), time.Now()
-		serveAt(ctx, at, Collector(func() (s progress.Snapshot) { return s }, nil))
+		serveAt(ctx, at, Collector(func() (s counters.Snapshot) { return s }, nil))
 		var clients []net.Conn
 		for range most + 3 {
 			mine, its := net.Pipe()

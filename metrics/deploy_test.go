@@ -11,15 +11,15 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/metrics"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // exposed are the names and labels that queries may use: of ranks that do everything.
 func exposed(t *testing.T) map[string][]string {
 	t.Helper()
 	s := everything(t)
-	all := gather(t, metrics.RanksCollector(func() map[int]progress.Snapshot { return map[int]progress.Snapshot{0: s} }, nil))
+	all := gather(t, metrics.RanksCollector(func() map[int]counters.Snapshot { return map[int]counters.Snapshot{0: s} }, nil))
 	out := map[string][]string{}
 	for name, f := range all {
 		labels := []string{"job", "instance"} // of Prometheus

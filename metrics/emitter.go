@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/internal/counters"
 )
 
 // emitter makes metrics of counts.
@@ -21,7 +21,7 @@ func (e emitter) gauge(name, help string, v float64) {
 }
 
 // snapshot sends the counts of a rank, or of one that is alone.
-func (e emitter) snapshot(rank int, s *progress.Snapshot) {
+func (e emitter) snapshot(rank int, s *counters.Snapshot) {
 	for i := range s.Families {
 		f := &s.Families[i]
 		names, extra := f.Labels, []string(nil)
@@ -38,7 +38,7 @@ func (e emitter) snapshot(rank int, s *progress.Snapshot) {
 
 // metricOf is the metric of a row. One whose labels and values do not fit, which a
 // snapshot of another build may have, fails its scrape and says so.
-func metricOf(desc *prometheus.Desc, f *progress.Family, r *progress.Row, values []string) prometheus.Metric {
+func metricOf(desc *prometheus.Desc, f *counters.Family, r *counters.Row, values []string) prometheus.Metric {
 	v, kind := float64(r.Value), prometheus.CounterValue
 	switch {
 	case r.Buckets != nil && len(r.Values) == len(f.Labels):

@@ -6,15 +6,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/internal/counters"
 )
 
 // histogram is a histogram with classic buckets and native ones. The latter are those
-// of schema 0, whose bounds are powers of two, as progress.Buckets has them.
+// of schema 0, whose bounds are powers of two, as counters.Buckets has them.
 type histogram struct {
 	desc    *prometheus.Desc
 	seconds bool
-	row     *progress.Row
+	row     *counters.Row
 	values  []string
 }
 
@@ -23,7 +23,7 @@ func (h *histogram) Desc() *prometheus.Desc { return h.desc }
 // unit is what the values of the histogram are divided by, and its logarithm.
 func (h *histogram) unit() (float64, int) {
 	if h.seconds {
-		return progress.HistogramSecond, 30
+		return counters.HistogramSecond, 30
 	}
 	return 1, 0
 }

@@ -7,20 +7,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/metrics"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // histogramOf is the histogram of some values.
 func histogramOf(t *testing.T, unit string, values []uint64) *dto.Histogram {
 	t.Helper()
-	var h progress.Histogram
+	var h counters.Histogram
 	for _, v := range values {
 		h.Add(v)
 	}
-	var s progress.Snapshot
-	s.AddHistogram(progress.Family{Name: "weft_h", Help: "H.", Unit: unit}, &h)
-	return gather(t, metrics.Collector(func() progress.Snapshot { return s }, nil))["weft_h"].Metric[0].Histogram
+	var s counters.Snapshot
+	s.AddHistogram(counters.Family{Name: "weft_h", Help: "H.", Unit: unit}, &h)
+	return gather(t, metrics.Collector(func() counters.Snapshot { return s }, nil))["weft_h"].Metric[0].Histogram
 }
 
 // nativeCounts are the native buckets of schema 0 by index.
@@ -45,7 +45,7 @@ func TestHistogramsAreExact(t *testing.T) {
 	for _, c := range []struct {
 		unit  string
 		scale float64
-	}{{"bytes", 1}, {"seconds", progress.HistogramSecond}} {
+	}{{"bytes", 1}, {"seconds", counters.HistogramSecond}} {
 		for n := range len(some) + 1 {
 			values := some[:n]
 			h := histogramOf(t, c.unit, values)
@@ -110,15 +110,15 @@ func TestBoundsAreOfTheLowerBucket(t *testing.T) {
 
 func TestARowThatDoesNotFitFailsItsScrape(t *testing.T) {
 	for _, histogram := range []bool{false, true} {
-		var s progress.Snapshot
-		f := progress.Family{Name: "weft_x", Help: "X.", Labels: []string{"one"}}
+		var s counters.Snapshot
+		f := counters.Family{Name: "weft_x", Help: "X.", Labels: []string{"one"}}
 		if histogram {
-			s.AddHistogram(f, &progress.Histogram{}, "1", "2")
+			s.AddHistogram(f, &counters.Histogram{}, "1", "2")
 		} else {
 			s.Add(f, 1)
 		}
 		reg := prometheus.NewRegistry()
-		reg.MustRegister(metrics.Collector(func() progress.Snapshot { return s }, nil))
+		reg.MustRegister(metrics.Collector(func() counters.Snapshot { return s }, nil))
 		if _, err := reg.Gather(); err == nil {
 			t.Errorf("a histogram %t: no error", histogram)
 		}

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/mpi"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // The job of the tests: ranks of this process use everything that is counted. Tests
@@ -76,11 +76,11 @@ func (j *job) end(t *testing.T) {
 	}
 }
 
-func (j *job) snapshot() progress.Snapshot { return j.worlds[0].Snapshot() }
+func (j *job) snapshot() counters.Snapshot { return j.worlds[0].Snapshot() }
 
 // all are the snapshots of all ranks.
-func (j *job) all() map[int]progress.Snapshot {
-	all := map[int]progress.Snapshot{}
+func (j *job) all() map[int]counters.Snapshot {
+	all := map[int]counters.Snapshot{}
 	for rank, w := range j.worlds {
 		all[rank] = w.Snapshot()
 	}

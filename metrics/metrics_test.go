@@ -12,8 +12,8 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/verbs"
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/metrics"
-	"github.com/weft-mpi/weft/progress"
 )
 
 var fabrics = []string{"mem", "shm", "tcp"}
@@ -47,11 +47,11 @@ func series(all map[string]*dto.MetricFamily) (n int) {
 }
 
 // together are the counts of ranks, of any fabric, as those of one rank.
-func together(all ...progress.Snapshot) (out progress.Snapshot) {
+func together(all ...counters.Snapshot) (out counters.Snapshot) {
 	for _, s := range all {
 		for _, f := range s.Families {
 			for _, r := range f.Rows {
-				at := slices.IndexFunc(out.Families, func(o progress.Family) bool { return o.Name == f.Name })
+				at := slices.IndexFunc(out.Families, func(o counters.Family) bool { return o.Name == f.Name })
 				if at < 0 {
 					whole := f
 					whole.Rows = nil
@@ -59,7 +59,7 @@ func together(all ...progress.Snapshot) (out progress.Snapshot) {
 					at = len(out.Families) - 1
 				}
 				to := &out.Families[at]
-				if !slices.ContainsFunc(to.Rows, func(o progress.Row) bool { return slices.Equal(o.Values, r.Values) }) {
+				if !slices.ContainsFunc(to.Rows, func(o counters.Row) bool { return slices.Equal(o.Values, r.Values) }) {
 					to.Rows = append(to.Rows, r)
 				}
 			}
@@ -69,7 +69,7 @@ func together(all ...progress.Snapshot) (out progress.Snapshot) {
 }
 
 // ofVerbs is what a rank with an adapter has besides.
-func ofVerbs() (out progress.Snapshot) {
+func ofVerbs() (out counters.Snapshot) {
 	var s fabric.Stats
 	new(verbs.Domain).Stats(&s)
 	for _, c := range s.Counts {
@@ -77,15 +77,15 @@ func ofVerbs() (out progress.Snapshot) {
 		if !c.Gauge {
 			name += "_total"
 		}
-		out.Add(progress.Family{Name: name, Help: c.Help, Unit: c.Unit, Gauge: c.Gauge, Labels: []string{"transport"}}, c.Value, s.Transport)
+		out.Add(counters.Family{Name: name, Help: c.Help, Unit: c.Unit, Gauge: c.Gauge, Labels: []string{"transport"}}, c.Value, s.Transport)
 	}
 	return out
 }
 
 // everything is what a rank has that uses everything, over two transports, and its
 // launcher adds.
-func everything(t *testing.T) progress.Snapshot {
-	var all []progress.Snapshot
+func everything(t *testing.T) counters.Snapshot {
+	var all []counters.Snapshot
 	for _, fabric := range []string{"shm", "tcp"} {
 		all = append(all, slices.Collect(maps.Values(start(t, fabric).all()))...)
 	}
@@ -96,7 +96,7 @@ func everything(t *testing.T) progress.Snapshot {
 
 func TestARankHasFewSeries(t *testing.T) {
 	s := everything(t)
-	got := gather(t, metrics.Collector(func() progress.Snapshot { return s }, nil))
+	got := gather(t, metrics.Collector(func() counters.Snapshot { return s }, nil))
 	if n := series(got); n > 400 {
 		t.Errorf("a rank has %d series:", n)
 		for _, name := range slices.Sorted(maps.Keys(got)) {
@@ -108,7 +108,7 @@ func TestARankHasFewSeries(t *testing.T) {
 }
 
 // total is the sum of the rows of a family that have all of these values of labels.
-func total(s *progress.Snapshot, name string, values ...string) (n uint64) {
+func total(s *counters.Snapshot, name string, values ...string) (n uint64) {
 	for _, f := range s.Families {
 		for _, r := range f.Rows {
 			if f.Name == name && !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(r.Values, v) }) {
@@ -222,9 +222,9 @@ func TestTheCountersOutliveTheJob(t *testing.T) {
 }
 
 func TestLabelsOfTheProgramAreAdded(t *testing.T) {
-	var s progress.Snapshot
-	s.Add(progress.Family{Name: "weft_a_total", Help: "A.", Labels: []string{"x"}}, 3, "y")
-	got := gather(t, metrics.Collector(func() progress.Snapshot { return s }, prometheus.Labels{"job_id": "7"}))
+	var s counters.Snapshot
+	s.Add(counters.Family{Name: "weft_a_total", Help: "A.", Labels: []string{"x"}}, 3, "y")
+	got := gather(t, metrics.Collector(func() counters.Snapshot { return s }, prometheus.Labels{"job_id": "7"}))
 	for name, f := range got {
 		if !strings.Contains(f.String(), `value:"7"`) {
 			t.Errorf("%s has no label job_id: %v", name, f)
@@ -233,15 +233,15 @@ func TestLabelsOfTheProgramAreAdded(t *testing.T) {
 }
 
 // manyRanks are the snapshots of n ranks, which differ in their counts.
-func manyRanks(n int) map[int]progress.Snapshot {
-	all := map[int]progress.Snapshot{}
+func manyRanks(n int) map[int]counters.Snapshot {
+	all := map[int]counters.Snapshot{}
 	for rank := range n {
-		var s progress.Snapshot
-		s.Add(progress.Family{Name: "weft_a_total", Help: "A.", Labels: []string{"x"}}, 1, "y")
-		s.Add(progress.Family{Name: "weft_b_max", Help: "B.", Gauge: true}, uint64(rank))
-		var h progress.Histogram
+		var s counters.Snapshot
+		s.Add(counters.Family{Name: "weft_a_total", Help: "A.", Labels: []string{"x"}}, 1, "y")
+		s.Add(counters.Family{Name: "weft_b_max", Help: "B.", Gauge: true}, uint64(rank))
+		var h counters.Histogram
 		h.Add(uint64(rank))
-		s.AddHistogram(progress.Family{Name: "weft_c_bytes", Help: "C.", Unit: "bytes"}, &h)
+		s.AddHistogram(counters.Family{Name: "weft_c_bytes", Help: "C.", Unit: "bytes"}, &h)
 		all[rank] = s
 	}
 	return all
@@ -250,7 +250,7 @@ func manyRanks(n int) map[int]progress.Snapshot {
 func TestManyRanksAreSummedUp(t *testing.T) {
 	for _, n := range []int{1, 2, metrics.MaxRanks, metrics.MaxRanks + 1} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			got := gather(t, metrics.RanksCollector(func() map[int]progress.Snapshot { return manyRanks(n) }, nil))
+			got := gather(t, metrics.RanksCollector(func() map[int]counters.Snapshot { return manyRanks(n) }, nil))
 			if v := got["weft_ranks"].Metric[0].GetGauge().GetValue(); v != float64(n) {
 				t.Errorf("%v ranks instead of %d", v, n)
 			}

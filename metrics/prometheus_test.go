@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/testkit/tier"
 	"github.com/weft-mpi/weft/metrics"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // needs returns the path of a program of Debian's package prometheus.
@@ -37,8 +37,8 @@ func needs(t *testing.T, program string) string {
 func text(t *testing.T) string {
 	t.Helper()
 	s := everything(t)
-	addr, err := metrics.ServeRanks(t.Context(), ":0", func() map[int]progress.Snapshot {
-		return map[int]progress.Snapshot{0: s, 1: s}
+	addr, err := metrics.ServeRanks(t.Context(), ":0", func() map[int]counters.Snapshot {
+		return map[int]counters.Snapshot{0: s, 1: s}
 	})
 	if err != nil {
 		t.Fatal(err)

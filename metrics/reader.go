@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/strangers"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // Reader reads snapshots that ranks of other processes have encoded as JSON, and refuses
@@ -36,7 +36,7 @@ var ownNames = []string{"weft_build_info", "weft_ranks", "weft_snapshot_age_seco
 
 // UpFamily is for those who show ranks of other processes: whether each has replied. The
 // ranks' own snapshots do not have it.
-var UpFamily = progress.Family{Name: "weft_up", Gauge: true,
+var UpFamily = counters.Family{Name: "weft_up", Gauge: true,
 	Help: "1 if the rank has replied now; 0 if it has not joined the job yet, has left it, or is busy or stopped. Without a label, how many have replied."}
 
 var (
@@ -45,21 +45,21 @@ var (
 )
 
 // Read returns the snapshot that b encodes.
-func (r *Reader) Read(b []byte) (s progress.Snapshot, err error) {
+func (r *Reader) Read(b []byte) (s counters.Snapshot, err error) {
 	if len(b) > maxEncoded {
 		return s, fmt.Errorf("read the counters of a rank: %d bytes are too many: a snapshot has at most %d", len(b), maxEncoded)
 	}
 	if err := json.Unmarshal(b, &s); err != nil {
-		return progress.Snapshot{}, fmt.Errorf("read the counters of a rank: %s", strangers.Line(err.Error()))
+		return counters.Snapshot{}, fmt.Errorf("read the counters of a rank: %s", strangers.Line(err.Error()))
 	}
 	if err := r.check(&s); err != nil {
-		return progress.Snapshot{}, fmt.Errorf("read the counters of a rank: %w: all ranks, and this command, have to be of one build", err)
+		return counters.Snapshot{}, fmt.Errorf("read the counters of a rank: %w: all ranks, and this command, have to be of one build", err)
 	}
 	return s, nil
 }
 
 // check returns what is wrong with a snapshot. Only of a good one it learns.
-func (r *Reader) check(s *progress.Snapshot) error {
+func (r *Reader) check(s *counters.Snapshot) error {
 	if len(s.Families) > maxFamilies {
 		return fmt.Errorf("%d families are too many", len(s.Families))
 	}
@@ -93,7 +93,7 @@ func (r *Reader) check(s *progress.Snapshot) error {
 }
 
 // define checks a family and returns its definition.
-func define(f *progress.Family) (d definition, err error) {
+func define(f *counters.Family) (d definition, err error) {
 	switch {
 	case !goodName.MatchString(f.Name) || slices.Contains(ownNames, f.Name):
 		return d, fmt.Errorf("%.120q is no name of a family", f.Name)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/metrics"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // What ranks encode is read as it was, histograms too.
@@ -124,14 +124,14 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		var r metrics.Reader
-		all := map[int]progress.Snapshot{}
+		all := map[int]counters.Snapshot{}
 		for rank, text := range [][]byte{a, b} {
 			if s, err := r.Read(text); err == nil {
 				all[rank] = s
 			}
 		}
 		reg := prometheus.NewPedanticRegistry()
-		reg.MustRegister(metrics.RanksCollector(func() map[int]progress.Snapshot { return all }, nil))
+		reg.MustRegister(metrics.RanksCollector(func() map[int]counters.Snapshot { return all }, nil))
 		if _, err := reg.Gather(); err != nil {
 			t.Errorf("%s\n%s\n%v", a, b, err)
 		}

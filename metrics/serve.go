@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/strangers"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // Serve serves the counters of one rank at http://ADDRESS/metrics, until ctx ends, and
@@ -22,12 +22,12 @@ import (
 // interface's, and port 0 is any that is free. from is called at each scrape, by
 // another goroutine. There is no authentication: who reaches the address reads the
 // counters. A bounded number of connections may be open; one more closes the oldest.
-func Serve(ctx context.Context, addr string, from func() progress.Snapshot) (net.Addr, error) {
+func Serve(ctx context.Context, addr string, from func() counters.Snapshot) (net.Addr, error) {
 	return serve(ctx, addr, Collector(from, nil))
 }
 
 // ServeRanks is Serve for several ranks, see RanksCollector.
-func ServeRanks(ctx context.Context, addr string, from func() map[int]progress.Snapshot) (net.Addr, error) {
+func ServeRanks(ctx context.Context, addr string, from func() map[int]counters.Snapshot) (net.Addr, error) {
 	return serve(ctx, addr, RanksCollector(from, nil))
 }
 

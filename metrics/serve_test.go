@@ -12,16 +12,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/metrics"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // patience bounds waits for what must happen.
 const patience = 5 * time.Minute
 
-func one() progress.Snapshot {
-	var s progress.Snapshot
-	s.Add(progress.Family{Name: "weft_a_total", Help: "A."}, 41)
+func one() counters.Snapshot {
+	var s counters.Snapshot
+	s.Add(counters.Family{Name: "weft_a_total", Help: "A."}, 41)
 	return s
 }
 
@@ -65,7 +65,7 @@ func TestServeRepliesToMetricsOnly(t *testing.T) {
 
 func TestServeEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	addr, err := metrics.ServeRanks(ctx, "127.0.0.1:0", func() map[int]progress.Snapshot { return manyRanks(2) })
+	addr, err := metrics.ServeRanks(ctx, "127.0.0.1:0", func() map[int]counters.Snapshot { return manyRanks(2) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,11 +111,11 @@ func TestWriteFileReplacesTheFile(t *testing.T) {
 	}
 	defer reader.Close()
 	for _, c := range []struct {
-		from []func() progress.Snapshot
+		from []func() counters.Snapshot
 		want []string
 	}{
-		{[]func() progress.Snapshot{one}, []string{"\nweft_a_total 41\n"}},
-		{[]func() progress.Snapshot{one, one}, []string{"\nweft_a_total{rank=\"0\"} 41\n", "\nweft_a_total{rank=\"1\"} 41\n", "\nweft_ranks 2\n"}},
+		{[]func() counters.Snapshot{one}, []string{"\nweft_a_total 41\n"}},
+		{[]func() counters.Snapshot{one, one}, []string{"\nweft_a_total{rank=\"0\"} 41\n", "\nweft_a_total{rank=\"1\"} 41\n", "\nweft_ranks 2\n"}},
 	} {
 		if err := metrics.WriteFile(path, c.from...); err != nil {
 			t.Fatal(err)

@@ -6,18 +6,18 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/metrics"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // Counters and gauges are shown as what they are, in the unit of their name.
 func TestSecondsAreShownAsSeconds(t *testing.T) {
-	var s progress.Snapshot
-	s.Add(progress.Family{Name: "weft_a_seconds_total", Help: "A.", Unit: "seconds"}, 2_500_000_000)
-	s.Add(progress.Family{Name: "weft_b_seconds", Help: "B.", Unit: "seconds", Gauge: true}, 500_000_000)
-	s.Add(progress.Family{Name: "weft_c_bytes_total", Help: "C.", Unit: "bytes"}, 1<<40+1)
-	s.Add(progress.Family{Name: "weft_d", Help: "D.", Gauge: true}, 7)
-	got := gather(t, metrics.Collector(func() progress.Snapshot { return s }, nil))
+	var s counters.Snapshot
+	s.Add(counters.Family{Name: "weft_a_seconds_total", Help: "A.", Unit: "seconds"}, 2_500_000_000)
+	s.Add(counters.Family{Name: "weft_b_seconds", Help: "B.", Unit: "seconds", Gauge: true}, 500_000_000)
+	s.Add(counters.Family{Name: "weft_c_bytes_total", Help: "C.", Unit: "bytes"}, 1<<40+1)
+	s.Add(counters.Family{Name: "weft_d", Help: "D.", Gauge: true}, 7)
+	got := gather(t, metrics.Collector(func() counters.Snapshot { return s }, nil))
 	for _, c := range []struct {
 		name string
 		kind dto.MetricType
@@ -37,7 +37,7 @@ func TestSecondsAreShownAsSeconds(t *testing.T) {
 // The snapshots that a sum is made of are kept for later scrapes.
 func TestASumLeavesTheRanksAlone(t *testing.T) {
 	all := manyRanks(metrics.MaxRanks + 1)
-	c := metrics.RanksCollector(func() map[int]progress.Snapshot { return all }, nil)
+	c := metrics.RanksCollector(func() map[int]counters.Snapshot { return all }, nil)
 	for range 2 {
 		gather(t, c)
 	}

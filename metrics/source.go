@@ -4,16 +4,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/internal/counters"
 )
 
 // source keeps the last snapshots of ranks. from may block as long as an engine is
 // busy, and returns empty snapshots for worlds that have not begun, or are no more.
 type source struct {
-	from func() map[int]progress.Snapshot
+	from func() map[int]counters.Snapshot
 
 	mu   sync.Mutex
-	last map[int]progress.Snapshot
+	last map[int]counters.Snapshot
 	at   time.Time     // when it was copied
 	copy chan struct{} // closed when the copy under way is there; nil if there is none
 }
@@ -23,9 +23,9 @@ type source struct {
 const scrapePatience = 3 * time.Second
 
 // take returns the snapshots of all ranks, and how old they are.
-func (s *source) take() (map[int]progress.Snapshot, time.Duration) { return s.within(scrapePatience) }
+func (s *source) take() (map[int]counters.Snapshot, time.Duration) { return s.within(scrapePatience) }
 
-func (s *source) within(patience time.Duration) (map[int]progress.Snapshot, time.Duration) {
+func (s *source) within(patience time.Duration) (map[int]counters.Snapshot, time.Duration) {
 	s.mu.Lock()
 	if s.copy == nil { // one at a time, however many scrapes wait
 		s.copy = make(chan struct{})
@@ -53,7 +53,7 @@ func (s *source) renew(done chan struct{}) {
 	defer close(done)
 	s.copy = nil
 	fresh := false
-	all := make(map[int]progress.Snapshot, len(now))
+	all := make(map[int]counters.Snapshot, len(now))
 	for rank, snap := range now {
 		if len(snap.Families) == 0 {
 			if snap = s.last[rank]; len(snap.Families) == 0 {

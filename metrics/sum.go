@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/internal/counters"
 )
 
 // sum is one snapshot for all: the sum of each count, the greatest of each high-water
 // mark.
-func sum(all map[int]progress.Snapshot) (out progress.Snapshot) {
+func sum(all map[int]counters.Snapshot) (out counters.Snapshot) {
 	families := map[string]int{}
 	rows := map[string]int{} // of a family and its labels' values
 	for _, rank := range slices.Sorted(maps.Keys(all)) {
@@ -42,7 +42,7 @@ func sum(all map[int]progress.Snapshot) (out progress.Snapshot) {
 	return out
 }
 
-func join(to, r *progress.Row, greatest bool) {
+func join(to, r *counters.Row, greatest bool) {
 	if greatest {
 		to.Value = max(to.Value, r.Value)
 		return

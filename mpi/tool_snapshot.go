@@ -1,16 +1,16 @@
 package mpi
 
-import "github.com/weft-mpi/weft/progress"
+import "github.com/weft-mpi/weft/internal/counters"
 
 // Snapshot is a copy of a rank's counters at one moment: of messages by way and
 // direction, of what waits, of the transports. Families are named as Prometheus names
 // them; those that end in _total only grow.
-type Snapshot = progress.Snapshot
+type Snapshot = counters.Snapshot
 
 // SnapshotFamily is the counters of one name, SnapshotRow one of them.
 type (
-	SnapshotFamily = progress.Family
-	SnapshotRow    = progress.Row
+	SnapshotFamily = counters.Family
+	SnapshotRow    = counters.Row
 )
 
 // Snapshot copies the rank's counters; it is empty if w is nil, and stays as it was

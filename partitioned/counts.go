@@ -1,6 +1,6 @@
 package partitioned
 
-import "github.com/weft-mpi/weft/progress"
+import "github.com/weft-mpi/weft/internal/counters"
 
 // counts are of rounds that have completed. The owner adds to them with plain
 // stores.
@@ -26,15 +26,15 @@ func (r *Recv) countReceived(bytes uint64) {
 }
 
 // Observe adds the engine's counts to a snapshot.
-func (e *Engine) Observe(s *progress.Snapshot) {
-	blocks := progress.Family{Name: "weft_part_blocks_total", Labels: []string{"when"},
+func (e *Engine) Observe(s *counters.Snapshot) {
+	blocks := counters.Family{Name: "weft_part_blocks_total", Labels: []string{"when"},
 		Help: "Blocks of partitioned sends by whether they were ready before their receiver had begun the round (early)."}
 	s.Add(blocks, e.counts.early, "early")
 	s.Add(blocks, e.counts.late, "late")
-	rounds := progress.Family{Name: "weft_part_rounds_total", Help: "Rounds of partitioned operations that have completed.", Labels: []string{"direction"}}
+	rounds := counters.Family{Name: "weft_part_rounds_total", Help: "Rounds of partitioned operations that have completed.", Labels: []string{"direction"}}
 	s.Add(rounds, e.counts.sent.rounds, "sent")
 	s.Add(rounds, e.counts.received.rounds, "received")
-	bytes := progress.Family{Name: "weft_part_bytes_total", Help: "Bytes of rounds of partitioned operations that have completed.", Unit: "bytes", Labels: []string{"direction"}}
+	bytes := counters.Family{Name: "weft_part_bytes_total", Help: "Bytes of rounds of partitioned operations that have completed.", Unit: "bytes", Labels: []string{"direction"}}
 	s.Add(bytes, e.counts.sent.bytes, "sent")
 	s.Add(bytes, e.counts.received.bytes, "received")
 }

@@ -103,7 +103,7 @@ func (l *Loop) seal() []fabric.Domain {
 		w.Cancel(w.waiting.First(), fabric.ErrClosed) // its condition may lie in the domains' memory
 	}
 	for _, s := range l.watches {
-		s.Stop()
+		s.End()
 	}
 	for i := range l.conns {
 		c := &l.conns[i]

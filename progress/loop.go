@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/membar"
 	"github.com/weft-mpi/weft/internal/timeline"
 )
@@ -35,7 +36,7 @@ type Sink interface {
 	// itself, and reports whether it does. began is when the request began.
 	Record(r *Request, began int64, failed bool) bool
 	// Observe adds the sink's counts.
-	Observe(*Snapshot)
+	Observe(*counters.Snapshot)
 }
 
 // Passive is a Sink that does nothing. Sinks embed it for what does not concern them.
@@ -49,7 +50,7 @@ func (Passive) Complete(*Request, error)                           {}
 func (Passive) PeerDown(fabric.Peer, error)                        {}
 func (Passive) Describe(*Request, bool) Info                       { return Info{} }
 func (Passive) Record(*Request, int64, bool) bool                  { return false }
-func (Passive) Observe(*Snapshot)                                  {}
+func (Passive) Observe(*counters.Snapshot)                         {}
 
 // Config configures a Loop.
 type Config struct {
@@ -158,7 +159,6 @@ func New(cfg Config) *Loop {
 	l.record(cfg.Timeline)
 	l.ended.loop, l.ended.gen, l.ended.done = l, instant, true
 	l.watching.l = l
-	l.counts.room.l = l
 	l.watches = append(l.watches, &l.counts.room)
 	l.parked.init()
 	l.tune(cfg)

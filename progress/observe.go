@@ -4,30 +4,38 @@ import (
 	"errors"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/counters"
 )
 
 // counts are the loop's own, beside those of its passes. The owner adds to them with plain stores.
 type counts struct {
-	waited uint64    // packets and requests that found no room
-	room   Stopwatch // while there are any
-	down   [2]uint64 // peers that have died, that have left
+	waited uint64             // packets and requests that found no room
+	room   counters.Stopwatch // while there are any
+	down   [2]uint64          // peers that have died, that have left
 	parks  uint64
 	wakes  [fabric.WakeAll + 1]uint64 // of the thread, by the level of the bell
 
 	times   []times // of the requests that were timed, by class
-	watches []*Stopwatch
+	watches []*counters.Stopwatch
+}
+
+// NewStopwatch makes one that ends with the loop. It is called before Go.
+func (l *Loop) NewStopwatch() *counters.Stopwatch {
+	s := &counters.Stopwatch{}
+	l.watches = append(l.watches, s)
+	return s
 }
 
 // Snapshot copies all counts. For anyone; it waits for the owner's current
 // operation.
-func (l *Loop) Snapshot() (s Snapshot) {
+func (l *Loop) Snapshot() (s counters.Snapshot) {
 	l.Exclusive(func() {
 		l.observe(&s)
 		for _, sink := range l.all {
 			sink.Observe(&s)
 		}
 		for i := range l.times {
-			s.AddHistogram(Family{Name: "weft_request_seconds", Help: "How long requests have taken, of one in 256, those without error.",
+			s.AddHistogram(counters.Family{Name: "weft_request_seconds", Help: "How long requests have taken, of one in 256, those without error.",
 				Unit: "seconds", Labels: []string{"kind"}}, &l.times[i].Histogram, l.times[i].class)
 		}
 		l.transports(&s)
@@ -36,15 +44,15 @@ func (l *Loop) Snapshot() (s Snapshot) {
 }
 
 // observe adds the loop's own counts.
-func (l *Loop) observe(s *Snapshot) {
-	polls := Family{Name: "weft_polls_total", Help: "Looks at the transports, by whether there was something to do.", Labels: []string{"found"}}
+func (l *Loop) observe(s *counters.Snapshot) {
+	polls := counters.Family{Name: "weft_polls_total", Help: "Looks at the transports, by whether there was something to do.", Labels: []string{"found"}}
 	s.Add(polls, l.found, "true")
 	s.Add(polls, l.passes-l.found, "false")
-	s.Add(Family{Name: "weft_parks_total", Help: "Waits that have put their goroutine to sleep."}, l.counts.parks)
-	wakes := Family{Name: "weft_wakes_total", Help: "Times the doorbell has woken the progress thread, by what it was armed for: any message, or urgent ones.", Labels: []string{"level"}}
+	s.Add(counters.Family{Name: "weft_parks_total", Help: "Waits that have put their goroutine to sleep."}, l.counts.parks)
+	wakes := counters.Family{Name: "weft_wakes_total", Help: "Times the doorbell has woken the progress thread, by what it was armed for: any message, or urgent ones.", Labels: []string{"level"}}
 	s.Add(wakes, l.counts.wakes[fabric.WakeAll], "all")
 	s.Add(wakes, l.counts.wakes[fabric.WakeUrgent], "urgent")
-	s.Add(Family{Name: "weft_backpressure_total", Help: "Packets and operations that had to wait for room towards their peer."}, l.counts.waited)
+	s.Add(counters.Family{Name: "weft_backpressure_total", Help: "Packets and operations that had to wait for room towards their peer."}, l.counts.waited)
 	s.Add(BackpressureFamily, l.counts.room.Nanoseconds(), "room")
 	queued := uint64(0)
 	for _, c := range l.backlogged {
@@ -52,22 +60,22 @@ func (l *Loop) observe(s *Snapshot) {
 			queued++
 		}
 	}
-	s.Add(Family{Name: "weft_backlog", Help: "Packets and operations that wait for room now.", Gauge: true}, queued)
-	down := Family{Name: "weft_peers_down_total", Help: "Peers that are down, by whether they had left in order.", Labels: []string{"reason"}}
+	s.Add(counters.Family{Name: "weft_backlog", Help: "Packets and operations that wait for room now.", Gauge: true}, queued)
+	down := counters.Family{Name: "weft_peers_down_total", Help: "Peers that are down, by whether they had left in order.", Labels: []string{"reason"}}
 	s.Add(down, l.counts.down[0], "died")
 	s.Add(down, l.counts.down[1], "left")
 	requests := uint64(0)
 	l.requests.each(func(*Request) { requests++ })
-	s.Add(Family{Name: "weft_requests", Help: "Requests in flight.", Gauge: true}, requests)
+	s.Add(counters.Family{Name: "weft_requests", Help: "Requests in flight.", Gauge: true}, requests)
 }
 
 // BackpressureFamily is that of the times in which something waits. Sinks add
 // their reasons.
-var BackpressureFamily = Family{Name: "weft_backpressure_seconds_total", Unit: "seconds", Labels: []string{"reason"},
+var BackpressureFamily = counters.Family{Name: "weft_backpressure_seconds_total", Unit: "seconds", Labels: []string{"reason"},
 	Help: "Time in which something waited: for room in a transport (room), for a peer that accepts announcements only (announce) or nothing (hold), as it has too many unexpected messages."}
 
 // transports adds the counts of the transports, after the end those that they had.
-func (l *Loop) transports(s *Snapshot) {
+func (l *Loop) transports(s *counters.Snapshot) {
 	for _, d := range l.doms {
 		var st fabric.Stats
 		d.Stats(&st)
@@ -76,7 +84,7 @@ func (l *Loop) transports(s *Snapshot) {
 			if !c.Gauge {
 				name += "_total"
 			}
-			s.Add(Family{Name: name, Help: c.Help, Unit: c.Unit, Gauge: c.Gauge, Labels: []string{"transport"}}, c.Value, st.Transport)
+			s.Add(counters.Family{Name: name, Help: c.Help, Unit: c.Unit, Gauge: c.Gauge, Labels: []string{"transport"}}, c.Value, st.Transport)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/timeline"
 )
 
@@ -16,10 +17,10 @@ import (
 // timedEvery is a power of two.
 const timedEvery = 256
 
-// times are the durations of the requests of one class (Info), see HistogramSecond.
+// times are the durations of the requests of one class (Info), see counters.HistogramSecond.
 type times struct {
 	class string
-	Histogram
+	counters.Histogram
 }
 
 // timedTurn reports whether the turn of a persistent request is timed. Those of
@@ -53,63 +54,10 @@ func (l *Loop) timed(r *Request) {
 		return
 	}
 	class := cmp.Or(r.Describe(false).Class, "other")
-	took := uint64(time.Duration(timeline.Now()-r.start).Seconds() * HistogramSecond)
+	took := uint64(time.Duration(timeline.Now()-r.start).Seconds() * counters.HistogramSecond)
 	i := slices.IndexFunc(l.times, func(t times) bool { return t.class == class })
 	if i < 0 {
 		i, l.times = len(l.times), append(l.times, times{class: class})
 	}
 	l.times[i].Add(took)
-}
-
-var origin = time.Now()
-
-// monotonic is the time since some point. It costs half of what time.Now costs.
-func monotonic() time.Duration { return time.Since(origin) }
-
-// Stopwatch adds up how long something was so, until the loop is closed. For the
-// owner.
-type Stopwatch struct {
-	l            *Loop // or nil
-	total, since time.Duration
-	on           bool
-}
-
-// NewStopwatch makes a Stopwatch. It is called before Go.
-func (l *Loop) NewStopwatch() *Stopwatch {
-	s := &Stopwatch{l: l}
-	l.watches = append(l.watches, s)
-	return s
-}
-
-// Start begins a stretch, unless one is under way.
-func (s *Stopwatch) Start() {
-	if !s.on && (s.l == nil || !s.l.over) {
-		s.on, s.since = true, monotonic()
-	}
-}
-
-// Stop ends it.
-func (s *Stopwatch) Stop() {
-	if s.on {
-		s.on = false
-		s.total += monotonic() - s.since
-	}
-}
-
-// Set is Start or Stop.
-func (s *Stopwatch) Set(on bool) {
-	if on {
-		s.Start()
-	} else {
-		s.Stop()
-	}
-}
-
-// Nanoseconds are those of all stretches, that under way included.
-func (s *Stopwatch) Nanoseconds() uint64 {
-	total := s.total
-	if s.on {
-		total += monotonic() - s.since
-	}
-	return uint64(total)
 }

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/op"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -82,12 +83,12 @@ func (x *Transfer) owned(e *Engine) {
 }
 
 // Observe adds the engine's counts to a snapshot.
-func (e *Engine) Observe(s *progress.Snapshot) {
+func (e *Engine) Observe(s *counters.Snapshot) {
 	const but = ", without those by loads and stores, which nobody counts."
 	labels := []string{"op", "path"}
-	ops := progress.Family{Name: "weft_rma_ops_total", Help: "One-sided operations of this rank that have ended well" + but, Labels: labels}
-	bytes := progress.Family{Name: "weft_rma_bytes_total", Help: "Bytes of one-sided operations of this rank" + but, Unit: "bytes", Labels: labels}
-	served := progress.Family{Name: "weft_rma_served_total", Help: "Packets of one-sided operations of other ranks that were carried out here.", Labels: labels[:1]}
+	ops := counters.Family{Name: "weft_rma_ops_total", Help: "One-sided operations of this rank that have ended well" + but, Labels: labels}
+	bytes := counters.Family{Name: "weft_rma_bytes_total", Help: "Bytes of one-sided operations of this rank" + but, Unit: "bytes", Labels: labels}
+	served := counters.Family{Name: "weft_rma_served_total", Help: "Packets of one-sided operations of other ranks that were carried out here.", Labels: labels[:1]}
 	for k := range manners {
 		for p := range paths {
 			if t := e.counts.done[k][p]; t.operations > 0 {
@@ -103,8 +104,8 @@ func (e *Engine) Observe(s *progress.Snapshot) {
 	for _, w := range e.wins {
 		exposed += len(w.mem)
 	}
-	s.Add(progress.Family{Name: "weft_windows", Help: "Windows that have not been freed.", Gauge: true}, uint64(len(e.wins)))
-	s.Add(progress.Family{Name: "weft_window_bytes", Help: "Memory of this rank in windows that have not been freed.", Unit: "bytes", Gauge: true}, uint64(exposed))
+	s.Add(counters.Family{Name: "weft_windows", Help: "Windows that have not been freed.", Gauge: true}, uint64(len(e.wins)))
+	s.Add(counters.Family{Name: "weft_window_bytes", Help: "Memory of this rank in windows that have not been freed.", Unit: "bytes", Gauge: true}, uint64(exposed))
 }
 
 // Describe says what a request is.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/weft-mpi/weft/internal/diagnose"
 	"github.com/weft-mpi/weft/internal/peek"
-	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/mpi"
 )
 
 // A process that is no rank tells whatever it likes, which no terminal takes for more than
@@ -19,8 +19,8 @@ func TestWhatARankSaysIsNoCommandOfTheTerminal(t *testing.T) {
 	give := func(v any) peek.Answer { return peek.Answer{Give: func() (any, error) { return v, nil }} }
 	state := diagnose.Rank{Waits: []diagnose.Wait{{Kind: diagnose.Other, What: bad, State: bad, Place: bad, Call: bad, Claim: bad, Goroutine: 1, Needs: []int{1}}},
 		Goroutines: []diagnose.Goroutine{{Need: 1}}, Comms: []diagnose.Comm{{Name: bad}}}
-	var counts progress.Snapshot
-	counts.Add(progress.Family{Name: bad, Help: bad}, 1)
+	var counts mpi.Snapshot
+	counts.Add(mpi.SnapshotFamily{Name: bad, Help: bad}, 1)
 	s, err := peek.Serve(peek.Config{About: peek.About{Job: job, Size: 2, Fabric: bad}, Answers: map[string]peek.Answer{
 		"hello": give(true), "pending": give(state), "settled": give(state), "stacks": give(bad), "snapshot": give(counts),
 	}})

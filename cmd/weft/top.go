@@ -128,7 +128,7 @@ func (j *running) sample(ctx context.Context, wait time.Duration) (m moment) {
 	return m
 }
 
-// family is a group of counters, see progress.Family.
+// family is a group of counters, see counters.Family.
 type family struct {
 	Name   string
 	Labels []string

@@ -7,8 +7,8 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/coll"
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/membar"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // callCounts counts the collective calls of a communicator by call and algorithm. A
@@ -77,7 +77,7 @@ func (t *callTable) join(o *callTable) {
 type tallies struct{ aborts }
 
 // Observe adds the counts of all communicators that there are or were.
-func (t tallies) Observe(s *progress.Snapshot) {
+func (t tallies) Observe(s *counters.Snapshot) {
 	in := t.in
 	in.mu.Lock()
 	sum, live := in.made, len(in.live)
@@ -85,7 +85,7 @@ func (t tallies) Observe(s *progress.Snapshot) {
 		sum.join(&c.made)
 	}
 	in.mu.Unlock()
-	f := progress.Family{Name: "weft_coll_calls_total", Help: "Collective calls that have been begun, by operation and algorithm.", Labels: []string{"op", "algorithm"}}
+	f := counters.Family{Name: "weft_coll_calls_total", Help: "Collective calls that have been begun, by operation and algorithm.", Labels: []string{"op", "algorithm"}}
 	for call := coll.Barrier; call <= coll.LastCall; call++ {
 		for a := range algorithms {
 			name := algorithmName(call, a)
@@ -98,12 +98,12 @@ func (t tallies) Observe(s *progress.Snapshot) {
 			}
 		}
 	}
-	s.Add(progress.Family{Name: "weft_communicators", Help: "Communicators that have not been freed.", Gauge: true}, uint64(live))
+	s.Add(counters.Family{Name: "weft_communicators", Help: "Communicators that have not been freed.", Gauge: true}, uint64(live))
 	in.chosen(s)
 }
 
 // chosen adds how many peers each transport serves. Under ownership.
-func (in *Instance) chosen(s *progress.Snapshot) {
+func (in *Instance) chosen(s *counters.Snapshot) {
 	type choice struct {
 		fabric.Domain
 		sample fabric.Peer // that it serves
@@ -123,7 +123,7 @@ func (in *Instance) chosen(s *progress.Snapshot) {
 		}
 		all[i].peers++
 	}
-	f := progress.Family{Name: "weft_fabric_chosen", Help: "Peers that a transport was chosen for, connected or not.", Gauge: true, Labels: []string{"transport"}}
+	f := counters.Family{Name: "weft_fabric_chosen", Help: "Peers that a transport was chosen for, connected or not.", Gauge: true, Labels: []string{"transport"}}
 	for _, c := range all {
 		s.Add(f, c.peers, in.Loop.TransportOf(c.sample))
 	}

@@ -2,6 +2,7 @@ package pt2pt
 
 import (
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -27,7 +28,7 @@ var pathOf = [...]uint8{stepEager: pathEager, stepSync: pathEager, stepChunks: p
 
 // tally counts messages by their length, and the bytes of them: two additions for
 // each message. The number of messages is a sum.
-type tally = progress.Histogram
+type tally = counters.Histogram
 
 // traffic is what a transport has moved, by path. The owner adds to it with
 // plain stores.
@@ -38,7 +39,7 @@ type traffic struct {
 
 // waited is how long sends may have waited for what their peers accept.
 type waited struct {
-	announce, hold   *progress.Stopwatch
+	announce, hold   *counters.Stopwatch
 	announces, holds int // peers that accept announcements only, or nothing
 }
 
@@ -47,7 +48,7 @@ func (w *waited) moves(from, to wire.Level) {
 	for _, l := range []struct {
 		level wire.Level
 		peers *int
-		watch *progress.Stopwatch
+		watch *counters.Stopwatch
 	}{{wire.Announce, &w.announces, w.announce}, {wire.Hold, &w.holds, w.hold}} {
 		if from == l.level {
 			*l.peers--
@@ -76,11 +77,11 @@ func (e *Engine) Describe(r *progress.Request, _ bool) (i progress.Info) {
 }
 
 // Observe adds the engine's counts to a snapshot.
-func (e *Engine) Observe(s *progress.Snapshot) {
+func (e *Engine) Observe(s *counters.Snapshot) {
 	labels := []string{"transport", "protocol", "direction"}
-	messages := progress.Family{Name: "weft_messages_total", Help: "Messages whose bytes have moved.", Labels: labels}
-	bytes := progress.Family{Name: "weft_bytes_total", Help: "Bytes of messages that have moved, as sent.", Unit: "bytes", Labels: labels}
-	sizes := progress.Family{Name: "weft_message_size_bytes", Help: "Lengths of messages whose bytes have moved.", Unit: "bytes", Labels: []string{"transport", "direction"}}
+	messages := counters.Family{Name: "weft_messages_total", Help: "Messages whose bytes have moved.", Labels: labels}
+	bytes := counters.Family{Name: "weft_bytes_total", Help: "Bytes of messages that have moved, as sent.", Unit: "bytes", Labels: labels}
+	sizes := counters.Family{Name: "weft_message_size_bytes", Help: "Lengths of messages whose bytes have moved.", Unit: "bytes", Labels: []string{"transport", "direction"}}
 	for _, sum := range e.traffic {
 		name := e.loop.TransportOf(sum.sample)
 		for _, way := range []struct {
@@ -103,9 +104,9 @@ func (e *Engine) Observe(s *progress.Snapshot) {
 	}
 	s.Add(progress.BackpressureFamily, e.waited.announce.Nanoseconds(), "announce")
 	s.Add(progress.BackpressureFamily, e.waited.hold.Nanoseconds(), "hold")
-	s.Add(progress.Family{Name: "weft_match_probes_total", Help: "Slots of the tables of receives and messages that were looked at, without look-ups that end at their first one."}, e.match.Probes())
+	s.Add(counters.Family{Name: "weft_match_probes_total", Help: "Slots of the tables of receives and messages that were looked at, without look-ups that end at their first one."}, e.match.Probes())
 	gauge := func(name, help, unit string, v uint64) {
-		s.Add(progress.Family{Name: name, Help: help, Unit: unit, Gauge: true}, v)
+		s.Add(counters.Family{Name: name, Help: help, Unit: unit, Gauge: true}, v)
 	}
 	gauge("weft_posted_receives", "Receives that no message has matched.", "", uint64(e.match.Posted()))
 	gauge("weft_unexpected_messages", "Messages that no receive has asked for.", "", uint64(e.match.Unexpected()))
@@ -113,7 +114,7 @@ func (e *Engine) Observe(s *progress.Snapshot) {
 	gauge("weft_unexpected_messages_max", "The most messages at once that no receive had asked for.", "", uint64(e.held.mostMessages))
 	gauge("weft_unexpected_bytes_max", "The most bytes at once of messages that no receive had asked for.", "bytes", e.held.mostBytes)
 	gauge("weft_peers_held", "Peers that were told to send nothing.", "", uint64(e.held.stopped))
-	s.Add(progress.Family{Name: "weft_dropped_messages_total", Help: "Messages that no receive had taken when their communicator was freed, or that came for a freed one."},
+	s.Add(counters.Family{Name: "weft_dropped_messages_total", Help: "Messages that no receive had taken when their communicator was freed, or that came for a freed one."},
 		e.contexts.dropped)
 	rendezvous := [2]uint64{}
 	e.loop.Each(e, func(r *progress.Request) {
@@ -124,7 +125,7 @@ func (e *Engine) Observe(s *progress.Snapshot) {
 			rendezvous[1]++
 		}
 	})
-	f := progress.Family{Name: "weft_rendezvous", Help: "Announced messages under way, and synchronous sends that wait.", Gauge: true, Labels: []string{"direction"}}
+	f := counters.Family{Name: "weft_rendezvous", Help: "Announced messages under way, and synchronous sends that wait.", Gauge: true, Labels: []string{"direction"}}
 	s.Add(f, rendezvous[0], "sent")
 	s.Add(f, rendezvous[1], "received")
 }

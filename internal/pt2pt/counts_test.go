@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -62,7 +63,7 @@ func TestMessagesAreCountedByTheirPath(t *testing.T) {
 					b.must(err)
 					a.must(a.FlushBuffer(g.ctx, Everywhere))
 				}
-				check := func(s progress.Snapshot, direction string) {
+				check := func(s counters.Snapshot, direction string) {
 					t.Helper()
 					for _, f := range s.Families {
 						if f.Name != "weft_messages_total" {

@@ -11,7 +11,7 @@ import (
 // bugs are mistakes in what is shown of a rank.
 var bugs = planted.List{
 	{"a rank that has left is gone", "internal/scrape/ranks.go",
-		"\t\t\tk.gone = true\n", "\t\t\tk.gone, k.last = true, progress.Snapshot{}\n", "TestWhatIsShown"},
+		"\t\t\tk.gone = true\n", "\t\t\tk.gone, k.last = true, counters.Snapshot{}\n", "TestWhatIsShown"},
 	{"a rank that has left keeps its gauges", "internal/scrape/ranks.go",
 		"if k.gone && f.Gauge &&", "if false &&", "TestWhatIsShown"},
 	{"a rank that has left loses its high-water marks", "internal/scrape/ranks.go",

@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/peek"
 	"github.com/weft-mpi/weft/metrics"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // rankTime is how long a scrape waits for one rank. A busy one says so after a tenth of
@@ -34,7 +34,7 @@ type ranks struct {
 // rank is what is known of a rank. A scrape that has begun before the rank has left must
 // not make it one that is here: place tells replies of before apart.
 type rank struct {
-	last  progress.Snapshot // that it has told last
+	last  counters.Snapshot // that it has told last
 	gone  bool              // it has left the job, or ended
 	place int               // how often it has left
 }
@@ -50,14 +50,14 @@ func (r *ranks) begin(id string, key peek.Key, n int) {
 }
 
 // snapshots asks all ranks, and returns what they say, or else have said last.
-func (r *ranks) snapshots() map[int]progress.Snapshot {
+func (r *ranks) snapshots() map[int]counters.Snapshot {
 	r.mu.Lock()
 	names, before := r.names, slices.Clone(r.rank)
 	r.mu.Unlock()
 	results := peek.AskEach(context.Background(), rankTime, names, "snapshot")
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := make(map[int]progress.Snapshot, len(names))
+	all := make(map[int]counters.Snapshot, len(names))
 	for i := range results {
 		up := false
 		switch k := &r.rank[i]; {
@@ -104,10 +104,10 @@ func (r *ranks) leave(result peek.Result) {
 }
 
 // left is the snapshots of all ranks behind the end of the job.
-func (r *ranks) left() map[int]progress.Snapshot {
+func (r *ranks) left() map[int]counters.Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := make(map[int]progress.Snapshot, len(r.rank))
+	all := make(map[int]counters.Snapshot, len(r.rank))
 	for i := range r.rank {
 		r.rank[i].gone = true
 		all[i] = r.rank[i].shown(false)
@@ -117,7 +117,7 @@ func (r *ranks) left() map[int]progress.Snapshot {
 
 // shown is what there is to show of a rank. Of one that is gone it is what has happened,
 // so that a sum over the ranks does not fall, and not what there was at that time.
-func (k *rank) shown(up bool) (s progress.Snapshot) {
+func (k *rank) shown(up bool) (s counters.Snapshot) {
 	for _, f := range k.last.Families {
 		if k.gone && f.Gauge && !strings.HasSuffix(f.Name, "_max") {
 			continue

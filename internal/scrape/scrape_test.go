@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/peek"
-	"github.com/weft-mpi/weft/progress"
 )
 
 const patience = 5 * time.Minute
@@ -30,11 +30,11 @@ func newJob() string {
 }
 
 // counts are those of a rank.
-func counts(n, posted, most uint64) progress.Snapshot {
-	var s progress.Snapshot
-	s.Add(progress.Family{Name: "weft_messages_total", Help: "A."}, n)
-	s.Add(progress.Family{Name: "weft_posted_receives", Help: "B.", Gauge: true}, posted)
-	s.Add(progress.Family{Name: "weft_unexpected_messages_max", Help: "C.", Gauge: true}, most)
+func counts(n, posted, most uint64) counters.Snapshot {
+	var s counters.Snapshot
+	s.Add(counters.Family{Name: "weft_messages_total", Help: "A."}, n)
+	s.Add(counters.Family{Name: "weft_posted_receives", Help: "B.", Gauge: true}, posted)
+	s.Add(counters.Family{Name: "weft_unexpected_messages_max", Help: "C.", Gauge: true}, most)
 	return s
 }
 
@@ -51,7 +51,7 @@ func listen(t *testing.T, job string, rank int, now, last func() (any, error)) *
 	return s
 }
 
-func say(s progress.Snapshot) func() (any, error) { return func() (any, error) { return s, nil } }
+func say(s counters.Snapshot) func() (any, error) { return func() (any, error) { return s, nil } }
 
 // command is a command that shows a job.
 type command struct {
@@ -191,18 +191,18 @@ func TestWhatIsShownOfARank(t *testing.T) {
 	r.begin(newJob(), peek.Key{}, 1) // nobody listens
 	for _, step := range []struct {
 		what string
-		does func() progress.Snapshot
+		does func() counters.Snapshot
 		want string // the families and their values
 	}{
-		{"before", func() progress.Snapshot { return r.snapshots()[0] }, "weft_up 0 "},
-		{"a reply", func() progress.Snapshot { return r.rank[0].shown(r.take(0, told(10, 3, 4))) },
+		{"before", func() counters.Snapshot { return r.snapshots()[0] }, "weft_up 0 "},
+		{"a reply", func() counters.Snapshot { return r.rank[0].shown(r.take(0, told(10, 3, 4))) },
 			"weft_messages_total 10 weft_posted_receives 3 weft_unexpected_messages_max 4 weft_up 1 "},
-		{"it has ended", func() progress.Snapshot { return r.snapshots()[0] }, "weft_messages_total 10 weft_unexpected_messages_max 4 weft_up 0 "},
-		{"it is back", func() progress.Snapshot { return r.rank[0].shown(r.take(0, told(12, 1, 4))) },
+		{"it has ended", func() counters.Snapshot { return r.snapshots()[0] }, "weft_messages_total 10 weft_unexpected_messages_max 4 weft_up 0 "},
+		{"it is back", func() counters.Snapshot { return r.rank[0].shown(r.take(0, told(12, 1, 4))) },
 			"weft_messages_total 12 weft_posted_receives 1 weft_unexpected_messages_max 4 weft_up 1 "},
-		{"it leaves", func() progress.Snapshot { r.leave(*told(15, 2, 5)); return r.rank[0].shown(false) },
+		{"it leaves", func() counters.Snapshot { r.leave(*told(15, 2, 5)); return r.rank[0].shown(false) },
 			"weft_messages_total 15 weft_unexpected_messages_max 5 weft_up 0 "},
-		{"the end", func() progress.Snapshot { return r.left()[0] }, "weft_messages_total 15 weft_unexpected_messages_max 5 weft_up 0 "},
+		{"the end", func() counters.Snapshot { return r.left()[0] }, "weft_messages_total 15 weft_unexpected_messages_max 5 weft_up 0 "},
 	} {
 		got := ""
 		for _, f := range step.does().Families {
@@ -255,7 +255,7 @@ func TestLastWordsAreNotUndoneByAnOlderReply(t *testing.T) {
 	}
 	defer s.Close()
 	c.ranks.begin(job, peek.Key{}, 1)
-	told := make(chan map[int]progress.Snapshot)
+	told := make(chan map[int]counters.Snapshot)
 	go func() { told <- c.ranks.snapshots() }()
 	<-asked
 	body, err := json.Marshal(counts(12, 0, 4))

@@ -1,4 +1,7 @@
-package progress
+// Package counters has what a rank counts: histograms, stopwatches, and the snapshot of
+// all counters that users and metrics see. Its values belong to the owner of the rank's
+// loop, unless they are copies. It imports nothing of Weft.
+package counters
 
 import "slices"
 

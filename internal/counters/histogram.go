@@ -1,4 +1,4 @@
-package progress
+package counters
 
 import "math/bits"
 
