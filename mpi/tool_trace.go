@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/internal/atomicfile"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/internal/timeline"
 	"github.com/weft-mpi/weft/mpi/cause"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // WithTrace has the ranks record their messages, waits and collective calls, and write
@@ -262,7 +262,7 @@ func (in *instance) compareClocks(when int) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
 	defer cancel()
-	at, add, within, ok := timeline.Best(in.engine.Clock(progress.Expires(ctx), 0))
+	at, add, within, ok := timeline.Best(in.engine.Clock(expiry.Of(ctx), 0))
 	if !ok {
 		return
 	}

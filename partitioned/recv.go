@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
@@ -18,7 +19,7 @@ type Recv struct {
 	posted bool       // it waits for its PInit
 	entry  match.Entry
 	gone   bool // and has been freed
-	until  progress.Expiry
+	until  expiry.Expiry
 
 	// Loaded by any goroutine. got is stored once, when the PInit has come.
 	got  atomic.Pointer[arrivals]
@@ -48,7 +49,7 @@ type arrivals struct {
 // parts is at least 1 and divides the size of d. That memory is the engine's while
 // the request is active, but for the partitions that have arrived. Local.
 func (e *Engine) PrecvInitData(ctx context.Context, source int, cid uint32, tag int32, d *Data, parts int) *Recv {
-	r := &Recv{until: progress.Expires(ctx)}
+	r := &Recv{until: expiry.Of(ctx)}
 	r.recv = r
 	request := e.loop.NewShared()
 	request.Until, request.Imm, request.Peer, request.Kind = r.until, wire.Imm(cid, tag), int32(source), kindRecv

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -54,7 +55,7 @@ func (e *Engine) PsendInitData(ctx context.Context, dest int, cid uint32, tag in
 	s := &Send{}
 	s.send = s
 	r := e.loop.NewShared()
-	r.Until, r.Imm, r.Peer, r.Kind = progress.Expires(ctx), wire.Imm(cid, tag), int32(dest), kindSend
+	r.Until, r.Imm, r.Peer, r.Kind = expiry.Of(ctx), wire.Imm(cid, tag), int32(dest), kindSend
 	progress.Callers(&r.Place)
 	e.loop.Exclusive(func() {
 		e.setUp(&s.side, r, d, parts)

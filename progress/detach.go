@@ -46,7 +46,7 @@ func (l *Loop) detach(r *Request, fn func(Status, error)) {
 		l.Rouse() // to be woken for this request's message too
 	}
 	r.waiter = w
-	if r.Until.done != nil {
+	if !r.Until.Never() {
 		g, stop := guard{r.Until, w, []Handle{r.Handle()}}, make(chan func(), 1)
 		w.unwatch = func() { (<-stop)() }
 		go func() { stop <- g.set(l) }() // it calls the context's methods

@@ -11,7 +11,7 @@
 //
 // No method of a user's value runs under ownership, because it may block, panic or
 // call the engine: a function that an operation needs runs on a goroutine of its own
-// (Loop.Aside). Of a context only the channel is used (Expiry). Loop.Behind runs a function after everything queued so far.
+// (Loop.Aside). Of a context only the channel is used (expiry.Expiry). Loop.Behind runs a function after everything queued so far.
 //
 // The package serves the protocol packages, which register as sinks of packet
 // kinds. A sink sees its own requests only (Each, Named), and names fabric operations

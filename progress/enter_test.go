@@ -3,13 +3,15 @@ package progress
 import (
 	"fmt"
 	"testing"
+
+	"github.com/weft-mpi/weft/internal/expiry"
 )
 
 // queued puts a request on the queue as a goroutine does that sees an owner, and
 // that has not tried to own the loop yet.
 func (z *scene) queued(token uint64) {
 	r := z.l.NewShared()
-	r.Kind, r.Imm, r.Until = atOnce, token, Expiry{}
+	r.Kind, r.Imm, r.Until = atOnce, token, expiry.Expiry{}
 	r.node.sink, r.node.w = z.s, nil
 	z.l.queue.push(&r.node)
 }
@@ -62,7 +64,7 @@ func TestBehindComesAfterAllThatIsQueued(t *testing.T) {
 	}}
 	queued := func(token uint64) {
 		r := z.l.NewShared()
-		r.Kind, r.Imm, r.Until = atOnce, token, Expiry{}
+		r.Kind, r.Imm, r.Until = atOnce, token, expiry.Expiry{}
 		r.node.sink, r.node.w = s, nil
 		z.l.queue.push(&r.node)
 	}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/group"
 )
 
@@ -36,9 +37,9 @@ type Request struct {
 	shaped  bool     // has ranks or a layout
 	Began   uint32   // when, in seconds of Clock
 
-	Place [3]uintptr // return addresses above the call that made it
-	Until Expiry     // ends the wait
-	Moved uint64     // bytes of the message that have been sent or received in pieces
+	Place [3]uintptr    // return addresses above the call that made it
+	Until expiry.Expiry // ends the wait
+	Moved uint64        // bytes of the message that have been sent or received in pieces
 	loop  *Loop
 
 	Back    *Request // the previous request of a list
@@ -232,8 +233,8 @@ func (s *requests) takeShared(l *Loop) *Request {
 func (s *requests) free(r *Request) {
 	uses := uint32(1)
 	r.sink, r.Buf, r.err = nil, nil, nil
-	if r.Until.ctx != nil {
-		r.Until = Expiry{}
+	if !r.Until.Never() {
+		r.Until = expiry.Expiry{}
 	}
 	r.done = false
 	if r.special {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
+	"github.com/weft-mpi/weft/internal/expiry"
 )
 
 // still is a domain on which nothing happens by itself. It notes what is asked
@@ -106,7 +107,7 @@ func (z *scene) took(w *Waiter) {
 
 // watch waits for a condition, for which nobody is called.
 func (z *scene) watch() {
-	z.l.Orphan(&z.l.watching, z.l.watcher(z.l.New(), 0, Expiry{}, atLeast{word: &z.word, want: 1}), nil)
+	z.l.Orphan(&z.l.watching, z.l.watcher(z.l.New(), 0, expiry.Expiry{}, atLeast{word: &z.word, want: 1}), nil)
 }
 
 // step begins a part of a longer operation.

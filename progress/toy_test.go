@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
+	"github.com/weft-mpi/weft/internal/expiry"
 )
 
 // patience is when a test calls something hung. It bounds only what must come,
@@ -176,7 +177,7 @@ func (s *toy) own(f func()) {
 // shared fills in a request that anyone may take.
 func (s *toy) shared(kind uint8, peer int, token uint64, ctx context.Context) *Request {
 	r := s.l.NewShared()
-	r.Kind, r.Peer, r.Imm, r.Until = kind, int32(peer), token, Expires(ctx)
+	r.Kind, r.Peer, r.Imm, r.Until = kind, int32(peer), token, expiry.Of(ctx)
 	return r
 }
 
@@ -193,7 +194,7 @@ func (s *toy) begin(kind uint8, peer int, token uint64) Handle {
 	var h Handle
 	s.own(func() {
 		r := s.l.New()
-		r.Kind, r.Peer, r.Imm, r.Until = kind, int32(peer), token, Expiry{}
+		r.Kind, r.Peer, r.Imm, r.Until = kind, int32(peer), token, expiry.Expiry{}
 		h = r.Handle()
 		s.l.Begin(s, r)
 	})

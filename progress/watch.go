@@ -1,5 +1,7 @@
 package progress
 
+import "github.com/weft-mpi/weft/internal/expiry"
+
 // Watched is a condition on memory that others write to, peers by plain stores
 // for instance, and that no packet announces. The side that makes it true rings
 // after the store: a peer by Endpoint.Knock, this process by Domain.Wake. A loop
@@ -71,7 +73,7 @@ func (s *watching) Cancel(r *Request, err error) bool {
 // Watch starts a request that completes when the condition holds. Where that is so by
 // what this rank does too, as its operations, communicators and peers end in any call, no
 // bell rings, so the loop also checks it whenever an owner leaves. Local.
-func (l *Loop) Watch(until Expiry, w Watched) Handle {
+func (l *Loop) Watch(until expiry.Expiry, w Watched) Handle {
 	r := l.watcher(l.NewShared(), inward, until, w)
 	Callers(&r.Place)
 	h := r.Handle()
@@ -83,12 +85,12 @@ func (l *Loop) Watch(until Expiry, w Watched) Handle {
 // again, at once the first time, until it reports true or an error. It is not checked
 // when an owner leaves. For the owner.
 func (l *Loop) Observe(w Watched) {
-	l.Orphan(&l.watching, l.watcher(l.New(), 0, Expiry{}, w), func(*Request, error) {})
+	l.Orphan(&l.watching, l.watcher(l.New(), 0, expiry.Expiry{}, w), func(*Request, error) {})
 }
 
 // WaitFor is Watch and blocks until the condition holds or the expiry has passed. It
 // polls and sleeps as any wait, but for some looks before it begins.
-func (l *Loop) WaitFor(until Expiry, w Watched) error {
+func (l *Loop) WaitFor(until expiry.Expiry, w Watched) error {
 	owner := l.Enter()
 	if owner && !l.over && !l.oversubscribed && !l.crowded && l.brisk() {
 		if ok, err := l.glimpse(w); ok || err != nil {
@@ -130,7 +132,7 @@ const (
 	inward = 1 // the Kind of a request whose condition is checked when an owner leaves
 )
 
-func (l *Loop) watcher(r *Request, kind uint8, until Expiry, w Watched) *Request {
+func (l *Loop) watcher(r *Request, kind uint8, until expiry.Expiry, w Watched) *Request {
 	r.Kind, r.Step, r.Peer, r.Buf, r.Until, r.watched = kind, 0, noPeer, nil, until, w
 	return r
 }

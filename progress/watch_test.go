@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 )
 
 // atLeast is the condition that a word has reached a number.
@@ -46,7 +47,7 @@ func TestAWaitForAWordMissesNoStore(t *testing.T) {
 					s.l.dom.Wake()
 					continue
 				}
-				if err := s.l.WaitFor(Expiry{}, atLeast{word: &there, want: n}); err != nil {
+				if err := s.l.WaitFor(expiry.Expiry{}, atLeast{word: &there, want: n}); err != nil {
 					t.Error(err)
 					return
 				}
@@ -62,20 +63,20 @@ func TestAWaitForAConditionEnds(t *testing.T) {
 	s := loops(t, 1, Config{NoThread: true})[0]
 	var word atomic.Int64
 	never := errors.New("it never will")
-	if err := s.l.WaitFor(Expiry{}, atLeast{word: &word}); err != nil {
+	if err := s.l.WaitFor(expiry.Expiry{}, atLeast{word: &word}); err != nil {
 		t.Error(err)
 	}
-	if err := s.l.WaitFor(Expiry{}, atLeast{word: &word, err: never}); !errors.Is(err, never) {
+	if err := s.l.WaitFor(expiry.Expiry{}, atLeast{word: &word, err: never}); !errors.Is(err, never) {
 		t.Errorf("%v, want %v", err, never)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := s.l.WaitFor(Expires(ctx), atLeast{word: &word, want: 1}); !errors.Is(err, context.Canceled) {
+	if err := s.l.WaitFor(expiry.Of(ctx), atLeast{word: &word, want: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want that the context has ended", err)
 	}
 	var hs []Handle
 	for i := range 5 {
-		hs = append(hs, s.l.Watch(Expiry{}, atLeast{word: &word, want: int64(1 + i%2)}))
+		hs = append(hs, s.l.Watch(expiry.Expiry{}, atLeast{word: &word, want: int64(1 + i%2)}))
 	}
 	for _, i := range []int{2, 0, 4} { // in the middle, the first, the last
 		if _, _, err := Cancel(hs[i]); err != nil {
@@ -95,7 +96,7 @@ func TestAWaitForAConditionEnds(t *testing.T) {
 			t.Errorf("%t, %v for a condition that holds", done, err)
 		}
 	}
-	left := s.l.Watch(Expiry{}, atLeast{word: &word, want: 3})
+	left := s.l.Watch(expiry.Expiry{}, atLeast{word: &word, want: 3})
 	s.l.Close()
 	if _, err := Wait(&left); !errors.Is(err, fabric.ErrClosed) {
 		t.Errorf("%v, want %v", err, fabric.ErrClosed)
@@ -120,7 +121,7 @@ func TestWaitsThatEndWithoutARequestPoll(t *testing.T) {
 	var word atomic.Int64
 	before := l.passes
 	for range 10 * pollEvery {
-		if err := l.WaitFor(Expiry{}, atLeast{word: &word}); err != nil {
+		if err := l.WaitFor(expiry.Expiry{}, atLeast{word: &word}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -128,7 +129,7 @@ func TestWaitsThatEndWithoutARequestPoll(t *testing.T) {
 		t.Errorf("%d passes, want 10", n)
 	}
 	l.Close()
-	if err := l.WaitFor(Expiry{}, watchless{t: t}); !errors.Is(err, fabric.ErrClosed) {
+	if err := l.WaitFor(expiry.Expiry{}, watchless{t: t}); !errors.Is(err, fabric.ErrClosed) {
 		t.Errorf("%v, want %v", err, fabric.ErrClosed)
 	}
 }
@@ -138,7 +139,7 @@ func TestWaitsThatEndWithoutARequestPoll(t *testing.T) {
 func TestAConditionArmsForAnyRing(t *testing.T) {
 	s := loops(t, 1, Config{})[0]
 	var word atomic.Int64
-	h := s.l.Watch(Expiry{}, atLeast{word: &word, want: 1})
+	h := s.l.Watch(expiry.Expiry{}, atLeast{word: &word, want: 1})
 	armed := func() (w fabric.Wake) {
 		s.l.Exclusive(func() {
 			if s.l.timeout == untilBell {
@@ -174,10 +175,10 @@ func TestAWaitForAConditionKnowsItsCallers(t *testing.T) {
 			}
 		}
 	}
-	h := s.l.Watch(Expiry{}, atLeast{word: &word, want: 1})
+	h := s.l.Watch(expiry.Expiry{}, atLeast{word: &word, want: 1})
 	here(h)
 	ended := make(chan error)
-	go func() { ended <- s.l.WaitFor(Expiry{}, atLeast{word: &word, want: 1}) }()
+	go func() { ended <- s.l.WaitFor(expiry.Expiry{}, atLeast{word: &word, want: 1}) }()
 	waitUntil(t, func() (both bool) {
 		s.own(func() {
 			s.l.Each(&s.l.watching, func(r *Request) {
@@ -218,8 +219,8 @@ func TestAConditionOnOperationsIsSeenByWhoLeaves(t *testing.T) {
 		s.l.Exclusive(func() { n = s.l.watching.inward })
 		return n
 	}
-	first := s.l.Watch(Expiry{}, atLeast{word: &word, want: 1})
-	second := s.l.Watch(Expiry{}, atLeast{word: &word, want: 2})
+	first := s.l.Watch(expiry.Expiry{}, atLeast{word: &word, want: 1})
+	second := s.l.Watch(expiry.Expiry{}, atLeast{word: &word, want: 2})
 	for n := 2; n >= 0; n-- {
 		if got := left(); got != n {
 			t.Errorf("%d conditions are left, want %d", got, n)

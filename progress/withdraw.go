@@ -1,95 +1,17 @@
 package progress
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"sync"
-)
-
-// Expiry is a user's context in the form an owner may use. None of the context's
-// methods is called under ownership: they are the user's code, which may panic,
-// block or call the engine.
-type Expiry struct {
-	ctx  context.Context
-	done <-chan struct{} // nil for never
-}
-
-// Expires reads the channel of a context, or of none if ctx is nil. Not for the
-// owner.
-func Expires(ctx context.Context) (e Expiry) {
-	if ctx != nil {
-		e.ctx, e.done = ctx, ctx.Done()
-	}
-	return e
-}
-
-// Never reports whether nothing ends the wait.
-func (e Expiry) Never() bool { return e.ctx == nil }
-
-// Over reports whether the context is done. For anyone.
-func (e Expiry) Over() bool {
-	select {
-	case <-e.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// then calls f on a goroutine of its own once the context is done, unless stop
-// is called before. Not for the owner. The context's methods may panic in it. A
-// request or a waiter already depends on f then, so then falls back to the
-// context's channel.
-func (e Expiry) then(f func()) (stop func()) {
-	defer func() {
-		if recover() != nil {
-			over := make(chan struct{})
-			go func() {
-				select {
-				case <-e.done:
-					f()
-				case <-over:
-				}
-			}()
-			stop = sync.OnceFunc(func() { close(over) })
-		}
-	}()
-	unwatch := context.AfterFunc(e.ctx, f)
-	return func() {
-		defer func() { recover() }() // the rest of the watch ends with the context
-		unwatch()
-	}
-}
-
-// err returns the error of a request whose context is done.
-func (e Expiry) err() error { return &expired{e.ctx} }
-
-// expired calls the context for its error only when the error is read. Not for
-// the owner.
-type expired struct{ ctx context.Context }
-
-func (e *expired) Error() string { return e.Unwrap().Error() }
-
-// Unwrap returns the context's error and, if there is one, its cause.
-func (e *expired) Unwrap() error {
-	err, cause := e.ctx.Err(), context.Cause(e.ctx)
-	if errors.Is(cause, err) {
-		return cause
-	}
-	return fmt.Errorf("%w: %w", err, cause)
-}
+import "github.com/weft-mpi/weft/internal/expiry"
 
 // lapse withdraws a request whose context is done, if it still can be.
 func (r *Request) lapse() {
 	if !r.done && r.Until.Over() {
-		r.sink.Cancel(r, r.Until.err())
+		r.sink.Cancel(r, r.Until.Err())
 	}
 }
 
 // guard is a context that ends the waits of a Waiter for some requests.
 type guard struct {
-	until Expiry
+	until expiry.Expiry
 	w     *Waiter
 	hs    []Handle
 }
@@ -97,10 +19,10 @@ type guard struct {
 // guard adds a request's context to those that end the wait. For the goroutine that
 // waits, or its owner.
 func (w *Waiter) guard(r *Request) {
-	if r.Until.done == nil {
+	if r.Until.Never() {
 		return
 	}
-	if n := len(w.guards); n == 0 || w.guards[n-1].until.done != r.Until.done {
+	if n := len(w.guards); n == 0 || !w.guards[n-1].until.Same(r.Until) {
 		w.guards = append(w.guards, guard{until: r.Until, w: w})
 	}
 	g := &w.guards[len(w.guards)-1]
@@ -113,7 +35,7 @@ func (w *Waiter) guard(r *Request) {
 func (g guard) expire() {
 	for _, h := range g.hs {
 		if h.r.gen == h.gen && h.r.waiter == g.w {
-			h.r.sink.Cancel(h.r, g.until.err())
+			h.r.sink.Cancel(h.r, g.until.Err())
 		}
 	}
 }
@@ -124,7 +46,7 @@ func (g guard) set(l *Loop) (stop func()) {
 		l.Exclusive(g.expire)
 		return func() {}
 	}
-	return g.until.then(func() { l.Exclusive(g.expire) })
+	return g.until.AfterFunc(func() { l.Exclusive(g.expire) })
 }
 
 // guarded calls wait, of a waiter with contexts, while these are watched. Neither is

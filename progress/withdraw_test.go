@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 )
 
 // A wait may have more contexts than a select has cases, and looks at each of
@@ -103,7 +104,7 @@ func TestAContextThatPanicsLeavesTheLoopFree(t *testing.T) {
 		f()
 	}
 	panics("the error's text", func() { _ = err.Error() })
-	panics("a call with it", func() { Expires(ctx) })
+	panics("a call with it", func() { expiry.Of(ctx) })
 	r = s.shared(atOnce, 0, 2, nil)
 	if _, err := s.l.Do(s, r); err != nil {
 		t.Error(err)
@@ -210,7 +211,7 @@ func TestAContextThatEndsLateEndsNothingElse(t *testing.T) {
 	s.own(func() {
 		w := s.l.waiter()
 		r := s.beginForever()
-		r.Until, r.waiter, w.need = Expires(ctx), w, 1
+		r.Until, r.waiter, w.need = expiry.Of(ctx), w, 1
 		w.guard(r)
 		g := w.guards[0]
 		r.waiter = nil

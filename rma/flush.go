@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/membar"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
@@ -100,7 +101,7 @@ func (t *target) deadErr() error {
 
 // waiter is an action that the program waits for, which ends when all it has been given
 // to wait for, one thing for a start, is done. For the owner.
-func (w *Win) waiter(what string, until progress.Expiry, place [3]uintptr) (*action, progress.Handle) {
+func (w *Win) waiter(what string, until expiry.Expiry, place [3]uintptr) (*action, progress.Handle) {
 	l := w.e.loop
 	all, r := &action{w: w, what: what, left: 1}, l.New()
 	all.fill(r, kindAll, place)
@@ -117,7 +118,7 @@ func (w *Win) waiter(what string, until progress.Expiry, place [3]uintptr) (*act
 
 // wait starts to flush targets, nil for all that need it.
 func (w *Win) wait(ctx context.Context, what string, targets []*target, local bool) (h progress.Handle) {
-	until := progress.Expires(ctx)
+	until := expiry.Of(ctx)
 	var place [3]uintptr
 	progress.Callers(&place)
 	w.e.loop.Exclusive(func() {

@@ -3,6 +3,7 @@ package rma
 import (
 	"context"
 
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -157,7 +158,7 @@ func (w *Win) begun(kind lockClaim, target int) (*pendingLock, error) {
 
 // outwait waits for a lock that take has begun. It may have ended since.
 func (c *pendingLock) outwait(ctx context.Context, ch change, place [3]uintptr) error {
-	w, until := c.w, progress.Expires(ctx)
+	w, until := c.w, expiry.Of(ctx)
 	var h progress.Handle
 	var err error
 	w.e.loop.Exclusive(func() {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/membar"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
@@ -119,7 +120,7 @@ func (w *Win) await(ctx context.Context, what string, s *signals, ranks []int) (
 		return true, nil
 	}
 	x := &signalWait{w: w, s: s, what: what, ranks: ranks}
-	if err := w.e.loop.WaitFor(progress.Expires(ctx), x); err != nil {
+	if err := w.e.loop.WaitFor(expiry.Of(ctx), x); err != nil {
 		return false, err
 	}
 	w.e.loop.Exclusive(x.take)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/ulfm"
 	"github.com/weft-mpi/weft/progress"
@@ -60,7 +61,7 @@ func (c *Comm) agree(ctx context.Context, x *agreeing) progress.Handle {
 	progress.Callers(&x.place)
 	x.f = &failures{c: c, in: c.in} // the communicator's, once the owner begins the call
 	r := l.NewShared()
-	r.Kind, r.Peer, r.Until, r.Place = 0, progress.AnySource, progress.Expires(ctx), x.place
+	r.Kind, r.Peer, r.Until, r.Place = 0, progress.AnySource, expiry.Of(ctx), x.place
 	h := r.Handle()
 	l.Submit(x, r)
 	return h

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/weft-mpi/weft/internal/coll"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -89,7 +90,7 @@ func (c *Comm) Barrier(ctx context.Context, last bool) (err error) {
 		if b.calls++; b.way == byFlags {
 			c.made.block(coll.Barrier, byFlagsToo)
 			b.flags.begin(seq)
-			return c.in.Loop.WaitFor(progress.Expires(ctx), b.flags)
+			return c.in.Loop.WaitFor(expiry.Of(ctx), b.flags)
 		}
 		tag = tagOf(coll.Barrier, seq)
 		if b.calls == 1 && c.Size >= treeFrom {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/timeline"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
@@ -28,7 +29,7 @@ type clocks struct {
 
 // Clock reads the clock of a rank a number of times, one after another, and returns what
 // it has read when until ends, or the rank does. Calls come one at a time. Non-local.
-func (in *Instance) Clock(until progress.Expiry, rank int) (all []timeline.Reading) {
+func (in *Instance) Clock(until expiry.Expiry, rank int) (all []timeline.Reading) {
 	c := &in.clocks
 	for range clockReadings {
 		in.Loop.Exclusive(func() {

@@ -5,16 +5,16 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/timeline"
 	"github.com/weft-mpi/weft/internal/wire"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // The ranks of a process have one clock, so a reading of it lies between its question
 // and its reply.
 func TestAClockIsReadBetweenQuestionAndReply(t *testing.T) {
 	in := engines(t, 2)[0]
-	all := in.Clock(progress.Expiry{}, 1)
+	all := in.Clock(expiry.Expiry{}, 1)
 	if len(all) != clockReadings {
 		t.Fatalf("there are %d readings", len(all))
 	}
@@ -30,11 +30,11 @@ func TestQuestionsForAClockEnd(t *testing.T) {
 	in := engines(t, 2)[0]
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if all := in.Clock(progress.Expires(ctx), 1); len(all) > 1 { // a reply may come as the wait begins
+	if all := in.Clock(expiry.Of(ctx), 1); len(all) > 1 { // a reply may come as the wait begins
 		t.Errorf("%d readings after the end of the context", len(all))
 	}
 	in.Fail(1)
-	if all := in.Clock(progress.Expiry{}, 1); len(all) > 0 {
+	if all := in.Clock(expiry.Expiry{}, 1); len(all) > 0 {
 		t.Errorf("a dead rank has replied %d times", len(all))
 	}
 }

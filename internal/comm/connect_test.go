@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/internal/expiry"
 )
 
 // halves are the two sides of a job for Connect: what a rank needs of its own.
@@ -246,7 +246,7 @@ func TestAConnectionEndsWhileItsLeaderWaits(t *testing.T) {
 				case 1:
 					go func() { // once the leader waits
 						defer cancel()
-						if ranks[0].Loop.WaitFor(progress.Expires(ctx), exchanging{ranks[0].letters}) == nil && dies {
+						if ranks[0].Loop.WaitFor(expiry.Of(ctx), exchanging{ranks[0].letters}) == nil && dies {
 							ranks[0].Fail(1)
 							ranks[2].Fail(1)
 						}

@@ -3,8 +3,8 @@ package comm
 import (
 	"context"
 
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/pt2pt"
-	"github.com/weft-mpi/weft/progress"
 )
 
 // Quiesce waits until nothing of the communicator is in flight at this rank, and then
@@ -13,7 +13,7 @@ import (
 // others have failed. After an error, that of ctx or of a death, operations may be in
 // flight. Non-local.
 func (c *Comm) Quiesce(ctx context.Context) error {
-	if err := c.in.Loop.WaitFor(progress.Expires(ctx), &quiet{c, c.P2P.Quiet(c.ID)}); err != nil {
+	if err := c.in.Loop.WaitFor(expiry.Of(ctx), &quiet{c, c.P2P.Quiet(c.ID)}); err != nil {
 		return err
 	}
 	return c.Barrier(ctx, true)

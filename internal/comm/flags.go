@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/membar"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/progress"
@@ -156,7 +157,7 @@ func (f *flags) prepare(ctx context.Context, c *Comm) (can byte, err error) {
 		return 0, nil
 	}
 	find := finding{f: f, can: 1}
-	err = c.in.Loop.WaitFor(progress.Expires(ctx), &find)
+	err = c.in.Loop.WaitFor(expiry.Of(ctx), &find)
 	return find.can, err
 }
 

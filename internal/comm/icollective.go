@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/weft-mpi/weft/internal/coll"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -76,7 +77,7 @@ func (x *schedule) begin(ctx context.Context, place [3]uintptr) progress.Handle 
 	x.ended = x.messageEnded
 	l := x.m.Instance().Loop
 	r := l.NewShared()
-	r.Kind, r.Peer, r.Until, r.Place = 0, progress.AnySource, progress.Expires(ctx), place
+	r.Kind, r.Peer, r.Until, r.Place = 0, progress.AnySource, expiry.Of(ctx), place
 	h := r.Handle()
 	l.Submit(x, r)
 	return h

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/coll"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
@@ -140,7 +141,7 @@ func TestLettersComeWholeAndInOrder(t *testing.T) {
 			if early {
 				send()
 				last := sizes[len(sizes)-1]
-				if err := ranks[0].Loop.WaitFor(progress.Expiry{}, keeps{ranks[0].letters, last}); err != nil {
+				if err := ranks[0].Loop.WaitFor(expiry.Expiry{}, keeps{ranks[0].letters, last}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -196,7 +197,7 @@ func TestALetterToAMeetingOfOthersEndsItsSender(t *testing.T) {
 		_, err := in.Meet(ctx, Meeting{Key: "x", Own: groupOf(0, 2)})
 		met <- err
 	}()
-	if err := in.Loop.WaitFor(progress.Expiry{}, begun{in.letters, key}); err != nil {
+	if err := in.Loop.WaitFor(expiry.Expiry{}, begun{in.letters, key}); err != nil {
 		t.Fatal(err)
 	}
 	if down = deliver(in, key[:], wire.LetterOff, wire.MakeLetterReason(0, 0, "no")); down == nil {
@@ -272,7 +273,7 @@ func TestAMeetingThatIsBrokenOffLateEndsCalls(t *testing.T) {
 			})
 			return kept.Barrier(ctx, false)
 		}
-		if err := in.Loop.WaitFor(progress.Expires(ctx), heardOf{in: in, name: "x"}); err != nil {
+		if err := in.Loop.WaitFor(expiry.Of(ctx), heardOf{in: in, name: "x"}); err != nil {
 			return err
 		}
 		var told *cause.CallError

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/internal/wire"
@@ -311,7 +312,7 @@ func TestAContextThatEndsBreaksAMeetingOff(t *testing.T) {
 					until = gone
 				}
 				if slices.Contains(late, me) {
-					if err := in.Loop.WaitFor(progress.Expires(ctx), heardOf{in: in, name: "x"}); err != nil {
+					if err := in.Loop.WaitFor(expiry.Of(ctx), heardOf{in: in, name: "x"}); err != nil {
 						return err
 					}
 				}

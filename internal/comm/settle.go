@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -36,7 +37,7 @@ func (in *Instance) Settle(ctx context.Context, rests bool) error {
 		}
 		e.tell(says, func(p fabric.Peer) { e.open[p]++ })
 	})
-	return in.Loop.WaitFor(progress.Expires(ctx), e)
+	return in.Loop.WaitFor(expiry.Of(ctx), e)
 }
 
 // Back takes back what Settle has said of this rank's exit. Local.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -178,7 +179,7 @@ func (r *simRank) step() error {
 		}
 		r.sources(func(k int, s *source) { s.decode(w.ranks[s.rank].places[r.gen][k]) })
 		r.find = finding{f: r.f, can: 1}
-		r.h = r.in.Loop.Watch(progress.Expiry{}, &r.find)
+		r.h = r.in.Loop.Watch(expiry.Expiry{}, &r.find)
 		r.state = finds
 	case armed:
 		dry := w.net.Waiting(r.id) == 0
@@ -214,7 +215,7 @@ func (r *simRank) begin() error {
 		w.come[[2]int{r.gen, r.number}]++
 		w.note("%d comes to [%d %d]", r.id, r.gen, r.number)
 		r.f.begin(0)
-		r.h = r.in.Loop.Watch(progress.Expiry{}, r.f)
+		r.h = r.in.Loop.Watch(expiry.Expiry{}, r.f)
 		r.state = waits
 		return nil
 	case r.f != nil:

@@ -2,6 +2,7 @@ package pt2pt
 
 import (
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -67,7 +68,7 @@ func (e *Engine) post() {
 		return
 	}
 	r := e.loop.New()
-	fill(r, progress.Expiry{}, kindRecv, int(w.from), w.imm, w.buf)
+	fill(r, expiry.Expiry{}, kindRecv, int(w.from), w.imm, w.buf)
 	r.Mode = blocking
 	w.from, w.r, w.ended = notAwaited, r, true
 	e.loop.Begin(e, r)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/mpi/cause"
@@ -81,7 +82,7 @@ func (e *Engine) DetachBuffer(ctx context.Context, cid uint32) (b []byte, err er
 // their way: all of the memory is free then.
 func (e *Engine) FlushBuffer(ctx context.Context, cid uint32) error {
 	r := e.loop.NewShared()
-	fill(r, progress.Expires(ctx), kindFlush, e.rank, wire.Imm(cid, 0), nil)
+	fill(r, expiry.Of(ctx), kindFlush, e.rank, wire.Imm(cid, 0), nil)
 	_, err := e.run(r, false)
 	return err
 }
@@ -89,7 +90,7 @@ func (e *Engine) FlushBuffer(ctx context.Context, cid uint32) error {
 // IflushBuffer starts FlushBuffer. Local.
 func (e *Engine) IflushBuffer(ctx context.Context, cid uint32) progress.Handle {
 	r := e.loop.NewShared()
-	fill(r, progress.Expires(ctx), kindFlush, e.rank, wire.Imm(cid, 0), nil)
+	fill(r, expiry.Of(ctx), kindFlush, e.rank, wire.Imm(cid, 0), nil)
 	return e.start(r, false)
 }
 
@@ -135,7 +136,7 @@ func (e *Engine) sendBuffered(r *progress.Request) {
 	}
 	_, tag := wire.Match(r.Imm)
 	d := e.loop.New()
-	fill(d, progress.Expiry{}, kindSend, int(r.Peer), wire.Imm(cid, tag), block)
+	fill(d, expiry.Expiry{}, kindSend, int(r.Peer), wire.Imm(cid, tag), block)
 	d.Found = number
 	e.loop.Orphan(e, d, a.hook)
 	e.finishSend(r, nil)

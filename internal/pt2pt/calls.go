@@ -3,6 +3,7 @@ package pt2pt
 import (
 	"context"
 
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -10,7 +11,7 @@ import (
 // Send sends b in a mode. In standard mode it blocks until b may be used again:
 // the message has been received or copied (MPI-4.0 §3.4).
 func (e *Engine) Send(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) error {
-	until := progress.Expires(ctx)
+	until := expiry.Of(ctx)
 	owner := e.loop.Enter()
 	if owner && e.sendNow(mode, dest, wire.Imm(cid, tag), b) {
 		e.loop.Leave()
@@ -26,7 +27,7 @@ func (e *Engine) Send(ctx context.Context, mode Mode, dest int, cid uint32, tag 
 
 // Recv blocks until a message has been received into b.
 func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b []byte) (progress.Result, error) {
-	until, imm := progress.Expires(ctx), wire.Imm(cid, tag)
+	until, imm := expiry.Of(ctx), wire.Imm(cid, tag)
 	owner := e.loop.Enter()
 	var r *progress.Request
 	timed := owner && e.awaited.timed()
@@ -66,7 +67,7 @@ func (e *Engine) TrySend(dest int, cid uint32, tag int32, b []byte) bool {
 
 // Isend starts a send. Local; b is the engine's until the request completes.
 func (e *Engine) Isend(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, b []byte) progress.Handle {
-	until := progress.Expires(ctx)
+	until := expiry.Of(ctx)
 	owner := e.loop.Enter()
 	if owner && e.sendNow(mode, dest, wire.Imm(cid, tag), b) {
 		h := e.loop.Instant()
@@ -82,7 +83,7 @@ func (e *Engine) Isend(ctx context.Context, mode Mode, dest int, cid uint32, tag
 
 // Irecv starts a receive. Local; b is the engine's until the request completes.
 func (e *Engine) Irecv(ctx context.Context, source int, cid uint32, tag int32, b []byte) progress.Handle {
-	until := progress.Expires(ctx)
+	until := expiry.Of(ctx)
 	r, owner := e.loop.Open()
 	fill(r, until, kindRecv, source, wire.Imm(cid, tag), b)
 	progress.Callers(&r.Place)
@@ -104,7 +105,7 @@ func (e *Engine) RecvInit(ctx context.Context, source int, cid uint32, tag int32
 // Local.
 func (e *Engine) Null() progress.Handle {
 	r := e.loop.NewShared()
-	fill(r, progress.Expiry{}, kindRecv, ProcNull, wire.Imm(0, AnyTag), nil)
+	fill(r, expiry.Expiry{}, kindRecv, ProcNull, wire.Imm(0, AnyTag), nil)
 	return e.start(r, false)
 }
 
@@ -114,7 +115,7 @@ func (e *Engine) Null() progress.Handle {
 // otherwise the owner begins it.
 
 // fill sets the operation of a request. One that was just taken has no Until.
-func fill(r *progress.Request, until progress.Expiry, kind uint8, peer int, imm uint64, b []byte) {
+func fill(r *progress.Request, until expiry.Expiry, kind uint8, peer int, imm uint64, b []byte) {
 	r.Kind, r.Mode, r.Peer, r.Imm, r.Buf, r.Moved = kind, 0, int32(peer), imm, b, 0
 	if !until.Never() {
 		r.Until = until

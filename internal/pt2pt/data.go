@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -22,7 +23,7 @@ type Data struct {
 }
 
 // fillData is fill for a message's memory of either kind.
-func fillData(r *progress.Request, until progress.Expiry, kind uint8, peer int, imm uint64, d *Data) {
+func fillData(r *progress.Request, until expiry.Expiry, kind uint8, peer int, imm uint64, d *Data) {
 	fill(r, until, kind, peer, imm, d.Bytes)
 	if d.Layout != nil {
 		r.SetLayout(d.Layout, d.Size)
@@ -50,7 +51,7 @@ func (e *Engine) sendDataNow(mode Mode, dest int, imm uint64, d *Data) bool {
 
 // SendData is Send.
 func (e *Engine) SendData(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, d *Data) error {
-	until := progress.Expires(ctx)
+	until := expiry.Of(ctx)
 	owner := e.loop.Enter()
 	if owner && e.sendDataNow(mode, dest, wire.Imm(cid, tag), d) {
 		e.loop.Leave()
@@ -66,7 +67,7 @@ func (e *Engine) SendData(ctx context.Context, mode Mode, dest int, cid uint32, 
 
 // RecvData is Recv.
 func (e *Engine) RecvData(ctx context.Context, source int, cid uint32, tag int32, d *Data) (progress.Result, error) {
-	until := progress.Expires(ctx)
+	until := expiry.Of(ctx)
 	r, owner := e.loop.Open()
 	fillData(r, until, kindRecv, source, wire.Imm(cid, tag), d)
 	r.Mode = blocking
@@ -87,7 +88,7 @@ func (e *Engine) TrySendData(dest int, cid uint32, tag int32, d *Data) bool {
 
 // IsendData is Isend.
 func (e *Engine) IsendData(ctx context.Context, mode Mode, dest int, cid uint32, tag int32, d *Data) progress.Handle {
-	until := progress.Expires(ctx)
+	until := expiry.Of(ctx)
 	owner := e.loop.Enter()
 	if owner && e.sendDataNow(mode, dest, wire.Imm(cid, tag), d) {
 		h := e.loop.Instant()
@@ -103,7 +104,7 @@ func (e *Engine) IsendData(ctx context.Context, mode Mode, dest int, cid uint32,
 
 // IrecvData is Irecv.
 func (e *Engine) IrecvData(ctx context.Context, source int, cid uint32, tag int32, d *Data) progress.Handle {
-	until := progress.Expires(ctx)
+	until := expiry.Of(ctx)
 	r, owner := e.loop.Open()
 	fillData(r, until, kindRecv, source, wire.Imm(cid, tag), d)
 	progress.Callers(&r.Place)
@@ -122,7 +123,7 @@ func (e *Engine) RecvInitData(ctx context.Context, source int, cid uint32, tag i
 
 func (e *Engine) persist(ctx context.Context, kind uint8, mode Mode, peer int, cid uint32, tag int32, d *Data) progress.Handle {
 	r := e.loop.NewShared()
-	fillData(r, progress.Expires(ctx), kind, peer, wire.Imm(cid, tag), d)
+	fillData(r, expiry.Of(ctx), kind, peer, wire.Imm(cid, tag), d)
 	r.Mode = uint8(mode)
 	progress.Callers(&r.Place)
 	return e.loop.Persist(e, r)
@@ -146,15 +147,15 @@ func (e *Engine) SendrecvData(ctx context.Context, cid uint32, out *Data, dest i
 // pair starts a send and a receive, the latter in a mode. place is where the program is:
 // it is taken no further from it than in the other calls.
 func (e *Engine) pair(ctx context.Context, cid uint32, out *Data, dest int, sendtag int32, in *Data, source int, recvtag int32, mode uint8, place [3]uintptr) progress.Handle {
-	until := progress.Expires(ctx)
+	until := expiry.Of(ctx)
 	owner := e.loop.Enter()
 	r := e.loop.Take(owner)
 	fill(r, until, kindPair, e.rank, wire.Imm(cid, recvtag), nil)
 	r.Place = place
 	send := e.loop.Take(owner)
-	fillData(send, progress.Expiry{}, kindSend, dest, wire.Imm(cid, sendtag), out)
+	fillData(send, expiry.Expiry{}, kindSend, dest, wire.Imm(cid, sendtag), out)
 	recv := e.loop.Take(owner)
-	fillData(recv, progress.Expiry{}, kindRecv, source, wire.Imm(cid, recvtag), in)
+	fillData(recv, expiry.Expiry{}, kindRecv, source, wire.Imm(cid, recvtag), in)
 	recv.Mode = mode
 	send.Pair, recv.Pair, r.Halves = r, r, [2]*progress.Request{recv, send}
 	return e.start(r, owner)
@@ -173,7 +174,7 @@ func (e *Engine) ImrecvData(ctx context.Context, m *Message, d *Data) progress.H
 }
 
 func (e *Engine) openMrecv(ctx context.Context, m *Message, d *Data) (r *progress.Request, owner bool) {
-	until := progress.Expires(ctx)
+	until := expiry.Of(ctx)
 	owner = e.loop.Enter()
 	r = e.loop.Take(owner)
 	fillData(r, until, kindMrecv, e.rank, wire.Imm(0, 0), d)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
@@ -52,7 +53,7 @@ func (s *strided) gaps() error {
 // begin starts a send or a receive of a layout.
 func (e *engine) begin(kind uint8, mode Mode, peer int, lay progress.Layout, n int) progress.Handle {
 	r := e.loop.NewShared()
-	fill(r, progress.Expires(e.g.ctx), kind, peer, wire.Imm(world, tag), nil)
+	fill(r, expiry.Of(e.g.ctx), kind, peer, wire.Imm(world, tag), nil)
 	r.Mode = uint8(mode)
 	r.SetLayout(lay, uint64(n))
 	return e.start(r, false)

@@ -1,6 +1,7 @@
 package pt2pt
 
 import (
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
@@ -24,7 +25,7 @@ func (e *Engine) StepRecv(source int, cid uint32, tag int32, d Data, place [3]ui
 
 func (e *Engine) step(kind uint8, peer int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) {
 	r := e.loop.New()
-	fillData(r, progress.Expiry{}, kind, peer, wire.Imm(cid, tag), &d)
+	fillData(r, expiry.Expiry{}, kind, peer, wire.Imm(cid, tag), &d)
 	r.Place = place
 	e.loop.Step(e, r, hook)
 }

@@ -3,6 +3,7 @@ package pt2pt
 import (
 	"context"
 
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
@@ -19,7 +20,7 @@ type Message struct {
 // Probe blocks until a message that a receive would match is here, and returns
 // its status (MPI-4.0 §3.8.1).
 func (e *Engine) Probe(ctx context.Context, source int, cid uint32, tag int32) (progress.Result, error) {
-	until := progress.Expires(ctx)
+	until := expiry.Of(ctx)
 	owner := e.loop.Enter()
 	r := e.loop.Take(owner)
 	fill(r, until, kindProbe, source, wire.Imm(cid, tag), nil)
@@ -67,7 +68,7 @@ func (e *Engine) Improbe(source int, cid uint32, tag int32) (m Message, res prog
 
 // Mprobe is Probe that also takes the message.
 func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) (Message, progress.Result, error) {
-	until := progress.Expires(ctx)
+	until := expiry.Of(ctx)
 	owner := e.loop.Enter()
 	if owner {
 		if id, ok := e.match.TakeUnexpected(cid, int32(source), tag); ok {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/testkit/oracle"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
@@ -196,7 +197,7 @@ func (r *simRank) await(source int, cid uint32, tag int32) *simReq {
 	w.tell(oracle.Event{Kind: oracle.Await, Rank: r.id, Peer: source, Context: cid, Tag: tag, Req: q.id})
 	r.open = append(r.open, q)
 	probe := r.loop.NewShared()
-	fill(probe, progress.Expires(background), kindProbe, source, wire.Imm(cid, tag), nil)
+	fill(probe, expiry.Of(background), kindProbe, source, wire.Imm(cid, tag), nil)
 	q.h = r.start(probe, false)
 	return q
 }
