@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/coarseclock"
 )
 
 // A loop may drive several fabrics, each peer over one of them. The process
@@ -140,6 +141,6 @@ func (l *Loop) Close() (err error) {
 	}
 	l.Exclusive(l.refuseAll)
 	l.endCalls()
-	clock.drop()
+	coarseclock.Drop()
 	return err
 }

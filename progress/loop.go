@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/coarseclock"
 	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/membar"
 	"github.com/weft-mpi/weft/internal/timeline"
@@ -163,7 +164,7 @@ func New(cfg Config) *Loop {
 	l.parked.init()
 	l.tune(cfg)
 	l.owned.alone.Store(membar.CanProcess())
-	clock.use()
+	coarseclock.Use()
 	for _, d := range cfg.More {
 		l.bells.Go(func() { l.passBellOn(d) })
 	}
@@ -216,7 +217,7 @@ func (l *Loop) Begin(s Sink, r *Request) {
 // returns true if the sink is to start the request, and false, once the loop has
 // been closed, if the sink is to Refuse it.
 func (l *Loop) Adopt(s Sink, r *Request) bool {
-	r.sink, r.Began = s, clock.now()
+	r.sink, r.Began = s, coarseclock.Now()
 	return !l.over
 }
 

@@ -145,3 +145,6 @@ func (l *Loop) Blocked(f func(r *Request, who any, need int)) {
 		}
 	})
 }
+
+// Waited reports whether a goroutine waits for the request.
+func (r *Request) Waited() bool { return r.waiter != nil && r.waiter.detached == nil }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/coarseclock"
 )
 
 // ErrActive is returned by a Start of a persistent request that is not at rest.
@@ -110,7 +111,7 @@ func (l *Loop) restart(h Handle) error {
 	if r.timed = timedTurn(r); r.timed {
 		r.time()
 	}
-	r.Imm, r.Peer, r.Mode, r.Moved, r.resting, r.Began = s.imm, s.peer, s.mode, 0, false, clock.now()
+	r.Imm, r.Peer, r.Mode, r.Moved, r.resting, r.Began = s.imm, s.peer, s.mode, 0, false, coarseclock.Now()
 	r.sink.Start(r)
 	return nil
 }

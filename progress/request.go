@@ -35,7 +35,7 @@ type Request struct {
 	resting bool     // persistent, and not started
 	special bool     // persistent, generalized, shaped or counted: there is more to check
 	shaped  bool     // has ranks or a layout
-	Began   uint32   // when, in seconds of Clock
+	Began   uint32   // when, in seconds of coarseclock.Now
 
 	Place [3]uintptr    // return addresses above the call that made it
 	Until expiry.Expiry // ends the wait

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
+	"github.com/weft-mpi/weft/internal/coarseclock"
 	"github.com/weft-mpi/weft/internal/expiry"
 )
 
@@ -69,7 +70,7 @@ func newScene(t *testing.T) *scene {
 	z.l = New(Config{Domain: z.d, Addrs: [][]byte{d.Addr()}, Log: slog.New(slog.DiscardHandler)})
 	z.s.l = z.l
 	z.l.Handle(z.s, question, answer)
-	t.Cleanup(func() { d.Close(); clock.drop() })
+	t.Cleanup(func() { d.Close(); coarseclock.Drop() })
 	if !z.l.Enter() {
 		t.Fatal("a new loop has an owner")
 	}

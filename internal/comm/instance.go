@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/coarseclock"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/partitioned"
@@ -34,7 +35,7 @@ type Config struct {
 	Header int
 	// Beat has look called about once a second until stop is called: look is when the
 	// rank compares collective calls that wait, see compare.go. nil for
-	// progress.EverySecond.
+	// coarseclock.EverySecond.
 	Beat func(look func()) (stop func())
 	// Draw draws the numbers of which context ids are made, nil for a generator with
 	// a seed of its own. Draws of an Instance come one at a time.
@@ -92,7 +93,7 @@ func New(cfg Config) *Instance {
 	in := complete(cfg)
 	in.Loop.Go()
 	if cfg.Beat == nil {
-		cfg.Beat = progress.EverySecond
+		cfg.Beat = coarseclock.EverySecond
 	}
 	in.unbeat = cfg.Beat(in.look)
 	return in

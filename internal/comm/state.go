@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/coarseclock"
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/diagnose"
 	"github.com/weft-mpi/weft/internal/group"
@@ -159,7 +160,7 @@ func (s *state) finish(most int) diagnose.Rank {
 // add adds an operation. It needs other ranks only if these have been heard, where they
 // were asked.
 func (s *state) add(r, its *progress.Request, w diagnose.Wait) {
-	w.Op, w.Seconds = uint64(r.Op()), int(progress.Since(its.Began)/time.Second)
+	w.Op, w.Seconds = uint64(r.Op()), int(coarseclock.Since(its.Began)/time.Second)
 	if slices.ContainsFunc(w.Needs, func(n int) bool { return n != s.in.World.Rank && !s.still(n, 0) }) {
 		w.Needs = nil
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/coarseclock"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -74,7 +75,7 @@ func (e *Engine) Pending() (all []Pending) {
 			}
 			cid, tag := wire.Match(a.imm)
 			p := Pending{What: Unexpected, Peer: int(a.from), Tag: tag, Context: cid, Bytes: e.length(cid, a.total),
-				Age: progress.Since(a.began), Op: uint64(a.gen)<<32 | uint64(id), State: "is here"}
+				Age: coarseclock.Since(a.began), Op: uint64(a.gen)<<32 | uint64(id), State: "is here"}
 			if a.matched {
 				p.What = Matched
 			}
@@ -90,7 +91,7 @@ func (e *Engine) Pending() (all []Pending) {
 
 func (e *Engine) pending(r *progress.Request) Pending {
 	p := Pending{What: Operation, Peer: int(r.Peer), Bytes: r.Size(),
-		Age: progress.Since(r.Began), Blocked: r.Waited(), Op: uint64(r.Op()), Callers: r.Place}
+		Age: coarseclock.Since(r.Began), Blocked: r.Waited(), Op: uint64(r.Op()), Callers: r.Place}
 	if r.Of(e) {
 		p.Context, p.Tag = wire.Match(r.Imm)
 		p.What, p.State = kinds[r.Kind], steps[r.Step]

@@ -2,6 +2,7 @@ package pt2pt
 
 import (
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/coarseclock"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/mpi/cause"
@@ -97,7 +98,7 @@ func (e *Engine) keep(id uint32, a *arrival) match.Entry {
 	if a.ready {
 		e.tooEarly(a)
 	}
-	a.began = progress.Now()
+	a.began = coarseclock.Now()
 	if e.tracer != nil {
 		e.tracer.keeps(id)
 	}

@@ -29,8 +29,9 @@ var allowed = map[string][]string{
 	"fabric/verbs/internal/pin":     {"fabric", "fabric/verbs/internal/ibv"},
 	"internal/allocation":           {"internal/launch"},
 	"internal/atomicfile":           {},
+	"internal/coarseclock":          {},
 	"internal/coll":                 {},
-	"internal/comm":                 {"fabric", "internal/coll", "internal/counters", "internal/diagnose", "internal/expiry", "internal/group", "internal/membar", "internal/pt2pt", "internal/timeline", "internal/ulfm", "internal/wire", "mpi/cause", "partitioned", "progress", "rma"},
+	"internal/comm":                 {"fabric", "internal/coarseclock", "internal/coll", "internal/counters", "internal/diagnose", "internal/expiry", "internal/group", "internal/membar", "internal/pt2pt", "internal/timeline", "internal/ulfm", "internal/wire", "mpi/cause", "partitioned", "progress", "rma"},
 	"internal/counters":             {},
 	"internal/datatype":             {"internal/prefetch", "mpi/cause"},
 	"internal/diagnose":             {},
@@ -44,7 +45,7 @@ var allowed = map[string][]string{
 	"internal/peek":                 {"internal/strangers"},
 	"internal/prefetch":             {},
 	"internal/procs":                {},
-	"internal/pt2pt":                {"fabric", "internal/counters", "internal/datatype", "internal/expiry", "internal/group", "internal/timeline", "internal/wire", "match", "mpi/cause", "progress"},
+	"internal/pt2pt":                {"fabric", "internal/coarseclock", "internal/counters", "internal/datatype", "internal/expiry", "internal/group", "internal/timeline", "internal/wire", "match", "mpi/cause", "progress"},
 	"internal/scrape":               {"internal/counters", "internal/peek", "metrics"},
 	"internal/setting":              {},
 	"internal/strangers":            {},
@@ -69,7 +70,7 @@ var allowed = map[string][]string{
 	"mpi/cause":                     {},
 	"mpi":                           {"fabric", "fabric/tcp", "fabric/verbs", "internal/atomicfile", "internal/coll", "internal/comm", "internal/counters", "internal/datatype", "internal/diagnose", "internal/expiry", "internal/group", "internal/hardware", "internal/launch", "internal/op", "internal/peek", "internal/pt2pt", "internal/setting", "internal/strangers", "internal/timeline", "internal/transports", "internal/wire", "mpi/cause", "partitioned", "progress", "rma"},
 	"partitioned":                   {"fabric", "internal/counters", "internal/datatype", "internal/diagnose", "internal/expiry", "internal/group", "internal/wire", "match", "progress"},
-	"progress":                      {"fabric", "internal/counters", "internal/datatype", "internal/expiry", "internal/group", "internal/membar", "internal/procs", "internal/timeline", "internal/wire"},
+	"progress":                      {"fabric", "internal/coarseclock", "internal/counters", "internal/datatype", "internal/expiry", "internal/group", "internal/membar", "internal/procs", "internal/timeline", "internal/wire"},
 	"rma":                           {"fabric", "internal/counters", "internal/datatype", "internal/diagnose", "internal/expiry", "internal/group", "internal/membar", "internal/op", "internal/wire", "progress"},
 }
 
