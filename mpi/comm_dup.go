@@ -2,7 +2,7 @@ package mpi
 
 import (
 	"github.com/weft-mpi/weft/internal/comm"
-	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/internal/frames"
 )
 
 // Dup returns a communicator of the same ranks whose messages match none of this
@@ -75,7 +75,7 @@ func (k *creation) make() (*Comm, error) {
 	if k.c.gone() {
 		return nil, k.c.explain(k.call, 0, 0, false)
 	}
-	progress.Callers(&k.spec.Place)
+	frames.Callers(&k.spec.Place)
 	return k.end(k.c.core.Create(k.c.ctx, k.spec))
 }
 
@@ -98,7 +98,7 @@ func (k *creation) start() (Request, *Comm, error) {
 	if k.c.gone() {
 		return Request{}, nil, k.c.explain(k.call, 0, 0, false)
 	}
-	progress.Callers(&k.spec.Place)
+	frames.Callers(&k.spec.Place)
 	made := &Comm{}
 	h := k.c.core.Icreate(k.c.ctx, k.spec, func(core *comm.Comm) { k.finish(made, core) }, func() {
 		if len(k.attrs) > 0 {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/weft-mpi/weft/internal/comm"
-	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/internal/frames"
 )
 
 // Communicators of a group whose ranks have no communicator in common, or do not call
@@ -45,7 +45,7 @@ func (c *Comm) CreateGroup(g *Group, tag int) (*Comm, error) {
 		}
 	}
 	m := comm.Meeting{Key: fmt.Sprintf("create group %d %d", c.cid, tag), Own: g.ranks}
-	progress.Callers(&m.Place)
+	frames.Callers(&m.Place)
 	core, err := c.w.meet(c.ctx, m)
 	if err != nil {
 		return nil, c.fail(call, err)
@@ -91,7 +91,7 @@ func CommCreateFromGroup(g *Group, tag string, o CommOptions) (*Comm, error) {
 
 func createFromGroup(call string, g *Group, tag string, o CommOptions) (*Comm, error) {
 	m := comm.Meeting{Key: "from group " + tag}
-	progress.Callers(&m.Place)
+	frames.Callers(&m.Place)
 	if g != nil && g.in == nil || g != nil && g.Size() == 0 {
 		return nil, nil
 	}
@@ -121,7 +121,7 @@ func createFromGroup(call string, g *Group, tag string, o CommOptions) (*Comm, e
 func IntercommCreateFromGroups(local *Group, localLeader int, remote *Group, remoteLeader int, tag string, o CommOptions) (*Comm, error) {
 	const call = "IntercommCreateFromGroups"
 	m := comm.Meeting{Key: "from groups " + tag, Own: local.members()}
-	progress.Callers(&m.Place)
+	frames.Callers(&m.Place)
 	p, err := local.prepare(call, tag, o)
 	switch {
 	case err != nil:

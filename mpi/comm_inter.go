@@ -2,7 +2,7 @@ package mpi
 
 import (
 	"github.com/weft-mpi/weft/internal/comm"
-	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/internal/frames"
 )
 
 // TestInter reports whether the communicator is an intercommunicator
@@ -68,7 +68,7 @@ func IntercommCreate(local *Comm, localLeader int, peer *Comm, remoteLeader, tag
 			x.Failed = err
 		}
 	}
-	progress.Callers(&x.Place)
+	frames.Callers(&x.Place)
 	k := creation{c: local, call: call}
 	return k.end(local.core.Connect(local.ctx, x))
 }
@@ -111,7 +111,7 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 		return nil, c.raise(badArg(call, ErrComm, "this is no intercommunicator: there is one group, and nothing to merge"))
 	}
 	var place [3]uintptr
-	progress.Callers(&place)
+	frames.Callers(&place)
 	k := creation{c: c, call: call}
 	return k.end(c.core.Merge(c.ctx, high, nil, place))
 }

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/internal/comm"
+	"github.com/weft-mpi/weft/internal/frames"
 	"github.com/weft-mpi/weft/internal/transports"
-	"github.com/weft-mpi/weft/progress"
 	"github.com/weft-mpi/weft/rma"
 )
 
@@ -202,7 +202,7 @@ func (k *windowMaker) make() (*Win, error) {
 	if k.separate() {
 		k.part.Line = lineOfProgram
 	}
-	progress.Callers(&k.spec.Place)
+	frames.Callers(&k.spec.Place)
 	core, w, err := c.core.Window(c.ctx, k.spec, k.part)
 	if err != nil {
 		switch classOf(err) {

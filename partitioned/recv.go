@@ -6,6 +6,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/expiry"
+	"github.com/weft-mpi/weft/internal/frames"
 	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
@@ -53,7 +54,7 @@ func (e *Engine) PrecvInitData(ctx context.Context, source int, cid uint32, tag 
 	r.recv = r
 	request := e.loop.NewShared()
 	request.Until, request.Imm, request.Peer, request.Kind = r.until, wire.Imm(cid, tag), int32(source), kindRecv
-	progress.Callers(&request.Place)
+	frames.Callers(&request.Place)
 	e.loop.Exclusive(func() {
 		e.setUp(&r.side, request, d, parts)
 		if source == ProcNull {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/expiry"
+	"github.com/weft-mpi/weft/internal/frames"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -56,7 +57,7 @@ func (e *Engine) PsendInitData(ctx context.Context, dest int, cid uint32, tag in
 	s.send = s
 	r := e.loop.NewShared()
 	r.Until, r.Imm, r.Peer, r.Kind = expiry.Of(ctx), wire.Imm(cid, tag), int32(dest), kindSend
-	progress.Callers(&r.Place)
+	frames.Callers(&r.Place)
 	e.loop.Exclusive(func() {
 		e.setUp(&s.side, r, d, parts)
 		s.setUp()

@@ -122,7 +122,7 @@ var bugs = planted.List{
 	{"the generation is not moved on", "progress/request.go",
 		"r.gen = (r.gen + uses) & lastGen", "r.gen = (r.gen + 0*uses) & lastGen", "TestACopyOfAHandle"},
 	{"a condition keeps the callers of the slot's last operation", "progress/watch.go",
-		"Take(owner), inward, until, w)\n\tCallers(&r.Place)\n", "Take(owner), inward, until, w)\n", "TestAWaitForAConditionKnows"},
+		"Take(owner), inward, until, w)\n\tframes.Callers(&r.Place)\n", "Take(owner), inward, until, w)\n", "TestAWaitForAConditionKnows"},
 	{"requests end before their domain is closed", "progress/domains.go",
 		"\tl.Exclusive(func() { doms = l.seal() })\n", "\tl.Exclusive(func() { doms = l.seal(); l.requests.each(l.Refuse) })\n", "TestRequestsEndBehind"},
 	{"a peer that has failed is ended before what it had sent", "progress/deliver.go",

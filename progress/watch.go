@@ -1,6 +1,9 @@
 package progress
 
-import "github.com/weft-mpi/weft/internal/expiry"
+import (
+	"github.com/weft-mpi/weft/internal/expiry"
+	"github.com/weft-mpi/weft/internal/frames"
+)
 
 // Watched is a condition on memory that others write to, peers by plain stores
 // for instance, and that no packet announces. The side that makes it true rings
@@ -75,7 +78,7 @@ func (s *watching) Cancel(r *Request, err error) bool {
 // bell rings, so the loop also checks it whenever an owner leaves. Local.
 func (l *Loop) Watch(until expiry.Expiry, w Watched) Handle {
 	r := l.watcher(l.NewShared(), inward, until, w)
-	Callers(&r.Place)
+	frames.Callers(&r.Place)
 	h := r.Handle()
 	l.Submit(&l.watching, r)
 	return h
@@ -99,7 +102,7 @@ func (l *Loop) WaitFor(until expiry.Expiry, w Watched) error {
 		}
 	}
 	r := l.watcher(l.Take(owner), inward, until, w)
-	Callers(&r.Place)
+	frames.Callers(&r.Place)
 	if !owner {
 		_, err := l.Do(&l.watching, r)
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/expiry"
+	"github.com/weft-mpi/weft/internal/frames"
 	"github.com/weft-mpi/weft/internal/membar"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
@@ -28,7 +29,7 @@ func (w *Win) flush(ctx context.Context, target int, local bool) error {
 	}
 	if ctx == nil {
 		var place [3]uintptr
-		progress.Callers(&place)
+		frames.Callers(&place)
 		if l := w.e.loop; l.Enter() {
 			if !l.Over() {
 				return t.flushHere(local, place)
@@ -120,7 +121,7 @@ func (w *Win) waiter(what string, until expiry.Expiry, place [3]uintptr) (*actio
 func (w *Win) wait(ctx context.Context, what string, targets []*target, local bool) (h progress.Handle) {
 	until := expiry.Of(ctx)
 	var place [3]uintptr
-	progress.Callers(&place)
+	frames.Callers(&place)
 	w.e.loop.Exclusive(func() {
 		e := w.e
 		if targets == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/weft-mpi/weft/internal/expiry"
+	"github.com/weft-mpi/weft/internal/frames"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -110,7 +111,7 @@ func (w *Win) acquire(ctx context.Context, ch *change, kind lockClaim, target in
 	c, err := w.take(kind, target)
 	if c != nil {
 		var place [3]uintptr
-		progress.Callers(&place)
+		frames.Callers(&place)
 		err = c.outwait(ctx, *ch, place)
 		if gaveUp(ctx, err) {
 			return err // the change ends with the request

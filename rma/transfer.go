@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"github.com/weft-mpi/weft/internal/frames"
 	"github.com/weft-mpi/weft/internal/op"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -67,7 +68,7 @@ func (w *Win) Begin(x *Transfer) (h progress.Handle, err error) {
 		return h, nil
 	}
 	var place [3]uintptr
-	progress.Callers(&place)
+	frames.Callers(&place)
 	return w.begin(x, true, place), nil
 }
 

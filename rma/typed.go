@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/weft-mpi/weft/internal/datatype"
+	"github.com/weft-mpi/weft/internal/frames"
 	"github.com/weft-mpi/weft/internal/op"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -117,7 +118,7 @@ func (w *Win) BeginTyped(x *Typed) (h progress.Handle, err error) {
 		return h, nil
 	}
 	var place [3]uintptr
-	progress.Callers(&place)
+	frames.Callers(&place)
 	return w.beginTyped(x, done, true, place)
 }
 

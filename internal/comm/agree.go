@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/expiry"
+	"github.com/weft-mpi/weft/internal/frames"
 	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/ulfm"
 	"github.com/weft-mpi/weft/progress"
@@ -58,7 +59,7 @@ func (c *Comm) Ishrink(ctx context.Context, made func(*Comm)) progress.Handle {
 
 func (c *Comm) agree(ctx context.Context, x *agreeing) progress.Handle {
 	l := c.in.Loop
-	progress.Callers(&x.place)
+	frames.Callers(&x.place)
 	x.f = &failures{c: c, in: c.in} // the communicator's, once the owner begins the call
 	r := l.NewShared()
 	r.Kind, r.Peer, r.Until, r.Place = 0, progress.AnySource, expiry.Of(ctx), x.place

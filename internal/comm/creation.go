@@ -80,7 +80,7 @@ type Spec struct {
 	// it is not one of them. It is nil for a Split, and for a duplicate. Of an
 	// intercommunicator it is a part of the local group, and the new one's.
 	Group *group.Map
-	// Place is what reports say made the call (progress.Callers).
+	// Place is what reports say made the call (frames.Callers).
 	Place [3]uintptr
 }
 

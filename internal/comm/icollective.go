@@ -5,6 +5,7 @@ import (
 
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/expiry"
+	"github.com/weft-mpi/weft/internal/frames"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -55,7 +56,7 @@ func (c *Comm) Icollective(ctx context.Context, call coll.Call, p *coll.Plan, o 
 	c.place(x)
 	c.made.start(call, p.By)
 	var place [3]uintptr
-	progress.Callers(&place)
+	frames.Callers(&place)
 	return x.begin(ctx, place)
 }
 
@@ -66,7 +67,7 @@ func (c *Comm) scheduled(ctx context.Context, call coll.Call, p *coll.Plan, o *O
 	c.place(x)
 	c.made.block(call, p.By)
 	var place [3]uintptr
-	progress.Callers(&place)
+	frames.Callers(&place)
 	h := x.begin(ctx, place)
 	_, err := progress.WaitResult(&h)
 	return err

@@ -15,7 +15,7 @@ var engine = []string{"mpi", "comm", "partitioned", "pt2pt", "progress", "rma"}
 
 // Place returns the function and line of the program for callers: the first one
 // outside of the engine, or "" if none is known. callers are program counters
-// around the call of an operation, as of progress.Callers. Local.
+// around the call of an operation, as of frames.Callers. Local.
 func Place(callers [3]uintptr) string {
 	if callers[0] == 0 {
 		return ""

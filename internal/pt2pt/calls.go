@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/weft-mpi/weft/internal/expiry"
+	"github.com/weft-mpi/weft/internal/frames"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -20,7 +21,7 @@ func (e *Engine) Send(ctx context.Context, mode Mode, dest int, cid uint32, tag 
 	r := e.loop.Take(owner)
 	fill(r, until, kindSend, dest, wire.Imm(cid, tag), b)
 	r.Mode = uint8(mode)
-	progress.Callers(&r.Place)
+	frames.Callers(&r.Place)
 	_, err := e.run(r, owner)
 	return err
 }
@@ -39,14 +40,14 @@ func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b 
 		}
 		if r = posted; r != nil {
 			r.Until = until
-			progress.Callers(&r.Place)
+			frames.Callers(&r.Place)
 			return e.loop.Await(r)
 		}
 	}
 	r = e.loop.Take(owner)
 	fill(r, until, kindRecv, source, imm, b)
 	r.Mode = blocking
-	progress.Callers(&r.Place)
+	frames.Callers(&r.Place)
 	if timed {
 		r.Time()
 	}
@@ -77,7 +78,7 @@ func (e *Engine) Isend(ctx context.Context, mode Mode, dest int, cid uint32, tag
 	r := e.loop.Take(owner)
 	fill(r, until, kindSend, dest, wire.Imm(cid, tag), b)
 	r.Mode = uint8(mode)
-	progress.Callers(&r.Place)
+	frames.Callers(&r.Place)
 	return e.start(r, owner)
 }
 
@@ -86,7 +87,7 @@ func (e *Engine) Irecv(ctx context.Context, source int, cid uint32, tag int32, b
 	until := expiry.Of(ctx)
 	r, owner := e.loop.Open()
 	fill(r, until, kindRecv, source, wire.Imm(cid, tag), b)
-	progress.Callers(&r.Place)
+	frames.Callers(&r.Place)
 	return e.start(r, owner)
 }
 

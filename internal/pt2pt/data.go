@@ -5,6 +5,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/expiry"
+	"github.com/weft-mpi/weft/internal/frames"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -60,7 +61,7 @@ func (e *Engine) SendData(ctx context.Context, mode Mode, dest int, cid uint32, 
 	r := e.loop.Take(owner)
 	fillData(r, until, kindSend, dest, wire.Imm(cid, tag), d)
 	r.Mode = uint8(mode)
-	progress.Callers(&r.Place)
+	frames.Callers(&r.Place)
 	_, err := e.run(r, owner)
 	return err
 }
@@ -71,7 +72,7 @@ func (e *Engine) RecvData(ctx context.Context, source int, cid uint32, tag int32
 	r, owner := e.loop.Open()
 	fillData(r, until, kindRecv, source, wire.Imm(cid, tag), d)
 	r.Mode = blocking
-	progress.Callers(&r.Place)
+	frames.Callers(&r.Place)
 	return e.run(r, owner)
 }
 
@@ -98,7 +99,7 @@ func (e *Engine) IsendData(ctx context.Context, mode Mode, dest int, cid uint32,
 	r := e.loop.Take(owner)
 	fillData(r, until, kindSend, dest, wire.Imm(cid, tag), d)
 	r.Mode = uint8(mode)
-	progress.Callers(&r.Place)
+	frames.Callers(&r.Place)
 	return e.start(r, owner)
 }
 
@@ -107,7 +108,7 @@ func (e *Engine) IrecvData(ctx context.Context, source int, cid uint32, tag int3
 	until := expiry.Of(ctx)
 	r, owner := e.loop.Open()
 	fillData(r, until, kindRecv, source, wire.Imm(cid, tag), d)
-	progress.Callers(&r.Place)
+	frames.Callers(&r.Place)
 	return e.start(r, owner)
 }
 
@@ -125,21 +126,21 @@ func (e *Engine) persist(ctx context.Context, kind uint8, mode Mode, peer int, c
 	r := e.loop.NewShared()
 	fillData(r, expiry.Of(ctx), kind, peer, wire.Imm(cid, tag), d)
 	r.Mode = uint8(mode)
-	progress.Callers(&r.Place)
+	frames.Callers(&r.Place)
 	return e.loop.Persist(e, r)
 }
 
 // IsendrecvData is Isendrecv.
 func (e *Engine) IsendrecvData(ctx context.Context, cid uint32, out *Data, dest int, sendtag int32, in *Data, source int, recvtag int32) progress.Handle {
 	var place [3]uintptr
-	progress.Callers(&place)
+	frames.Callers(&place)
 	return e.pair(ctx, cid, out, dest, sendtag, in, source, recvtag, uint8(Standard), place)
 }
 
 // SendrecvData is Sendrecv.
 func (e *Engine) SendrecvData(ctx context.Context, cid uint32, out *Data, dest int, sendtag int32, in *Data, source int, recvtag int32) (progress.Result, error) {
 	var place [3]uintptr
-	progress.Callers(&place)
+	frames.Callers(&place)
 	h := e.pair(ctx, cid, out, dest, sendtag, in, source, recvtag, blocking, place)
 	return progress.WaitResult(&h)
 }
@@ -178,7 +179,7 @@ func (e *Engine) openMrecv(ctx context.Context, m *Message, d *Data) (r *progres
 	owner = e.loop.Enter()
 	r = e.loop.Take(owner)
 	fillData(r, until, kindMrecv, e.rank, wire.Imm(0, 0), d)
-	progress.Callers(&r.Place)
+	frames.Callers(&r.Place)
 	r.Found = m.name()
 	*m = Message{}
 	return r, owner

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/weft-mpi/weft/internal/expiry"
+	"github.com/weft-mpi/weft/internal/frames"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
@@ -25,7 +26,7 @@ func (e *Engine) Probe(ctx context.Context, source int, cid uint32, tag int32) (
 	r := e.loop.Take(owner)
 	fill(r, until, kindProbe, source, wire.Imm(cid, tag), nil)
 	r.Mode = blocking
-	progress.Callers(&r.Place)
+	frames.Callers(&r.Place)
 	return e.run(r, owner)
 }
 
@@ -80,7 +81,7 @@ func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) 
 	r := e.loop.Take(owner)
 	fill(r, until, kindMprobe, source, wire.Imm(cid, tag), nil)
 	r.Mode = blocking
-	progress.Callers(&r.Place)
+	frames.Callers(&r.Place)
 	res, name, err := e.loop.Find(e, r, owner)
 	if err != nil {
 		return Message{}, res, err

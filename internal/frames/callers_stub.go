@@ -1,6 +1,7 @@
 //go:build amd64 || arm64
 
-package progress
+// Package frames walks the frames of the goroutine that calls. It imports nothing of Weft.
+package frames
 
 // Callers stores the return addresses of its caller, of that one's caller and of
 // the next. It costs less than a cache miss, and reports name the line of the
