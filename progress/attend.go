@@ -4,8 +4,6 @@ import (
 	"runtime"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/weft-mpi/weft/internal/procs"
 )
 
@@ -22,7 +20,7 @@ import (
 type attendant struct {
 	l      *Loop                // whose attended says that the thread sleeps in the kernel
 	never  bool                 // the fabric has no such sleep, or the user wants no thread
-	clock  func() time.Duration // processTime; a test has its own
+	clock  func() time.Duration // procs.CPUTime; a test has its own
 	used   time.Duration        // by the process, after the last look
 	row    int                  // of looks at which the application may have computed
 	late   int                  // looks that came late, as the application had the processor
@@ -108,37 +106,9 @@ func (a *attendant) attend() {
 		a.never = true
 		return
 	}
-	wakePromptly()
+	procs.WakePromptly(threadNice, threadSlice)
 	a.l.attended.Store(true)
 	for _, d := range a.l.doms[1:] {
 		d.Wake() // its bell's goroutine does the same
 	}
-}
-
-// A woken thread preempts the running one at once only if it would finish sooner
-// (EEVDF: PREEMPT_SHORT and the earlier virtual deadline). Otherwise it waits
-// for a tick of the kernel, some milliseconds. So the thread asks for the
-// shortest slice there is (sched_setattr(2), Linux 6.12) and for a higher
-// priority, which only some users are permitted (RLIMIT_NICE). Without the
-// priority one wake-up in ten waits.
-
-// wakePromptly locks the goroutine to its thread and asks for both. It ignores
-// what the kernel does not know or permit.
-func wakePromptly() {
-	runtime.LockOSThread()
-	unix.Setpriority(unix.PRIO_PROCESS, 0, threadNice)
-	attr, err := unix.SchedGetAttr(0, 0)
-	if err == nil && attr.Policy == unix.SCHED_NORMAL {
-		attr.Runtime = uint64(threadSlice)
-		unix.SchedSetAttr(0, attr, 0)
-	}
-}
-
-// processTime is the processor time that the process has used.
-func processTime() time.Duration {
-	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts) != nil {
-		return 0
-	}
-	return time.Duration(ts.Nano())
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/coarseclock"
+	"github.com/weft-mpi/weft/internal/procs"
 )
 
 // A loop may drive several fabrics, each peer over one of them. The process
@@ -26,7 +27,7 @@ func (l *Loop) passBellOn(d fabric.Domain) {
 	for l.life.Load() != closed {
 		if !kernel && l.attended.Load() {
 			kernel = true
-			wakePromptly()
+			procs.WakePromptly(threadNice, threadSlice)
 			sleep = d.Sleep
 		}
 		err := sleep(0)

@@ -1,6 +1,10 @@
 package progress
 
-import "runtime"
+import (
+	"runtime"
+
+	"github.com/weft-mpi/weft/internal/procs"
+)
 
 // Enter makes the caller the owner if there is none. It first does what others
 // have queued, so that one goroutine's operations start in its order.
@@ -80,7 +84,7 @@ func (l *Loop) reenter() {
 	for i := 1; !l.Enter(); i++ {
 		runtime.Gosched()
 		if i%16 == 0 {
-			yieldCore()
+			procs.YieldCore()
 		}
 	}
 }

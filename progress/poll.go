@@ -3,6 +3,8 @@ package progress
 import (
 	"runtime"
 	"time"
+
+	"github.com/weft-mpi/weft/internal/procs"
 )
 
 // pollBudget decides how long polling without result continues. Waits that
@@ -54,7 +56,7 @@ func (l *Loop) poll(w *Waiter) bool {
 		// In a crowd the sender is a goroutine of this process: let it run at
 		// once. Giving the core away would stop it.
 		if l.oversubscribed && !l.crowded {
-			yieldCore()
+			procs.YieldCore()
 		}
 		if idle&(4*l.checkEvery-1) != 0 && !l.crowded && !l.woke {
 			continue

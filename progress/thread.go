@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/procs"
 )
 
 // standIn is the progress thread. While a waiter polls, it only looks once a
@@ -18,7 +19,7 @@ import (
 func (l *Loop) standIn() {
 	defer close(l.stopped)
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("weft", "progress thread")))
-	at := attendant{l: l, clock: processTime, used: processTime()}
+	at := attendant{l: l, clock: procs.CPUTime, used: procs.CPUTime()}
 	at.never = !l.threaded || errors.Is(l.dom.Sleep(time.Nanosecond), fabric.ErrUnsupported)
 	for next := l.tick; ; {
 		if err := at.sleep(next); err != nil {

@@ -103,7 +103,7 @@ const (
 	// cost.
 	scheduleEvery = 4 * time.Millisecond
 	// threadSlice and threadNice are the time slice and the priority that the
-	// thread asks the kernel for: see wakePromptly.
+	// thread asks the kernel for: see procs.WakePromptly.
 	threadSlice = 100 * time.Microsecond
 	threadNice  = -10
 )

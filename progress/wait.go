@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/procs"
 )
 
 // Waiter is a goroutine that waits for requests, or that needs the owner to do
@@ -187,7 +188,7 @@ func (l *Loop) Spin(ended *bool) {
 	l.lingering(true)
 	for spins := 0; !*ended && spins < l.spins && !l.woke; spins++ {
 		if l.pass(1) == 0 && l.oversubscribed && !l.crowded {
-			yieldCore()
+			procs.YieldCore()
 		}
 	}
 	l.lingering(false)

@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/procs"
 )
 
 // Wait blocks until the request has completed, frees it and sets *h to null. A
@@ -147,7 +148,7 @@ func (l *Loop) vain() {
 	}
 	runtime.Gosched()
 	if l.oversubscribed {
-		yieldCore()
+		procs.YieldCore()
 	}
 }
 

@@ -1,8 +1,9 @@
-// Package procs is the one place that changes how many processors (P) the Go
-// runtime has, GOMAXPROCS: package progress adds some for the thread of a rank
-// that computes, fabric/shm borrows one for a measurement. Both may come at once,
-// and neither undoes what the other has done. It imports only the standard
-// library, and its functions are safe for concurrent use.
+// Package procs is how a process shares the processors: it asks the kernel's
+// scheduler for what a thread needs, and it is the one place that changes how many
+// processors (P) the Go runtime has, GOMAXPROCS: package progress adds some for the
+// thread of a rank that computes, fabric/shm borrows one for a measurement. Both may
+// come at once, and neither undoes what the other has done. It imports nothing of
+// Weft, and its functions are safe for concurrent use.
 package procs
 
 import (

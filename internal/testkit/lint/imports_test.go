@@ -78,7 +78,7 @@ var allowed = map[string][]string{
 // modules is which packages may import another module, or packages of one. CONTRIBUTING.md
 // says why each is there.
 var modules = map[string][]string{
-	"golang.org/x/sys/unix":                   {"bench/...", "cmd/osu-go", "fabric/internal/bell", "fabric/shm", "fabric/tcp", "fabric/verbs", "fabric/verbs/internal/ibv", "fabric/verbs/internal/pin", "internal/diagnose", "internal/doctor", "internal/launch", "internal/membar", "internal/testkit/faults", "internal/timeline", "mpi", "progress"},
+	"golang.org/x/sys/unix":                   {"bench/...", "cmd/osu-go", "fabric/internal/bell", "fabric/shm", "fabric/tcp", "fabric/verbs", "fabric/verbs/internal/ibv", "fabric/verbs/internal/pin", "internal/diagnose", "internal/doctor", "internal/launch", "internal/membar", "internal/procs", "internal/testkit/faults", "internal/timeline", "mpi"},
 	"github.com/spf13/pflag":                  {"cmd/osu-go", "cmd/weft"},
 	"github.com/agnivade/levenshtein":         {"cmd/osu-go", "cmd/weft"},
 	"github.com/prometheus/client_golang/...": {"metrics"},
