@@ -322,11 +322,7 @@ func (l *Loop) Named(s Sink, op uint64) *Request {
 
 // Each visits the requests of a sink that are in flight.
 func (l *Loop) Each(s Sink, f func(*Request)) {
-	l.requests.each(func(r *Request) {
-		if r.Of(s) {
-			f(r)
-		}
-	})
+	l.requests.visit(func(r *Request) bool { return r.live() && r.Of(s) }, f)
 }
 
 // EachOfAll visits the requests in flight of all sinks, for the fields that all

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -62,8 +63,8 @@ type Request struct {
 	Region   fabric.Region // the registration of Buf
 
 	start int64 // when it was taken, by timeline.Now, if it is timed
-	// Found is the name of the message of a probe that takes it, and of its receive; of the
-	// copy of a buffered send it is the number in the attached memory.
+	// Found is the name of the message that a probe has taken, for its receive; of the copy
+	// of a buffered send it is the number in the attached memory.
 	Found  uint64
 	Halves [2]*Request // of a send and receive in one: the receive, the send, each until it has completed
 
@@ -185,6 +186,13 @@ type chunk struct {
 
 const maxOwn = 4 * chunkSize
 
+func (s *requests) all() []*chunk {
+	if p := s.chunks.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
 func (s *requests) at(id uint32) *Request {
 	return &(*s.chunks.Load())[id/chunkSize].requests[id%chunkSize]
 }
@@ -197,8 +205,7 @@ func (s *requests) link(id uint32) *atomic.Uint32 {
 // lookup returns the request in flight that a peer or a fabric names, or nil.
 func (s *requests) lookup(op uint64) *Request {
 	id := uint32(op)
-	chunks := s.chunks.Load()
-	if chunks == nil || int(id/chunkSize) >= len(*chunks) {
+	if int(id/chunkSize) >= len(s.all()) {
 		return nil
 	}
 	if r := s.at(id); r.turn() == uint32(op>>32) && r.live() {
@@ -296,11 +303,7 @@ func (s *requests) more(l *Loop) {
 	if uint32(s.shared.Load()) != 0 {
 		return
 	}
-	var chunks []*chunk
-	if p := s.chunks.Load(); p != nil {
-		chunks = *p
-	}
-	c := new(chunk)
+	c, chunks := new(chunk), s.all()
 	first := uint32(len(chunks) * chunkSize)
 	for i := range c.requests {
 		r := &c.requests[i]
@@ -308,7 +311,7 @@ func (s *requests) more(l *Loop) {
 		r.node.r = r
 		r.timed = s.always != 0
 	}
-	chunks = append(chunks[:len(chunks):len(chunks)], c)
+	chunks = append(slices.Clip(chunks), c)
 	s.chunks.Store(&chunks)
 	for i := range c.requests {
 		s.share(first + uint32(i))
@@ -320,11 +323,7 @@ func (s *requests) each(f func(*Request)) { s.visit((*Request).live, f) }
 
 // visit visits the requests of which is is true.
 func (s *requests) visit(is func(*Request) bool, f func(*Request)) {
-	chunks := s.chunks.Load()
-	if chunks == nil {
-		return
-	}
-	for _, c := range *chunks {
+	for _, c := range s.all() {
 		for i := range c.requests {
 			if r := &c.requests[i]; is(r) {
 				f(r)

@@ -227,9 +227,6 @@ func (s *toy) checkFree(t *testing.T) {
 	t.Helper()
 	s.own(func() {
 		q := &s.l.requests
-		if q.chunks.Load() == nil {
-			return
-		}
 		seen := map[uint32]int{}
 		n := 0
 		for r := q.own; r != nil; r = r.Link {
@@ -242,7 +239,7 @@ func (s *toy) checkFree(t *testing.T) {
 		for id := uint32(q.shared.Load()); id != 0; id = q.link(id - 1).Load() {
 			seen[id-1]++
 		}
-		for id := range uint32(len(*q.chunks.Load()) * chunkSize) {
+		for id := range uint32(len(q.all()) * chunkSize) {
 			if seen[id] != 1 {
 				t.Errorf("request %d is %d times in the free lists", id, seen[id])
 			}

@@ -209,26 +209,6 @@ func (l *Loop) awaitLong(r *Request) (Result, error) {
 	return l.end(w, l.await(w))
 }
 
-// Find starts a request and waits for it, like Do, and returns its Found too.
-// The caller owns the loop, or took the request with NewShared.
-func (l *Loop) Find(s Sink, r *Request, owner bool) (res Result, found uint64, err error) {
-	w := newWaiter()
-	w.single, w.need, w.hook = r, 1, func(r *Request, _ error) { found = r.Found }
-	w.guard(r)
-	l.trace(w, s)
-	if owner {
-		r.waiter = w
-		l.Begin(s, r)
-		owner = w.need == 0 || l.await(w)
-	} else {
-		w.node.sink = s
-		l.push(&w.node)
-		owner = l.sleep(w)
-	}
-	res, err = l.end(w, owner)
-	return res, found, err
-}
-
 func (l *Loop) end(w *Waiter, owner bool) (Result, error) {
 	res, err := w.result, w.err
 	if !owner {

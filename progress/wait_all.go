@@ -18,6 +18,7 @@ type goal uint8
 
 const (
 	allDone  goal = iota
+	oneDone       // the only one
 	anyDone       // one that has completed
 	someDone      // those that have completed, at least one
 )
@@ -64,23 +65,15 @@ func (c *multiple) loop() (l *Loop) {
 func (c *multiple) wait(owner bool) {
 	l := c.loop()
 	for over := l == nil; !over; {
-		if owner = owner || l.Enter(); !owner {
-			w := newWaiter()
-			if *c, over = c.queued(l, w); !over {
-				owner = l.sleep(w)
+		w := newWaiter()
+		if owner = owner || l.Enter(); owner {
+			if over = c.enlist(l, w); !over {
+				owner = l.await(w)
 			}
-			w.recycle()
-			continue
+		} else if *c, over = c.queued(l, w); !over {
+			owner = l.sleep(w)
 		}
-		w := l.waiter()
-		if over = c.enlist(l, w); !over {
-			owner = l.await(w)
-		}
-		if owner {
-			l.release(w)
-		} else {
-			w.recycle()
-		}
+		w.recycle()
 	}
 	if owner {
 		l.Leave()
@@ -151,7 +144,7 @@ func (c multiple) queued(l *Loop, w *Waiter) (_ multiple, over bool) {
 // it is. w, unless nil, becomes the waiter of those that are not over; without one, such
 // as are past their contexts are withdrawn. For the owner.
 func (c *multiple) settle(l *Loop, w *Waiter) bool {
-	some, stale, over, open := c.goal != allDone, false, false, false
+	some, stale, over, open := c.goal >= anyDone, false, false, false
 	for _, h := range c.hs {
 		if h.idle() {
 			continue
@@ -191,6 +184,8 @@ func (c *multiple) collect(l *Loop) {
 	switch c.goal {
 	case allDone:
 		c.err = l.collectAll(c.hs, c.out)
+	case oneDone:
+		c.res, c.err = c.hs[0].complete()
 	case anyDone:
 		c.n, c.res, c.err = collectAny(c.hs)
 	case someDone:

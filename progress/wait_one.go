@@ -47,14 +47,10 @@ func WaitResult(h *Handle) (Result, error) {
 
 // waitQueued waits where another goroutine owns the loop.
 func waitQueued(h *Handle) (Result, error) {
-	was := *h
-	hs, st := [1]Handle{was}, [1]Status{Empty}
-	err := was.blame(WaitAll(hs[:], st[:]))
-	*h = hs[0]
-	if err == nil {
-		err = st[0].Err
-	}
-	return Result{Source: int32(st[0].Source), Tag: int32(st[0].Tag), Bytes: st[0].Bytes}, err
+	c := multiple{hs: []Handle{*h}, goal: oneDone}
+	c.wait(false)
+	*h = c.hs[0]
+	return c.res, c.err
 }
 
 // Test makes progress and, if the request has completed, does as Wait. Local. A
@@ -82,28 +78,20 @@ func testQueued(l *Loop, h *Handle, peek bool) (ended bool, st Status, err error
 
 // test makes progress if the request has not completed. It sets a stale handle to null.
 func (l *Loop) test(h *Handle, peek bool) (ended bool, _ Status, _ error) {
-	was, r := *h, h.r
-	switch {
-	case h.idle():
-		return true, Empty, nil
-	case !h.valid():
-		*h = Handle{}
-		return false, Empty, was.blame(ErrStale)
-	case !r.done:
+	idle, r := h.idle(), h.r
+	if !idle && !r.done && h.valid() {
 		l.glance()
 		r.lapse()
+		if !r.done && !r.inDoubt() {
+			return false, Empty, nil
+		}
 	}
-	switch {
-	case r.inDoubt():
-		return false, Empty, was.blame(r.err)
-	case !r.done:
-		return false, Empty, nil
-	case peek:
+	ended = idle || r.done && h.valid()
+	if peek && ended && !idle {
 		return true, r.Result.Status(), r.err
 	}
-	h.spend()
-	res, err := was.collect()
-	return true, res.Status(), err
+	res, err := h.complete()
+	return ended, res.Status(), err
 }
 
 // Peek is Test that neither frees the request nor changes the handle.

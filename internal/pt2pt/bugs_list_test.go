@@ -275,7 +275,7 @@ var wildBugs = planted.List{
 	{"a blocking call from any source begins to wait", "internal/pt2pt/wild.go",
 		"\tcase r.Mode == blocking:\n\t\treturn err\n", "", "TestBlockingCalls"},
 	{"a probe is a request", "internal/pt2pt/probe.go",
-		"kindMprobe, source, wire.Imm(cid, tag), nil)\n\tr.Mode = blocking\n", "kindMprobe, source, wire.Imm(cid, tag), nil)\n", "TestBlockingCalls"},
+		"kindMprobe, source, wire.Imm(cid, tag), b[:0])\n\tr.Mode = blocking\n", "kindMprobe, source, wire.Imm(cid, tag), b[:0])\n", "TestBlockingCalls"},
 	{"requests from any source that are under way end", "internal/pt2pt/wild.go",
 		"case r.Mode == blocking:\n\t\t\te.Cancel", "case true:\n\t\t\te.Cancel", "TestRequestsArePending"},
 	{"the receive of a pair is in doubt, and the pair is not", "internal/pt2pt/wild.go",

@@ -2,6 +2,7 @@ package pt2pt
 
 import (
 	"context"
+	"encoding/binary"
 
 	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/frames"
@@ -79,13 +80,15 @@ func (e *Engine) Mprobe(ctx context.Context, source int, cid uint32, tag int32) 
 		}
 	}
 	r := e.loop.Take(owner)
-	fill(r, until, kindMprobe, source, wire.Imm(cid, tag), nil)
+	var b [8]byte // the name of the message comes here
+	fill(r, until, kindMprobe, source, wire.Imm(cid, tag), b[:0])
 	r.Mode = blocking
 	frames.Callers(&r.Place)
-	res, name, err := e.loop.Find(e, r, owner)
+	res, err := e.run(r, owner)
 	if err != nil {
 		return Message{}, res, err
 	}
+	name := binary.NativeEndian.Uint64(b[:])
 	return Message{e, uint32(name), uint32(name >> 32)}, res, nil
 }
 
@@ -156,7 +159,7 @@ func (e *Engine) startProbe(r *progress.Request) {
 // probed completes a probe with the message it has found.
 func (e *Engine) probed(r *progress.Request, id uint32) {
 	if r.Kind == kindMprobe {
-		r.Found = e.take(id).name()
+		binary.NativeEndian.PutUint64(r.Buf[:8], e.take(id).name())
 	}
 	r.Result = e.result(e.arrivals.at(id))
 	e.loop.Finish(r, nil)
