@@ -45,10 +45,7 @@ func (l *Loop) letGo() {
 
 // drainLate does what was queued before the word was released.
 func (l *Loop) drainLate() {
-	for !l.queue.empty() {
-		if !l.owned.take() {
-			return
-		}
+	for !l.queue.empty() && l.owned.take() {
 		l.drain()
 		l.relay()
 		if l.watching.inward > 0 {

@@ -279,9 +279,8 @@ func (s *requests) free(r *Request) {
 //
 //go:noinline
 func (s *requests) turnOver(r *Request) {
-	if r.timed = true; r.gen == instant {
-		r.timed, r.gen = false, r.gen+1
-	}
+	r.timed = r.gen != instant
+	r.gen = max(r.gen, instant+1)
 	s.share(r.id)
 }
 
