@@ -61,14 +61,14 @@ func (l *Loop) callAll(ds []*detached) {
 // pollForCall polls until there is a call to make, or for as long as a waiter polls
 // in vain. For the owner.
 func (l *Loop) pollForCall() {
-	w := l.waiter()
+	w := newWaiter()
 	w.need, l.callbacks.w = 1, w
 	l.beginPoll(w)
 	if l.poll(w); l.poller == w {
 		l.endPoll(w)
 	}
 	l.callbacks.w = nil
-	l.release(w)
+	w.recycle()
 }
 
 // endCalls waits until all calls have been made, unless one of them asks for that: the

@@ -76,7 +76,7 @@ func (l *Loop) Step(s Sink, r *Request, hook func(*Request, error)) {
 }
 
 func (l *Loop) orphan(r *Request, hook func(*Request, error)) *Waiter {
-	w := l.waiter()
+	w := newWaiter()
 	w.single, w.need, w.detached, w.hook = r, 1, &nobody, hook
 	r.waiter = w
 	return w
@@ -92,5 +92,5 @@ func (l *Loop) endDetached(w *Waiter) {
 		l.detachments--
 		l.call(d)
 	}
-	l.release(w)
+	w.recycle()
 }

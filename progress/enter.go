@@ -130,8 +130,8 @@ func (l *Loop) Behind(fn func()) {
 // Later calls fn, as the owner, when the owner has done what it is about: before
 // it lets go, or in its next pass. For the owner.
 func (l *Loop) Later(fn func()) {
-	w := l.waiter()
-	w.fn = func() { fn(); l.release(w) }
+	w := newWaiter()
+	w.fn = func() { fn(); w.recycle() }
 	l.queue.push(&w.node)
 }
 

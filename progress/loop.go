@@ -92,7 +92,6 @@ type Loop struct {
 	// its passes may be long. See pace.
 	yieldEvery uint64
 	poller     *Waiter // polls, or is handed polling: see states.go
-	spare      *Waiter // free waiters
 	bell       fabric.Wake
 	looking    bool          // the thread owns the loop, see states.go
 	timeout    time.Duration // of its sleep; while it looks, the most that may follow

@@ -48,11 +48,6 @@ var waiters = sync.Pool{New: func() any {
 func newWaiter() *Waiter { return waiters.Get().(*Waiter) }
 
 func (w *Waiter) recycle() {
-	w.reset()
-	waiters.Put(w)
-}
-
-func (w *Waiter) reset() {
 	if w.traced {
 		w.trace.end()
 	}
@@ -63,21 +58,7 @@ func (w *Waiter) reset() {
 	w.single, w.err, w.fn, w.node.sink = nil, nil, nil, nil
 	w.guards, w.detached, w.unwatch, w.hook = nil, nil, nil, nil
 	w.need, w.state, w.step, w.traced = 0, running, false, false
-}
-
-// waiter and release are newWaiter and recycle for the owner.
-func (l *Loop) waiter() *Waiter {
-	w := l.spare
-	if w == nil {
-		return newWaiter()
-	}
-	l.spare, w.next = w.next, nil
-	return w
-}
-
-func (l *Loop) release(w *Waiter) {
-	w.reset()
-	w.next, l.spare = l.spare, w
+	waiters.Put(w)
 }
 
 // waitList is the ring of parked waiters, oldest first.
@@ -202,7 +183,7 @@ func (l *Loop) awaitLong(r *Request) (Result, error) {
 		l.Leave()
 		return nothing, err
 	}
-	w := l.waiter()
+	w := newWaiter()
 	w.single, w.need, r.waiter = r, 1, w
 	w.guard(r)
 	l.trace(w, r.sink)
@@ -211,12 +192,10 @@ func (l *Loop) awaitLong(r *Request) (Result, error) {
 
 func (l *Loop) end(w *Waiter, owner bool) (Result, error) {
 	res, err := w.result, w.err
-	if !owner {
-		w.recycle()
-		return res, err
+	w.recycle()
+	if owner {
+		l.Leave()
 	}
-	l.release(w)
-	l.Leave()
 	return res, err
 }
 

@@ -209,7 +209,7 @@ func TestAContextThatEndsLateEndsNothingElse(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	s.own(func() {
-		w := s.l.waiter()
+		w := newWaiter()
 		r := s.beginForever()
 		r.Until, r.waiter, w.need = expiry.Of(ctx), w, 1
 		w.guard(r)
