@@ -66,7 +66,7 @@ stress:
 # Planted bugs: the simulations have to find those of the engine and of flags, the
 # symbolic machine those of collective plans, tests those of waiting, of counters and of
 # the transports.
-BUGS = ./progress ./fabric/... ./internal/pt2pt ./partitioned ./internal/comm ./internal/coll ./rma ./internal/ulfm ./metrics ./internal/counters ./internal/scrape
+BUGS = ./progress ./fabric/... ./internal/pt2pt ./partitioned ./internal/comm ./internal/coll ./rma ./internal/ulfm ./metrics ./progress/counters ./internal/scrape
 bugs:
 	$(GO) test -tags bugs -timeout $(LIMIT) $(BUGS) -run PlantedBugs -v
 

@@ -11,8 +11,8 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/metrics"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // exposed are the names and labels that queries may use: of ranks that do everything.

@@ -24,6 +24,6 @@
 // The directory deploy has a dashboard for Grafana and rules for alerts;
 // docs/metrics.md lists the metrics.
 //
-// The package knows the counters as internal/counters has them, and nothing else of
+// The package knows the counters as progress/counters has them, and nothing else of
 // Weft.
 package metrics

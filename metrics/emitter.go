@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/weft-mpi/weft/internal/counters"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // emitter makes metrics of counts.

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/mpi"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // The job of the tests: ranks of this process use everything that is counted. Tests

@@ -12,8 +12,8 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/verbs"
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/metrics"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 var fabrics = []string{"mem", "shm", "tcp"}

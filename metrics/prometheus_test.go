@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/testkit/tier"
 	"github.com/weft-mpi/weft/metrics"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // needs returns the path of a program of Debian's package prometheus.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/strangers"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // Reader reads snapshots that ranks of other processes have encoded as JSON, and refuses

@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/strangers"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // Serve serves the counters of one rank at http://ADDRESS/metrics, until ctx ends, and

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/metrics"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // patience bounds waits for what must happen.

@@ -6,8 +6,8 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/metrics"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // Counters and gauges are shown as what they are, in the unit of their name.

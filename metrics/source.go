@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weft-mpi/weft/internal/counters"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // source keeps the last snapshots of ranks. from may block as long as an engine is

@@ -3,7 +3,7 @@ package metrics
 import (
 	"testing"
 
-	"github.com/weft-mpi/weft/internal/counters"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 func counting(n uint64) counters.Snapshot {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weft-mpi/weft/internal/counters"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // sum is one snapshot for all: the sum of each count, the greatest of each high-water

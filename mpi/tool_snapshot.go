@@ -1,6 +1,6 @@
 package mpi
 
-import "github.com/weft-mpi/weft/internal/counters"
+import "github.com/weft-mpi/weft/progress/counters"
 
 // Snapshot is a copy of a rank's counters at one moment: of messages by way and
 // direction, of what waits, of the transports. Families are named as Prometheus names

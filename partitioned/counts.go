@@ -1,6 +1,6 @@
 package partitioned
 
-import "github.com/weft-mpi/weft/internal/counters"
+import "github.com/weft-mpi/weft/progress/counters"
 
 // counts are of rounds that have completed. The owner adds to them with plain
 // stores.

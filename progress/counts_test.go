@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/counters"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // counting is a domain that finds what it is told to, and has counts.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/coarseclock"
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/membar"
 	"github.com/weft-mpi/weft/internal/timeline"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // Sink is a protocol: it starts requests and takes the packets of its kinds.

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/counters"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // counts are the loop's own, beside those of its passes. The owner adds to them with plain stores.

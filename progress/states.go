@@ -123,9 +123,9 @@ const (
 
 // pollsNext reports whether the waiter polls next, whose goroutine owns the loop. Where
 // one processor runs all goroutines, a wait that begins takes over from the poller, which
-// has yielded to it: its goroutine has just done something and would have to be parked,
-// while that of the poller has the processor again only to find what has come
-// (latency_mt -t 4:4; for -t 1:4 it is no matter).
+// has yielded to it: to park its goroutine and to ready it again costs more than to let
+// the poller see, once it has the processor, whether it has to park (latency_mt -t 2:2
+// and 4:4; 1:2 and 1:4 take as long either way).
 func (l *Loop) pollsNext(w *Waiter, begins bool) bool {
 	return l.poller == nil || l.poller == w || begins && l.oneProc
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/timeline"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // How long requests take, from their start to their completion, is measured for

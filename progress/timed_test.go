@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/counters"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // One turn in timedEvery of each slot is timed, and only those without an error count.

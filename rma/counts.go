@@ -1,9 +1,9 @@
 package rma
 
 import (
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/op"
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // Operations by loads and stores are not counted: they own no loop and write no

@@ -7,8 +7,8 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/coll"
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/membar"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // callCounts counts the collective calls of a communicator by call and algorithm. A

@@ -57,7 +57,7 @@ func TestWhatComesToAReceiveThatSpins(t *testing.T) {
 			return nil
 		}},
 		{"another receive after it has begun", func(s *scene) {
-			s.more = s.e.Irecv(nil, 1, world, tag, late) // queued: the caller's goroutine owns the loop
+			s.more = s.e.Irecv(s.g.ctx, 1, world, tag, late) // queued: the caller's goroutine owns the loop
 			s.peer.send(0, wire.EagerFirst, imm, first(4), []byte("ab"))
 			s.peer.send(0, wire.EagerMore, 0, nil, []byte("cd"))
 			s.peer.send(0, wire.Eager, imm, nil, []byte("ef"))

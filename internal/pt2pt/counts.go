@@ -2,9 +2,9 @@ package pt2pt
 
 import (
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // Paths of a message: the values of Request.Path of a send.

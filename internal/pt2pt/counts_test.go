@@ -8,9 +8,9 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // Each message is counted once at either end, by the way that it went.

@@ -8,6 +8,7 @@
 //	rndv_put.go   RTS, Grant; the sender writes the receiver's memory; Written
 //	rndv_frag.go  RTS, CTS, fragments: where memory can't be read
 //	self.go       messages of a rank to itself
+//	awaited.go    a blocking receive before it has a request
 //
 // A communicator's contexts begin and end in contexts.go; freed.go drops the
 // messages that nothing can receive any more.

@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/peek"
 	"github.com/weft-mpi/weft/metrics"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 // rankTime is how long a scrape waits for one rank. A busy one says so after a tenth of

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weft-mpi/weft/internal/counters"
 	"github.com/weft-mpi/weft/internal/peek"
+	"github.com/weft-mpi/weft/progress/counters"
 )
 
 const patience = 5 * time.Minute
