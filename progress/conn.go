@@ -27,7 +27,6 @@ type Conn struct {
 type peers struct {
 	backlogged []*Conn
 	doms       []fabric.Domain // the first is Loop.dom
-	conns      []Conn
 	addrs      [][]byte
 	packets    *packet // free list
 }

@@ -23,7 +23,7 @@ func (r *roomy) Send(uint8, uint64, []byte, []byte) error {
 func TestABacklogIsSentInBursts(t *testing.T) {
 	const many = 3*burst + 1
 	ep := &roomy{}
-	l := &Loop{peers: peers{conns: make([]Conn, 1)}}
+	l := &Loop{conns: make([]Conn, 1)}
 	c := &l.conns[0]
 	c.loop, c.ep = l, ep
 	for range many {
@@ -58,7 +58,7 @@ func (d *mourning) Lost(p fabric.Peer, _ error) { d.lost = append(d.lost, p) }
 // A peer that it has no way to is down at once.
 func TestTheFabricHearsOfADeath(t *testing.T) {
 	d := &mourning{}
-	l := &Loop{peers: peers{conns: make([]Conn, 3), doms: []fabric.Domain{d}}}
+	l := &Loop{conns: make([]Conn, 3), peers: peers{doms: []fabric.Domain{d}}}
 	for i := range l.conns {
 		l.conns[i] = Conn{loop: l, Peer: fabric.Peer(i)}
 	}
@@ -92,7 +92,7 @@ func TestAPeerThatSaidItMayExitLeavesInOrder(t *testing.T) {
 		{"it may again", []bool{true, false, true}, nil, true},
 		{"the launcher has seen it die", []bool{true}, fabric.ErrPeerDown, false},
 	} {
-		l := &Loop{peers: peers{conns: make([]Conn, 1), doms: []fabric.Domain{&mourning{}}}}
+		l := &Loop{conns: make([]Conn, 1), peers: peers{doms: []fabric.Domain{&mourning{}}}}
 		l.conns[0] = Conn{loop: l, ep: &roomy{}}
 		for _, may := range c.says {
 			l.Leaving(0, may)

@@ -49,7 +49,7 @@ func (e *narrow) Send(uint8, uint64, []byte, []byte) error {
 func TestTheLoopsCounts(t *testing.T) {
 	d := &counting{finds: []int{0, 2, 0, 1, 0}, sends: 3}
 	ends := []*narrow{{}, {}, {}}
-	l := &Loop{peers: peers{conns: make([]Conn, len(ends)), doms: []fabric.Domain{d}}, dom: d, log: slog.New(slog.DiscardHandler)}
+	l := &Loop{conns: make([]Conn, len(ends)), peers: peers{doms: []fabric.Domain{d}}, dom: d, log: slog.New(slog.DiscardHandler)}
 	l.watching.l = l
 	l.watches = append(l.watches, &l.counts.room)
 	for i := range l.conns {

@@ -102,6 +102,7 @@ type Loop struct {
 	choices
 	detachments int // requests in flight with a callback
 	requests    requests
+	conns       []Conn
 	peers
 	watching watching
 	budget   pollBudget

@@ -105,7 +105,7 @@ func (s *stuffed) Send(kind uint8, imm uint64, hdr, body []byte) error {
 // again have none of the one before.
 func TestAPacketThatWaitsKeepsItsBody(t *testing.T) {
 	ep := &stuffed{}
-	l := &Loop{peers: peers{conns: make([]Conn, 1)}}
+	l := &Loop{conns: make([]Conn, 1)}
 	c := &l.conns[0]
 	c.loop, c.ep = l, ep
 	for range 2 {

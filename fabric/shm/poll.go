@@ -11,27 +11,10 @@ import (
 // Poll delivers events of connections, completions and messages, and moves large
 // transfers on by a block.
 func (d *Domain) Poll(h fabric.Handler, max int) int {
-	own := 0
-	if d.pending.Load() {
-		d.takeEvents()
-		own++
-	}
-	if atomic.LoadUint32(d.left) != d.leftSeen {
-		d.findLeft()
-		own++
-	}
-	if len(d.parting) > 0 {
-		own += d.part()
-	}
-	if len(d.jobs)+len(d.helps) > 0 && d.work() {
-		own++
-	}
-	n := 0
-	if d.dying > 0 {
-		n = d.mourn(h, max)
-	}
-	if len(d.done) > 0 {
-		n += d.complete(h, max-n)
+	own, n := 0, 0
+	if d.pending.Load() || atomic.LoadUint32(d.left) != d.leftSeen ||
+		len(d.parting)+len(d.jobs)+len(d.helps)+d.dying+len(d.done) > 0 {
+		own, n = d.besides(h, max)
 	}
 	if len(d.rx) == 1 {
 		if r := d.rx[0]; r.waiting() {
@@ -57,6 +40,31 @@ func (d *Domain) Poll(h fabric.Handler, max int) int {
 		d.row = 0
 	}
 	return own + n
+}
+
+// besides does what there is beside messages: own is what is no completion.
+func (d *Domain) besides(h fabric.Handler, max int) (own, n int) {
+	if d.pending.Load() {
+		d.takeEvents()
+		own++
+	}
+	if atomic.LoadUint32(d.left) != d.leftSeen {
+		d.findLeft()
+		own++
+	}
+	if len(d.parting) > 0 {
+		own += d.part()
+	}
+	if len(d.jobs)+len(d.helps) > 0 && d.work() {
+		own++
+	}
+	if d.dying > 0 {
+		n = d.mourn(h, max)
+	}
+	if len(d.done) > 0 {
+		n += d.complete(h, max-n)
+	}
+	return own, n
 }
 
 // mourn ends the peers that have died once their rings are empty.
@@ -131,17 +139,18 @@ func (r *inbound) poll(d *Domain, h fabric.Handler, max int) int {
 		}
 		r.tell()
 		n++
-		if len(d.reads) > 0 {
-			n += d.readBrief(h)
-		}
-		if len(d.done) > 0 {
+		if len(d.reads)+len(d.done) > 0 {
 			// A Get that the handler began has completed already: its completion
 			// must not wait for the messages behind this one.
+			n += d.readBrief(h)
 			n += d.complete(h, max-n)
 		}
 	}
 	d.delivering = false
-	return n + d.readBrief(h)
+	if len(d.reads) > 0 {
+		n += d.readBrief(h)
+	}
+	return n
 }
 
 func (d *Domain) corrupt(r *inbound, ctl uint64) {

@@ -40,15 +40,21 @@ func (w *awaited) timed() bool {
 	return w.calls%timedEvery == 0
 }
 
-// await receives the message of an awaited receive, if it comes while the caller spins.
-// Otherwise it returns the receive's request if it has got one, or nil. For the owner.
-func (e *Engine) await(source int, imm uint64, b []byte) (n int, ended bool, r *progress.Request) {
+// await begins an awaited receive and spins until it has ended, or for as long as a wait
+// does. It reports whether the message came: its length is n. For the owner.
+func (e *Engine) await(source int, imm uint64, b []byte) bool {
 	w := &e.awaited
 	w.from, w.imm, w.buf, w.ended = int32(source), imm, b, false
 	e.loop.Spin(&w.ended)
-	n, ended, r = w.n, w.ended && w.r == nil, w.r
+	return w.ended && w.r == nil
+}
+
+// giveUp ends an awaited receive whose message has not come, and returns its request if
+// it has got one.
+func (w *awaited) giveUp() (r *progress.Request) {
+	r = w.r
 	w.from, w.buf, w.r = notAwaited, nil, nil
-	return n, ended, r
+	return r
 }
 
 // arrives gives the awaited receive its message, or returns false if it is for another.
@@ -57,7 +63,7 @@ func (w *awaited) arrives(from fabric.Peer, imm uint64, body []byte) bool {
 		return false
 	}
 	place(w.buf, body)
-	w.from, w.n, w.ended = notAwaited, len(body), true
+	w.from, w.buf, w.n, w.ended = notAwaited, nil, len(body), true
 	return true
 }
 

@@ -33,12 +33,12 @@ func (e *Engine) Recv(ctx context.Context, source int, cid uint32, tag int32, b 
 	var r *progress.Request
 	timed := owner && e.awaited.timed()
 	if owner && !timed && tag >= 0 && e.awaitable(source) {
-		n, ended, posted := e.await(source, imm, b)
-		if ended {
+		if e.await(source, imm, b) {
+			n := e.awaited.n
 			e.loop.Leave()
 			return progress.Result{Source: int32(source), Tag: tag, Bytes: uint64(n)}, nil
 		}
-		if r = posted; r != nil {
+		if r = e.awaited.giveUp(); r != nil {
 			r.Until = until
 			frames.Callers(&r.Place)
 			return e.loop.Await(r)
