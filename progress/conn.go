@@ -138,10 +138,13 @@ func (c *Conn) Withdraw(r *Request) {
 // flush sends what has room now and returns how much moved. A peer with an empty
 // backlog leaves the list.
 func (l *Loop) flush() (moved int) {
-	for _, c := range l.backlogged {
-		moved += c.flush()
+	for i := 0; i < len(l.backlogged); i++ {
+		c := l.backlogged[i]
+		if moved += c.flush(); !c.Busy() { // at once: what the next one moves may wait here again
+			l.backlogged = slices.Delete(l.backlogged, i, i+1)
+			i--
+		}
 	}
-	l.backlogged = slices.DeleteFunc(l.backlogged, func(c *Conn) bool { return !c.Busy() })
 	l.counts.room.Set(len(l.backlogged) > 0)
 	return moved
 }

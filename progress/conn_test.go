@@ -46,6 +46,32 @@ func TestABacklogIsSentInBursts(t *testing.T) {
 	}
 }
 
+// forwarding has another message for another peer behind each that it takes.
+type forwarding struct {
+	fabric.Endpoint
+	to *Conn
+}
+
+func (f *forwarding) Send(uint8, uint64, []byte, []byte) error {
+	f.to.enqueue(&packet{kind: 1})
+	return nil
+}
+
+// A peer whose backlog was sent and begins anew in the same pass is listed once.
+func TestABacklogThatBeginsAnewIsListedOnce(t *testing.T) {
+	l := &Loop{conns: make([]Conn, 2)}
+	first, second := &l.conns[0], &l.conns[1]
+	*first, *second = Conn{loop: l, ep: &roomy{}}, Conn{loop: l, ep: &forwarding{to: first}}
+	for range 3 {
+		first.enqueue(&packet{kind: 1})
+		second.enqueue(&packet{kind: 1})
+		l.flush()
+		if len(l.backlogged) > 1 {
+			t.Fatalf("%d backlogs are listed of one peer at most", len(l.backlogged))
+		}
+	}
+}
+
 // mourning is a domain that takes the news of deaths.
 type mourning struct {
 	fabric.Domain
