@@ -41,7 +41,9 @@ func (l *Loop) callAll(ds []*detached) {
 	}()
 	for {
 		for ; len(ds) > 0; ds = ds[1:] {
-			ds[0].fn(ds[0].st, ds[0].err)
+			d := ds[0]
+			ds[0] = nil // what it holds may go
+			d.fn(d.st, d.err)
 		}
 		l.reenter()
 		c := &l.callbacks

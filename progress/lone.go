@@ -9,7 +9,7 @@ package progress
 func Lone(res Result) Handle {
 	l := &Loop{over: true}
 	l.parked.init()
-	r := &Request{loop: l, gen: instant + 1, Result: res, done: true}
+	r := &Request{loop: l, gen: instant + 1, Result: res, done: true, special: true} // so that no other loop frees it
 	return r.Handle()
 }
 

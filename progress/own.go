@@ -20,7 +20,7 @@ type ownership struct {
 	word  uint64
 	alone atomic.Bool // set by the owner; the zero value has each owner fence
 	met   atomic.Bool // a goroutine has found an owner since the last calm
-	quiet int         // calls of calm since then: of the owner
+	quiet int         // looks after a sleep since then: of the owner
 }
 
 // take makes the caller the owner if there is none.
@@ -49,19 +49,20 @@ func (o *ownership) meet() bool {
 	return true
 }
 
-// quietTicks is how many ticks of the progress thread without such a goroutine
+// quietTicks is how many looks of the progress thread without such a goroutine
 // make the rank alone.
 const quietTicks = 16
 
-// calm is called by the owner, the progress thread, at each of its looks. Its
-// store is a full fence: a goroutine that has found the rank not alone had queued
-// before it.
-func (o *ownership) calm() {
-	if o.met.Load() {
-		o.met.Store(false)
+// calm is called by the owner, the progress thread, at each of its looks; those
+// count that come after a sleep. Its store is a full fence: a goroutine that has
+// found the rank not alone had queued before it.
+func (o *ownership) calm(slept bool) {
+	if o.met.Swap(false) {
 		o.quiet = 0
+	} else if slept {
+		o.quiet++
 	}
-	if o.quiet++; o.quiet == quietTicks && membar.CanProcess() {
+	if o.quiet == quietTicks && membar.CanProcess() {
 		o.alone.Store(true)
 	}
 }

@@ -3,6 +3,8 @@ package progress
 import (
 	"reflect"
 	"testing"
+
+	"github.com/weft-mpi/weft/fabric"
 )
 
 // What every short message touches lies in two cache lines, and requests begin on
@@ -20,4 +22,19 @@ func TestRequestLines(t *testing.T) {
 			t.Errorf("the field %s is not in the first two lines", name)
 		}
 	}
+}
+
+// A request that belongs to no rank is freed by its own loop, whichever completes it.
+func TestALoneRequestStaysOutOfOtherLoops(t *testing.T) {
+	l := lone(t, func(d fabric.Domain, _ *toy) fabric.Domain { return d })
+	hs := []Handle{Lone(nothing), {}}
+	l.Exclusive(func() { hs[1] = l.Instant() })
+	if err := WaitAll(hs, nil); err != nil {
+		t.Fatal(err)
+	}
+	l.Exclusive(func() {
+		if r := l.New(); r.loop != l {
+			t.Error("the loop has got a request of another")
+		}
+	})
 }

@@ -22,18 +22,16 @@ func (l *Loop) standIn() {
 	at := attendant{l: l, clock: procs.CPUTime, used: procs.CPUTime()}
 	at.never = !l.threaded || errors.Is(l.dom.Sleep(time.Nanosecond), fabric.ErrUnsupported)
 	for next := l.tick; ; {
-		if err := at.sleep(next); err != nil {
-			if !errors.Is(err, fabric.ErrClosed) {
-				l.log.Error("the progress thread ends", "err", err)
-			}
+		err := at.sleep(next)
+		if err != nil && !errors.Is(err, fabric.ErrClosed) {
+			l.log.Error("the progress thread ends", "err", err)
+		}
+		if err != nil || l.life.Load() == closed {
 			return
 		}
-		if l.life.Load() == closed {
-			return
-		}
-		next = l.tick
-		if l.Enter() {
-			l.owned.calm()
+		slept := next != again
+		if next = l.tick; l.Enter() {
+			l.owned.calm(slept)
 			computes := at.computes()
 			next = l.tend()
 			l.Leave()

@@ -26,7 +26,7 @@ func secret(t *testing.T, n int) []byte {
 // A transfer that the kernel refuses ends as one to be done by messages,
 // whichever way it goes, and the peer lives.
 func TestMemoryThatTheKernelDoesNotReachIsUnsupported(t *testing.T) {
-	for _, n := range []int{100, wholeCopy, 4 * maxBlock} {
+	for _, n := range []int{100, wholeGet, 4 * maxBlock} {
 		for _, hole := range []int{0, n / 2, n - 1} { // where the memory begins to be out of reach
 			t.Run(fmt.Sprintf("%d bytes from %d", n, hole), func(t *testing.T) {
 				p := newPair(t)

@@ -128,9 +128,9 @@ const (
 	leastGetMin = maxInline + 1
 	mostGetMin  = 1 << 20
 
-	// wholeCopy is the largest transfer done at once in the call: it saves a Poll
+	// wholeGet is the largest transfer done at once in the call: it saves a Poll
 	// and delays the caller for that long.
-	wholeCopy = 64 << 10
+	wholeGet = 64 << 10
 
 	// The owner of the memory helps with a Get of coopMin or more; of memory
 	// that both sides have mapped, of coopArena or more. Below, the request
