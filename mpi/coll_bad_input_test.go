@@ -29,6 +29,7 @@ func badCollectives(c *mpi.Comm, refused func(what string, class mpi.Class, err 
 		refused("Reduce: operator "+what, mpi.ErrOp, mpi.Reduce(c, op, z, z, 0))(mpi.Ireduce(c, op, z, z, 0))
 		refused("Allreduce: operator "+what, mpi.ErrOp, mpi.Allreduce(c, op, z, z))(mpi.Iallreduce(c, op, z, z))
 		refused("ReduceScatterBlock: operator "+what, mpi.ErrOp, mpi.ReduceScatterBlock(c, op, z, z))(mpi.IreduceScatterBlock(c, op, z, z))
+		refused("ReduceScatter: operator "+what, mpi.ErrOp, mpi.ReduceScatter(c, op, z, z, ones))(mpi.IreduceScatter(c, op, z, z, ones))
 		refused("Scan: operator "+what, mpi.ErrOp, mpi.Scan(c, op, z, z))(mpi.Iscan(c, op, z, z))
 		refused("Exscan: operator "+what, mpi.ErrOp, mpi.Exscan(c, op, z, z))(mpi.Iexscan(c, op, z, z))
 		refused("ReduceLocal: operator "+what, mpi.ErrOp, mpi.ReduceLocal(op, z, z))(mpi.Request{}, mpi.ReduceLocal(op, z, z))
@@ -51,6 +52,7 @@ func badCollectives(c *mpi.Comm, refused func(what string, class mpi.Class, err 
 		refused("Reduce into InPlace", mpi.ErrBuffer, mpi.Reduce(c, mpi.Sum, send, in, 1))(mpi.Ireduce(c, mpi.Sum, send, in, 1))
 		refused("Allreduce into InPlace", mpi.ErrBuffer, mpi.Allreduce(c, mpi.Sum, send, in))(mpi.Iallreduce(c, mpi.Sum, send, in))
 		refused("ReduceScatterBlock into InPlace", mpi.ErrBuffer, mpi.ReduceScatterBlock(c, mpi.Sum, send, in))(mpi.IreduceScatterBlock(c, mpi.Sum, send, in))
+		refused("ReduceScatter into InPlace", mpi.ErrBuffer, mpi.ReduceScatter(c, mpi.Sum, x, in, ones))(mpi.IreduceScatter(c, mpi.Sum, x, in, ones))
 		refused("Scan into InPlace", mpi.ErrBuffer, mpi.Scan(c, mpi.Sum, send, in))(mpi.Iscan(c, mpi.Sum, send, in))
 		refused("Exscan into InPlace", mpi.ErrBuffer, mpi.Exscan(c, mpi.Sum, send, in))(mpi.Iexscan(c, mpi.Sum, send, in))
 	}
@@ -68,6 +70,7 @@ func badCollectives(c *mpi.Comm, refused func(what string, class mpi.Class, err 
 		refused("Scan: recv "+what, mpi.ErrBuffer, mpi.Scan(c, mpi.Sum, x, recv))(mpi.Iscan(c, mpi.Sum, x, recv))
 		refused("Exscan: recv "+what, mpi.ErrBuffer, mpi.Exscan(c, mpi.Sum, x, recv))(mpi.Iexscan(c, mpi.Sum, x, recv))
 		refused("ReduceScatterBlock: recv "+what, mpi.ErrBuffer, mpi.ReduceScatterBlock(c, mpi.Sum, b[:9], recv))(mpi.IreduceScatterBlock(c, mpi.Sum, b[:9], recv))
+		refused("ReduceScatter: recv "+what, mpi.ErrBuffer, mpi.ReduceScatter(c, mpi.Sum, b[:9], recv, []int{3, 3, 3}))(mpi.IreduceScatter(c, mpi.Sum, b[:9], recv, []int{3, 3, 3}))
 	}
 	refused("Scatter: overlapping", mpi.ErrBuffer, mpi.Scatter(c, b[:6], b[5:7], 1))(mpi.Iscatter(c, b[:6], b[5:7], 1))
 
@@ -80,6 +83,11 @@ func badCollectives(c *mpi.Comm, refused func(what string, class mpi.Class, err 
 	refused("Scatter of 4", mpi.ErrCount, mpi.Scatter(c, b[:4], b[10:11], 1))(mpi.Iscatter(c, b[:4], b[10:11], 1))
 	refused("ReduceScatterBlock of 4", mpi.ErrCount, mpi.ReduceScatterBlock(c, mpi.Sum, b[:4], y))(mpi.IreduceScatterBlock(c, mpi.Sum, b[:4], y))
 	refused("ReduceScatterBlock of 4 in place", mpi.ErrCount, mpi.ReduceScatterBlock(c, mpi.Sum, in, b[:4]))(mpi.IreduceScatterBlock(c, mpi.Sum, in, b[:4]))
+	for what, counts := range map[string][]int{"2 for 4": {1, 0, 1}, "more": {3, 1, 1}, "a negative one": {5, -1, 0}, "too large": {1, math.MaxInt, math.MaxInt}} {
+		refused("ReduceScatter of "+what, mpi.ErrCount, mpi.ReduceScatter(c, mpi.Sum, b[:4], y, counts))(mpi.IreduceScatter(c, mpi.Sum, b[:4], y, counts))
+	}
+	refused("ReduceScatter of 6 in place", mpi.ErrCount, mpi.ReduceScatter(c, mpi.Sum, in, b[:4], []int{2, 2, 2}))(mpi.IreduceScatter(c, mpi.Sum, in, b[:4], []int{2, 2, 2}))
+	refused("ReduceScatter of two blocks", mpi.ErrArg, mpi.ReduceScatter(c, mpi.Sum, b[:4], y, []int{2, 2}))(mpi.IreduceScatter(c, mpi.Sum, b[:4], y, []int{2, 2}))
 	refused("ReduceLocal of 3 and 2", mpi.ErrCount, mpi.ReduceLocal(mpi.Sum, x, y[:2]))(mpi.Request{}, mpi.ReduceLocal(mpi.Sum, x, y[:2]))
 	refused("ReduceLocal: overlapping", mpi.ErrBuffer, mpi.ReduceLocal(mpi.Sum, x, x))(mpi.Request{}, mpi.ReduceLocal(mpi.Sum, x, b[1:4]))
 

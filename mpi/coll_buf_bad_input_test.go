@@ -109,6 +109,8 @@ func badBufCalls(c *mpi.Comm) (all []wrongCall) {
 	add("Alltoall of one column", mpi.ErrCount, "the 1 elements of send can't be cut", c.Alltoall(column, y))(c.Ialltoall(column, y))
 	add("Alltoall in one column", mpi.ErrCount, "the 1 elements of recv can't be cut", c.Alltoall(in, column))(c.Ialltoall(in, column))
 	add("ReduceScatterBlock of one column", mpi.ErrCount, "the 1 elements of send can't be cut", c.ReduceScatterBlock(sum, column, x))(c.IreduceScatterBlock(sum, column, x))
+	add("ReduceScatter of one column", mpi.ErrCount, "send has 1 elements, the counts are of 0 in all", c.ReduceScatter(sum, column, x, []int{0, 0, 0}))(c.IreduceScatter(sum, column, x, []int{0, 0, 0}))
+	add("ReduceScatter to columns", mpi.ErrCount, "a block has 1 elements, which is no whole number of elements of recv: they have 3 each", c.ReduceScatter(sum, x, column, ones))(c.IreduceScatter(sum, x, column, ones))
 	add("Gather to pairs", mpi.ErrCount, "a block has 8 bytes, which is no whole number of elements of recv: they have 12 each", c.Gather(mpi.Of(s[58:]), pairs, 1))(c.Igather(mpi.Of(s[58:]), pairs, 1))
 	add("Alltoall to pairs", mpi.ErrCount, "a block has 4 bytes, which is no whole number of elements of recv", c.Alltoall(mpi.Of(s[57:]), pairs))(c.Ialltoall(mpi.Of(s[57:]), pairs))
 	add("Scatterv to pairs", mpi.ErrCount, "no whole number of elements of recv", c.Scatterv(mpi.Of(s[57:]), pairs, ones, nil, 1))(c.Iscatterv(mpi.Of(s[57:]), pairs, ones, nil, 1))

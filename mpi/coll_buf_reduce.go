@@ -58,33 +58,6 @@ func (c *Comm) Iallreduce(op BufOperator, send, recv Buf) (Request, error) {
 	return x.begin(c, coll.Allreduce, x.reduceAllBufs(c, "Iallreduce", coll.Allreduce, opOf(op), &send, &recv))
 }
 
-// ReduceScatterBlock combines the send of all ranks as Reduce does, and gives rank i the
-// i-th block of the result in its recv (MPI_Reduce_scatter_block, MPI-4.0 §6.10.1). send
-// is cut into one block for each rank; recv has room for a block. With BufInPlace as
-// send, at all ranks, the input is in recv, the whole of it, and the result at its
-// beginning; what is behind it then is undefined. See the function ReduceScatterBlock.
-// Errors are those of the function ReduceScatterBlock and, for the Bufs, of Reduce.
-// Non-local.
-func (c *Comm) ReduceScatterBlock(op BufOperator, send, recv Buf) error {
-	const call = "ReduceScatterBlock"
-	var x operation
-	if err := x.reduceScatterBlockBufs(c, call, opOf(op), &send, &recv); err != nil {
-		return c.raise(err)
-	}
-	if err := c.core.Collective(c.ctx, coll.ReduceScatterBlock, x.plan, &x.o); err != nil {
-		return c.fail(call, err)
-	}
-	return nil
-}
-
-// IreduceScatterBlock starts a ReduceScatterBlock (MPI_Ireduce_scatter_block, MPI-4.0
-// §6.12.9). Until the request has completed, send's memory must not be written to and
-// recv's not be touched. Errors are those of ReduceScatterBlock. Local.
-func (c *Comm) IreduceScatterBlock(op BufOperator, send, recv Buf) (Request, error) {
-	var x operation
-	return x.begin(c, coll.ReduceScatterBlock, x.reduceScatterBlockBufs(c, "IreduceScatterBlock", opOf(op), &send, &recv))
-}
-
 // Scan combines the i-th elements of the send of the ranks up to and with this one, in
 // their order, to the i-th element of recv (MPI_Scan, MPI-4.0 §6.11.1). With BufInPlace
 // as send, at all ranks, the input is in recv. See the function Scan. Errors are those
@@ -154,17 +127,6 @@ func (x *operation) reduceAllBufs(c *Comm, call string, which coll.Call, o *Op, 
 		return err
 	}
 	return x.reduceAll(c, call, which, o, kind)
-}
-
-func (x *operation) reduceScatterBlockBufs(c *Comm, call string, o *Op, send, recv *Buf) error {
-	if err := c.checkCollective(call); err != nil {
-		return err
-	}
-	kind, err := x.takeOperands(call, o, send, recv, true, true)
-	if err != nil {
-		return err
-	}
-	return x.reduceScatterBlock(c, call, o, kind)
 }
 
 func (x *operation) exscanBufs(c *Comm, call string, o *Op, send, recv *Buf) error {

@@ -132,6 +132,14 @@ func TestReductionsOnBufsGiveWhatTheModelGives(t *testing.T) {
 							x.combined("ReduceScatterBlock", rng, true, x.vector(me, 0, p*n), size, x.folded(p-1, me*n, n), loose,
 								func(s, r mpi.Buf) error { return c.ReduceScatterBlock(op, s, r) },
 								func(s, r mpi.Buf) (mpi.Request, error) { return c.IreduceScatterBlock(op, s, r) })
+							counts := lengths(p, n, 2)
+							whole, own := countOf(counts), counts[me]
+							if size, loose = own, 0; x.inPlace {
+								size, loose = whole, whole-own
+							}
+							x.combined("ReduceScatter", rng, true, x.vector(me, 0, whole), size, x.folded(p-1, countOf(counts[:me]), own), loose,
+								func(s, r mpi.Buf) error { return c.ReduceScatter(op, s, r, counts) },
+								func(s, r mpi.Buf) (mpi.Request, error) { return c.IreduceScatter(op, s, r, counts) })
 							for x.root = range p {
 								want := x.folded(p-1, 0, n)
 								y := *x
@@ -164,6 +172,10 @@ func TestReductionsOnBufsBetweenGroups(t *testing.T) {
 			x.combined("ReduceScatterBlock", rng, true, x.vector(x.me(), 0, whole), mine, x.sum(c.Rank()*mine, mine), 0,
 				func(s, r mpi.Buf) error { return c.ReduceScatterBlock(op, s, r) },
 				func(s, r mpi.Buf) (mpi.Request, error) { return c.IreduceScatterBlock(op, s, r) })
+			counts := uneven(c.Size(), mine)
+			x.combined("ReduceScatter", rng, true, x.vector(x.me(), 0, whole), counts[c.Rank()], x.sum(countOf(counts[:c.Rank()]), counts[c.Rank()]), 0,
+				func(s, r mpi.Buf) error { return c.ReduceScatter(op, s, r, counts) },
+				func(s, r mpi.Buf) (mpi.Request, error) { return c.IreduceScatter(op, s, r, counts) })
 			x.roots(func() {
 				var input, want []word
 				if x.root >= 0 {

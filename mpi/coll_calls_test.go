@@ -212,6 +212,20 @@ func (x *trial[T]) reductions() {
 	}
 	x.check("ReduceScatterBlock", recv[:n], x.folded(p-1, me*n, n))
 
+	counts := lengths(p, n, 2)
+	total, before := countOf(counts), countOf(counts[:me])
+	size = counts[me]
+	if x.inPlace {
+		size = total
+	}
+	send, recv = x.buffers(x.vector(me, 0, total), size, 0)
+	if x.nonblocking {
+		x.end(mpi.IreduceScatter(c, x.op, send, recv, counts))
+	} else {
+		ok(mpi.ReduceScatter(c, x.op, send, recv, counts))
+	}
+	x.check("ReduceScatter", recv[:counts[me]], x.folded(p-1, before, counts[me]))
+
 	for x.root = range p {
 		send, recv, want = mine, nil, nil
 		if me == x.root {

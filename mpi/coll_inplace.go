@@ -27,6 +27,12 @@ func ReduceScatterBlockInPlace[T Scalar, O Operator[T]](c *Comm, op O, buf []T) 
 	return ReduceScatterBlock(c, op, InPlace[T](), buf)
 }
 
+// ReduceScatterInPlace is ReduceScatter with one buffer (MPI_Reduce_scatter, MPI-4.0
+// §6.10.2), as ReduceScatterBlockInPlace. Errors are those of ReduceScatter. Non-local.
+func ReduceScatterInPlace[T Scalar, O Operator[T]](c *Comm, op O, buf []T, counts []int) error {
+	return ReduceScatter(c, op, InPlace[T](), buf, counts)
+}
+
 // ScanInPlace is Scan with one buffer (MPI_Scan, MPI-4.0 §6.11.1): the rank's input, and
 // then the result. Errors are those of Scan. Non-local.
 func ScanInPlace[T Scalar, O Operator[T]](c *Comm, op O, buf []T) error {

@@ -34,6 +34,9 @@ func TestCallsInPlaceGiveWhatThoseWithTwoBuffersDo(t *testing.T) {
 			"ReduceScatterBlock": {in, func(in, out []int) error { return mpi.ReduceScatterBlockInPlace(c, mpi.Sum, out) }, func(in, out []int) error {
 				return mpi.ReduceScatterBlock(c, mpi.Sum, in, out[:1])
 			}},
+			"ReduceScatter": {in, func(in, out []int) error { return mpi.ReduceScatterInPlace(c, mpi.Sum, out, counts) }, func(in, out []int) error {
+				return mpi.ReduceScatter(c, mpi.Sum, in, out[:1], counts)
+			}},
 			"Allgather": {in, func(in, out []int) error { return mpi.AllgatherInPlace(c, out) }, func(in, out []int) error {
 				return mpi.Allgather(c, in[me:me+1], out)
 			}},
@@ -50,7 +53,7 @@ func TestCallsInPlaceGiveWhatThoseWithTwoBuffersDo(t *testing.T) {
 			one, two := slices.Clone(call.in), slices.Clone(call.in)
 			ok(call.one(call.in, one))
 			ok(call.two(call.in, two))
-			if what == "ReduceScatterBlock" {
+			if what == "ReduceScatterBlock" || what == "ReduceScatter" {
 				one, two = one[:1], two[:1]
 			}
 			if what == "Reduce" && me != 1 {

@@ -56,6 +56,14 @@ var mismatches = []mismatch{
 		func(c *mpi.Comm) error { return mpi.Allreduce(c, mpi.Sum, make([]int, 4), make([]int, 4)) },
 		func(c *mpi.Comm) error { return mpi.Allreduce(c, mpi.Sum, make([]int, 5), make([]int, 5)) },
 		true, nil},
+	{"counts of ReduceScatter", 1,
+		func(c *mpi.Comm) error {
+			return mpi.ReduceScatter(c, mpi.Sum, make([]int, 4), make([]int, 3), []int{1, 1, 2})
+		},
+		func(c *mpi.Comm) error {
+			return mpi.ReduceScatter(c, mpi.Sum, make([]int, 4), make([]int, 3), []int{1, 2, 1})
+		},
+		true, nil},
 	{"nothing and something to Gather", 1,
 		func(c *mpi.Comm) error { return mpi.Gather(c, make([]int, 4), make([]int, 12), 0) },
 		func(c *mpi.Comm) error { return mpi.Gather(c, []int{}, nil, 0) },

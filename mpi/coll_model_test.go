@@ -117,6 +117,23 @@ func lengths(ranks, n, seed int) []int {
 	return counts
 }
 
+// uneven is a number of blocks of n elements in the mean.
+func uneven(ranks, n int) []int {
+	counts := slices.Repeat([]int{n}, ranks)
+	for i := 1; i < ranks; i += 2 {
+		more := min(n, i)
+		counts[i-1], counts[i] = n+more, n-more
+	}
+	return counts
+}
+
+func countOf(counts []int) (n int) {
+	for _, k := range counts {
+		n += k
+	}
+	return n
+}
+
 // word is the hash of a word of the free monoid of up to eight letters, whose product
 // is not commutative: the letters as digits of a number in a base, modulo the prime
 // 2^61-1, and in the highest bits the word's length, less one. Two words have one hash

@@ -62,35 +62,6 @@ func Iallreduce[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) (Request
 	return x.begin(c, coll.Allreduce, x.reduceAll(c, "Iallreduce", coll.Allreduce, (*Op)(op), kindOf[T]()))
 }
 
-// ReduceScatterBlock combines the send of all ranks as Reduce does, and gives rank i
-// the i-th block of the result in its recv (MPI_Reduce_scatter_block, MPI-4.0
-// §6.10.1). Every rank calls it with the same operator and as many elements in send,
-// which is cut into one block for each rank; recv has room for a block. With InPlace
-// as send, at all ranks, the input is in recv, the whole of it, and the result at its
-// beginning; what is behind it then is undefined. send and recv do not overlap. On an
-// intercommunicator each group gets the result of the other one; send, which is as long
-// in both groups, is cut into one block for each rank of the local group. Errors are
-// those of Allreduce, and ErrCount if the input can't be cut into blocks. Non-local.
-func ReduceScatterBlock[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) error {
-	const call = "ReduceScatterBlock"
-	x := operationOf(send, recv)
-	if err := x.reduceScatterBlock(c, call, (*Op)(op), kindOf[T]()); err != nil {
-		return c.raise(err)
-	}
-	if err := c.core.Collective(c.ctx, coll.ReduceScatterBlock, x.plan, &x.o); err != nil {
-		return c.fail(call, err)
-	}
-	return nil
-}
-
-// IreduceScatterBlock starts a ReduceScatterBlock (MPI_Ireduce_scatter_block, MPI-4.0
-// §6.12.9). Until the request has completed, send must not be written to and recv not
-// be touched. Errors are those of ReduceScatterBlock. Local.
-func IreduceScatterBlock[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T) (Request, error) {
-	x := operationOf(send, recv)
-	return x.begin(c, coll.ReduceScatterBlock, x.reduceScatterBlock(c, "IreduceScatterBlock", (*Op)(op), kindOf[T]()))
-}
-
 func (x *operation) reduce(c *Comm, call string, o *Op, kind op.Kind, root int) error {
 	if err := c.checkRooted(call, root); err != nil {
 		return err
@@ -140,32 +111,6 @@ func (x *operation) reduceAll(c *Comm, call string, which coll.Call, o *Op, kind
 		k.Count = x.recvs
 	}
 	if err := x.checkRecv(call, k.Count); err != nil {
-		return err
-	}
-	return x.reduction(c, call, &k, o, kind, f)
-}
-
-func (x *operation) reduceScatterBlock(c *Comm, call string, o *Op, kind op.Kind) error {
-	if err := c.checkCollective(call); err != nil {
-		return err
-	}
-	f, err := x.fit(call, o, kind)
-	if err != nil {
-		return err
-	}
-	if c.remote > 0 && x.here {
-		return refuseBetween(call, "send")
-	}
-	k := comm.PlanKey{Call: coll.ReduceScatterBlock, InPlace: x.here}
-	if x.here {
-		k.Count, err = x.shares(call, "recv", x.recvs, c.size)
-	} else {
-		k.Count, err = x.shares(call, "send", x.sends, c.size)
-	}
-	if err == nil {
-		err = x.checkRecv(call, k.Count)
-	}
-	if err != nil {
 		return err
 	}
 	return x.reduction(c, call, &k, o, kind, f)

@@ -50,6 +50,7 @@ func badBetween(x *mpi.Comm, refused func(what string, class mpi.Class, err erro
 		refused("Allreduce in place", mpi.ErrBuffer, mpi.Allreduce(x, mpi.Sum, s, r))(mpi.Iallreduce(x, mpi.Sum, s, r))
 	}
 	refused("ReduceScatterBlock in place", mpi.ErrBuffer, mpi.ReduceScatterBlock(x, mpi.Sum, in, y[:3]))(mpi.IreduceScatterBlock(x, mpi.Sum, in, y[:3]))
+	refused("ReduceScatter in place", mpi.ErrBuffer, mpi.ReduceScatter(x, mpi.Sum, in, y[:3], ones))(mpi.IreduceScatter(x, mpi.Sum, in, y[:3], ones))
 	refused("ReduceScatterBlock into InPlace", mpi.ErrBuffer, mpi.ReduceScatterBlock(x, mpi.Sum, y[:3], in))(mpi.IreduceScatterBlock(x, mpi.Sum, y[:3], in))
 
 	for what, op := range map[string]*mpi.Op{"nil": nil, "BAnd of another type": (*mpi.Op)(mpi.NewOp(func(a, b bool) bool { return a }))} {

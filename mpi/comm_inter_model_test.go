@@ -171,6 +171,15 @@ func (x *duel[T]) all() {
 	}
 	x.check("ReduceScatterBlock", recv, x.sum(me*mine, mine))
 
+	counts := uneven(c.Size(), mine)
+	recv = x.room(counts[me])
+	if x.nonblocking {
+		x.end(mpi.IreduceScatter(c, x.op, x.vector(x.me(), 0, whole), recv, counts))
+	} else {
+		ok(mpi.ReduceScatter(c, x.op, x.vector(x.me(), 0, whole), recv, counts))
+	}
+	x.check("ReduceScatter", recv, x.sum(countOf(counts[:me]), counts[me]))
+
 	if x.nonblocking {
 		x.end(c.Ibarrier())
 	} else {

@@ -132,6 +132,7 @@ var failures = map[string]func(v victim) error{
 		return mpi.Allreduce(v.c.WithContext(ended()), mpi.BAnd, make([]float64, 1), make([]float64, 1))
 	},
 	"ReduceScatterBlock":  func(v victim) error { return mpi.ReduceScatterBlock(v.c, (*mpi.Op)(nil), none, none) },
+	"ReduceScatter":       func(v victim) error { return mpi.ReduceScatter(v.c, (*mpi.Op)(nil), none, none, nil) },
 	"Scan":                func(v victim) error { return mpi.Scan(v.c, (*mpi.Op)(nil), none, none) },
 	"Exscan":              func(v victim) error { return mpi.Exscan(v.c, (*mpi.Op)(nil), none, none) },
 	"Ibcast":              func(v victim) error { return second(mpi.Ibcast(v.c, none, 5)) },
@@ -146,6 +147,7 @@ var failures = map[string]func(v victim) error{
 	"Ireduce":             func(v victim) error { return second(mpi.Ireduce(v.c, mpi.Sum, none, none, 5)) },
 	"Iallreduce":          func(v victim) error { return second(mpi.Iallreduce(v.c, (*mpi.Op)(nil), none, none)) },
 	"IreduceScatterBlock": func(v victim) error { return second(mpi.IreduceScatterBlock(v.c, (*mpi.Op)(nil), none, none)) },
+	"IreduceScatter":      func(v victim) error { return second(mpi.IreduceScatter(v.c, (*mpi.Op)(nil), none, none, nil)) },
 	"Iscan":               func(v victim) error { return second(mpi.Iscan(v.c, (*mpi.Op)(nil), none, none)) },
 	"Iexscan":             func(v victim) error { return second(mpi.Iexscan(v.c, (*mpi.Op)(nil), none, none)) },
 	"PsendInit":           func(v victim) error { return second(mpi.PsendInit(v.c, none, 5, 0, 0)) },

@@ -3,7 +3,8 @@ package coll
 // Alike is what all ranks of a call give alike, in 56 bits: the root, and the bytes
 // that each of them names. Ranks whose values differ have made calls that do not
 // match. It saturates: roots from a million on, and lengths from 64 GB on, are not
-// told from one another.
+// told from one another. In place of a root a ReduceScatter has a number that depends on its
+// counts, as these may differ where their sums do not.
 type Alike uint64
 
 const (
@@ -20,6 +21,13 @@ func alike(call Call, s *Shape) (a Alike) {
 	switch call {
 	case Bcast, Gather, Gatherv, Scatter, Scatterv, Reduce:
 		a = Alike(min(s.Root+1, 1<<alikeRoot-1)) << alikeBytes
+	case ReduceScatter:
+		h := uint64(1)
+		for _, n := range s.Counts {
+			h = (h ^ uint64(n)) * 0x9e3779b97f4a7c15
+			h ^= h >> 32
+		}
+		a = Alike(h>>(64-alikeRoot)|1) << alikeBytes
 	}
 	switch call {
 	case Barrier, Gatherv, Scatterv, Allgatherv, Alltoallv, Alltoallw:
@@ -28,7 +36,8 @@ func alike(call Call, s *Shape) (a Alike) {
 	return a | Alike(min(s.Count*s.Bytes+1, 1<<alikeBytes-1))
 }
 
-// Root returns the root, if the call has one.
+// Root returns the root, if the call has one, and of a ReduceScatter what depends on its
+// counts.
 func (a Alike) Root() (root int, ok bool) {
 	r := int(a >> alikeBytes & (1<<alikeRoot - 1))
 	return r - 1, r > 0

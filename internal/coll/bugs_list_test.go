@@ -79,6 +79,8 @@ var bugs = planted.List{
 		"d.combine(lower.mine, upper.mine, out)", "d.combine(upper.mine, lower.mine, out)"},
 	{"in place the sum goes to a block that is still to be sent", "reduce_scatter_pairwise.go",
 		"\t\tlower.out = lower.mine\n", "\t\tlower.out = out\n"},
+	{"in place the sum goes where part of its block lies", "reduce_scatter_pairwise.go",
+		"if s.InPlace && own.At > 0 && own.At < n {", "if n < 0 {"},
 	{"a scattered sum comes to where the operand is sent from", "reduce_scatter_tree.go",
 		"\t\td.wait() // what is sent lies where the result comes\n", ""},
 	{"the prefix lacks a rank", "scan_doubling.go",

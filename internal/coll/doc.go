@@ -20,6 +20,7 @@
 //	Allreduce           recursive doubling                                trees to both ranks 0, which exchange, and down
 //	ReduceScatterBlock  from 5 ranks on up to 256 bytes a block reduce,   as Allreduce, with a scatter
 //	                    then scatter; else pairwise
+//	ReduceScatter       the same, up to 2 KB of the vector                the same
 //	Scan                doubling                                          none
 //	Exscan              123-doubling                                      none
 //

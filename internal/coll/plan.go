@@ -71,7 +71,7 @@ type Shape struct {
 	Root int
 
 	// Count is the number of elements: of the vector (Bcast, Reduce, Allreduce,
-	// Scan, Exscan), or of one rank's block (Gather, Scatter, Allgather, Alltoall,
+	// ReduceScatter, Scan, Exscan), or of one rank's block (Gather, Scatter, Allgather, Alltoall,
 	// ReduceScatterBlock).
 	Count int
 	// RecvCount is, in Allgather and Alltoall between two groups, the length of a
@@ -82,6 +82,7 @@ type Shape struct {
 	// significant at the root, others give their own block's length as Count.
 	// Allgatherv: of Out; between two groups Count is the length of In besides.
 	// Alltoallv: Counts and Displs of In, RecvCounts and RecvDispls of Out.
+	// ReduceScatter: Counts of the blocks of the own group's ranks, one after another.
 	Counts, Displs         []int
 	RecvCounts, RecvDispls []int
 
@@ -123,15 +124,16 @@ const (
 	ReduceScatterBlock
 	Scan
 	Exscan
-	Alltoallw // with the shape of an Alltoallv
+	Alltoallw     // with the shape of an Alltoallv
+	ReduceScatter // with Counts, whose sum is Count
 
-	LastCall = Alltoallw
+	LastCall = ReduceScatter
 )
 
 var callNames = [...]string{Barrier: "Barrier", Bcast: "Bcast", Gather: "Gather", Gatherv: "Gatherv",
 	Scatter: "Scatter", Scatterv: "Scatterv", Allgather: "Allgather", Allgatherv: "Allgatherv",
 	Alltoall: "Alltoall", Alltoallv: "Alltoallv", Reduce: "Reduce", Allreduce: "Allreduce",
-	ReduceScatterBlock: "ReduceScatterBlock", Scan: "Scan", Exscan: "Exscan", Alltoallw: "Alltoallw"}
+	ReduceScatterBlock: "ReduceScatterBlock", Scan: "Scan", Exscan: "Exscan", Alltoallw: "Alltoallw", ReduceScatter: "ReduceScatter"}
 
 // Calls that have a place among the others and no plan of their own. Their names are
 // those of package mpi.

@@ -5,9 +5,14 @@ package coll
 // rank 0, and then from the last rank on downwards. The latter are added up apart.
 var reduceScatterPairwise = Algorithm{"pairwise", within, func(s *Shape) Plan {
 	var d draft
-	n := s.Count
-	in, out := s.input(s.Size*n), Ref{Out, 0, n}
-	lower := fold{draft: &d, mine: in.cut(s.Rank*n, n), out: out}
+	at := s.starts()
+	in, end := s.input(at[s.Size]), s.result(at)
+	block := func(i int) Ref { return in.cut(at[i], at[i+1]-at[i]) }
+	own, out, n := block(s.Rank), end, end.N
+	if s.InPlace && own.At > 0 && own.At < n {
+		out = d.temp(n) // the block and the place of its result overlap
+	}
+	lower := fold{draft: &d, mine: own, out: out}
 	if s.InPlace {
 		// The first block of Out is still to be sent. The own one never is.
 		lower.out = lower.mine
@@ -15,7 +20,7 @@ var reduceScatterPairwise = Algorithm{"pairwise", within, func(s *Shape) Plan {
 	var upper fold
 	for i := 1; i < s.Size; i++ {
 		to, from := s.right(i), s.left(i)
-		d.send(to, in.cut(to*n, n))
+		d.send(to, block(to))
 		switch {
 		case from < s.Rank:
 			if i == s.Size-1 {
@@ -23,13 +28,13 @@ var reduceScatterPairwise = Algorithm{"pairwise", within, func(s *Shape) Plan {
 			}
 			lower.add(from, true)
 		case from == s.Size-1:
-			at := out
+			sum := out
 			if s.Rank > 0 || s.InPlace {
-				at = d.temp(n)
+				sum = d.temp(n)
 			}
-			d.recv(from, at)
+			d.recv(from, sum)
 			d.wait()
-			upper = fold{draft: &d, mine: at, out: at, spare: lower.spare}
+			upper = fold{draft: &d, mine: sum, out: sum, spare: lower.spare}
 		default:
 			upper.add(from, true)
 		}
@@ -39,5 +44,6 @@ var reduceScatterPairwise = Algorithm{"pairwise", within, func(s *Shape) Plan {
 	} else {
 		d.move(lower.mine, out)
 	}
+	d.move(out, end)
 	return d.end()
 }}

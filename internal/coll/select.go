@@ -27,6 +27,7 @@ var rules = [...][]rule{
 	Scan:               {{&scanDoubling, 0, 0}},
 	Exscan:             {{&exscan123, 0, 0}},
 	Alltoallw:          {{&alltoallPairwise, 0, 0}, {&alltoallInPlace, 0, 0}, {&interAlltoall, 0, 0}},
+	ReduceScatter:      {{&reduceScatterTree, 5, 2 << 10}, {&reduceScatterPairwise, 0, 0}, {&interReduceScatter, 0, 0}},
 }
 
 // Algorithms returns the algorithms of a call, the preferred first. The caller may

@@ -24,15 +24,19 @@ func (c trial) prepare(p *place, t *terms) (elements int) {
 			p.want = make([]want, len(p.out))
 		}
 		return c.count
-	case ReduceScatterBlock:
+	case ReduceScatterBlock, ReduceScatter:
 		if two {
 			s.Count = c.count * s.Remote
 		}
-		n := s.Count * s.Size
+		if c.call == ReduceScatter {
+			s.Counts, s.Count = c.shares(s), -1
+		}
+		at := s.starts()
+		n, mine := at[s.Size], at[s.Rank+1]-at[s.Rank]
 		if t == nil {
 			return n
 		}
-		p.in, p.out = blank(n), blank(s.Count)
+		p.in, p.out = blank(n), blank(mine)
 		fill(p.in, t, p.i, 0)
 		if s.InPlace {
 			p.in, p.out = nil, p.in
@@ -41,7 +45,7 @@ func (c trial) prepare(p *place, t *terms) (elements int) {
 		for i := range p.want {
 			p.want[i].kind = anything
 		}
-		expect(p.want[:s.Count], p.base, p.base+p.sources, s.Rank*s.Count)
+		expect(p.want[:mine], p.base, p.base+p.sources, at[s.Rank])
 		return n
 	case Gather, Gatherv:
 		s.Count = 0
@@ -61,6 +65,22 @@ func (c trial) prepare(p *place, t *terms) (elements int) {
 		return c.exchanged(p, t)
 	}
 	return 0
+}
+
+// shares are the blocks of a ReduceScatter: of many lengths, some of them empty. Those of
+// each of two groups have as many elements together.
+func (c trial) shares(s *Shape) []int {
+	all := make([]int, s.Size)
+	for i := range all {
+		if all[i] = (5*i + 2) % (c.count + 1); s.Remote > 0 {
+			all[i] = c.count * s.Remote
+		}
+	}
+	for i := 1; s.Remote > 0 && i < s.Size; i += 2 {
+		more := min(all[i], i)
+		all[i-1], all[i] = all[i-1]+more, all[i]-more
+	}
+	return all
 }
 
 // vector is for calls of one vector: a rank that gives has it, one that gets wants

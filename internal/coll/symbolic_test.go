@@ -113,7 +113,7 @@ func try(t *testing.T, c trial, counts, roots []int) (n int) {
 func (c trial) size() int {
 	ranks := c.sizes[0] + c.sizes[1]
 	switch c.call {
-	case Allgather, Allgatherv, Alltoall, Alltoallv, Alltoallw, ReduceScatterBlock:
+	case Allgather, Allgatherv, Alltoall, Alltoallv, Alltoallw, ReduceScatterBlock, ReduceScatter:
 		return ranks * ranks * c.count
 	}
 	return ranks * c.count

@@ -96,7 +96,7 @@ func (c Call) oneIn() bool { return c == Bcast || c == Scatter || c == Scatterv 
 
 func (c Call) oneOut() bool { return c == Gather || c == Gatherv || c == Reduce }
 
-func (c Call) reduces() bool { return c >= Reduce && c <= Exscan }
+func (c Call) reduces() bool { return c >= Reduce && c <= Exscan || c == ReduceScatter }
 
 func (c Call) varies() bool {
 	return c == Gatherv || c == Scatterv || c == Allgatherv || c == Alltoallv || c == Alltoallw

@@ -135,7 +135,9 @@ func (s signature) text(operator func(uint16) string) (text string) {
 			text += " a rank"
 		}
 	}
-	if root, ok := s.alike.Root(); ok {
+	if root, ok := s.alike.Root(); ok && s.call() == coll.ReduceScatter {
+		text += fmt.Sprintf(" by counts #%x", root)
+	} else if ok {
 		way := "to"
 		if s.call().FromRoot() {
 			way = "from"
