@@ -28,8 +28,26 @@ func of[T Scalar](b *block) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(b)), int(unsafe.Sizeof(*b))/sizeOf[T]())
 }
 
-// load is the element at the beginning of b, which need not be aligned for it.
-func load[T Scalar](b []byte) (v T) {
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(&v)), unsafe.Sizeof(v)), b)
-	return v
+// pairs is the memory of operands that are pairs, and how many all three have.
+func pairs[V, I Scalar](lower, upper, to []byte) (a, b, c unsafe.Pointer, n int) {
+	n = min(len(lower), len(upper), len(to)) / (sizeOf[V]() + sizeOf[I]())
+	return unsafe.Pointer(unsafe.SliceData(lower)), unsafe.Pointer(unsafe.SliceData(upper)), unsafe.Pointer(unsafe.SliceData(to)), n
+}
+
+// pair is pair k from p on, where no alignment is known of.
+func pair[V, I Scalar](p unsafe.Pointer, k int) (v V, i I) {
+	p = unsafe.Add(p, k*(sizeOf[V]()+sizeOf[I]()))
+	return *(*V)(p), *(*I)(unsafe.Add(p, sizeOf[V]()))
+}
+
+// setPair sets pair k.
+func setPair[V, I Scalar](p unsafe.Pointer, k int, v V, i I) {
+	p = unsafe.Add(p, k*(sizeOf[V]()+sizeOf[I]()))
+	*(*V)(p), *(*I)(unsafe.Add(p, sizeOf[V]())) = v, i
+}
+
+// pairBits are the bytes of pair k.
+func pairBits[V, I Scalar](p unsafe.Pointer, k int) []byte {
+	size := sizeOf[V]() + sizeOf[I]()
+	return unsafe.Slice((*byte)(unsafe.Add(p, k*size)), size)
 }
