@@ -228,31 +228,9 @@ func (s *sides) seek(pos int) {
 // move copies the bytes of a Put or Get.
 func (s *sides) move(x *Typed) {
 	if x.Old.Type != nil {
-		copyApart(&s.old, s.into, &s.to, s.part)
+		datatype.Copy(&s.old, &s.to, x.bytes())
 	} else {
-		copyApart(&s.to, s.part, &s.src, s.from)
-	}
-}
-
-// copyApart copies all bytes of one cursor to those of another. It goes along the one
-// whose pieces are longer, the other one's kernels copy many of its own for each. As in
-// move, no piece is so long that it goes around the caches.
-func copyApart(to *datatype.Cursor, dst []byte, from *datatype.Cursor, src []byte) {
-	const most = 256 << 10
-	_, n := to.Next(most)
-	_, m := from.Next(most)
-	to.Seek(0)
-	from.Seek(0)
-	if n >= m {
-		for to.Len() > 0 {
-			off, n := to.Next(most)
-			from.Pack(dst[off : off+n])
-		}
-		return
-	}
-	for from.Len() > 0 {
-		off, n := from.Next(most)
-		to.Unpack(src[off : off+n])
+		datatype.Copy(&s.to, &s.src, x.bytes())
 	}
 }
 
