@@ -24,6 +24,7 @@ type operation struct {
 	// operator what that combines. The units are how many are an element of a Buf's type.
 	bufs               bool
 	sendUnit, recvUnit int
+	gapped             *twoGapped // nil: no memory with gaps
 }
 
 func operationOf[T Scalar](send, recv []T) operation {
@@ -113,7 +114,7 @@ func (x *operation) overlap(n int) bool {
 	if x.o.Gaps == nil {
 		return overlap(x.o.In, x.o.Out[:n*x.o.Elem])
 	}
-	return x.meet(one(x.sends), one(n))
+	return x.hullsMeet() && x.meet(one(x.sends), one(n))
 }
 
 func (x *operation) overlaps(call string) error {

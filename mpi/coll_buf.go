@@ -76,17 +76,17 @@ func (x *operation) memory(call, arg string, b *Buf, into bool, align int) (int,
 	if err != nil {
 		return 0, &Error{Class: typeClass(err), Call: call, Err: bufError{arg, err}}
 	}
-	g := &gapped{b: *b}
+	if x.gapped == nil {
+		x.gapped = newGapped()
+		x.o.Gaps = &x.gapped.gaps
+	}
+	g, at := &x.gapped.in, &x.o.Gaps.In
+	if into {
+		g, at = &x.gapped.out, &x.o.Gaps.Out
+	}
+	g.b, *at = *b, g
 	if err := g.at.Reset(b.t.t, b.n, b.mem, b.origin); err != nil {
 		return 0, &Error{Class: typeClass(err), Call: call, Err: bufError{arg, err}}
-	}
-	if x.o.Gaps == nil {
-		x.o.Gaps = new(comm.Gaps)
-	}
-	if into {
-		x.o.Gaps.Out = g
-	} else {
-		x.o.Gaps.In = g
 	}
 	return size, nil
 }

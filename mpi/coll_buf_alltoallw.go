@@ -142,6 +142,8 @@ func (w *wide) Unpack(src []byte, at int) {
 	w.each(at, len(src), func(c *datatype.Cursor, done, n int) { c.Unpack(src[done : done+n]) })
 }
 
+func (w *wide) CopyTo(dst comm.Gapped, to, at, n int) { copyGaps(dst, to, w, at, n) }
+
 // each calls f for the Bufs that have the n bytes from at on, with a cursor at the first
 // one that is wanted of a Buf.
 func (w *wide) each(at, n int, f func(c *datatype.Cursor, done, n int)) {

@@ -3,6 +3,7 @@ package mpi
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/weft-mpi/weft/internal/comm"
 	"github.com/weft-mpi/weft/internal/datatype"
@@ -15,6 +16,31 @@ type gapped struct {
 	at datatype.Cursor
 }
 
+// twoGapped is the memory with gaps of a call.
+type twoGapped struct {
+	gaps    comm.Gaps
+	in, out gapped
+}
+
+// unusedGaps has those of calls that have ended.
+var unusedGaps sync.Pool
+
+// newGapped takes one of them, or makes one.
+func newGapped() *twoGapped {
+	t, _ := unusedGaps.Get().(*twoGapped)
+	if t == nil {
+		t = new(twoGapped)
+		t.gaps.Done = t.free
+	}
+	return t
+}
+
+// free also lets go of the memory.
+func (t *twoGapped) free() {
+	t.gaps.In, t.gaps.Out, t.in, t.out = nil, nil, gapped{}, gapped{}
+	unusedGaps.Put(t)
+}
+
 func (g *gapped) Pack(dst []byte, at int) {
 	g.at.Seek(at)
 	g.at.Pack(dst)
@@ -23,6 +49,21 @@ func (g *gapped) Pack(dst []byte, at int) {
 func (g *gapped) Unpack(src []byte, at int) {
 	g.at.Seek(at)
 	g.at.Unpack(src)
+}
+
+func (g *gapped) CopyTo(dst comm.Gapped, to, at, n int) { copyGaps(dst, to, g, at, n) }
+
+// each calls f once, with the cursor at the byte at.
+func (g *gapped) each(at, n int, f func(c *datatype.Cursor, done, n int)) {
+	g.at.Seek(at)
+	f(&g.at, 0, n)
+}
+
+// copyGaps copies n bytes of memory with gaps to other such memory.
+func copyGaps(dst comm.Gapped, to int, src placed, at, n int) {
+	src.each(at, n, func(c *datatype.Cursor, from, n int) {
+		dst.(placed).each(to+from, n, func(d *datatype.Cursor, _, n int) { datatype.Copy(d, c, n) })
+	})
 }
 
 func (g *gapped) Part(at, n int) pt2pt.Data { return g.b.part(at, n) }
@@ -39,11 +80,14 @@ type placed interface {
 	// pieces are the contiguous ones of blocks, by their addresses; false if there are
 	// too many. elem is how many bytes the blocks count as one.
 	pieces(at blocks, elem int) ([]span, bool)
+	// each calls f for the cursors that have the n bytes from at on, each at the first
+	// one that is wanted of it; done are those that others have had.
+	each(at, n int, f func(c *datatype.Cursor, done, n int))
 }
 
 // meetWithGaps reports whether blocks of send and of recv have memory in common.
 func (x *operation) meetWithGaps(from, to blocks) bool {
-	if !hullOf(x.o.In, x.o.Gaps.In).meets(hullOf(x.o.Out, x.o.Gaps.Out)) {
+	if !x.hullsMeet() {
 		return false
 	}
 	in, few := x.pieces(x.o.In, x.o.Gaps.In, from)
@@ -52,6 +96,11 @@ func (x *operation) meetWithGaps(from, to blocks) bool {
 	}
 	out, few := x.pieces(x.o.Out, x.o.Gaps.Out, to)
 	return few && meet(in, out)
+}
+
+// hullsMeet reports whether the hulls of send and recv have memory in common.
+func (x *operation) hullsMeet() bool {
+	return hullOf(x.o.In, x.o.Gaps.In).meets(hullOf(x.o.Out, x.o.Gaps.Out))
 }
 
 func hullOf(mem []byte, g comm.Gapped) span {

@@ -14,11 +14,11 @@ const (
 func (g Gaps) has(m Mem) bool { return m == In && g&GapsIn != 0 || m == Out && g&GapsOut != 0 }
 
 // shortGaps is up to how many bytes of messages memory with gaps is copied as a whole.
-const shortGaps = 64 << 10
+const shortGaps = 8 << 10
 
-// withGaps returns the plan for memory with gaps. What the steps use of such memory is
-// in temporary memory instead: what they read is copied there first, and what they have
-// written is copied from there in the end, and nothing else. Memory that no step
+// withGaps returns the plan for memory with gaps. What messages and operators use of such
+// memory is in temporary memory instead: what they read is copied there first, and what
+// they have written is copied from there in the end, and nothing else. Memory that no step
 // combines and that is in one message at most needs none of that if its messages have
 // more than most elements together: they are packed and unpacked as they go, and the
 // plan is Direct.
@@ -43,7 +43,7 @@ func (p Plan) withGaps(g Gaps, most int) Plan {
 	}
 	for _, s := range p.Steps {
 		for _, r := range [...]*Ref{&s.A, &s.B, &s.To} {
-			if (r.Mem == In || r.Mem == Out) && moved[r.Mem].from != nil {
+			if (r.Mem == In || r.Mem == Out) && moved[r.Mem].from.has(r.span()) {
 				*r = moved[r.Mem].ref(span{r.At, r.At + r.N})
 			}
 		}
@@ -57,7 +57,7 @@ func (p Plan) withGaps(g Gaps, most int) Plan {
 
 // usage is what a plan does with some memory.
 type usage struct {
-	all      spans // all that it touches
+	all      spans // what messages, operators and copies of that touch
 	first    spans // what it reads before it has written it
 	written  spans
 	sent     spans // what messages carry
@@ -66,17 +66,16 @@ type usage struct {
 }
 
 func (p *Plan) usage(m Mem) (u usage) {
+	u.all = p.touched(m)
 	for _, s := range p.Steps {
 		for _, r := range [...]Ref{s.A, s.B} {
-			if r.Mem == m {
-				u.all = u.all.add(r.span())
+			if r.Mem == m && u.all.has(r.span()) {
 				for _, gap := range u.written.missing(r.span()) {
 					u.first = u.first.add(gap)
 				}
 			}
 		}
-		if s.To.Mem == m {
-			u.all = u.all.add(s.To.span())
+		if s.To.Mem == m && u.all.has(s.To.span()) {
 			u.written = u.written.add(s.To.span())
 		}
 		switch s.Do {
@@ -92,6 +91,23 @@ func (p *Plan) usage(m Mem) (u usage) {
 		}
 	}
 	return u
+}
+
+// touched is what of some memory is in messages or combined, and all of a copy of which a
+// part is.
+func (p *Plan) touched(m Mem) (all spans) {
+	for grown := true; grown; {
+		grown = false
+		for _, s := range p.Steps {
+			for _, r := range [...]Ref{s.A, s.B, s.To} {
+				x := r.span()
+				if r.Mem == m && !all.has(x) && (s.Do != Copy || all.meets(x)) {
+					all, grown = all.add(x), true
+				}
+			}
+		}
+	}
+	return all
 }
 
 // moved says where in Temp is what a plan uses of some memory.
@@ -158,6 +174,20 @@ func (s spans) add(x span) spans {
 		x.lo, x.hi = min(x.lo, s[j].lo), max(x.hi, s[j].hi)
 	}
 	return slices.Replace(s, i, j, x)
+}
+
+// has reports whether all of x is in s.
+func (s spans) has(x span) bool {
+	i := s.from(x.lo)
+	for ; i < len(s) && s[i].hi == x.lo && x.lo < x.hi; i++ {
+	}
+	return i < len(s) && s[i].lo <= x.lo && x.hi <= s[i].hi
+}
+
+// meets reports whether a part of x is in s.
+func (s spans) meets(x span) bool {
+	i := s.from(x.lo + 1)
+	return i < len(s) && s[i].lo < x.hi
 }
 
 // missing is what of x is not in s.

@@ -61,7 +61,7 @@ func (c *Comm) Collective(ctx context.Context, call coll.Call, p *coll.Plan, o *
 	if log := c.in.Loop.Timeline(); log != nil || trace.IsEnabled() {
 		defer c.traceCall(log, call, func() string { return algorithmName(call, int(p.By)) })()
 	}
-	if c.check || p.Direct {
+	if c.check {
 		defer c.busy.Store(false)
 		return c.scheduled(ctx, call, p, o)
 	}
@@ -70,6 +70,9 @@ func (c *Comm) Collective(ctx context.Context, call coll.Call, p *coll.Plan, o *
 	}
 	err := c.walk(ctx, call, p, o)
 	c.busy.Store(false)
+	if o.Gaps != nil && o.Gaps.Done != nil && err == nil {
+		o.Gaps.Done()
+	}
 	return err
 }
 
@@ -154,8 +157,15 @@ func (c *Comm) walk(ctx context.Context, call coll.Call, p *coll.Plan, o *Operan
 		step := &p.Steps[i]
 		switch step.Do {
 		case coll.Send:
-			b, dest := m.at(step.A, o.Elem), c.world(step.Peer)
-			if !c.P2P.TrySend(dest, id, tag, b) {
+			dest := c.world(step.Peer)
+			if p.Direct {
+				if d := o.data(&m, step.A); !c.P2P.TrySendData(dest, id, tag, &d) {
+					s.started = append(s.started, c.P2P.IsendData(ctx, pt2pt.Standard, dest, id, tag, &d))
+					s.expects = append(s.expects, expected{rank: -1})
+				}
+				break
+			}
+			if b := m.at(step.A, o.Elem); !c.P2P.TrySend(dest, id, tag, b) {
 				s.started = append(s.started, c.P2P.Isend(ctx, pt2pt.Standard, dest, id, tag, b))
 				s.expects = append(s.expects, expected{rank: -1})
 			}
@@ -170,19 +180,29 @@ func (c *Comm) walk(ctx context.Context, call coll.Call, p *coll.Plan, o *Operan
 				held, begin[1] = step, nil
 			}
 			for _, r := range begin {
-				if r != nil {
-					b := m.at(r.To, o.Elem)
-					s.started = append(s.started, c.P2P.Irecv(ctx, c.world(r.Peer), id, tag, b))
-					s.expects = append(s.expects, expected{r.Peer, len(b)})
+				if r == nil {
+					continue
 				}
+				if p.Direct {
+					d := o.data(&m, r.To)
+					s.started = append(s.started, c.P2P.IrecvData(ctx, c.world(r.Peer), id, tag, &d))
+				} else {
+					s.started = append(s.started, c.P2P.Irecv(ctx, c.world(r.Peer), id, tag, m.at(r.To, o.Elem)))
+				}
+				s.expects = append(s.expects, expected{r.Peer, r.To.N * o.Elem})
 			}
 		case coll.Wait:
 			if held != nil {
-				b, source := m.at(held.To, o.Elem), held.Peer
+				source, want := held.Peer, uint64(held.To.N*o.Elem)
 				var res progress.Result
-				res, err = c.P2P.Recv(ctx, c.world(source), id, tag, b)
-				if err == nil && res.Bytes != uint64(len(b)) {
-					err = lengthError(c, call, source, res.Bytes, uint64(len(b)))
+				if p.Direct {
+					d := o.data(&m, held.To)
+					res, err = c.P2P.RecvData(ctx, c.world(source), id, tag, &d)
+				} else {
+					res, err = c.P2P.Recv(ctx, c.world(source), id, tag, m.at(held.To, o.Elem))
+				}
+				if err == nil && res.Bytes != want {
+					err = lengthError(c, call, source, res.Bytes, want)
 				}
 				held = nil
 			}

@@ -7,7 +7,12 @@ import (
 
 // Gaps is the memory of a call that is not one range, see coll.Gaps: nil for memory
 // that is.
-type Gaps struct{ In, Out Gapped }
+type Gaps struct {
+	In, Out Gapped
+	// Done, unless nil, is called when a blocking call has succeeded, which uses the
+	// memory no more.
+	Done func()
+}
 
 // Gapped is memory whose bytes are numbered as those of a message that has all of it.
 // It belongs to one call. Pack and Unpack are called by one goroutine at a time, which
@@ -18,6 +23,9 @@ type Gapped interface {
 	Pack(dst []byte, at int)
 	// Unpack copies src, which is not of this memory, to the bytes from at on.
 	Unpack(src []byte, at int)
+	// CopyTo copies n of the bytes, from at on, to those from to on of other such memory
+	// of the call.
+	CopyTo(dst Gapped, to, at, n int)
 	// Part is n of the bytes, from at on, for a message.
 	Part(at, n int) pt2pt.Data
 }
@@ -34,9 +42,13 @@ func (g *Gaps) of(m coll.Mem) Gapped {
 	return nil
 }
 
-// bounce is how much is copied at once from memory with gaps to other such memory, in
-// bytes.
-const bounce = 16 << 10
+// data is the memory of a message.
+func (o *Operands) data(m *mems, r coll.Ref) pt2pt.Data {
+	if lay := o.Gaps.of(r.Mem); lay != nil {
+		return lay.Part(r.At*o.Elem, r.N*o.Elem)
+	}
+	return pt2pt.Data{Bytes: m.at(r, o.Elem)}
+}
 
 // copy carries out a Copy.
 func (o *Operands) copy(m *mems, step *coll.Step) {
@@ -50,11 +62,6 @@ func (o *Operands) copy(m *mems, step *coll.Step) {
 	case a == nil:
 		b.Unpack(m.at(step.A, o.Elem), to)
 	default:
-		between := make([]byte, min(n, bounce))
-		for at := 0; at < n; at += bounce {
-			piece := between[:min(n-at, bounce)]
-			a.Pack(piece, from+at)
-			b.Unpack(piece, to+at)
-		}
+		a.CopyTo(b, to, from, n)
 	}
 }

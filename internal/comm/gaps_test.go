@@ -56,6 +56,13 @@ func (o *other) look(n int) {
 	}
 }
 
+func (o *other) CopyTo(dst Gapped, to, at, n int) {
+	o.look(n)
+	b := make([]byte, n)
+	o.get(b, at)
+	dst.(*other).put(b, to)
+}
+
 func (o *other) Part(at, n int) pt2pt.Data {
 	return pt2pt.Data{Layout: otherPart{o, at}, Size: uint64(n)}
 }

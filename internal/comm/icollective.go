@@ -6,7 +6,6 @@ import (
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/frames"
-	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -152,10 +151,10 @@ func (x *schedule) walk() {
 		switch step.Do {
 		case coll.Send:
 			x.open++
-			x.m.send(x.m.world(step.Peer), tag, x.data(step.A), x.r.Place, x.ended)
+			x.m.send(x.m.world(step.Peer), tag, x.o.data(&x.mem, step.A), x.r.Place, x.ended)
 		case coll.Recv:
 			x.open++
-			x.m.recv(x.m.world(step.Peer), tag, x.data(step.To), x.r.Place, x.received(step))
+			x.m.recv(x.m.world(step.Peer), tag, x.o.data(&x.mem, step.To), x.r.Place, x.received(step))
 		case coll.Copy:
 			x.copy(step)
 		case coll.Combine:
@@ -189,14 +188,6 @@ func (x *schedule) aside(f func()) {
 		x.away = false
 		x.goOn(operatorError(err))
 	})
-}
-
-// data is the memory of a message.
-func (x *schedule) data(r coll.Ref) pt2pt.Data {
-	if lay := x.o.Gaps.of(r.Mem); lay != nil {
-		return lay.Part(r.At*x.elem, r.N*x.elem)
-	}
-	return pt2pt.Data{Bytes: x.mem.at(r, x.elem)}
 }
 
 // received returns the hook of a receive.

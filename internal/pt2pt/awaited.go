@@ -16,6 +16,7 @@ type awaited struct {
 	ended bool  // the message is in buf, or the receive has a request
 	imm   uint64
 	buf   []byte
+	room  Data              // where a message comes that buf is too short for: a layout, or nothing
 	n     int               // the message's length
 	r     *progress.Request // or nil
 	calls uint32            // of timed
@@ -53,16 +54,22 @@ func (e *Engine) await(source int, imm uint64, b []byte) bool {
 // it has got one.
 func (w *awaited) giveUp() (r *progress.Request) {
 	r = w.r
-	w.from, w.buf, w.r = notAwaited, nil, nil
+	w.from, w.buf, w.room, w.r = notAwaited, nil, Data{}, nil
 	return r
 }
 
 // arrives gives the awaited receive its message, or returns false if it is for another.
 func (w *awaited) arrives(from fabric.Peer, imm uint64, body []byte) bool {
-	if w.from != int32(from) || w.imm != imm || len(body) > len(w.buf) {
+	if w.from != int32(from) || w.imm != imm {
 		return false
 	}
-	place(w.buf, body)
+	if len(body) <= len(w.buf) {
+		place(w.buf, body)
+	} else if uint64(len(body)) <= w.room.Size {
+		w.room.Layout.Unpack(body, 0)
+	} else {
+		return false
+	}
 	w.from, w.buf, w.n, w.ended = notAwaited, nil, len(body), true
 	return true
 }
@@ -75,6 +82,9 @@ func (e *Engine) post() {
 	}
 	r := e.loop.New()
 	fill(r, expiry.Expiry{}, kindRecv, int(w.from), w.imm, w.buf)
+	if w.room.Layout != nil {
+		r.SetLayout(w.room.Layout, w.room.Size)
+	}
 	r.Mode = blocking
 	w.from, w.r, w.ended = notAwaited, r, true
 	e.loop.Begin(e, r)

@@ -2,6 +2,7 @@ package pt2pt
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -69,43 +70,58 @@ func TestWhatComesToAReceiveThatSpins(t *testing.T) {
 		}},
 		{"the end of its source", func(s *scene) { s.g.net.Kill(1) }, "", nil},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			g := newRig(t, 2)
-			s := &scene{g: g, e: g.engine(0), peer: g.raw(1)}
-			s.peer.send(0, wire.Eager, imm, nil, nil)
-			if _, err := s.e.Recv(g.ctx, 1, world, tag, nil); err != nil {
-				t.Fatal(err)
-			}
-			spun := false
-			var before func()
-			before = func() { // as the owner
-				if s.e.awaited.from == notAwaited {
-					s.e.spy.before = before
-					return
+		for _, layout := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/layout %t", c.name, layout), func(t *testing.T) {
+				g := newRig(t, 2)
+				s := &scene{g: g, e: g.engine(0), peer: g.raw(1)}
+				s.peer.send(0, wire.Eager, imm, nil, nil)
+				if _, err := s.e.Recv(g.ctx, 1, world, tag, nil); err != nil {
+					t.Fatal(err)
 				}
-				spun = true
-				c.come(s)
-			}
-			s.e.own(func() { s.e.spy.before = before })
-			b := make([]byte, 8)
-			res, err := s.e.Recv(g.ctx, 1, world, tag, b)
-			if !spun {
-				t.Fatal("the receive did not begin without a request")
-			}
-			switch {
-			case c.name == "the end of its source":
-				if !errors.Is(err, fabric.ErrPeerDown) {
-					t.Errorf("the error is %v", err)
+				spun := false
+				var before func()
+				before = func() { // as the owner
+					if s.e.awaited.from == notAwaited {
+						s.e.spy.before = before
+						return
+					}
+					spun = true
+					c.come(s)
 				}
-			case err != nil || string(b[:res.Bytes]) != c.want || res.Source != 1 || res.Tag != tag:
-				t.Errorf("received %q, %+v, %v", b[:min(res.Bytes, 8)], res, err)
-			}
-			if c.after != nil {
-				s.e.must(c.after(s))
-			}
-			s.e.clean()
-		})
+				s.e.own(func() { s.e.spy.before = before })
+				b := make([]byte, 8)
+				res, err := s.e.receiveAs(g, layout, b)
+				if !spun {
+					t.Fatal("the receive did not begin without a request")
+				}
+				switch {
+				case c.name == "the end of its source":
+					if !errors.Is(err, fabric.ErrPeerDown) {
+						t.Errorf("the error is %v", err)
+					}
+				case err != nil || string(b[:res.Bytes]) != c.want || res.Source != 1 || res.Tag != tag:
+					t.Errorf("received %q, %+v, %v", b[:min(res.Bytes, 8)], res, err)
+				}
+				if c.after != nil {
+					s.e.must(c.after(s))
+				}
+				s.e.clean()
+			})
+		}
 	}
+}
+
+// receiveAs receives into b, or into every other byte of some memory, and from there to b.
+func (e *engine) receiveAs(g *rig, layout bool, b []byte) (res progress.Result, err error) {
+	if !layout {
+		return e.Recv(g.ctx, 1, world, tag, b)
+	}
+	lay := newStrided(len(b), 1, 2)
+	if res, err = e.RecvData(g.ctx, 1, world, tag, &Data{Layout: lay, Size: uint64(len(b))}); err == nil {
+		err = lay.gaps()
+	}
+	lay.Pack(b, 0)
+	return res, err
 }
 
 // A message that is longer than the buffer of a receive that spins is consumed.
@@ -116,11 +132,13 @@ func TestALongMessageToAReceiveThatSpins(t *testing.T) {
 	if _, err := e.Recv(g.ctx, 1, world, tag, nil); err != nil {
 		t.Fatal(err)
 	}
-	e.own(func() { e.spy.before = func() { peer.send(0, wire.Eager, wire.Imm(world, tag), nil, []byte("abc")) } })
-	b := make([]byte, 2)
-	var long *cause.TruncateError
-	if _, err := e.Recv(g.ctx, 1, world, tag, b); !errors.As(err, &long) || long.Length != 3 || string(b) != "ab" {
-		t.Errorf("received %q, %v", b, err)
+	for _, layout := range []bool{false, true} {
+		e.own(func() { e.spy.before = func() { peer.send(0, wire.Eager, wire.Imm(world, tag), nil, []byte("abc")) } })
+		b := make([]byte, 2)
+		var long *cause.TruncateError
+		if _, err := e.receiveAs(g, layout, b); !errors.As(err, &long) || long.Length != 3 || string(b) != "ab" {
+			t.Errorf("received %q, %v", b, err)
+		}
+		e.clean()
 	}
-	e.clean()
 }

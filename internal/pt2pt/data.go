@@ -68,11 +68,36 @@ func (e *Engine) SendData(ctx context.Context, mode Mode, dest int, cid uint32, 
 
 // RecvData is Recv.
 func (e *Engine) RecvData(ctx context.Context, source int, cid uint32, tag int32, d *Data) (progress.Result, error) {
-	until := expiry.Of(ctx)
-	r, owner := e.loop.Open()
-	fillData(r, until, kindRecv, source, wire.Imm(cid, tag), d)
+	until, imm := expiry.Of(ctx), wire.Imm(cid, tag)
+	owner := e.loop.Enter()
+	var r *progress.Request
+	timed := owner && e.awaited.timed()
+	if owner && !timed && tag >= 0 && e.header == 0 && e.awaitable(source) {
+		if d.Layout != nil {
+			e.awaited.room = *d
+		}
+		if e.await(source, imm, d.Bytes) {
+			n := e.awaited.n
+			if d.Layout != nil {
+				e.awaited.room = Data{}
+				d.Layout.Free()
+			}
+			e.loop.Leave()
+			return progress.Result{Source: int32(source), Tag: tag, Bytes: uint64(n)}, nil
+		}
+		if r = e.awaited.giveUp(); r != nil {
+			r.Until = until
+			frames.Callers(&r.Place)
+			return e.loop.Await(r)
+		}
+	}
+	r = e.loop.Take(owner)
+	fillData(r, until, kindRecv, source, imm, d)
 	r.Mode = blocking
 	frames.Callers(&r.Place)
+	if timed {
+		r.Time()
+	}
 	return e.run(r, owner)
 }
 
