@@ -149,6 +149,24 @@ int osu_message_in(size_t size)
 	return 1;
 }
 
+int osu_blocks_in(size_t size)
+{
+	MPI_Datatype all, made;
+	MPI_Aint lb, extent;
+	if (!osu_message_in(size))
+		return 0;
+	MPI_Type_get_extent(osu_message.type, &lb, &extent);
+	if ((size_t)extent * osu_message.count == size)
+		return 1;
+	MPI_Type_contiguous(osu_message.count, osu_message.type, &all);
+	MPI_Type_create_resized(osu_message.count == 1 ? osu_message.type : all, 0, size, &made);
+	MPI_Type_commit(&made);
+	MPI_Type_free(&all);
+	osu_message_free();
+	osu_message.type = made, osu_message.count = 1;
+	return 1;
+}
+
 char **osu_packed(int count)
 {
 	if (osu.ddt != OSU_HAND)

@@ -19,6 +19,8 @@ extern struct osu_message osu_message;
 /* Whether a buffer of `size` bytes has room for a message, and, if it has, the making of
  * osu_message; the one before is freed. */
 int osu_message_in(size_t size);
+/* The same for a collective call, of whose blocks number i begins at i times `size`. */
+int osu_blocks_in(size_t size);
 void osu_message_free(void);
 /* `count` buffers to pack by hand into, for messages of up to osu.max; NULL unless that is
  * asked for. */

@@ -1,9 +1,7 @@
 /* The one-sided benchmarks of OSU: the time of an operation on a window with its
  * synchronization, or the bandwidth of a window of operations. The Makefile builds it
  * once for each name, which is BENCH. README.md says where it leaves OSU. */
-#include "osu.h"
-
-#include <string.h>
+#include "ddt.h"
 
 #define BENCH_put_latency 1
 #define BENCH_get_latency 2
@@ -39,6 +37,7 @@ static const char *const titles[] = {
 static MPI_Win win;
 static MPI_Aint at; /* displacement of the peer's part */
 static char *out, *got, *old;
+static MPI_Datatype type;
 static int peer;
 
 /* Operation k of a round. The compiler leaves one. */
@@ -49,23 +48,23 @@ static inline void operation(size_t size, int n, int k)
 	case BENCH_put_latency:
 	case BENCH_put_bw:
 	case BENCH_put_bibw:
-		MPI_Put(out + k * size, n, osu.type, peer, disp, n, osu.type, win);
+		MPI_Put(out + k * size, n, type, peer, disp, n, type, win);
 		break;
 	case BENCH_get_latency:
 	case BENCH_get_bw:
-		MPI_Get(out + k * size, n, osu.type, peer, disp, n, osu.type, win);
+		MPI_Get(out + k * size, n, type, peer, disp, n, type, win);
 		break;
 	case BENCH_acc_latency:
-		MPI_Accumulate(out, n, osu.type, peer, at, n, osu.type, MPI_SUM, win);
+		MPI_Accumulate(out, n, type, peer, at, n, type, MPI_SUM, win);
 		break;
 	case BENCH_get_acc_latency:
-		MPI_Get_accumulate(out, n, osu.type, got, n, osu.type, peer, at, n, osu.type, MPI_SUM, win);
+		MPI_Get_accumulate(out, n, type, got, n, type, peer, at, n, type, MPI_SUM, win);
 		break;
 	case BENCH_fop_latency:
-		MPI_Fetch_and_op(out, got, osu.type, peer, at, MPI_SUM, win);
+		MPI_Fetch_and_op(out, got, type, peer, at, MPI_SUM, win);
 		break;
 	case BENCH_cas_latency:
-		MPI_Compare_and_swap(out, old, got, osu.type, peer, at, win);
+		MPI_Compare_and_swap(out, old, got, type, peer, at, win);
 		break;
 	}
 }
@@ -216,6 +215,12 @@ static void pscw(size_t size, int n, int rounds, int skip)
 static void measure(size_t size)
 {
 	int iters, skip, n = size / osu.width;
+	type = osu.type;
+	if (osu.ddt != OSU_PLAIN) {
+		if (!osu_message_in(size))
+			return;
+		type = osu_message.type, n = osu_message.count;
+	}
 	osu_counts(size, &iters, &skip);
 	char *base = expose(size * (RATE ? osu.window : 1));
 	MPI_Barrier(MPI_COMM_WORLD);
@@ -229,7 +234,7 @@ static void measure(size_t size)
 	MPI_Barrier(MPI_COMM_WORLD);
 	hide(base);
 	if (RATE)
-		osu_row(size, size / 1e6 * iters * osu.window * (IS(put_bibw) ? 2 : 1) / start);
+		osu_row(size, (osu.ddt == OSU_PLAIN ? size : osu_message.sent) / 1e6 * iters * osu.window * (IS(put_bibw) ? 2 : 1) / start);
 	else
 		osu_fine_row(size, start * 1e6 / iters / (osu.sync == OSU_PSCW || osu.sync == OSU_FENCE ? 2 : 1));
 }
@@ -237,7 +242,7 @@ static void measure(size_t size)
 int main(int argc, char **argv)
 {
 	enum osu_kind kind = IS(put_bibw) ? OSU_ACTIVE : RATE ? OSU_RATES : IS(get_acc_latency) ? OSU_GET_ACC : OSU_ACCESS;
-	osu_start(argc, argv, kind, RATE ? "m:i:x:w:s:W:" : ATOMIC ? "i:x:w:s:T:" : SUMS ? "m:i:x:w:s:T:" : "m:i:x:w:s:",
+	osu_start(argc, argv, kind, RATE ? "m:i:x:w:s:D:W:" : ATOMIC ? "i:x:w:s:T:" : SUMS ? "m:i:x:w:s:T:" : "m:i:x:w:s:D:",
 	          MPI_THREAD_SINGLE, 2);
 	if (!SUMS && !ATOMIC)
 		osu.type = MPI_CHAR, osu.width = 1;

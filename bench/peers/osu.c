@@ -93,8 +93,10 @@ static _Noreturn void usage(const char *name, const char *accepts)
 		{'s', "-s SECONDS    how long rank 1 waits (one-sided: the synchronization: lock, flush,\n"
 		      "                flush_local, lock_all, pscw or fence; put_bibw: pscw or fence)"},
 		{'T', "-T TYPE       mpi_char, mpi_int, mpi_float or mpi_int64_t"},
+		{'O', "-O OP         the operator: sum, or maxloc of pairs of int"},
 		{'D', "-D TYPE       messages of a derived datatype: cont, vect:STRIDE:BLOCK, indx:FILE (lines of\n"
-		      "                DISPLACEMENT,LENGTH), struct, or hand:STRIDE:BLOCK, a vector packed by the program"},
+		      "                DISPLACEMENT,LENGTH), struct, or (latency, bw, bibw) hand:STRIDE:BLOCK, a vector\n"
+		      "                packed by the program"},
 	};
 	if (osu_rank == 0) {
 		printf("Usage: %s [options]\n", name);
@@ -179,6 +181,12 @@ static void type_of(const char *text)
 	osu.type = types[k], osu.width = widths[k];
 }
 
+static void op_of(const char *text)
+{
+	static const char *const words[] = {"sum", "maxloc"};
+	osu.maxloc = word(text, words, 2, "Please use 'sum' or 'maxloc' for the operator");
+}
+
 static int one_sided(enum osu_kind kind) { return kind >= OSU_ACCESS; }
 
 static void parse(int argc, char **argv, enum osu_kind kind, const char *accepts)
@@ -227,7 +235,12 @@ static void parse(int argc, char **argv, enum osu_kind kind, const char *accepts
 				osu_fail("Please use 'receiver' or 'both' for who computes");
 			break;
 		case 'T': type_of(optarg); break;
-		case 'D': osu_ddt_of(optarg); break;
+		case 'O': op_of(optarg); break;
+		case 'D':
+			osu_ddt_of(optarg);
+			if (osu.ddt == OSU_HAND && kind != OSU_LAT && kind != OSU_BW)
+				osu_fail("Please use 'cont', 'vect:STRIDE:BLOCK', 'indx:FILE' or 'struct' for the ddt: this test does not pack by hand");
+			break;
 		case 'w':
 			if (one_sided(kind)) {
 				creation_of(optarg);
@@ -351,21 +364,65 @@ void osu_heads(const char *first, const char *second, const char *third)
 	fflush(stdout);
 }
 
-void osu_row(size_t first, double second)
+/* The end of a row. */
+static void end_row(void)
 {
-	if (osu_rank != 0)
-		return;
-	printf("%-*zu%*.*f", NAME_WIDTH, first, FIELD_WIDTH, PRECISION, second);
 	if (osu.ddt != OSU_PLAIN)
 		printf("%*zu", FIELD_WIDTH, osu_message.sent);
 	printf("\n");
 	fflush(stdout);
 }
 
+static void row(size_t first, double second, int precision)
+{
+	if (osu_rank != 0)
+		return;
+	printf("%-*zu%*.*f", NAME_WIDTH, first, FIELD_WIDTH, precision, second);
+	end_row();
+}
+
+void osu_row(size_t first, double second)
+{
+	row(first, second, PRECISION);
+}
+
 void osu_fine_row(size_t first, double second)
 {
+	row(first, second, FINE);
+}
+
+void osu_overall(void)
+{
 	if (osu_rank == 0)
-		printf("%-*zu%*.*f\n", NAME_WIDTH, first, FIELD_WIDTH, FINE, second), fflush(stdout);
+		printf("# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n"), fflush(stdout);
+}
+
+void osu_overlap_heads(int sizes)
+{
+	if (osu_rank != 0)
+		return;
+	if (sizes)
+		printf("%-*s%*s", NAME_WIDTH, "# Size", FIELD_WIDTH, "Overall(us)");
+	else
+		printf("# Overall(us)");
+	printf("%*s%*s%*s", FIELD_WIDTH, "Compute(us)", FIELD_WIDTH, "Pure Comm.(us)", FIELD_WIDTH, "Overlap(%)");
+	if (osu.ddt != OSU_PLAIN)
+		printf("%*s", FIELD_WIDTH, "Transmit Size");
+	printf("\n");
+	fflush(stdout);
+}
+
+void osu_overlap_row(size_t size, double overall, double compute, double pure)
+{
+	double hidden = 100 * (1 - (overall - compute) / pure);
+	if (osu_rank != 0)
+		return;
+	if (size)
+		printf("%-*zu", NAME_WIDTH, size);
+	printf("%*.*f", size ? FIELD_WIDTH : FIELD_WIDTH - 1, PRECISION, overall);
+	printf("%*.*f%*.*f%*.*f", FIELD_WIDTH, PRECISION, compute, FIELD_WIDTH, PRECISION, pure,
+	       FIELD_WIDTH, PRECISION, hidden > 0 ? hidden : 0);
+	end_row();
 }
 
 void osu_row2(size_t first, double second, double third)

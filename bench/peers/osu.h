@@ -37,6 +37,7 @@ struct osu_options {
 	enum osu_sync sync;          /* -s of one-sided */
 	MPI_Datatype type;           /* -T of one-sided */
 	size_t width;                /* bytes of that type */
+	int maxloc;                  /* -O of reductions */
 	enum osu_ddt ddt;            /* -D */
 	size_t stride, block;        /* of vect and hand */
 	int blocks, *disps, *lens;   /* of indx */
@@ -63,8 +64,8 @@ char *osu_buffer(size_t size, char fill);
 void osu_buffer_free(char *buffer);
 
 /* What rank 0 prints: `# OSU MPI <name> Test v7.4` after an empty line, the
- * datatype line, the column heads, and the rows. With -D osu_heads and osu_row have one
- * more column, what is sent. */
+ * datatype line, the column heads, and the rows. With -D there is one more column, what
+ * is sent. */
 void osu_preamble(const char *name);
 /* The same for a test that OSU does not have. */
 void osu_own(const char *name);
@@ -78,5 +79,10 @@ void osu_row(size_t first, double second);
 /* The same with as many decimals as a time below a tenth of a microsecond needs. */
 void osu_fine_row(size_t first, double second);
 void osu_row2(size_t first, double second, double third);
+/* Of a transfer while ranks compute: OSU's line of what the time consists of, and the
+ * table. Without sizes, and then of a row of size 0, that column is left out. */
+void osu_overall(void);
+void osu_overlap_heads(int sizes);
+void osu_overlap_row(size_t size, double overall, double compute, double pure);
 
 #endif

@@ -40,9 +40,7 @@ int main(int argc, char **argv)
 		printf("# [ computing: %s ] [ work: %g of the pure communication ]\n",
 		       osu.both ? "both" : "receiver", osu.work);
 	osu_datatype();
-	if (osu_rank == 0)
-		printf("%-10s%18s%18s%18s%18s\n", "# Size", "Overall(us)", "Compute(us)",
-		       "Pure Comm.(us)", "Overlap(%)"), fflush(stdout);
+	osu_overlap_heads(1);
 	for (size_t size = osu.min; size <= osu.max; size *= 2) {
 		double v[3]; /* overall, compute, pure */
 		v[2] = median(buf, size, 1, 0);
@@ -51,10 +49,7 @@ int main(int argc, char **argv)
 		v[1] = median(buf, size, 0, rounds);
 		v[0] = median(buf, size, 1, rounds);
 		MPI_Bcast(v, 3, MPI_DOUBLE, 1, MPI_COMM_WORLD);
-		double hidden = 100 * (1 - (v[0] - v[1]) / v[2]);
-		if (osu_rank == 0)
-			printf("%-10zu%18.2f%18.2f%18.2f%18.2f\n", size, v[0], v[1], v[2],
-			       hidden > 0 ? hidden : 0), fflush(stdout);
+		osu_overlap_row(size, v[0], v[1], v[2]);
 	}
 	osu_finish();
 }

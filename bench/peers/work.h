@@ -36,7 +36,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The median of `count` times, which it sorts. */
-static double median_of(double *times, int count)
+__attribute__((unused)) static double median_of(double *times, int count)
 {
 	qsort(times, count, sizeof *times, ascending);
 	return times[(count - 1) / 2];
