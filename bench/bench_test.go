@@ -76,6 +76,15 @@ var variants = []variant{
 	{"packed by hand into alloc", func(b *Benchmark) bool { return b.takes("D") }, func(o *Options) {
 		o.Derived, o.Alloc, o.Multiple = Derived{Kind: ByHand, Stride: 128, Block: 64}, true, true
 	}},
+	{"contiguous blocks", func(b *Benchmark) bool { return b.takes("E") }, func(o *Options) { o.Derived.Kind = Contiguous }},
+	{"vector of blocks", func(b *Benchmark) bool { return b.takes("E") }, func(o *Options) {
+		o.Derived, o.Types = Derived{Kind: Vector, Stride: 7, Block: 3}, []Datatype{Char, Int, Float}
+	}},
+	{"indexed blocks", func(b *Benchmark) bool { return b.takes("E") }, func(o *Options) {
+		o.Derived = Derived{Kind: Indexed, Blocks: []Block{{20, 5}, {0, 3}, {7, 0}, {3, 10}}}
+	}},
+	{"blocks of structs", func(b *Benchmark) bool { return b.takes("E") && !b.reduces() }, func(o *Options) { o.Derived.Kind, o.MinSize = Structs, 3 }},
+	{"pairs", func(b *Benchmark) bool { return b.takes("O") }, func(o *Options) { o.Reduction, o.MinSize = MaxLoc, 12 }},
 	{"both compute", func(b *Benchmark) bool { return b.takes("k") }, func(o *Options) { o.Computing = BothRanks }},
 	{"standard sends", func(b *Benchmark) bool { return b.takes("K") }, func(o *Options) { o.Sending = BySend }},
 	{"one partition", func(b *Benchmark) bool { return b.takes("P") }, func(o *Options) { o.Partitions = 1 }},

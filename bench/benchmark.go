@@ -18,7 +18,7 @@ type Benchmark struct {
 	Summary string   // one line for a list
 	Own     bool     // not one of OSU's; matching and cpu set Title.Own themselves
 	Notes   []string // what its columns mean, where their names do not say it
-	Flags   string   // letters of its options; B is -b of matching, K and M are -k and -w of async, G is -t of partitioned, C is -w of the one-sided ones, S and A are their -s, Y and I are their -T
+	Flags   string   // letters of its options; B is -b of matching, K and M are -k and -w of async, G is -t of partitioned, C is -w of the one-sided ones, S and A are their -s, Y and I are their -T, E is -D without hand, of the collective ones and of puts and gets
 
 	MinRanks, MaxRanks int // MaxRanks 0: no limit
 	EvenRanks          bool
@@ -105,15 +105,15 @@ var benchmarks = []*Benchmark{
 		Summary:  "a barrier of all ranks",
 		MinRanks: 2, Defaults: barrierDefaults, run: runBarrier,
 	},
-	collectiveOf("allreduce", "Allreduce", "a sum over all ranks, for all of them", reductionDefaults),
-	collectiveOf("bcast", "Broadcast", "a message of one rank to all", collectiveDefaults),
-	collectiveOf("reduce", "Reduce", "a sum over all ranks, for one of them", reductionDefaults),
-	collectiveOf("gather", "Gather", "a block of each rank to one rank", collectiveDefaults),
-	collectiveOf("scatter", "Scatter", "a block to each rank from one rank", collectiveDefaults),
-	collectiveOf("allgather", "Allgather", "a block of each rank to all ranks", collectiveDefaults),
-	collectiveOf("alltoall", "All-to-All Personalized Exchange", "a block of each rank to each rank", collectiveDefaults),
+	collectiveOf("allreduce", "Allreduce", "EO", "a sum over all ranks, for all of them", reductionDefaults),
+	collectiveOf("bcast", "Broadcast", "E", "a message of one rank to all", collectiveDefaults),
+	collectiveOf("reduce", "Reduce", "EO", "a sum over all ranks, for one of them", reductionDefaults),
+	collectiveOf("gather", "Gather", "E", "a block of each rank to one rank", collectiveDefaults),
+	collectiveOf("scatter", "Scatter", "E", "a block to each rank from one rank", collectiveDefaults),
+	collectiveOf("allgather", "Allgather", "E", "a block of each rank to all ranks", collectiveDefaults),
+	collectiveOf("alltoall", "All-to-All Personalized Exchange", "E", "a block of each rank to each rank", collectiveDefaults),
 	{
-		Name: "exscan", Title: "Weft MPI Exscan Latency Test", Own: true, Flags: flagsCollective,
+		Name: "exscan", Title: "Weft MPI Exscan Latency Test", Own: true, Flags: flagsCollective + "E",
 		Summary:  "a sum over the ranks before each rank",
 		MinRanks: 2, Defaults: reductionDefaults, run: runCollective,
 	},
@@ -122,11 +122,11 @@ var benchmarks = []*Benchmark{
 		Summary:  "an agreement of all ranks, none of which has failed",
 		MinRanks: 2, Defaults: agreeDefaults, run: runCollective,
 	},
-	pair("put_latency", "OSU MPI_Put Latency Test", flagsOneSided+"mS", "a put and its synchronization", oneSidedDefaults, runOneSidedLatency),
-	pair("get_latency", "OSU MPI_Get latency Test", flagsOneSided+"mS", "a get and its synchronization", oneSidedDefaults, runOneSidedLatency),
-	pair("put_bw", "OSU MPI_Put Bandwidth Test", flagsOneSided+"mSW", "a window of puts, then one synchronization", oneSidedBandwidthDefaults, runOneSidedBandwidth),
-	pair("get_bw", "OSU MPI_Get Bandwidth Test", flagsOneSided+"mSW", "a window of gets, then one synchronization", oneSidedBandwidthDefaults, runOneSidedBandwidth),
-	pair("put_bibw", "OSU MPI_Put Bi-directional Bandwidth Test", flagsOneSided+"mAW", "a window of puts in both directions at once", bothWaysDefaults, runPutBothWays),
+	pair("put_latency", "OSU MPI_Put Latency Test", flagsOneSided+"mSE", "a put and its synchronization", oneSidedDefaults, runOneSidedLatency),
+	pair("get_latency", "OSU MPI_Get latency Test", flagsOneSided+"mSE", "a get and its synchronization", oneSidedDefaults, runOneSidedLatency),
+	pair("put_bw", "OSU MPI_Put Bandwidth Test", flagsOneSided+"mSWE", "a window of puts, then one synchronization", oneSidedBandwidthDefaults, runOneSidedBandwidth),
+	pair("get_bw", "OSU MPI_Get Bandwidth Test", flagsOneSided+"mSWE", "a window of gets, then one synchronization", oneSidedBandwidthDefaults, runOneSidedBandwidth),
+	pair("put_bibw", "OSU MPI_Put Bi-directional Bandwidth Test", flagsOneSided+"mAWE", "a window of puts in both directions at once", bothWaysDefaults, runPutBothWays),
 	pair("acc_latency", "OSU MPI_Accumulate latency Test", flagsOneSided+"mSY", "an accumulate (a sum) and its synchronization", accumulateDefaults, runOneSidedLatency),
 	pair("get_acc_latency", "OSU MPI_Get_accumulate latency Test", flagsOneSided+"mSY", "the same with the old values fetched", getAccumulateDefaults, runOneSidedLatency),
 	pair("fop_latency", "OSU MPI_Fetch_and_op latency Test", flagsOneSided+"SY", "a fetch-and-op (a sum) of one element and its synchronization", atomicDefaults, runOneSidedLatency),
@@ -141,9 +141,9 @@ func pair(name, title, flags, summary string, defaults Options, run func(*job) e
 }
 
 // collectiveOf is one of OSU's benchmarks of a collective call.
-func collectiveOf(name, call, summary string, defaults Options) *Benchmark {
+func collectiveOf(name, call, flags, summary string, defaults Options) *Benchmark {
 	return &Benchmark{
-		Name: name, Title: "OSU MPI " + call + " Latency Test", Flags: flagsCollective,
+		Name: name, Title: "OSU MPI " + call + " Latency Test", Flags: flagsCollective + flags,
 		Summary: summary, MinRanks: 2, Defaults: defaults, run: runCollective,
 	}
 }
@@ -174,6 +174,22 @@ func (b *Benchmark) CheckRanks(n int) error {
 	return nil
 }
 
+// Check returns an error if an option is invalid, whatever the benchmark or for it.
+func (b *Benchmark) Check(o *Options) error {
+	kind := o.Derived.Kind
+	switch {
+	case kind != NotDerived && !strings.ContainsAny(b.Flags, "DE"):
+		return fmt.Errorf("%s has no derived datatypes (-D)", b.Name)
+	case kind == ByHand && !strings.Contains(b.Flags, "D"):
+		return fmt.Errorf("%s packs nothing by hand (-D): cont, vect, indx or struct", b.Name)
+	case kind == Structs && b.reduces():
+		return fmt.Errorf("%s has no sum of structs (-D)", b.Name)
+	case o.Reduction != Sum && !strings.Contains(b.Flags, "O"):
+		return fmt.Errorf("%s has no other operator (-O) than the sum", b.Name)
+	}
+	return o.Check()
+}
+
 // Sink takes the results of a benchmark on rank 0: Title once, then for each
 // datatype a Section and its Rows. Line is for text outside the tables.
 // *osufmt.Writer and *osufmt.Collector are Sinks.
@@ -196,11 +212,11 @@ func (b *Benchmark) Run(c *mpi.Comm, o Options, sink Sink, progress Progress) er
 	if err := b.CheckRanks(c.Size()); err != nil {
 		return err
 	}
-	if err := o.Check(); err != nil {
+	if err := b.Check(&o); err != nil {
 		return err
 	}
-	if o.Derived.Kind != NotDerived && !strings.Contains(b.Flags, "D") {
-		return fmt.Errorf("%s has no derived datatypes (-D)", b.Name)
+	if o.Reduction == MaxLoc {
+		o.Types = []Datatype{TwoInt}
 	}
 	if !o.Validate {
 		o.ValidationWarmup = 0

@@ -1,124 +1,258 @@
 package bench
 
 import (
+	"strings"
+	"time"
+
 	"github.com/weft-mpi/weft/bench/osufmt"
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// collectiveCall is a collective call of a benchmark on one rank.
-type collectiveCall[T element] struct {
-	sends, recvs int // elements of the two buffers; at least n each
-	call         func(send, recv []T) error
-	// want is the element i of recv afterwards, of the first results ones. v is an
-	// element of a rank's send.
-	want    func(v func(rank, i int) T, i int) T
+// collectiveCall is the call of a benchmark on one rank, with n elements or with
+// blocks of n elements.
+type collectiveCall struct {
+	*job
+	kind        string // the name of the blocking benchmark
+	nonblocking bool
+	size, n     int
+	sends       int   // elements of the send buffer; at least n
+	recvs       int   // elements of the recv buffer; at least n
+	counts      []int // reduce_scatter: elements of each rank's result
+
+	// The first results elements of recv are known afterwards: number i is the sum, or
+	// the pair, of the elements that the ranks from first to before end have at the
+	// index at of send.
 	results int
+	from    func(i int) (first, end, at int)
+
+	call  func() error                // blocking
+	start func() (mpi.Request, error) // non-blocking
+	arm   func(round int)             // with -c, before each round
+	wrong func(round int) int         // and behind it: results that are wrong
+
+	worked, working time.Duration // of a non-blocking call: in the last one, and in the timed ones
+	errors          int
 }
 
 // runCollective is osu_allreduce and so on: the mean time of the call on each rank,
 // averaged over the ranks. A barrier, which is not timed, is between two calls. The
 // root is rank 0.
 func runCollective(j *job) error {
-	return byType(j, osufmt.Title{}, []osufmt.Column{osufmt.AvgLatency}, newBuffers[byte](j), newBuffers[int32](j), newBuffers[float32](j),
+	title, lead := osufmt.Title{}, []osufmt.Column{osufmt.AvgLatency}
+	if _, nonblocking := j.collective(); nonblocking {
+		j.rate = workRate()
+		title, lead = nonblockingTitle, overlapColumns
+	}
+	return byType(j, title, lead, newBuffers[byte](j), newBuffers[int32](j), newBuffers[float32](j),
 		collective[byte], collective[int32], collective[float32])
 }
 
+// collective is the name of the blocking benchmark of the same call. Those of
+// non-blocking calls are the only collective ones whose names begin with an i.
+func (b *Benchmark) collective() (kind string, nonblocking bool) {
+	return strings.CutPrefix(b.Name, "i")
+}
+
+// reduces reports whether a collective benchmark has an operator.
+func (b *Benchmark) reduces() bool {
+	switch kind, _ := b.collective(); kind {
+	case "allreduce", "reduce", "exscan", "reduce_scatter":
+		return true
+	}
+	return false
+}
+
 func collective[T element](j *job, b *buffers[T], size int) (result, error) {
-	x := callOf[T](j.Name, j.c, size/width[T]())
-	send, recv, err := b.pair(size/width[T](), x.sends, x.recvs)
+	x := callOf(j, size, size/width[T]())
+	send, recv, err := b.pair(x.n, x.sends, x.recvs)
 	if err != nil {
 		return result{}, err
 	}
-	c, me := j.c, j.c.Rank()
-	iterations, warmup := j.o.counts(size)
-	last := j.o.ValidationWarmup
-	r := result{samples: j.samples(iterations)}
-	errors := 0
-
-	if err := c.Barrier(); err != nil {
-		return r, err
+	if x.onBufs() {
+		t, count, err := blockOf[T](&j.o, size, x.n)
+		if err != nil {
+			return result{}, err
+		}
+		blocks := func(b []T) mpi.Buf { return mpi.As(t, b, len(b)/x.n*count) }
+		x.setBufs(blocks(send), blocks(recv), count)
+	} else {
+		x.call = callOnSlices(x, send, recv)
 	}
-	round := 0
-	sent := func(rank, at int) T { return T((at + 3*rank + size + round) % 8) }
-	for i := range warmup + iterations {
-		round = i
-		if j.o.Validate {
-			for at := range send {
-				send[at] = sent(me, at)
-			}
-			clear(recv)
-			if me == 0 && j.Name == "bcast" {
-				copy(recv, send)
-			}
-		}
-		for k := 0; k <= last; k++ {
-			start := now()
-			if err := x.call(send, recv); err != nil {
-				return r, err
-			}
-			if d := now() - start; i >= warmup && k == last {
-				r.took(d, micros(d))
-			}
-			if err := c.Barrier(); err != nil {
-				return r, err
-			}
-		}
-		for at := 0; j.o.Validate && at < x.results; at++ {
-			if recv[at] != x.want(sent, at) {
-				errors++
-			}
-		}
+	if j.o.Validate {
+		validate(x, send, recv)
 	}
-	return j.overRanks(r, micros(r.total)/float64(iterations), c.Size(), errors)
+	return x.measure()
 }
 
-// callOf is the call of the benchmark of that name with n elements, or with blocks
-// of n elements.
-func callOf[T element](name string, c *mpi.Comm, n int) collectiveCall[T] {
-	p, me := c.Size(), c.Rank()
-	x := collectiveCall[T]{sends: n, recvs: n, results: n}
-	// sum is the reduction of the first ranks.
-	sum := func(ranks int) func(func(rank, i int) T, int) T {
-		return func(v func(rank, i int) T, i int) (s T) {
-			for rank := range ranks {
-				s += v(rank, i)
-			}
-			return s
+// blockOf is a type of which count elements are a block of n elements of T. The next
+// block begins right behind its memory.
+func blockOf[T element](o *Options, size, n int) (t *mpi.Datatype, count int, err error) {
+	if o.Reduction == MaxLoc {
+		return mpi.Type2Int, n / 2, nil
+	}
+	if t, count, err = elementsOf[T](&o.Derived, n); err != nil || o.Derived.Kind == NotDerived {
+		return t, count, err
+	}
+	if t.Size() == 0 { // no sum is defined for it
+		base, err := mpi.TypeOf[T]()
+		return base, 0, err
+	}
+	if _, extent := t.Extent(); extent*count == size {
+		return t, count, nil
+	}
+	if count != 1 {
+		if t, err = mpi.TypeContiguous(count, t); err != nil {
+			return nil, 0, err
 		}
 	}
-	ofRank := func(v func(rank, i int) T, i int) T { return v(i/n, i%n) }
+	if t, err = mpi.TypeResized(t, 0, size); err != nil {
+		return nil, 0, err
+	}
+	return t, 1, t.Commit()
+}
+
+// callOf has no calls yet.
+func callOf(j *job, size, n int) *collectiveCall {
+	p, me := j.c.Size(), j.c.Rank()
+	x := &collectiveCall{job: j, size: size, n: n, sends: n, recvs: n, results: n}
+	x.kind, x.nonblocking = j.collective()
+	ofAll := func(i int) (int, int, int) { return 0, p, i }
+	ofRank := func(i int) (int, int, int) { return i / n, i/n + 1, i % n }
 	atRoot := 0 // results of a call that has them at the root only
 	if me == 0 {
 		atRoot = 1
 	}
-	switch name {
+	switch x.kind {
 	case "allreduce":
-		x.call, x.want = func(send, recv []T) error { return mpi.Allreduce(c, mpi.Sum, send, recv) }, sum(p)
+		x.from = ofAll
 	case "reduce":
-		x.call, x.want = func(send, recv []T) error { return mpi.Reduce(c, mpi.Sum, send, recv, 0) }, sum(p)
-		x.results = n * atRoot
+		x.from, x.results = ofAll, n*atRoot
 	case "exscan":
-		x.call, x.want = func(send, recv []T) error { return mpi.Exscan(c, mpi.Sum, send, recv) }, sum(me)
-		x.results = n * min(me, 1)
+		x.from, x.results = func(i int) (int, int, int) { return 0, me, i }, n*min(me, 1)
+	case "reduce_scatter":
+		// As in OSU, the size is the whole vector's, and the first ranks have what the
+		// ranks do not divide.
+		before := 0
+		for rank := range p {
+			x.counts = append(x.counts, n/p)
+			if rank < n%p {
+				x.counts[rank]++
+			}
+			if rank < me {
+				before += x.counts[rank]
+			}
+		}
+		x.from, x.results = func(i int) (int, int, int) { return 0, p, before + i }, x.counts[me]
 	case "bcast":
-		x.call = func(_, recv []T) error { return mpi.Bcast(c, recv, 0) }
-		x.want = func(v func(rank, i int) T, i int) T { return v(0, i) }
+		x.from = func(i int) (int, int, int) { return 0, 1, i }
 	case "gather":
-		x.call, x.want = func(send, recv []T) error { return mpi.Gather(c, send, recv, 0) }, ofRank
-		x.recvs, x.results = max(p*n*atRoot, n), p*n*atRoot
+		x.from, x.recvs, x.results = ofRank, max(p*n*atRoot, n), p*n*atRoot
 	case "scatter":
-		x.call = func(send, recv []T) error { return mpi.Scatter(c, send, recv, 0) }
-		x.want = func(v func(rank, i int) T, i int) T { return v(0, me*n+i) }
-		x.sends = max(p*n*atRoot, n)
+		x.from, x.sends = func(i int) (int, int, int) { return 0, 1, me*n + i }, max(p*n*atRoot, n)
 	case "allgather":
-		x.call, x.want = func(send, recv []T) error { return mpi.Allgather(c, send, recv) }, ofRank
-		x.recvs, x.results = p*n, p*n
-	case "alltoall":
-		x.call = func(send, recv []T) error { return mpi.Alltoall(c, send, recv) }
-		x.want = func(v func(rank, i int) T, i int) T { return v(i/n, me*n+i%n) }
+		x.from, x.recvs, x.results = ofRank, p*n, p*n
+	case "alltoall", "alltoallw":
+		x.from = func(i int) (int, int, int) { return i / n, i/n + 1, me*n + i%n }
 		x.sends, x.recvs, x.results = p*n, p*n, p*n
-	case "agree":
-		x.call, x.results = func(_, _ []T) error { _, err := c.Agree(1); return err }, 0
+	default: // no data
+		x.results = 0
+	}
+	if j.o.Reduction == MaxLoc {
+		x.results &^= 1
 	}
 	return x
+}
+
+// unreceived is what the memory of recv holds before a round of a validation, and what its
+// gaps hold behind it: never an element that is sent.
+const unreceived = 100
+
+// validate sets arm and wrong.
+func validate[T element](x *collectiveCall, send, recv []T) {
+	me, mask := x.c.Rank(), x.o.Derived.mask(x.n)
+	gap := func(i int) bool { return mask != nil && !mask[i%x.n] }
+	sent := func(rank, at, round int) T { return T((at + 3*rank + x.size + round) % 8) }
+	x.arm = func(round int) {
+		for at := range send {
+			send[at] = sent(me, at, round)
+		}
+		set(recv, unreceived)
+		for at := 0; x.kind == "bcast" && me == 0 && at < len(recv); at++ {
+			if !gap(at) {
+				recv[at] = send[at]
+			}
+		}
+	}
+	x.wrong = func(round int) (errors int) {
+		for i, got := range recv[:x.results] {
+			first, end, at := x.from(i)
+			var want T
+			switch {
+			case gap(i):
+				want = unreceived
+			case x.o.Reduction == MaxLoc:
+				best, of := first, func(rank int) (value, index T) { return sent(rank, at&^1, round), sent(rank, at|1, round) }
+				for rank := first + 1; rank < end; rank++ {
+					value, index := of(rank)
+					if v, at := of(best); value > v || value == v && index < at {
+						best = rank
+					}
+				}
+				want = sent(best, at, round)
+			default:
+				for rank := first; rank < end; rank++ {
+					want += sent(rank, at, round)
+				}
+			}
+			if got != want {
+				errors++
+			}
+		}
+		return errors
+	}
+}
+
+// measure is the result of the call at its size.
+func (x *collectiveCall) measure() (result, error) {
+	if x.nonblocking {
+		return x.overlap()
+	}
+	r, err := x.repeat()
+	if err != nil {
+		return r, err
+	}
+	iterations, _ := x.o.counts(x.size)
+	return x.overRanks(r, micros(r.total)/float64(iterations), x.c.Size(), x.errors)
+}
+
+// repeat times the call.
+func (x *collectiveCall) repeat() (result, error) {
+	iterations, warmup := x.o.counts(x.size)
+	last := x.o.ValidationWarmup
+	r := result{samples: x.samples(iterations)}
+	if err := x.c.Barrier(); err != nil {
+		return r, err
+	}
+	for i := range warmup + iterations {
+		if x.arm != nil {
+			x.arm(i)
+		}
+		for k := 0; k <= last; k++ {
+			start := now()
+			if err := x.call(); err != nil {
+				return r, err
+			}
+			if d := now() - start; i >= warmup && k == last {
+				r.took(d, micros(d))
+				x.working += x.worked
+			}
+			if err := x.c.Barrier(); err != nil {
+				return r, err
+			}
+		}
+		if x.wrong != nil {
+			x.errors += x.wrong(i)
+		}
+	}
+	return r, nil
 }

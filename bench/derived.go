@@ -151,15 +151,20 @@ func (d *Derived) mask(n int) []bool {
 	return m
 }
 
-// bufs makes Bufs of a derived type for messages in buffers of n elements. The type is
-// made and committed here, once.
+// bufs makes Bufs of a derived type for messages in buffers of n elements.
 func bufs[T element](d *Derived, n int) (of func(b []T) mpi.Buf, err error) {
-	var t *mpi.Datatype
-	count := 1
+	t, count, err := elementsOf[T](d, n)
+	return func(b []T) mpi.Buf { return mpi.As(t, b, count) }, err
+}
+
+// elementsOf is a type of which count elements are a message in a buffer of n elements. A
+// derived one is made and committed here, once.
+func elementsOf[T element](d *Derived, n int) (t *mpi.Datatype, count int, err error) {
 	base, err := mpi.TypeOf[T]()
-	if err != nil {
-		return nil, err
+	if err != nil || d.Kind == NotDerived {
+		return base, n, err
 	}
+	count = 1
 	switch d.Kind {
 	case Contiguous:
 		t, err = mpi.TypeContiguous(n, base)
@@ -176,10 +181,7 @@ func bufs[T element](d *Derived, n int) (of func(b []T) mpi.Buf, err error) {
 	if err == nil {
 		err = t.Commit()
 	}
-	if err != nil {
-		return nil, err
-	}
-	return func(b []T) mpi.Buf { return mpi.As(t, b, count) }, nil
+	return t, count, err
 }
 
 // pack copies the blocks of src to dst, whose length is a multiple of a block's.

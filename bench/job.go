@@ -165,7 +165,7 @@ func byType[B, I, F interface{ free() error }](j *job, title osufmt.Title, lead 
 	defer func() { b.free(); i.free(); f.free() }()
 	return j.sweep(title, lead, func(t Datatype, size int) (result, error) {
 		switch t {
-		case Int:
+		case Int, TwoInt:
 			return integer(j, i, size)
 		case Float:
 			return float(j, f, size)

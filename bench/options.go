@@ -11,20 +11,30 @@ import (
 // Datatype is an MPI datatype that the benchmarks can send.
 type Datatype uint8
 
-// The datatypes of OSU 7.4, and one of ours.
+// The datatypes of OSU 7.4, and two of ours.
 const (
-	Char  Datatype = iota // MPI_CHAR
-	Int                   // MPI_INT
-	Float                 // MPI_FLOAT
-	Int64                 // MPI_INT64_T: of accumulates on windows only
+	Char   Datatype = iota // MPI_CHAR
+	Int                    // MPI_INT
+	Float                  // MPI_FLOAT
+	Int64                  // MPI_INT64_T: of accumulates on windows only
+	TwoInt                 // MPI_2INT: of MaxLoc only
 )
 
 func (t Datatype) String() string {
-	return [...]string{"MPI_CHAR", "MPI_INT", "MPI_FLOAT", "MPI_INT64_T"}[t]
+	return [...]string{"MPI_CHAR", "MPI_INT", "MPI_FLOAT", "MPI_INT64_T", "MPI_2INT"}[t]
 }
 
 // Size is the length of an element in bytes.
-func (t Datatype) Size() int { return [...]int{1, 4, 4, 8}[t] }
+func (t Datatype) Size() int { return [...]int{1, 4, 4, 8, 8}[t] }
+
+// Reduction is the operator of reductions.
+type Reduction uint8
+
+// The operators.
+const (
+	Sum    Reduction = iota // of elements
+	MaxLoc                  // of pairs of a value and an index
+)
 
 // Queue is the queue that the matching benchmark fills.
 type Queue uint8
@@ -136,7 +146,8 @@ type Options struct {
 	Percentiles []int // 1 to 100
 	Types       []Datatype
 
-	Derived Derived // latency, bw, bibw: what a message consists of
+	Derived   Derived   // what a message consists of
+	Reduction Reduction // allreduce, reduce and the same without blocking
 
 	Senders, Receivers int // latency_mt: goroutines of rank 0 and of rank 1
 
@@ -306,6 +317,14 @@ func (o *Options) Check() error {
 	for _, p := range o.Percentiles {
 		if p < 1 || p > 100 {
 			return fmt.Errorf("percentile (-z) %d is not between 1 and 100", p)
+		}
+	}
+	if o.Reduction == MaxLoc {
+		switch {
+		case !slices.Equal(o.Types, []Datatype{Int}):
+			return errors.New("pairs (-O maxloc) have a type of their own: leave -T out")
+		case o.Derived.Kind != NotDerived:
+			return errors.New("pairs (-O maxloc) are not measured in derived datatypes (-D)")
 		}
 	}
 	return o.checkDerived()

@@ -19,9 +19,14 @@ func runOverlap(j *job) error {
 	title := osufmt.Title{After: []string{
 		fmt.Sprintf("[ computing: %s ] [ work: %g of the pure communication ]", j.o.Computing, j.o.Work),
 	}}
-	lead := []osufmt.Column{osufmt.Overall, osufmt.Compute, osufmt.PureComm, osufmt.Overlap}
-	return byType(j, title, lead, newBuffers[byte](j), newBuffers[int32](j), newBuffers[float32](j), overlap[byte], overlap[int32], overlap[float32])
+	return byType(j, title, overlapColumns, newBuffers[byte](j), newBuffers[int32](j), newBuffers[float32](j), overlap[byte], overlap[int32], overlap[float32])
 }
+
+var overlapColumns = []osufmt.Column{osufmt.Overall, osufmt.Compute, osufmt.PureComm, osufmt.Overlap}
+
+// hidden is how much of the pure communication, in percent, does not add to the work: v is
+// the time of both together, of the work and of the communication.
+func hidden(v []float64) float64 { return max(0, 100*(1-(v[0]-v[1])/v[2])) }
 
 // overlapped is one rank's part of the benchmark at one size.
 type overlapped[T element] struct {
@@ -62,8 +67,7 @@ func overlap[T element](j *job, b *buffers[T], size int) (result, error) {
 	if err := o.share(v); err != nil {
 		return result{}, err
 	}
-	hidden := max(0, 100*(1-(v[0]-v[1])/v[2]))
-	return result{values: append(v[:3:3], hidden), errors: int(v[3])}, nil
+	return result{values: append(v[:3:3], hidden(v)), errors: int(v[3])}, nil
 }
 
 // share copies v of rank 1 to rank 0.

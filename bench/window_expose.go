@@ -23,6 +23,7 @@ type oneSided[T element] struct {
 
 	origin, result, compare []T
 	call                    func(k int) error // operation k of a round
+	sent                    []bool            // which elements of an operation are sent; nil: all
 }
 
 // memory holds the buffers of one rank for a run over one datatype: each is made once,
@@ -49,7 +50,7 @@ func (m *memory[T]) of(b *[]T, n int) ([]T, error) {
 // expose makes the window and the buffers for operations of n elements. All ranks call
 // it.
 func expose[T element](j *job, m *memory[T], n int) (*oneSided[T], error) {
-	w := &oneSided[T]{j: j, peer: 1 - j.c.Rank(), unit: 1, n: n, count: max(j.o.Window, 1)}
+	w := &oneSided[T]{j: j, peer: 1 - j.c.Rank(), unit: 1, n: n, count: max(j.o.Window, 1), sent: j.o.Derived.mask(n)}
 	all := n * w.count
 	var err error
 	if w.origin, err = m.of(&m.origin, all); err != nil {
@@ -79,8 +80,12 @@ func expose[T element](j *job, m *memory[T], n int) (*oneSided[T], error) {
 		return nil, err
 	}
 	set(w.local, 'b')
-	w.call = w.operation()
-	return w, nil
+	if j.o.Derived.Kind == NotDerived {
+		w.call = w.operation()
+	} else {
+		w.call, err = w.derived()
+	}
+	return w, err
 }
 
 func (w *oneSided[T]) allocate(all int) error {
@@ -145,13 +150,40 @@ func (j *job) hasResult() bool {
 	return false
 }
 
+// gets reports whether the operations are gets, which have the origin as their result.
+func (j *job) gets() bool { return j.Name == "get_latency" || j.Name == "get_bw" }
+
+// places are the origins of the operations of a round, and their displacements at the
+// target.
+func (w *oneSided[T]) places() (parts [][]T, places []int) {
+	for k := range w.count {
+		parts, places = append(parts, w.origin[k*w.n:(k+1)*w.n]), append(places, w.at+k*w.n*w.unit)
+	}
+	return parts, places
+}
+
+// derived is the call with the origin and the target of a derived type.
+func (w *oneSided[T]) derived() (func(k int) error, error) {
+	win, peer := w.win, w.peer
+	t, count, err := elementsOf[T](&w.j.o.Derived, w.n)
+	if err != nil {
+		return nil, err
+	}
+	parts, places := w.places()
+	origins := make([]mpi.Buf, w.count)
+	for k, part := range parts {
+		origins[k] = mpi.As(t, part, count)
+	}
+	if w.j.gets() {
+		return func(k int) error { return win.Get(origins[k], peer, places[k], count, t) }, nil
+	}
+	return func(k int) error { return win.Put(origins[k], peer, places[k], count, t) }, nil
+}
+
 // operation is the call that the benchmark times.
 func (w *oneSided[T]) operation() func(k int) error {
-	win, peer, n := w.win, w.peer, w.n
-	parts, places := make([][]T, w.count), make([]int, w.count)
-	for k := range parts {
-		parts[k], places[k] = w.origin[k*n:(k+1)*n], w.at+k*n*w.unit
-	}
+	win, peer := w.win, w.peer
+	parts, places := w.places()
 	switch w.j.Name {
 	case "get_latency", "get_bw":
 		return func(k int) error { return mpi.Get(win, parts[k], peer, places[k]) }

@@ -34,7 +34,7 @@ func runPutBothWays(j *job) error {
 	})
 }
 
-// figure is what a table shows of the time of a round with operations of size bytes,
+// figure is what a table shows of the time of a round with operations that send size bytes,
 // which is above 0.
 type figure func(nanos float64, size int, halves bool) float64
 
@@ -70,10 +70,11 @@ func onWindow[T element](j *job, m *memory[T], size int, f flow, value figure) (
 		return result{}, err
 	}
 	iterations, warmup := j.o.counts(size)
+	sent := j.o.sent(size, width[T]())
 	r := result{samples: j.samples(iterations)}
 	var each func(time.Duration)
 	if r.samples != nil {
-		each = func(d time.Duration) { r.samples = append(r.samples, value(float64(max(d, 1)), size, calls.halves)) }
+		each = func(d time.Duration) { r.samples = append(r.samples, value(float64(max(d, 1)), sent, calls.halves)) }
 	}
 	total, err := calls.measure(j.c, iterations, warmup, each)
 	if err != nil {
@@ -85,7 +86,7 @@ func onWindow[T element](j *job, m *memory[T], size int, f flow, value figure) (
 		}
 	}
 	if j.c.Rank() == 0 {
-		r.values = []float64{value(float64(max(total, 1))/float64(iterations), size, calls.halves)}
+		r.values = []float64{value(float64(max(total, 1))/float64(iterations), sent, calls.halves)}
 		r.spread()
 	}
 	return r, w.free()

@@ -29,9 +29,14 @@ func (w *oneSided[T]) validate(calls *rounds, size int) (int, error) {
 // of them.
 func (w *oneSided[T]) wrong(calls *rounds, size int) (errors int) {
 	me := w.j.c.Rank()
-	differ := func(got []T, want func(i int) T) {
+	// held is what the gaps between elements that are sent have had before.
+	differ := func(got []T, want, held func(i int) T) {
 		for i, v := range got {
-			if v != want(i) {
+			is := want
+			if w.sent != nil && !w.sent[i%w.n] {
+				is = held
+			}
+			if v != is(i) {
 				errors++
 			}
 		}
@@ -48,14 +53,15 @@ func (w *oneSided[T]) wrong(calls *rounds, size int) (errors int) {
 	if !calls.suffers {
 		after = old
 	}
-	differ(w.local, after)
+	differ(w.local, after, old)
 	if !calls.issues {
 		return errors
 	}
 	fetched := w.result
-	if w.j.Name == "get_latency" || w.j.Name == "get_bw" {
+	if w.j.gets() {
 		fetched = w.origin
 	}
-	differ(fetched, func(i int) T { return pattern[T](i, size, heldBefore+w.peer) })
+	mine := func(i int) T { return pattern[T](i, size, originOf+me) }
+	differ(fetched, func(i int) T { return pattern[T](i, size, heldBefore+w.peer) }, mine)
 	return errors
 }

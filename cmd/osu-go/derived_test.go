@@ -67,6 +67,8 @@ func TestDerivedMessagesBetweenProcesses(t *testing.T) {
 	}{
 		{"latency -D indx:" + file, []osufmt.Row{{Size: 64, Values: []float64{40}}, {Size: 128, Values: []float64{40}}}},
 		{"bw -D vect:48:8", []osufmt.Row{{Size: 32, Values: []float64{0}}, {Size: 64, Values: []float64{8}}, {Size: 128, Values: []float64{16}}}},
+		{"alltoall -D vect:48:8", []osufmt.Row{{Size: 32, Values: []float64{0}}, {Size: 64, Values: []float64{8}}, {Size: 128, Values: []float64{16}}}},
+		{"get_bw -s fence -D struct", []osufmt.Row{{Size: 32, Values: []float64{26}}, {Size: 64, Values: []float64{52}}, {Size: 128, Values: []float64{104}}}},
 		{"bibw -D hand:48:8", []osufmt.Row{{Size: 32, Values: []float64{0}}, {Size: 64, Values: []float64{8}}, {Size: 128, Values: []float64{16}}}},
 	} {
 		status, out, errs := osuGo(t, append(strings.Fields(tc.args), "-m32:128", "-i2", "-x1", "-c")...)

@@ -78,6 +78,13 @@ var options = []option{
 		return setTypes(s, v, bench.Char, bench.Int, bench.Int64)
 	}},
 	{letter: "D", long: "ddt", short: "D", arg: "TYPE", usage: "messages of a derived datatype, in elements of -T: cont, vect:STRIDE:BLOCK, indx:FILE (lines of DISPLACEMENT,LENGTH), struct, or hand:STRIDE:BLOCK, a vector that the program packs itself; sizes are then those of the memory, and the last column is what is sent of it", set: setDerived},
+	{letter: "E", long: "ddt", short: "D", arg: "TYPE", usage: "messages, or blocks, of a derived datatype, in elements of the type: cont, vect:STRIDE:BLOCK, indx:FILE (lines of DISPLACEMENT,LENGTH), or struct (not in sums); sizes are then those of the memory, and the last column is what is sent of it", set: setDerived},
+	{letter: "O", long: "operator", short: "O", arg: "sum|maxloc", usage: "the operator: a sum of elements, or the maximum of pairs of two mpi_int and where it is", set: func(s *settings, v string) error {
+		return setChoice(v, map[string]func(){
+			"sum":    func() { s.o.Reduction = bench.Sum },
+			"maxloc": func() { s.o.Reduction = bench.MaxLoc },
+		})
+	}},
 	{letter: "C", long: "win-options", short: "w", arg: "create|allocate|dynamic", usage: "how the window is made", set: func(s *settings, v string) error {
 		return setChoice(v, map[string]func(){
 			"create":   func() { s.o.Creation = bench.WinCreate },

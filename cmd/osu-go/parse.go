@@ -107,7 +107,7 @@ func (s *settings) check(fs *pflag.FlagSet) error {
 	if err := s.bench.CheckRanks(s.ranks); err != nil {
 		return usageError{err}
 	}
-	if err := s.o.Check(); err != nil {
+	if err := s.bench.Check(&s.o); err != nil {
 		return usageError{err}
 	}
 	fs.Visit(func(f *pflag.Flag) {

@@ -1,0 +1,99 @@
+package bench
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/weft-mpi/weft/bench/osufmt"
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// A validation finds a result that is wrong, and a gap that is written to, in each call.
+func TestWrongResultsOfCollectiveCallsAreCounted(t *testing.T) {
+	vector := Derived{Kind: Vector, Stride: 4, Block: 2}
+	for _, b := range All() {
+		for _, tc := range []struct {
+			takes string
+			o     Options
+			at    int // in the second gap of a vector
+		}{{"", Options{}, 1}, {"E", Options{Derived: vector}, 2}, {"O", Options{Reduction: MaxLoc}, 1}} {
+			if b.takes("C") || !b.takes("c"+tc.takes) || !b.reduces() && !b.takes("E") {
+				continue
+			}
+			err := mpi.Run(3, func(w *mpi.World) error {
+				o := quick(b)
+				o.Derived, o.Reduction = tc.o.Derived, tc.o.Reduction
+				j := &job{Benchmark: b, o: o, c: w.Comm(), sink: osufmt.NewWriter(&strings.Builder{})}
+				const n, size = 16, 64
+				x := callOf(j, size, n)
+				send, recv := make([]int32, x.sends), make([]int32, x.recvs)
+				e, count, err := blockOf[int32](&j.o, size, n)
+				if err != nil {
+					return err
+				}
+				x.setBufs(mpi.As(e, send, len(send)/n*count), mpi.As(e, recv, len(recv)/n*count), count)
+				validate(x, send, recv)
+				for _, want := range []int{0, 1} {
+					x.arm(want)
+					x.errors = 0
+					right := x.wrong
+					x.wrong = func(round int) int {
+						if x.results > 0 {
+							recv[tc.at] += int32(want)
+						}
+						return right(round)
+					}
+					r, err := x.measure()
+					if err != nil {
+						return err
+					}
+					if (r.errors > 0) != (want > 0) && j.c.Rank() == 0 {
+						t.Errorf("%s with %+v: %d elements are wrong", b.Name, tc.o, r.errors)
+					}
+					if err := j.settle(size, r.errors); (err != nil) != (want > 0) || err != nil && !errors.Is(err, ErrValidation) {
+						t.Errorf("%s with %+v: %v", b.Name, tc.o, err)
+					}
+				}
+				return nil
+			}, mpi.WithFabric("mem"))
+			if err != nil {
+				t.Errorf("%s with %+v: %v", b.Name, tc.o, err)
+			}
+		}
+	}
+}
+
+// The pair of the largest value has the index of the lowest rank that has it.
+func TestMaxLocIsOfPairs(t *testing.T) {
+	b, _ := Lookup("allreduce")
+	o := quick(b)
+	o.Reduction, o.MinSize, o.MaxSize = MaxLoc, 4, 24
+	out, err := run(t, b, 3, o)
+	if err != nil || !strings.Contains(out, "# Datatype: MPI_2INT.\n") || strings.Contains(out, "\n4 ") || !strings.Contains(out, "\n8 ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestOptionsThatABenchmarkHasNotAreRefused(t *testing.T) {
+	for _, tc := range []struct {
+		name, want string
+		change     func(*Options)
+	}{
+		{"bcast", "no other operator", func(o *Options) { o.Reduction = MaxLoc }},
+		{"exscan", "no other operator", func(o *Options) { o.Reduction = MaxLoc }},
+		{"reduce", "leave -T out", func(o *Options) { o.Reduction, o.Types = MaxLoc, []Datatype{Float} }},
+		{"reduce", "not measured in derived", func(o *Options) { o.Reduction, o.Derived.Kind = MaxLoc, Contiguous }},
+		{"reduce", "no sum of structs", func(o *Options) { o.Derived.Kind = Structs }},
+		{"bcast", "by hand", func(o *Options) { o.Derived = Derived{Kind: ByHand, Stride: 4, Block: 2} }},
+		{"put_bw", "by hand", func(o *Options) { o.Derived = Derived{Kind: ByHand, Stride: 4, Block: 2} }},
+		{"acc_latency", "no derived datatypes", func(o *Options) { o.Derived.Kind = Contiguous }},
+	} {
+		b, _ := Lookup(tc.name)
+		o := quick(b)
+		tc.change(&o)
+		if err := b.Check(&o); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
