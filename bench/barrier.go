@@ -7,22 +7,43 @@ import (
 // runBarrier is osu_barrier: the mean time of a barrier on each rank, averaged
 // over the ranks.
 func runBarrier(j *job) error {
+	return j.once(osufmt.Title{}, []osufmt.Column{osufmt.AvgLatency}, j.barrier)
+}
+
+// runIbarrier is osu_ibarrier.
+func runIbarrier(j *job) error {
+	j.rate = workRate()
+	x := &collectiveCall{job: j, start: j.c.Ibarrier}
+	return j.once(nonblockingTitle, overlapColumns, x.overlap)
+}
+
+// once is sweep of what has no sizes.
+func (j *job) once(title osufmt.Title, lead []osufmt.Column, measure func() (result, error)) error {
+	title.Name = j.Title
 	root := j.c.Rank() == 0
 	if root {
-		if err := j.sink.Title(osufmt.Title{Name: j.Title}); err != nil {
+		if err := j.sink.Title(title); err != nil {
 			return err
 		}
-		if err := j.sink.Section(osufmt.Section{NoSize: true, Columns: j.columns(osufmt.AvgLatency)}); err != nil {
+		if err := j.sink.Section(osufmt.Section{NoSize: true, Columns: j.columns(lead...)}); err != nil {
 			return err
 		}
 		j.progress(0, 0, 1)
 	}
+	r, err := measure()
+	if err != nil || !root {
+		return err
+	}
+	return j.sink.Row(j.row(Char, 0, r))
+}
+
+func (j *job) barrier() (result, error) {
 	iterations, warmup := j.o.counts(0)
 	r := result{samples: j.samples(iterations)}
 	for i := range warmup + iterations {
 		start := now()
 		if err := j.c.Barrier(); err != nil {
-			return err
+			return r, err
 		}
 		if i >= warmup {
 			d := now() - start
@@ -30,11 +51,7 @@ func runBarrier(j *job) error {
 		}
 	}
 	if err := j.c.Barrier(); err != nil {
-		return err
+		return r, err
 	}
-	r, err := j.overRanks(r, micros(r.total)/float64(iterations), j.c.Size(), 0)
-	if err != nil || !root {
-		return err
-	}
-	return j.sink.Row(j.row(Char, 0, r))
+	return j.overRanks(r, micros(r.total)/float64(iterations), j.c.Size(), 0)
 }

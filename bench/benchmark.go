@@ -36,6 +36,9 @@ const flagsOneSided = "ixczC"
 // flagsCollective are the options of every collective benchmark but barrier.
 const flagsCollective = "mixcuTzf"
 
+// flagsNonblocking are the options of every non-blocking collective benchmark but ibarrier.
+const flagsNonblocking = "mixcuT"
+
 // benchmarks are in the order of osu-go list.
 var benchmarks = []*Benchmark{
 	pair("latency", "OSU MPI Latency Test", flagsPt2pt+"fD", "half round trip of a blocking ping-pong", latencyDefaults, runLatency),
@@ -112,6 +115,22 @@ var benchmarks = []*Benchmark{
 	collectiveOf("scatter", "Scatter", "E", "a block to each rank from one rank", collectiveDefaults),
 	collectiveOf("allgather", "Allgather", "E", "a block of each rank to all ranks", collectiveDefaults),
 	collectiveOf("alltoall", "All-to-All Personalized Exchange", "E", "a block of each rank to each rank", collectiveDefaults),
+	collectiveOf("alltoallw", "All-to-Allw Personalized Exchange", "E", "alltoall with a datatype for each rank", collectiveDefaults),
+	collectiveOf("reduce_scatter", "Reduce_scatter", "", "a sum over all ranks, a part of it for each", reductionDefaults),
+	{
+		Name: "ibarrier", Title: "OSU MPI Non-blocking Barrier Latency Test", Flags: "ix",
+		Summary:  "a barrier during which all ranks compute",
+		MinRanks: 2, Defaults: barrierDefaults, run: runIbarrier,
+	},
+	nonblockingOf("ibcast", "Broadcast", "E", collectiveDefaults),
+	nonblockingOf("igather", "Gather", "E", collectiveDefaults),
+	nonblockingOf("iscatter", "Scatter", "E", collectiveDefaults),
+	nonblockingOf("iallgather", "Allgather", "E", collectiveDefaults),
+	nonblockingOf("ialltoall", "All-to-All", "E", collectiveDefaults),
+	nonblockingOf("ialltoallw", "All-to-Allw Personalized Exchange", "E", collectiveDefaults),
+	nonblockingOf("ireduce", "Reduce", "EO", reductionDefaults),
+	nonblockingOf("iallreduce", "Allreduce", "EO", reductionDefaults),
+	nonblockingOf("ireduce_scatter", "Reduce_scatter", "", reductionDefaults),
 	{
 		Name: "exscan", Title: "Weft MPI Exscan Latency Test", Own: true, Flags: flagsCollective + "E",
 		Summary:  "a sum over the ranks before each rank",
@@ -145,6 +164,14 @@ func collectiveOf(name, call, flags, summary string, defaults Options) *Benchmar
 	return &Benchmark{
 		Name: name, Title: "OSU MPI " + call + " Latency Test", Flags: flagsCollective + flags,
 		Summary: summary, MinRanks: 2, Defaults: defaults, run: runCollective,
+	}
+}
+
+// nonblockingOf is one of OSU's benchmarks of a non-blocking collective call.
+func nonblockingOf(name, call, flags string, defaults Options) *Benchmark {
+	return &Benchmark{
+		Name: name, Title: "OSU MPI Non-blocking " + call + " Latency Test", Flags: flagsNonblocking + flags,
+		Summary: name[1:] + " during which all ranks compute", MinRanks: 2, Defaults: defaults, run: runCollective,
 	}
 }
 

@@ -24,6 +24,7 @@ type collectiveCall struct {
 	// index at of send.
 	results int
 	from    func(i int) (first, end, at int)
+	mask    []bool // which elements of a block are sent; nil: all
 
 	call  func() error                // blocking
 	start func() (mpi.Request, error) // non-blocking
@@ -69,12 +70,18 @@ func collective[T element](j *job, b *buffers[T], size int) (result, error) {
 		return result{}, err
 	}
 	if x.onBufs() {
-		t, count, err := blockOf[T](&j.o, size, x.n)
+		base, err := mpi.TypeOf[T]()
 		if err != nil {
 			return result{}, err
 		}
-		blocks := func(b []T) mpi.Buf { return mpi.As(t, b, len(b)/x.n*count) }
-		x.setBufs(blocks(send), blocks(recv), count)
+		t, count, err := j.o.blockOf(base, size, x.n)
+		if err != nil {
+			return result{}, err
+		}
+		x.setBufs(
+			func(blocks int) mpi.Buf { return mpi.As(t, send, blocks*count) },
+			func(blocks int) mpi.Buf { return mpi.As(t, recv, blocks*count) },
+		)
 	} else {
 		x.call = callOnSlices(x, send, recv)
 	}
@@ -84,18 +91,19 @@ func collective[T element](j *job, b *buffers[T], size int) (result, error) {
 	return x.measure()
 }
 
-// blockOf is a type of which count elements are a block of n elements of T. The next
-// block begins right behind its memory.
-func blockOf[T element](o *Options, size, n int) (t *mpi.Datatype, count int, err error) {
-	if o.Reduction == MaxLoc {
+// blockOf is a type of which count elements are a block of n elements of type base, in size
+// bytes. The next block begins right behind it.
+func (o *Options) blockOf(base *mpi.Datatype, size, n int) (t *mpi.Datatype, count int, err error) {
+	switch d := &o.Derived; {
+	case o.Reduction == MaxLoc:
 		return mpi.Type2Int, n / 2, nil
+	case d.sent(n) == 0: // no sum is defined for a type without elements
+		return base, 0, nil
+	default:
+		t, count, err = d.elements(base, n)
 	}
-	if t, count, err = elementsOf[T](&o.Derived, n); err != nil || o.Derived.Kind == NotDerived {
-		return t, count, err
-	}
-	if t.Size() == 0 { // no sum is defined for it
-		base, err := mpi.TypeOf[T]()
-		return base, 0, err
+	if err != nil {
+		return nil, 0, err
 	}
 	if _, extent := t.Extent(); extent*count == size {
 		return t, count, nil
@@ -167,44 +175,48 @@ func callOf(j *job, size, n int) *collectiveCall {
 // gaps hold behind it: never an element that is sent.
 const unreceived = 100
 
+// sent is the element at the index at that a rank sends in a round.
+func (x *collectiveCall) sent(rank, at, round int) int { return (at + 3*rank + x.size + round) % 8 }
+
+// want is what recv has at the index i behind a round.
+func (x *collectiveCall) want(i, round int) (sum int) {
+	if x.mask != nil && !x.mask[i%x.n] {
+		return unreceived
+	}
+	first, end, at := x.from(i)
+	if x.o.Reduction == MaxLoc {
+		best := first
+		of := func(rank int) (value, index int) { return x.sent(rank, at&^1, round), x.sent(rank, at|1, round) }
+		for rank := first; rank < end; rank++ {
+			value, index := of(rank)
+			if most, at := of(best); value > most || value == most && index < at {
+				best = rank
+			}
+		}
+		return x.sent(best, at, round)
+	}
+	for rank := first; rank < end; rank++ {
+		sum += x.sent(rank, at, round)
+	}
+	return sum
+}
+
 // validate sets arm and wrong.
 func validate[T element](x *collectiveCall, send, recv []T) {
-	me, mask := x.c.Rank(), x.o.Derived.mask(x.n)
-	gap := func(i int) bool { return mask != nil && !mask[i%x.n] }
-	sent := func(rank, at, round int) T { return T((at + 3*rank + x.size + round) % 8) }
+	me := x.c.Rank()
+	x.mask = x.o.Derived.mask(x.n)
 	x.arm = func(round int) {
 		for at := range send {
-			send[at] = sent(me, at, round)
+			send[at] = T(x.sent(me, at, round))
 		}
 		set(recv, unreceived)
 		for at := 0; x.kind == "bcast" && me == 0 && at < len(recv); at++ {
-			if !gap(at) {
-				recv[at] = send[at]
-			}
+			recv[at] = T(x.want(at, round))
 		}
 	}
 	x.wrong = func(round int) (errors int) {
 		for i, got := range recv[:x.results] {
-			first, end, at := x.from(i)
-			var want T
-			switch {
-			case gap(i):
-				want = unreceived
-			case x.o.Reduction == MaxLoc:
-				best, of := first, func(rank int) (value, index T) { return sent(rank, at&^1, round), sent(rank, at|1, round) }
-				for rank := first + 1; rank < end; rank++ {
-					value, index := of(rank)
-					if v, at := of(best); value > v || value == v && index < at {
-						best = rank
-					}
-				}
-				want = sent(best, at, round)
-			default:
-				for rank := first; rank < end; rank++ {
-					want += sent(rank, at, round)
-				}
-			}
-			if got != want {
+			if got != T(x.want(i, round)) {
 				errors++
 			}
 		}

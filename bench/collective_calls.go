@@ -28,13 +28,16 @@ func callOnSlices[T element](x *collectiveCall, send, recv []T) func() error {
 		return func() error { return mpi.Allgather(c, send, recv) }
 	case "alltoall":
 		return func() error { return mpi.Alltoall(c, send, recv) }
+	case "reduce_scatter":
+		return func() error { return mpi.ReduceScatter(c, mpi.Sum, send, recv, x.counts) }
 	}
 	return func() error { _, err := c.Agree(1); return err }
 }
 
-// setBufs sets the calls with Bufs, whose blocks are count elements.
-func (x *collectiveCall) setBufs(send, recv mpi.Buf, count int) {
+// setBufs sets the calls with Bufs: sends and recvs are the first blocks of the buffers.
+func (x *collectiveCall) setBufs(sends, recvs func(blocks int) mpi.Buf) {
 	c, op := x.c, mpi.Sum
+	send, recv := sends(x.sends/x.n), recvs(x.recvs/x.n)
 	if x.o.Reduction == MaxLoc {
 		op = mpi.MaxLoc
 	}
@@ -62,5 +65,14 @@ func (x *collectiveCall) setBufs(send, recv mpi.Buf, count int) {
 	case "alltoall":
 		x.call = func() error { return c.Alltoall(send, recv) }
 		x.start = func() (mpi.Request, error) { return c.Ialltoall(send, recv) }
+	case "alltoallw":
+		send, recv := make([]mpi.Buf, c.Size()), make([]mpi.Buf, c.Size())
+		for rank := range send {
+			send[rank], recv[rank] = sends(1).At(rank*x.size), recvs(1).At(rank*x.size)
+		}
+		x.call = func() error { return c.Alltoallw(send, recv) }
+		x.start = func() (mpi.Request, error) { return c.Ialltoallw(send, recv) }
+	case "reduce_scatter":
+		x.start = func() (mpi.Request, error) { return c.IreduceScatter(op, send, recv, x.counts) }
 	}
 }

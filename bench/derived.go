@@ -153,19 +153,21 @@ func (d *Derived) mask(n int) []bool {
 
 // bufs makes Bufs of a derived type for messages in buffers of n elements.
 func bufs[T element](d *Derived, n int) (of func(b []T) mpi.Buf, err error) {
-	t, count, err := elementsOf[T](d, n)
+	base, err := mpi.TypeOf[T]()
+	if err != nil {
+		return nil, err
+	}
+	t, count, err := d.elements(base, n)
 	return func(b []T) mpi.Buf { return mpi.As(t, b, count) }, err
 }
 
-// elementsOf is a type of which count elements are a message in a buffer of n elements. A
-// derived one is made and committed here, once.
-func elementsOf[T element](d *Derived, n int) (t *mpi.Datatype, count int, err error) {
-	base, err := mpi.TypeOf[T]()
-	if err != nil || d.Kind == NotDerived {
-		return base, n, err
-	}
+// elements is a type of which count elements are a message in a buffer of n elements of
+// type base. A derived one is made and committed here, once.
+func (d *Derived) elements(base *mpi.Datatype, n int) (t *mpi.Datatype, count int, err error) {
 	count = 1
 	switch d.Kind {
+	case NotDerived:
+		return base, n, nil
 	case Contiguous:
 		t, err = mpi.TypeContiguous(n, base)
 	case Vector:

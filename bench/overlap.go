@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/weft-mpi/weft/bench/osufmt"
 	"github.com/weft-mpi/weft/bench/spread"
@@ -144,9 +145,9 @@ func work(x *float64, rounds int) {
 	*x = v
 }
 
-// workRate is how many rounds of work take a microsecond: the most of a few
-// tries, since any disturbance makes one slower.
-func workRate() (best float64) {
+// workRate is how many rounds of work take a microsecond in this process: the most of a
+// few tries, since any disturbance makes one slower.
+var workRate = sync.OnceValue(func() (best float64) {
 	const rounds = 1 << 20
 	x := 1.0
 	for range 5 {
@@ -155,4 +156,4 @@ func workRate() (best float64) {
 		best = max(best, rounds/micros(now()-start))
 	}
 	return best
-}
+})

@@ -164,20 +164,29 @@ func (w *oneSided[T]) places() (parts [][]T, places []int) {
 
 // derived is the call with the origin and the target of a derived type.
 func (w *oneSided[T]) derived() (func(k int) error, error) {
-	win, peer := w.win, w.peer
-	t, count, err := elementsOf[T](&w.j.o.Derived, w.n)
+	base, err := mpi.TypeOf[T]()
 	if err != nil {
 		return nil, err
 	}
-	parts, places := w.places()
-	origins := make([]mpi.Buf, w.count)
-	for k, part := range parts {
-		origins[k] = mpi.As(t, part, count)
+	t, count, err := w.j.o.Derived.elements(base, w.n)
+	if err != nil {
+		return nil, err
 	}
-	if w.j.gets() {
-		return func(k int) error { return win.Get(origins[k], peer, places[k], count, t) }, nil
+	_, places := w.places()
+	return w.j.onBufs(w.win, mpi.As(t, w.origin, count), w.n*width[T](), places), nil
+}
+
+// onBufs is the call with origins that begin size bytes apart.
+func (j *job) onBufs(win *mpi.Win, first mpi.Buf, size int, places []int) func(k int) error {
+	peer, t, count := 1-j.c.Rank(), first.Type(), first.Count()
+	origins := make([]mpi.Buf, len(places))
+	for k := range origins {
+		origins[k] = first.At(k * size)
 	}
-	return func(k int) error { return win.Put(origins[k], peer, places[k], count, t) }, nil
+	if j.gets() {
+		return func(k int) error { return win.Get(origins[k], peer, places[k], count, t) }
+	}
+	return func(k int) error { return win.Put(origins[k], peer, places[k], count, t) }
 }
 
 // operation is the call that the benchmark times.
