@@ -84,12 +84,12 @@ func bandwidth[T element](j *job, w *window[T], size int) (result, error) {
 	if j.c.Rank() == 0 {
 		step = w.push
 	}
-	return exchange(j, w, size, 1, step)
+	return w.exchange(size, 1, step)
 }
 
 func bidirectional[T element](j *job, w *window[T], size int) (result, error) {
 	if err := w.resize(size); err != nil {
 		return result{}, err
 	}
-	return exchange(j, w, size, 2, w.swap)
+	return w.exchange(size, 2, w.swap)
 }

@@ -36,11 +36,10 @@ const flagsOneSided = "ixczC"
 // flagsCollective are the options of every collective benchmark but barrier.
 const flagsCollective = "mixcuTzf"
 
-// flagsNonblocking are the options of every non-blocking collective benchmark but ibarrier.
-const flagsNonblocking = "mixcuT"
-
 // benchmarks are in the order of osu-go list.
-var benchmarks = []*Benchmark{
+var benchmarks = slices.Concat(pointToPoint, collectives, nonblocking(), others)
+
+var pointToPoint = []*Benchmark{
 	pair("latency", "OSU MPI Latency Test", flagsPt2pt+"fD", "half round trip of a blocking ping-pong", latencyDefaults, runLatency),
 	pair("bw", "OSU MPI Bandwidth Test", flagsPt2pt+"WD", "a window of non-blocking sends, then one acknowledgement", bandwidthDefaults, runBandwidth),
 	pair("bibw", "OSU MPI Bi-Directional Bandwidth Test", flagsPt2pt+"WD", "a window of non-blocking sends in both directions at once", bandwidthDefaults, runBidirectional),
@@ -103,6 +102,10 @@ var benchmarks = []*Benchmark{
 		MinRanks: 2, MaxRanks: 2, Defaults: partitionedDefaults, run: runPartitioned,
 	},
 	pair("latency_mt", "OSU MPI Multi-threaded Latency Test", "mixtcuTzf", "ping-pong of many goroutines in each rank", threadedDefaults, runThreaded),
+}
+
+// collectives are those of OSU.
+var collectives = []*Benchmark{
 	{
 		Name: "barrier", Title: "OSU MPI Barrier Latency Test", Flags: "fixz",
 		Summary:  "a barrier of all ranks",
@@ -117,20 +120,9 @@ var benchmarks = []*Benchmark{
 	collectiveOf("alltoall", "All-to-All Personalized Exchange", "E", "a block of each rank to each rank", collectiveDefaults),
 	collectiveOf("alltoallw", "All-to-Allw Personalized Exchange", "E", "alltoall with a datatype for each rank", collectiveDefaults),
 	collectiveOf("reduce_scatter", "Reduce_scatter", "", "a sum over all ranks, a part of it for each", reductionDefaults),
-	{
-		Name: "ibarrier", Title: "OSU MPI Non-blocking Barrier Latency Test", Flags: "ix",
-		Summary:  "a barrier during which all ranks compute",
-		MinRanks: 2, Defaults: barrierDefaults, run: runIbarrier,
-	},
-	nonblockingOf("ibcast", "Broadcast", "E", collectiveDefaults),
-	nonblockingOf("igather", "Gather", "E", collectiveDefaults),
-	nonblockingOf("iscatter", "Scatter", "E", collectiveDefaults),
-	nonblockingOf("iallgather", "Allgather", "E", collectiveDefaults),
-	nonblockingOf("ialltoall", "All-to-All", "E", collectiveDefaults),
-	nonblockingOf("ialltoallw", "All-to-Allw Personalized Exchange", "E", collectiveDefaults),
-	nonblockingOf("ireduce", "Reduce", "EO", reductionDefaults),
-	nonblockingOf("iallreduce", "Allreduce", "EO", reductionDefaults),
-	nonblockingOf("ireduce_scatter", "Reduce_scatter", "", reductionDefaults),
+}
+
+var others = []*Benchmark{
 	{
 		Name: "exscan", Title: "Weft MPI Exscan Latency Test", Own: true, Flags: flagsCollective + "E",
 		Summary:  "a sum over the ranks before each rank",
@@ -167,12 +159,27 @@ func collectiveOf(name, call, flags, summary string, defaults Options) *Benchmar
 	}
 }
 
-// nonblockingOf is one of OSU's benchmarks of a non-blocking collective call.
-func nonblockingOf(name, call, flags string, defaults Options) *Benchmark {
-	return &Benchmark{
-		Name: name, Title: "OSU MPI Non-blocking " + call + " Latency Test", Flags: flagsNonblocking + flags,
-		Summary: name[1:] + " during which all ranks compute", MinRanks: 2, Defaults: defaults, run: runCollective,
+// nonblocking are OSU's benchmarks of the non-blocking forms of the collective calls.
+func nonblocking() (all []*Benchmark) {
+	for _, b := range collectives {
+		i := *b
+		i.Name, i.Summary = "i"+b.Name, b.Name+" during which all ranks compute"
+		i.Title = strings.Replace(b.Title, "MPI", "MPI Non-blocking", 1)
+		i.Flags = strings.Map(func(letter rune) rune {
+			if strings.ContainsRune("fzb", letter) {
+				return -1
+			}
+			return letter
+		}, b.Flags)
+		switch b.Name {
+		case "barrier":
+			i.run = runIbarrier
+		case "alltoall":
+			i.Title = "OSU MPI Non-blocking All-to-All Latency Test" // so in OSU
+		}
+		all = append(all, &i)
 	}
+	return all
 }
 
 // All returns the benchmarks in the order of osu-go list.

@@ -151,6 +151,19 @@ func untouched[T element](i, size, iter int) T {
 	return T(^v)
 }
 
+// checks are the validation of a pair of buffers, before and behind iteration i.
+type checks struct {
+	arm   func(i int)
+	wrong func(i int) int
+}
+
+func checksOf[T element](send, recv []T, size int, sent []bool) checks {
+	return checks{
+		arm:   func(i int) { arm(send, recv, size, i, sent) },
+		wrong: func(i int) int { return wrong(recv, size, i, sent) },
+	}
+}
+
 // arm writes the pattern of an iteration to send and erases recv. sent says which
 // elements are sent; nil: all are.
 func arm[T element](send, recv []T, size, iter int, sent []bool) {

@@ -26,6 +26,10 @@ type collectiveCall struct {
 	from    func(i int) (first, end, at int)
 	mask    []bool // which elements of a block are sent; nil: all
 
+	op        *mpi.Op
+	out, in   mpi.Buf   // the buffers of calls with Bufs
+	outs, ins []mpi.Buf // their blocks, for each rank: of alltoallw
+
 	call  func() error                // blocking
 	start func() (mpi.Request, error) // non-blocking
 	arm   func(round int)             // with -c, before each round
@@ -70,18 +74,9 @@ func collective[T element](j *job, b *buffers[T], size int) (result, error) {
 		return result{}, err
 	}
 	if x.onBufs() {
-		base, err := mpi.TypeOf[T]()
-		if err != nil {
+		if err := x.setBufs(send, recv); err != nil {
 			return result{}, err
 		}
-		t, count, err := j.o.blockOf(base, size, x.n)
-		if err != nil {
-			return result{}, err
-		}
-		x.setBufs(
-			func(blocks int) mpi.Buf { return mpi.As(t, send, blocks*count) },
-			func(blocks int) mpi.Buf { return mpi.As(t, recv, blocks*count) },
-		)
 	} else {
 		x.call = callOnSlices(x, send, recv)
 	}

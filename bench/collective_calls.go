@@ -10,69 +10,91 @@ func (x *collectiveCall) onBufs() bool {
 
 // callOnSlices is the blocking call on slices.
 func callOnSlices[T element](x *collectiveCall, send, recv []T) func() error {
-	c := x.c
+	b := &struct{ send, recv []T }{send, recv}
 	switch x.kind {
 	case "allreduce":
-		return func() error { return mpi.Allreduce(c, mpi.Sum, send, recv) }
+		return func() error { return mpi.Allreduce(x.c, mpi.Sum, b.send, b.recv) }
 	case "reduce":
-		return func() error { return mpi.Reduce(c, mpi.Sum, send, recv, 0) }
+		return func() error { return mpi.Reduce(x.c, mpi.Sum, b.send, b.recv, 0) }
 	case "exscan":
-		return func() error { return mpi.Exscan(c, mpi.Sum, send, recv) }
+		return func() error { return mpi.Exscan(x.c, mpi.Sum, b.send, b.recv) }
 	case "bcast":
-		return func() error { return mpi.Bcast(c, recv, 0) }
+		return func() error { return mpi.Bcast(x.c, b.recv, 0) }
 	case "gather":
-		return func() error { return mpi.Gather(c, send, recv, 0) }
+		return func() error { return mpi.Gather(x.c, b.send, b.recv, 0) }
 	case "scatter":
-		return func() error { return mpi.Scatter(c, send, recv, 0) }
+		return func() error { return mpi.Scatter(x.c, b.send, b.recv, 0) }
 	case "allgather":
-		return func() error { return mpi.Allgather(c, send, recv) }
+		return func() error { return mpi.Allgather(x.c, b.send, b.recv) }
 	case "alltoall":
-		return func() error { return mpi.Alltoall(c, send, recv) }
+		return func() error { return mpi.Alltoall(x.c, b.send, b.recv) }
 	case "reduce_scatter":
-		return func() error { return mpi.ReduceScatter(c, mpi.Sum, send, recv, x.counts) }
+		return func() error { return mpi.ReduceScatter(x.c, mpi.Sum, b.send, b.recv, x.counts) }
 	}
-	return func() error { _, err := c.Agree(1); return err }
+	return func() error { _, err := x.c.Agree(1); return err }
 }
 
-// setBufs sets the calls with Bufs: sends and recvs are the first blocks of the buffers.
-func (x *collectiveCall) setBufs(sends, recvs func(blocks int) mpi.Buf) {
-	c, op := x.c, mpi.Sum
-	send, recv := sends(x.sends/x.n), recvs(x.recvs/x.n)
+// callsOnBufs are the calls with Bufs, a blocking and a non-blocking one for each kind.
+var callsOnBufs = []struct {
+	kind  string
+	call  func(*collectiveCall) error
+	start func(*collectiveCall) (mpi.Request, error)
+}{
+	{
+		"allreduce", func(x *collectiveCall) error { return x.c.Allreduce(x.op, x.out, x.in) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.Iallreduce(x.op, x.out, x.in) },
+	},
+	{
+		"reduce", func(x *collectiveCall) error { return x.c.Reduce(x.op, x.out, x.in, 0) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.Ireduce(x.op, x.out, x.in, 0) },
+	},
+	{"exscan", func(x *collectiveCall) error { return x.c.Exscan(x.op, x.out, x.in) }, nil},
+	{
+		"bcast", func(x *collectiveCall) error { return x.c.Bcast(x.in, 0) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.Ibcast(x.in, 0) },
+	},
+	{
+		"gather", func(x *collectiveCall) error { return x.c.Gather(x.out, x.in, 0) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.Igather(x.out, x.in, 0) },
+	},
+	{
+		"scatter", func(x *collectiveCall) error { return x.c.Scatter(x.out, x.in, 0) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.Iscatter(x.out, x.in, 0) },
+	},
+	{
+		"allgather", func(x *collectiveCall) error { return x.c.Allgather(x.out, x.in) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.Iallgather(x.out, x.in) },
+	},
+	{
+		"alltoall", func(x *collectiveCall) error { return x.c.Alltoall(x.out, x.in) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.Ialltoall(x.out, x.in) },
+	},
+	{
+		"alltoallw", func(x *collectiveCall) error { return x.c.Alltoallw(x.outs, x.ins) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.Ialltoallw(x.outs, x.ins) },
+	},
+	{"reduce_scatter", nil, func(x *collectiveCall) (mpi.Request, error) { return x.c.IreduceScatter(x.op, x.out, x.in, x.counts) }},
+}
+
+// setBufs sets the calls with Bufs of two slices of elements.
+func (x *collectiveCall) setBufs(send, recv any) error {
+	base, _ := baseOf(send)
+	t, count, err := x.o.blockOf(base, x.size, x.n)
+	if err != nil {
+		return err
+	}
+	x.out, x.in, x.op = bufOf(t, send, x.sends/x.n*count), bufOf(t, recv, x.recvs/x.n*count), mpi.Sum
 	if x.o.Reduction == MaxLoc {
-		op = mpi.MaxLoc
+		x.op = mpi.MaxLoc
 	}
-	switch x.kind {
-	case "allreduce":
-		x.call = func() error { return c.Allreduce(op, send, recv) }
-		x.start = func() (mpi.Request, error) { return c.Iallreduce(op, send, recv) }
-	case "reduce":
-		x.call = func() error { return c.Reduce(op, send, recv, 0) }
-		x.start = func() (mpi.Request, error) { return c.Ireduce(op, send, recv, 0) }
-	case "exscan":
-		x.call = func() error { return c.Exscan(op, send, recv) }
-	case "bcast":
-		x.call = func() error { return c.Bcast(recv, 0) }
-		x.start = func() (mpi.Request, error) { return c.Ibcast(recv, 0) }
-	case "gather":
-		x.call = func() error { return c.Gather(send, recv, 0) }
-		x.start = func() (mpi.Request, error) { return c.Igather(send, recv, 0) }
-	case "scatter":
-		x.call = func() error { return c.Scatter(send, recv, 0) }
-		x.start = func() (mpi.Request, error) { return c.Iscatter(send, recv, 0) }
-	case "allgather":
-		x.call = func() error { return c.Allgather(send, recv) }
-		x.start = func() (mpi.Request, error) { return c.Iallgather(send, recv) }
-	case "alltoall":
-		x.call = func() error { return c.Alltoall(send, recv) }
-		x.start = func() (mpi.Request, error) { return c.Ialltoall(send, recv) }
-	case "alltoallw":
-		send, recv := make([]mpi.Buf, c.Size()), make([]mpi.Buf, c.Size())
-		for rank := range send {
-			send[rank], recv[rank] = sends(1).At(rank*x.size), recvs(1).At(rank*x.size)
+	for rank := 0; x.kind == "alltoallw" && rank < x.c.Size(); rank++ {
+		x.outs, x.ins = append(x.outs, bufOf(t, send, count).At(rank*x.size)), append(x.ins, bufOf(t, recv, count).At(rank*x.size))
+	}
+	for i := range callsOnBufs {
+		if f := &callsOnBufs[i]; f.kind == x.kind {
+			x.call = func() error { return f.call(x) }
+			x.start = func() (mpi.Request, error) { return f.start(x) }
 		}
-		x.call = func() error { return c.Alltoallw(send, recv) }
-		x.start = func() (mpi.Request, error) { return c.Ialltoallw(send, recv) }
-	case "reduce_scatter":
-		x.start = func() (mpi.Request, error) { return c.IreduceScatter(op, send, recv, x.counts) }
 	}
+	return nil
 }

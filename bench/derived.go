@@ -153,12 +153,33 @@ func (d *Derived) mask(n int) []bool {
 
 // bufs makes Bufs of a derived type for messages in buffers of n elements.
 func bufs[T element](d *Derived, n int) (of func(b []T) mpi.Buf, err error) {
-	base, err := mpi.TypeOf[T]()
-	if err != nil {
-		return nil, err
-	}
+	base, _ := baseOf([]T(nil))
 	t, count, err := d.elements(base, n)
 	return func(b []T) mpi.Buf { return mpi.As(t, b, count) }, err
+}
+
+// baseOf is the datatype of the elements of a slice, and their length in bytes.
+func baseOf(b any) (*mpi.Datatype, int) {
+	switch b.(type) {
+	case []int32:
+		return mpi.TypeInt32, 4
+	case []float32:
+		return mpi.TypeFloat32, 4
+	}
+	return mpi.TypeUint8, 1
+}
+
+// bufOf is count elements of type t in a slice.
+func bufOf(t *mpi.Datatype, b any, count int) mpi.Buf {
+	switch b := b.(type) {
+	case []int32:
+		return mpi.As(t, b, count)
+	case []float32:
+		return mpi.As(t, b, count)
+	case []byte:
+		return mpi.As(t, b, count)
+	}
+	return mpi.Buf{}
 }
 
 // elements is a type of which count elements are a message in a buffer of n elements of

@@ -13,22 +13,16 @@ type derivedWindow[T element] struct {
 
 // bandwidthDerived is bandwidth, and bidirectionalDerived bidirectional, with a derived
 // type.
-func bandwidthDerived[T element](j *job, w *window[T], size int) (result, error) {
-	return w.derive(size, func(d *derivedWindow[T]) (result, error) {
-		step := d.pull
-		if j.c.Rank() == 0 {
-			step = d.push
-		}
-		return exchange(j, w, size, 1, step)
-	})
+func bandwidthDerived[T element](_ *job, w *window[T], size int) (result, error) {
+	return w.derive(size, 1)
 }
 
-func bidirectionalDerived[T element](j *job, w *window[T], size int) (result, error) {
-	return w.derive(size, func(d *derivedWindow[T]) (result, error) { return exchange(j, w, size, 2, d.swap) })
+func bidirectionalDerived[T element](_ *job, w *window[T], size int) (result, error) {
+	return w.derive(size, 2)
 }
 
-// derive calls measure with the window's messages of size bytes.
-func (w *window[T]) derive(size int, measure func(*derivedWindow[T]) (result, error)) (r result, err error) {
+// derive measures with messages of size bytes.
+func (w *window[T]) derive(size, ways int) (r result, err error) {
 	if err := w.resize(size); err != nil {
 		return r, err
 	}
@@ -43,7 +37,7 @@ func (w *window[T]) derive(size int, measure func(*derivedWindow[T]) (result, er
 		if d.packedOut, d.packedIn, err = d.packed.take(len(w.out), o.Derived.sent(n)); err != nil {
 			return r, err
 		}
-		return measure(d)
+		return d.measure(size, ways)
 	}
 	of, err := bufs[T](&o.Derived, n)
 	if err != nil {
@@ -52,7 +46,18 @@ func (w *window[T]) derive(size int, measure func(*derivedWindow[T]) (result, er
 	for k := range w.out {
 		d.outs, d.ins = append(d.outs, of(w.sends[k])), append(d.ins, of(w.recvs[k]))
 	}
-	return measure(d)
+	return d.measure(size, ways)
+}
+
+func (d *derivedWindow[T]) measure(size, ways int) (result, error) {
+	step := d.pull
+	switch {
+	case ways == 2:
+		step = d.swap
+	case d.j.c.Rank() == 0:
+		step = d.push
+	}
+	return d.exchange(size, ways, step)
 }
 
 func (d *derivedWindow[T]) send(peer, tag int) (err error) {

@@ -81,13 +81,17 @@ func latency[T element](j *job, b *buffers[T], size int, connect linker[T]) (res
 		return result{}, err
 	}
 	send, recv := sends[0], recvs[0]
-	c, peer := j.c, 1-j.c.Rank()
-	l, err := connect(c, send, recv, peer)
+	l, err := connect(j.c, send, recv, 1-j.c.Rank())
 	if err != nil {
 		return result{}, err
 	}
+	return j.latency(l, size, checksOf(send, recv, size, j.o.Derived.mask(len(send))))
+}
+
+func (j *job) latency(l link, size int, v checks) (result, error) {
+	c, peer := j.c, 1-j.c.Rank()
 	iterations, warmup := j.o.counts(size)
-	last, sent := j.o.ValidationWarmup, j.o.Derived.mask(len(send))
+	last := j.o.ValidationWarmup
 	r := result{samples: j.samples(iterations)}
 
 	if err := c.Barrier(); err != nil {
@@ -95,7 +99,7 @@ func latency[T element](j *job, b *buffers[T], size int, connect linker[T]) (res
 	}
 	for i := range warmup + iterations {
 		if j.o.Validate {
-			arm(send, recv, size, i, sent)
+			v.arm(i)
 			if err := c.Barrier(); err != nil {
 				return r, err
 			}
@@ -127,7 +131,7 @@ func latency[T element](j *job, b *buffers[T], size int, connect linker[T]) (res
 			}
 		}
 		if j.o.Validate {
-			n, err := j.addErrors(wrong(recv, size, i, sent), peer)
+			n, err := j.addErrors(v.wrong(i), peer)
 			if err != nil {
 				return r, err
 			}

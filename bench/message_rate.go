@@ -26,14 +26,18 @@ func messageRate[T element](j *job, w *window[T], size int) (result, error) {
 	if err := w.resize(size); err != nil {
 		return result{}, err
 	}
+	return j.messageRate(w, size, w.push, w.pull)
+}
+
+func (j *job) messageRate(w armed, size int, push, pull func(peer int) error) (result, error) {
 	c, rank, pairs := j.c, j.c.Rank(), j.c.Size()/2
 	var peer int
 	var step func(peer int) error
 	switch {
 	case rank < pairs:
-		peer, step = rank+pairs, w.push
+		peer, step = rank+pairs, push
 	case rank < 2*pairs:
-		peer, step = rank-pairs, w.pull
+		peer, step = rank-pairs, pull
 	default:
 		step = func(int) error { return nil }
 	}

@@ -1,9 +1,6 @@
 package bench
 
-import (
-	"github.com/weft-mpi/weft/bench/osufmt"
-	"github.com/weft-mpi/weft/mpi"
-)
+import "github.com/weft-mpi/weft/bench/osufmt"
 
 // runMultiLatency is osu_multi_lat: ping-pong of all pairs at once, with a
 // barrier before every round trip.
@@ -18,8 +15,16 @@ func multiLatency[T element](j *job, b *buffers[T], size int) (result, error) {
 		return result{}, err
 	}
 	send, recv := sends[0], recvs[0]
+	pairs := j.c.Size() / 2
+	l, err := standard(j.c, send, recv, (j.c.Rank()+pairs)%(2*pairs))
+	if err != nil {
+		return result{}, err
+	}
+	return j.multiLatency(l, size, checksOf(send, recv, size, nil))
+}
+
+func (j *job) multiLatency(l link, size int, v checks) (result, error) {
 	c, rank, pairs := j.c, j.c.Rank(), j.c.Size()/2
-	peer := (rank + pairs) % (2 * pairs)
 	iterations, warmup := j.o.counts(size)
 	last := j.o.ValidationWarmup
 	r := result{samples: j.samples(iterations)}
@@ -30,26 +35,26 @@ func multiLatency[T element](j *job, b *buffers[T], size int) (result, error) {
 	}
 	for i := range warmup + iterations {
 		if j.o.Validate {
-			arm(send, recv, size, i, nil)
+			v.arm(i)
 		}
 		for k := 0; k <= last; k++ {
 			if err := c.Barrier(); err != nil {
 				return r, err
 			}
 			if rank >= pairs {
-				if _, err := mpi.Recv(c, recv, peer, 1); err != nil {
+				if err := l.recv(); err != nil {
 					return r, err
 				}
-				if err := mpi.Send(c, send, peer, 1); err != nil {
+				if err := l.send(); err != nil {
 					return r, err
 				}
 				continue
 			}
 			start := now()
-			if err := mpi.Send(c, send, peer, 1); err != nil {
+			if err := l.send(); err != nil {
 				return r, err
 			}
-			if _, err := mpi.Recv(c, recv, peer, 1); err != nil {
+			if err := l.recv(); err != nil {
 				return r, err
 			}
 			if i >= warmup && k == last {
@@ -58,7 +63,7 @@ func multiLatency[T element](j *job, b *buffers[T], size int) (result, error) {
 			}
 		}
 		if j.o.Validate {
-			errors += wrong(recv, size, i, nil)
+			errors += v.wrong(i)
 		}
 	}
 	return j.overRanks(r, micros(r.total)/float64(2*iterations), pairs, errors)

@@ -30,12 +30,13 @@ var overlapColumns = []osufmt.Column{osufmt.Overall, osufmt.Compute, osufmt.Pure
 func hidden(v []float64) float64 { return max(0, 100*(1-(v[0]-v[1])/v[2])) }
 
 // overlapped is one rank's part of the benchmark at one size.
-type overlapped[T element] struct {
+type overlapped struct {
 	*job
-	size       int
-	send, recv []T
-	errors     int
-	x          float64 // the operand of the work
+	checks
+	size   int
+	start  func() (mpi.Request, error)
+	errors int
+	x      float64 // the operand of the work
 }
 
 func overlap[T element](j *job, b *buffers[T], size int) (result, error) {
@@ -43,7 +44,16 @@ func overlap[T element](j *job, b *buffers[T], size int) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	o := &overlapped[T]{job: j, size: size, send: sends[0], recv: recvs[0], x: 1}
+	send, recv := sends[0], recvs[0]
+	start := func() (mpi.Request, error) { return mpi.Irecv(j.c, recv, 0, 1) }
+	if j.c.Rank() == 0 {
+		start = func() (mpi.Request, error) { return mpi.Isend(j.c, send, 1, 1) }
+	}
+	o := &overlapped{job: j, checks: checksOf(send, recv, size, nil), size: size, start: start, x: 1}
+	return o.measure()
+}
+
+func (o *overlapped) measure() (result, error) {
 	v := make([]float64, 4) // overall, compute, pure and errors
 	pure, err := o.median(true, o.transfer(0))
 	if err != nil {
@@ -55,8 +65,8 @@ func overlap[T element](j *job, b *buffers[T], size int) (result, error) {
 		return result{}, err
 	}
 	rounds := 0
-	if j.c.Rank() == 1 || j.o.Computing == BothRanks {
-		rounds = max(1, int(v[2]*j.o.Work*j.rate))
+	if o.c.Rank() == 1 || o.o.Computing == BothRanks {
+		rounds = max(1, int(v[2]*o.o.Work*o.rate))
 	}
 	if v[1], err = o.median(false, func() error { work(&o.x, rounds); return nil }); err != nil {
 		return result{}, err
@@ -72,7 +82,7 @@ func overlap[T element](j *job, b *buffers[T], size int) (result, error) {
 }
 
 // share copies v of rank 1 to rank 0.
-func (o *overlapped[T]) share(v []float64) error {
+func (o *overlapped) share(v []float64) error {
 	if o.c.Rank() == 1 {
 		return mpi.Send(o.c, v, 0, tagGather)
 	}
@@ -83,12 +93,12 @@ func (o *overlapped[T]) share(v []float64) error {
 // median is the median time of step in microseconds, with a barrier before each.
 // The result is a small difference of large times. In a mean, a few disturbed
 // iterations would hide it.
-func (o *overlapped[T]) median(transfers bool, step func() error) (float64, error) {
+func (o *overlapped) median(transfers bool, step func() error) (float64, error) {
 	iterations, warmup := o.o.counts(o.size)
 	times := make([]float64, 0, iterations)
 	for i := range warmup + iterations {
 		if transfers && o.o.Validate {
-			arm(o.send, o.recv, o.size, i, nil)
+			o.arm(i)
 		}
 		if err := o.c.Barrier(); err != nil {
 			return 0, err
@@ -101,7 +111,7 @@ func (o *overlapped[T]) median(transfers bool, step func() error) (float64, erro
 			times = append(times, micros(now()-start))
 		}
 		if transfers && o.o.Validate && o.c.Rank() == 1 {
-			o.errors += wrong(o.recv, o.size, i, nil)
+			o.errors += o.wrong(i)
 		}
 	}
 	slices.Sort(times)
@@ -110,20 +120,9 @@ func (o *overlapped[T]) median(transfers bool, step func() error) (float64, erro
 
 // transfer returns this rank's part of a message from rank 0 to rank 1, with
 // rounds of work between its start and its Wait.
-func (o *overlapped[T]) transfer(rounds int) func() error {
-	if o.c.Rank() == 0 {
-		return func() error {
-			r, err := mpi.Isend(o.c, o.send, 1, 1)
-			if err != nil {
-				return err
-			}
-			work(&o.x, rounds)
-			_, err = mpi.Wait(&r)
-			return err
-		}
-	}
+func (o *overlapped) transfer(rounds int) func() error {
 	return func() error {
-		r, err := mpi.Irecv(o.c, o.recv, 0, 1)
+		r, err := o.start()
 		if err != nil {
 			return err
 		}

@@ -78,7 +78,7 @@ func (w *window[T]) persistently(size, ways int, err error, step func(peer int) 
 	if err != nil {
 		return result{}, err
 	}
-	r, err := exchange(w.j, w, size, ways, step)
+	r, err := w.exchange(size, ways, step)
 	if err != nil {
 		return r, err
 	}

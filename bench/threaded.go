@@ -51,12 +51,12 @@ func (c crew[T]) free() (err error) {
 // share is one goroutine's part of an exchange.
 type share struct {
 	result
-	err error
+	checks
+	send, recv func(peer, tag int) error
+	err        error
 }
 
 func threaded[T element](j *job, crew crew[T], size int) (result, error) {
-	iterations, _ := j.o.counts(size)
-	parts := make([]share, len(crew))
 	sends, recvs := make([][]T, len(crew)), make([][]T, len(crew))
 	for id, b := range crew {
 		s, r, err := b.take(1, size/width[T]())
@@ -64,25 +64,44 @@ func threaded[T element](j *job, crew crew[T], size int) (result, error) {
 			return result{}, err
 		}
 		sends[id], recvs[id] = s[0], r[0]
+	}
+	parts := make([]share, len(crew))
+	for id := range parts {
+		send, recv := sends[id], recvs[id]
+		parts[id] = share{
+			checks: checksOf(send, recv, size, nil),
+			send:   func(peer, tag int) error { return mpi.Send(j.c, send, peer, tag) },
+			recv: func(peer, tag int) error {
+				_, err := mpi.Recv(j.c, recv, peer, tag)
+				return err
+			},
+		}
+	}
+	return j.threaded(parts, size)
+}
+
+func (j *job) threaded(parts []share, size int) (result, error) {
+	iterations, _ := j.o.counts(size)
+	exchange := j.pong
+	if j.c.Rank() == 0 {
+		exchange = j.ping
+	}
+	for id := range parts {
 		parts[id].samples = j.samples(iterations)
 	}
-	gate := make(chan error, len(crew))
+	gate := make(chan error, len(parts))
 	var wg sync.WaitGroup
-	for id := range crew {
+	for id := range parts {
 		p := &parts[id]
 		wg.Go(func() {
 			if p.err = <-gate; p.err != nil {
 				return
 			}
-			if j.c.Rank() == 0 {
-				ping(j, p, sends[id], recvs[id], size, id)
-			} else {
-				pong(j, p, sends[id], recvs[id], size, id)
-			}
+			exchange(p, size, id)
 		})
 	}
 	err := j.c.Barrier()
-	for range crew {
+	for range parts {
 		gate <- err
 	}
 	wg.Wait()
@@ -119,20 +138,20 @@ func (j *job) tags(i int) (there, back int) {
 	return 1, 2
 }
 
-func ping[T element](j *job, p *share, send, recv []T, size, id int) {
+func (j *job) ping(p *share, size, id int) {
 	iterations, warmup := j.o.counts(size)
 	last := j.o.ValidationWarmup
 	for i := id; i < warmup+iterations; i += j.o.Senders {
 		there, back := j.tags(i)
 		if j.o.Validate {
-			arm(send, recv, size, i-id, nil)
+			p.arm(i - id)
 		}
 		for k := 0; k <= last; k++ {
 			start := now()
-			if p.err = mpi.Send(j.c, send, 1, there); p.err != nil {
+			if p.err = p.send(1, there); p.err != nil {
 				return
 			}
-			if _, p.err = mpi.Recv(j.c, recv, 1, back); p.err != nil {
+			if p.err = p.recv(1, back); p.err != nil {
 				return
 			}
 			if i >= warmup && k == last {
@@ -141,28 +160,28 @@ func ping[T element](j *job, p *share, send, recv []T, size, id int) {
 			}
 		}
 		if j.o.Validate {
-			p.errors += wrong(recv, size, i-id, nil)
+			p.errors += p.wrong(i - id)
 		}
 	}
 }
 
-func pong[T element](j *job, p *share, send, recv []T, size, id int) {
+func (j *job) pong(p *share, size, id int) {
 	iterations, warmup := j.o.counts(size)
 	for i := id; i < warmup+iterations; i += j.o.Receivers {
 		there, back := j.tags(i)
 		if j.o.Validate {
-			arm(send, recv, size, i-id, nil)
+			p.arm(i - id)
 		}
 		for k := 0; k <= j.o.ValidationWarmup; k++ {
-			if _, p.err = mpi.Recv(j.c, recv, 0, there); p.err != nil {
+			if p.err = p.recv(0, there); p.err != nil {
 				return
 			}
-			if p.err = mpi.Send(j.c, send, 0, back); p.err != nil {
+			if p.err = p.send(0, back); p.err != nil {
 				return
 			}
 		}
 		if j.o.Validate {
-			p.errors += wrong(recv, size, i-id, nil)
+			p.errors += p.wrong(i - id)
 		}
 	}
 }

@@ -60,13 +60,24 @@ func (w *window[T]) wrong(size, i int) (errors int) {
 // distinct is the number of different buffers: 1 with -b single.
 func (w *window[T]) distinct() int { return len(w.send) }
 
+// armed are the buffers of a window that is validated. What takes them is made once, and
+// not for each type of elements.
+type armed interface {
+	arm(size, i int)
+	wrong(size, i int) int
+}
+
 // exchange times windows between ranks 0 and 1, in one direction or both: ways
 // is 1 or 2. Precondition: the buffers have been resized to size.
-func exchange[T element](j *job, w *window[T], size, ways int, step func(peer int) error) (result, error) {
+func (w *window[T]) exchange(size, ways int, step func(peer int) error) (result, error) {
+	return exchange(w.j, w, size, w.j.o.sent(size, width[T]()), ways, step)
+}
+
+func exchange(j *job, w armed, size, sent, ways int, step func(peer int) error) (result, error) {
 	iterations, warmup := j.o.counts(size)
 	peer, last := 1-j.c.Rank(), j.o.ValidationWarmup
 	r := result{samples: j.samples(iterations)}
-	megabytes := float64(j.o.sent(size, width[T]())) / 1e6 * float64(j.o.Window*ways)
+	megabytes := float64(sent) / 1e6 * float64(j.o.Window*ways)
 
 	if err := j.c.Barrier(); err != nil {
 		return r, err

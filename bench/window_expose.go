@@ -10,20 +10,25 @@ const tagAddress = 107
 // oneSided is one rank's part of a one-sided benchmark at one size: a window with
 // memory of both ranks, and the buffers of the operations.
 type oneSided[T element] struct {
-	j     *job
-	win   *mpi.Win
+	access
 	local []T // this rank's part of the window
-	free  func() error
 
-	peer  int
-	at    int // displacement of the peer's part
-	unit  int // displacement from an element to the next
-	n     int // elements of an operation
-	count int // operations of a round, each with a place of its own
+	at   int // displacement of the peer's part
+	unit int // displacement from an element to the next
+	n    int // elements of an operation
 
 	origin, result, compare []T
-	call                    func(k int) error // operation k of a round
-	sent                    []bool            // which elements of an operation are sent; nil: all
+	sent                    []bool // which elements of an operation are sent; nil: all
+}
+
+// access is one rank's part without its memory.
+type access struct {
+	j     *job
+	win   *mpi.Win
+	free  func() error
+	peer  int
+	count int               // operations of a round, each with a place of its own
+	call  func(k int) error // operation k of a round
 }
 
 // memory holds the buffers of one rank for a run over one datatype: each is made once,
@@ -50,7 +55,10 @@ func (m *memory[T]) of(b *[]T, n int) ([]T, error) {
 // expose makes the window and the buffers for operations of n elements. All ranks call
 // it.
 func expose[T element](j *job, m *memory[T], n int) (*oneSided[T], error) {
-	w := &oneSided[T]{j: j, peer: 1 - j.c.Rank(), unit: 1, n: n, count: max(j.o.Window, 1), sent: j.o.Derived.mask(n)}
+	w := &oneSided[T]{
+		access: access{j: j, peer: 1 - j.c.Rank(), count: max(j.o.Window, 1)},
+		unit:   1, n: n, sent: j.o.Derived.mask(n),
+	}
 	all := n * w.count
 	var err error
 	if w.origin, err = m.of(&m.origin, all); err != nil {
@@ -80,10 +88,14 @@ func expose[T element](j *job, m *memory[T], n int) (*oneSided[T], error) {
 		return nil, err
 	}
 	set(w.local, 'b')
+	places := make([]int, w.count)
+	for k := range places {
+		places[k] = w.at + k*n*w.unit
+	}
 	if j.o.Derived.Kind == NotDerived {
-		w.call = w.operation()
+		w.call = w.operation(places)
 	} else {
-		w.call, err = w.derived()
+		err = w.derived(w.origin, n, places)
 	}
 	return w, err
 }
@@ -153,46 +165,30 @@ func (j *job) hasResult() bool {
 // gets reports whether the operations are gets, which have the origin as their result.
 func (j *job) gets() bool { return j.Name == "get_latency" || j.Name == "get_bw" }
 
-// places are the origins of the operations of a round, and their displacements at the
-// target.
-func (w *oneSided[T]) places() (parts [][]T, places []int) {
-	for k := range w.count {
-		parts, places = append(parts, w.origin[k*w.n:(k+1)*w.n]), append(places, w.at+k*w.n*w.unit)
-	}
-	return parts, places
-}
-
-// derived is the call with the origin and the target of a derived type.
-func (w *oneSided[T]) derived() (func(k int) error, error) {
-	base, err := mpi.TypeOf[T]()
+// derived sets the call with the origin, which is a slice of elements, and the target of a
+// derived type: places are the displacements of operations of n elements.
+func (w *access) derived(origin any, n int, places []int) error {
+	base, width := baseOf(origin)
+	t, count, err := w.j.o.Derived.elements(base, n)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t, count, err := w.j.o.Derived.elements(base, w.n)
-	if err != nil {
-		return nil, err
-	}
-	_, places := w.places()
-	return w.j.onBufs(w.win, mpi.As(t, w.origin, count), w.n*width[T](), places), nil
-}
-
-// onBufs is the call with origins that begin size bytes apart.
-func (j *job) onBufs(win *mpi.Win, first mpi.Buf, size int, places []int) func(k int) error {
-	peer, t, count := 1-j.c.Rank(), first.Type(), first.Count()
-	origins := make([]mpi.Buf, len(places))
+	first, origins := bufOf(t, origin, count), make([]mpi.Buf, len(places))
 	for k := range origins {
-		origins[k] = first.At(k * size)
+		origins[k] = first.At(k * n * width)
 	}
-	if j.gets() {
-		return func(k int) error { return win.Get(origins[k], peer, places[k], count, t) }
+	if w.call = func(k int) error { return w.win.Put(origins[k], w.peer, places[k], count, t) }; w.j.gets() {
+		w.call = func(k int) error { return w.win.Get(origins[k], w.peer, places[k], count, t) }
 	}
-	return func(k int) error { return win.Put(origins[k], peer, places[k], count, t) }
+	return nil
 }
 
-// operation is the call that the benchmark times.
-func (w *oneSided[T]) operation() func(k int) error {
-	win, peer := w.win, w.peer
-	parts, places := w.places()
+// operation is the call that the benchmark times, with the displacements of a round.
+func (w *oneSided[T]) operation(places []int) func(k int) error {
+	win, peer, parts := w.win, w.peer, make([][]T, w.count)
+	for k := range parts {
+		parts[k] = w.origin[k*w.n : (k+1)*w.n]
+	}
 	switch w.j.Name {
 	case "get_latency", "get_bw":
 		return func(k int) error { return mpi.Get(win, parts[k], peer, places[k]) }
@@ -211,7 +207,7 @@ func (w *oneSided[T]) operation() func(k int) error {
 }
 
 // issue calls the operations of a round.
-func (w *oneSided[T]) issue() error {
+func (w *access) issue() error {
 	for k := range w.count {
 		if err := w.call(k); err != nil {
 			return err

@@ -69,9 +69,14 @@ func onWindow[T element](j *job, m *memory[T], size int, f flow, value figure) (
 	if err != nil {
 		return result{}, err
 	}
+	return w.measure(&calls, size, j.o.sent(size, width[T]()), value, func() (int, error) { return w.validate(&calls, size) })
+}
+
+// measure is the result of operations of size bytes, sent of which are sent.
+func (w *access) measure(calls *rounds, size, sent int, value figure, validate func() (int, error)) (r result, err error) {
+	j := w.j
 	iterations, warmup := j.o.counts(size)
-	sent := j.o.sent(size, width[T]())
-	r := result{samples: j.samples(iterations)}
+	r = result{samples: j.samples(iterations)}
 	var each func(time.Duration)
 	if r.samples != nil {
 		each = func(d time.Duration) { r.samples = append(r.samples, value(float64(max(d, 1)), sent, calls.halves)) }
@@ -81,7 +86,7 @@ func onWindow[T element](j *job, m *memory[T], size int, f flow, value figure) (
 		return r, err
 	}
 	if j.o.Validate {
-		if r.errors, err = w.validate(&calls, size); err != nil {
+		if r.errors, err = validate(); err != nil {
 			return r, err
 		}
 	}

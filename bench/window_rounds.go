@@ -29,7 +29,7 @@ const (
 )
 
 // rounds are OSU's calls for the synchronization of the run.
-func (w *oneSided[T]) rounds(f flow) (rounds, error) {
+func (w *access) rounds(f flow) (rounds, error) {
 	first := w.j.c.Rank() == 0
 	r := rounds{issues: first, suffers: !first}
 	if !w.j.o.Sync.active() {
@@ -53,7 +53,7 @@ func (w *oneSided[T]) rounds(f flow) (rounds, error) {
 }
 
 // passive sets the calls of rank 0 where rank 1 makes none.
-func (w *oneSided[T]) passive(r *rounds) {
+func (w *access) passive(r *rounds) {
 	win, peer := w.win, w.peer
 	kind := mpi.LockShared
 	if w.j.Name == "get_acc_latency" { // so in OSU
@@ -100,7 +100,7 @@ func (w *oneSided[T]) passive(r *rounds) {
 
 // fences are the calls of a round with fences. In a ping-pong rank 1's operation comes
 // behind the second one.
-func (w *oneSided[T]) fences(f flow, first bool) func() error {
+func (w *access) fences(f flow, first bool) func() error {
 	fence := func() error { return w.win.Fence() }
 	switch {
 	case f == pingPongs && first:
@@ -114,7 +114,7 @@ func (w *oneSided[T]) fences(f flow, first bool) func() error {
 }
 
 // pscw sets the calls of a round with post, start, complete and wait.
-func (w *oneSided[T]) pscw(r *rounds, f flow, first bool) error {
+func (w *access) pscw(r *rounds, f flow, first bool) error {
 	win := w.win
 	group, err := win.Group().Incl(w.peer)
 	if err != nil {
