@@ -97,3 +97,36 @@ func TestOptionsThatABenchmarkHasNotAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestNonBlockingTablesAreAsOSUPrintsThem(t *testing.T) {
+	for name, want := range map[string]string{
+		"ibarrier": `
+# OSU MPI Non-blocking Barrier Latency Test v7.4
+# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait
+
+# Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)
+`,
+		"ialltoall": `
+# OSU MPI Non-blocking All-to-All Latency Test v7.4
+# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait
+
+# Datatype: MPI_CHAR.
+# Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)        Validation
+`,
+	} {
+		b, _ := Lookup(name)
+		out, err := run(t, b, 2, quick(b))
+		if err != nil || !strings.HasPrefix(out, want) {
+			t.Fatalf("%v\n%s, want\n%s", err, out, want)
+		}
+		tab, err := osufmt.Parse([]byte(out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range tab.Sections[0].Rows {
+			if v := row.Values; v[0] < v[1] || v[1] <= 0 || v[2] <= 0 || v[3] < 0 || v[3] > 100 {
+				t.Errorf("%s: overall, compute, pure and overlap of %d bytes are %v", name, row.Size, v)
+			}
+		}
+	}
+}
