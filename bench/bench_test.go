@@ -78,6 +78,7 @@ var variants = []variant{
 	}},
 	{"contiguous blocks", func(b *Benchmark) bool { return b.takes("E") }, func(o *Options) { o.Derived.Kind = Contiguous }},
 	{"vector of blocks", func(b *Benchmark) bool { return b.takes("E") }, func(o *Options) {
+		o.MinSize = 6 // and an int has but 4
 		o.Derived, o.Types = Derived{Kind: Vector, Stride: 7, Block: 3}, []Datatype{Char, Int, Float}
 	}},
 	{"indexed blocks", func(b *Benchmark) bool { return b.takes("E") }, func(o *Options) {

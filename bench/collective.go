@@ -86,8 +86,8 @@ func collective[T element](j *job, b *buffers[T], size int) (result, error) {
 	return x.measure()
 }
 
-// blockOf is a type of which count elements are a block of n elements of type base, in size
-// bytes. The next block begins right behind it.
+// blockOf is a type of which count elements are a block of n elements of type base, which
+// have size bytes. The next block begins right behind them.
 func (o *Options) blockOf(base *mpi.Datatype, size, n int) (t *mpi.Datatype, count int, err error) {
 	switch d := &o.Derived; {
 	case o.Reduction == MaxLoc:

@@ -78,8 +78,8 @@ var callsOnBufs = []struct {
 
 // setBufs sets the calls with Bufs of two slices of elements.
 func (x *collectiveCall) setBufs(send, recv any) error {
-	base, _ := baseOf(send)
-	t, count, err := x.o.blockOf(base, x.size, x.n)
+	base, width := baseOf(send)
+	t, count, err := x.o.blockOf(base, x.n*width, x.n)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (x *collectiveCall) setBufs(send, recv any) error {
 		x.op = mpi.MaxLoc
 	}
 	for rank := 0; x.kind == "alltoallw" && rank < x.c.Size(); rank++ {
-		x.outs, x.ins = append(x.outs, bufOf(t, send, count).At(rank*x.size)), append(x.ins, bufOf(t, recv, count).At(rank*x.size))
+		x.outs, x.ins = append(x.outs, bufOf(t, send, count).At(rank*x.n*width)), append(x.ins, bufOf(t, recv, count).At(rank*x.n*width))
 	}
 	for i := range callsOnBufs {
 		if f := &callsOnBufs[i]; f.kind == x.kind {

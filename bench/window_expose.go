@@ -177,8 +177,10 @@ func (w *access) derived(origin any, n int, places []int) error {
 	for k := range origins {
 		origins[k] = first.At(k * n * width)
 	}
-	if w.call = func(k int) error { return w.win.Put(origins[k], w.peer, places[k], count, t) }; w.j.gets() {
+	if w.j.gets() {
 		w.call = func(k int) error { return w.win.Get(origins[k], w.peer, places[k], count, t) }
+	} else {
+		w.call = func(k int) error { return w.win.Put(origins[k], w.peer, places[k], count, t) }
 	}
 	return nil
 }
