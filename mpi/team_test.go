@@ -108,6 +108,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestEachRankOfSeveralWorldsListens", "TestWithoutPeekNobodyListens", "TestQuestionsDoNotDisturbRanks", "TestARankInFinalizeReplies", "TestABusyOwnerIsTold", "TestARankLeavesItsLastCounters", "TestStatesOfRanksNameTheCause",
 		"TestSessionsAreMadeAgain", "TestRunSessionsTellsOfFailures", "TestAnAbortEndsSessions",
 		"TestATraceThatCannotBeWrittenIsRefusedAtOnce", "TestWithoutATraceThereIsNoFile", "TestTheEnvironmentAsksForATrace", "TestRanksThatCannotHandOverTheirTracesKeepThem",
+		"TestACMPIGivesTheSameResults",
 	},
 	"it mixes two Worlds of one process":            {"TestRequestsOfTwoWorldsDoNotMix", "TestGroupsOfTwoWorldsDoNotMix"},
 	"it waits for what the watchdogs of both say":   {"TestTheWatchdogSaysWhyRanksHang", "TestTheWatchdogSaysThatABarrierHangs"},
