@@ -24,9 +24,9 @@ func (o *Op) on(call, arg string, b *Buf) (x combining, err error) {
 		return x, err
 	}
 	if _, ok := b.dense(); ok {
-		if k, one := b.t.t.Kind(); one && k < datatype.Packed {
+		if k, one := b.t.t.Kind(); one && k != datatype.Packed {
 			if f, err := (*op.Op)(o).Func(op.Kind(k)); err == nil {
-				return combining{f, k.Size(), b.t.t.Align(), op.Kind(k)}, nil
+				return combining{f, k.Size(), alignOf(k), op.Kind(k)}, nil
 			}
 		}
 	}
@@ -41,33 +41,30 @@ func (o *Op) on(call, arg string, b *Buf) (x combining, err error) {
 	if of, f := (*op.Op)(o).Custom(); of != nil {
 		return o.onStructs(call, arg, of.(*structs), f, t, b.n, size)
 	}
-	if p, f := o.onPairs(t); f != nil {
-		return combining{f, p.Size(), 1, op.Kind(p)}, nil
-	}
 	k, sole := t.Kind()
-	f, err := (*op.Op)(o).Func(op.Kind(k))
-	if err == nil {
-		return combining{f, k.Size(), t.Align(), op.Kind(k)}, nil
+	if c := (*op.Op)(o).Code(); c == op.CodeMinLoc || c == op.CodeMaxLoc {
+		if p, pairs := t.PairKind(); pairs {
+			k = p
+		}
 	}
-	if !sole && t.Size() > 0 {
+	f, err := (*op.Op)(o).Func(op.Kind(k))
+	switch {
+	case err == nil:
+		return combining{f, k.Size(), alignOf(k), op.Kind(k)}, nil
+	case t.Size() == 0: // what it would combine is nothing, too
+		return combining{elem: 1, align: 1}, nil
+	case !sole:
 		return x, badArg(call, ErrOp, "%s: the operator %v combines elements of one kind, and these are of several: NewStructOp makes operators of structs", arg, o)
 	}
 	return x, &Error{Class: ErrOp, Call: call, Err: bufError{arg, err}}
 }
 
-// onPairs is the kind of pairs that a type's elements are, and the operator's function
-// for it, or nil. A struct of a value and an index is as good as MPI's pair.
-func (o *Op) onPairs(t *datatype.Type) (datatype.Kind, op.Func) {
-	if c := (*op.Op)(o).Code(); c != op.CodeMinLoc && c != op.CodeMaxLoc || t.Basics() == 0 || t.Basics()%2 != 0 {
-		return 0, nil
+// alignOf is the alignment that operators want of a kind, any of pairs.
+func alignOf(k datatype.Kind) int {
+	if k > datatype.Packed {
+		return 1
 	}
-	for k := datatype.FloatInt; k <= datatype.TwoDouble; k++ {
-		if datatype.Of(k).Sig(t.Basics()/2) == t.Sig(1) {
-			f, _ := (*op.Op)(o).Func(op.Kind(k))
-			return k, f
-		}
-	}
-	return 0, nil
+	return datatype.Of(k).Align()
 }
 
 // onStructs is on for an operator of NewStructOp, whose function is f. The Buf has n

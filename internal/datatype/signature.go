@@ -96,6 +96,22 @@ func (t *Type) Sig(count int) Sig {
 	return t.place.sig.times(count).sig()
 }
 
+// PairKind returns the kind of pairs whose parts are the basic elements of the type, one
+// after another: a pair's own, or that of a struct of a value and an index.
+func (t *Type) PairKind() (Kind, bool) {
+	k := Kind(t.pairs.Load()) // pairs with the store below
+	if k == 0 {
+		k = 1
+		for p := FloatInt; p <= TwoDouble; p++ {
+			if n := t.Basics(); n > 0 && n%2 == 0 && Of(p).Sig(n/2) == t.Sig(1) {
+				k = p
+			}
+		}
+		t.pairs.Store(uint32(k))
+	}
+	return k, k > 1
+}
+
 // SigPrefix is the signature of the first basic elements of count elements of the
 // type, as many as elements says; of all of them, if there are not so many.
 func (t *Type) SigPrefix(count int, elements uint64) Sig {

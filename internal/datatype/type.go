@@ -12,6 +12,8 @@ type Type struct {
 
 	// prog is the committed form: Commit stores it, everything that copies loads it.
 	prog atomic.Pointer[program]
+
+	pairs atomic.Uint32 // a cache of PairKind, 1 for none
 }
 
 // bounds are the lower and the upper bound of a typemap (MPI-4.0 §5.1.7). A
