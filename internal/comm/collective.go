@@ -27,6 +27,9 @@ type Operands struct {
 	// Op is a number for the operator and the type of its elements, or 0. Ranks compare
 	// it if a call hangs, and Config.Operator names it.
 	Op uint16
+	// Types, unless nil, are compared before anything else. There are some only where
+	// messages have a header (Config.Header).
+	Types *Types
 }
 
 // mems is the memory of a call by coll.Mem.
@@ -61,7 +64,7 @@ func (c *Comm) Collective(ctx context.Context, call coll.Call, p *coll.Plan, o *
 	if log := c.in.Loop.Timeline(); log != nil || trace.IsEnabled() {
 		defer c.traceCall(log, call, func() string { return algorithmName(call, int(p.By)) })()
 	}
-	if c.check {
+	if c.compares {
 		defer c.busy.Store(false)
 		return c.scheduled(ctx, call, p, o)
 	}

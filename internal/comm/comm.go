@@ -29,12 +29,13 @@ type Comm struct {
 	known     sync.Once   // see Announce
 	barrier   barrier
 
-	seq     counter                           // collective calls so far
-	broken  atomic.Pointer[cause.BrokenError] // see abort.go
-	busy    atomic.Bool                       // a goroutine is in a blocking collective call
-	check   bool                              // Config.Check
-	scratch *scratch                          // nil before the first blocking call
-	plans   atomic.Pointer[plans]             // of the last calls, nil before the first; stored and loaded by Plan
+	seq      counter                           // collective calls so far
+	broken   atomic.Pointer[cause.BrokenError] // see abort.go
+	busy     atomic.Bool                       // a goroutine is in a blocking collective call
+	check    bool                              // Config.Check
+	compares bool                              // or messages have headers: calls may begin with a comparison, see check.go
+	scratch  *scratch                          // nil before the first blocking call
+	plans    atomic.Pointer[plans]             // of the last calls, nil before the first; stored and loaded by Plan
 
 	brokenFrom uint32 // the first call that broken concerns; the owner's
 

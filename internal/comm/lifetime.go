@@ -43,6 +43,7 @@ func (in *Instance) add(c *Comm) *Comm {
 // addOwned is add for the owner.
 func (in *Instance) addOwned(c *Comm) *Comm {
 	c.check = in.check
+	c.compares = in.check || in.P2P.Header() > 0
 	in.mu.Lock()
 	news, told := in.early[c.ID]
 	delete(in.early, c.ID)
