@@ -25,11 +25,16 @@ type operation struct {
 	bufs               bool
 	sendUnit, recvUnit int
 	gapped             *twoGapped // nil: no memory with gaps
+
+	// The types of the elements, for signatures: of slices the kind, of a Buf what it has
+	// been given, whether or not it is used.
+	kind               op.Kind
+	sendType, recvType *Datatype
 }
 
 func operationOf[T Scalar](send, recv []T) operation {
 	return operation{o: comm.Operands{In: bytesOf(send), Out: bytesOf(recv), Elem: sizeOf[T]()},
-		sends: len(send), recvs: len(recv), here: isInPlace(send), instead: isInPlace(recv)}
+		sends: len(send), recvs: len(recv), here: isInPlace(send), instead: isInPlace(recv), kind: op.KindOf[T]()}
 }
 
 // begin starts the operation, if its arguments were right.
@@ -49,6 +54,9 @@ func (x *operation) uniform(c *Comm, call string, k *comm.PlanKey) error {
 		}
 	}
 	x.plan = c.core.Plan(k)
+	if c.signs {
+		x.sign(c, k.Call, &coll.Shape{Root: k.Root, Count: k.Count, RecvCount: k.RecvCount, InPlace: k.InPlace})
+	}
 	return nil
 }
 

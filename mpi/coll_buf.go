@@ -37,6 +37,7 @@ func (x *operation) take(c *Comm, call string, send, recv *Buf, sends, recvs boo
 func (x *operation) begins(send, recv *Buf) {
 	x.bufs, x.o.Elem = true, 1
 	x.here, x.instead = send.inPlace(), recv.inPlace()
+	x.sendType, x.recvType = send.t, recv.t
 }
 
 // takeRooted is take for calls with a root, which has the only send (fromRoot) or the

@@ -41,8 +41,8 @@ func (m *mixed) values(bufs bool) []float64 {
 // A call with slices at some ranks and with Bufs at others is one call, also with checks.
 func TestSlicesAndBufsGoTogether(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
-		for _, opts := range [][]mpi.Option{nil, {mpi.WithChecks()}} {
-			t.Run(fmt.Sprintf("checks %t", opts != nil), func(t *testing.T) {
+		for checks, opts := range ordered(map[string][]mpi.Option{"no": nil, "coll": {mpi.WithChecks()}, "types": typeChecks[0], "coll,types": typeChecks[1]}) {
+			t.Run("checks "+checks, func(t *testing.T) {
 				act(t, fabric, 3, func(w *mpi.World, c *mpi.Comm) {
 					me := float64(c.Rank())
 					for odd := range 3 { // who passes Bufs, or slices

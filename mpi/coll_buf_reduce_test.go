@@ -96,7 +96,7 @@ func (x *trial[T]) combined(name string, rng *rand.Rand, apart bool, input []wor
 // Calls with an operator combine words in the order of ranks, wherever they are in
 // memory.
 func TestReductionsOnBufsGiveWhatTheModelGives(t *testing.T) {
-	onEach(t, func(t *testing.T, fabric string) {
+	withTypesToo(t, func(t *testing.T, fabric string, opts ...mpi.Option) {
 		for _, p := range []int{1, 2, 3, 6} {
 			t.Run(fmt.Sprint(p), func(t *testing.T) {
 				act(t, fabric, p, func(w *mpi.World, c *mpi.Comm) {
@@ -152,7 +152,7 @@ func TestReductionsOnBufsGiveWhatTheModelGives(t *testing.T) {
 							}
 						}
 					}
-				})
+				}, opts...)
 			})
 		}
 	})

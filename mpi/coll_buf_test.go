@@ -34,7 +34,7 @@ func bufTrials(t *testing.T, c *mpi.Comm, group, others []int, inPlace bool, f f
 // Each call moves what the model says between Bufs of random types, another one at each
 // rank, and touches nothing else.
 func TestCollectivesOnBufsGiveWhatTheModelGives(t *testing.T) {
-	onEach(t, func(t *testing.T, fabric string) {
+	withTypesToo(t, func(t *testing.T, fabric string, opts ...mpi.Option) {
 		for _, p := range []int{1, 2, 3, 5} {
 			if testing.Short() && team == nil && p%3 == 2 { // 1, 3
 				continue
@@ -53,7 +53,7 @@ func TestCollectivesOnBufsGiveWhatTheModelGives(t *testing.T) {
 							}
 						}
 					})
-				})
+				}, opts...)
 			})
 		}
 	})
@@ -61,7 +61,7 @@ func TestCollectivesOnBufsGiveWhatTheModelGives(t *testing.T) {
 
 // So they do between two groups.
 func TestCollectivesOnBufsBetweenGroups(t *testing.T) {
-	onBoth(t, func(s half) {
+	trials := func(s half) {
 		var groups [2][]int
 		for side := range groups {
 			for r := range s.worlds[side] {
@@ -85,5 +85,11 @@ func TestCollectivesOnBufsBetweenGroups(t *testing.T) {
 				}
 			}
 		})
-	})
+	}
+	onBoth(t, trials)
+	if p := (pair{3, 2}); team == nil {
+		t.Run("types", func(t *testing.T) {
+			act(t, "mem", p.a+p.b, func(w *mpi.World, c *mpi.Comm) { trials(p.connect(w, c)) }, mpi.WithTypeChecks())
+		})
+	}
 }

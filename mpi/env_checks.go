@@ -30,8 +30,16 @@ func WithWindowChecks() Option { return func(o *options) { o.separate = true } }
 // nothing is written to its memory; of a message that is longer than the receive only the
 // length is told. TypeByte matches itself alone, TypePacked everything. Messages take 192
 // bytes more, which counters count, and no longer go without copies. All ranks give it, or
-// none. Partitioned and collective calls and windows are not compared so. WEFT_CHECK=types
-// is the same from outside, and takes others with a comma between.
+// none.
+//
+// Before a collective call moves any data each rank tells each other one what MPI has it
+// send there, and in a reduction its whole vector. If that is not just what a rank takes,
+// also if it is longer or shorter, the call fails at all ranks with ErrType, and with a
+// SignatureError at those that have seen it. That takes an exchange of 192 bytes between all
+// pairs of ranks, and a barrier. Operations on a window with Bufs compare them with the
+// elements at the target, before anything is sent. Partitioned messages are not compared
+// so, nor are the elements of a window's memory. WEFT_CHECK=types is the same from outside,
+// and takes others with a comma between.
 func WithTypeChecks() Option { return func(o *options) { o.signs = true } }
 
 // checkVar turns checks on.

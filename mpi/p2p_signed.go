@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -31,17 +32,28 @@ const (
 // Receiver are the function and line of the program that made the call of either side, "" if
 // that is not known; of a line that is long only the end. Sent is "" if the message has no
 // signature, because its sender does not check types.
-type SignatureError struct{ Sent, Sender, Wanted, Receiver string }
+//
+// It is also in those of collective calls and of operations on a window, whose name Call is.
+// Rank is then the other side: of a collective call the rank that sends, in the remote group
+// of an intercommunicator, and of one on a window the target. That has no lines.
+type SignatureError struct {
+	Sent, Sender, Wanted, Receiver string
+	Call                           string // "" of a message
+	Rank                           int
+
+	from, to string // the sides; "" of a message
+}
 
 func (e *SignatureError) Error() string {
 	sender, receiver := inBrackets(e.Sender), inBrackets(e.Receiver)
+	from, to := cmp.Or(e.from, "the message"), cmp.Or(e.to, "the receive")
 	switch e.Sent {
 	case "":
 		return fmt.Sprintf("the message has no signature: check types at all ranks, or at none (WEFT_CHECK=types, WithTypeChecks); the receive takes %s%s", e.Wanted, receiver)
 	case e.Wanted:
-		return fmt.Sprintf("the message has %s%s, and so has the receive%s, but they differ further on: give both sides the same sequence of basic elements", e.Sent, sender, receiver)
+		return fmt.Sprintf("%s has %s%s, and so has %s%s, but they differ further on: give both sides the same sequence of basic elements", from, e.Sent, sender, to, receiver)
 	}
-	return fmt.Sprintf("the message has %s%s, the receive takes %s%s: give both sides the same sequence of basic elements", e.Sent, sender, e.Wanted, receiver)
+	return fmt.Sprintf("%s has %s%s, %s takes %s%s: give both sides the same sequence of basic elements", from, e.Sent, sender, to, e.Wanted, receiver)
 }
 
 func inBrackets(line string) string {
@@ -56,10 +68,10 @@ type signed struct {
 	at  datatype.Cursor
 	t   *datatype.Type // nil: no elements
 	n   int
-	own [signature]byte
+	own record
 
-	got [signature]byte // of the message that arrives
-	bad error           // why it is not received
+	got record // of the message that arrives
+	bad error  // why it is not received
 }
 
 // unusedSigned has those that the engine has freed.
@@ -73,12 +85,7 @@ func (b *Buf) signed() pt2pt.Data {
 		_ = s.at.Reset(s.t, s.n, b.mem, b.origin) // checked: it would have no bytes
 	}
 	binary.LittleEndian.PutUint64(s.own[:], signMark|uint64(s.at.Size()))
-	sig := s.t.Sig(s.n)
-	binary.LittleEndian.PutUint64(s.own[8:], sig.Elements)
-	binary.LittleEndian.PutUint64(s.own[16:], sig.Hash)
-	firstKinds(s.own[kindsAt:kindsAt:lineAt], s.t, s.n)
-	line := lineOfProgram()
-	copy(s.own[lineAt:], line[max(0, len(line)-(signature-lineAt)):])
+	s.own.sign(s.t, s.n, lineOfProgram())
 	return pt2pt.Data{Layout: s, Size: signature + uint64(s.at.Size())}
 }
 
@@ -95,7 +102,7 @@ func (s *signed) Pack(dst []byte, at uint64) {
 
 func (s *signed) Unpack(src []byte, at uint64) {
 	if at == 0 {
-		s.got, s.bad = [signature]byte{}, nil
+		s.got, s.bad = record{}, nil
 	}
 	if at < signature {
 		n := copy(s.got[at:], src)
@@ -128,33 +135,50 @@ func (s *signed) sent() (length uint64, marked bool) {
 // the receive the beginning is received, which says nothing of its signature.
 func (s *signed) judge() error {
 	length, marked := s.sent()
-	switch sent := (datatype.Sig{Elements: binary.LittleEndian.Uint64(s.got[8:]), Hash: binary.LittleEndian.Uint64(s.got[16:])}); {
+	switch sent := s.got.sig(); {
 	case !marked:
 		return s.unsigned()
 	case length > uint64(s.at.Size()), sent.Matches(s.t.SigPrefix(s.n, sent.Elements)):
 		return nil
 	}
-	return &SignatureError{Sent: words(&s.got), Sender: line(&s.got), Wanted: words(&s.own), Receiver: line(&s.own)}
+	return &SignatureError{Sent: s.got.words(), Sender: s.got.line(), Wanted: s.own.words(), Receiver: s.own.line()}
 }
 
 // unsigned is the error of a message without a signature.
 func (s *signed) unsigned() error {
-	return &SignatureError{Wanted: words(&s.own), Receiver: line(&s.own)}
+	return &SignatureError{Wanted: s.own.words(), Receiver: s.own.line()}
+}
+
+// record is a signature with its words.
+type record [signature]byte
+
+// sign makes r that of n elements of t, which a line of the program sends or takes. The
+// first word stays.
+func (r *record) sign(t *datatype.Type, n int, line string) {
+	sig := t.Sig(n)
+	binary.LittleEndian.PutUint64(r[8:], sig.Elements)
+	binary.LittleEndian.PutUint64(r[16:], sig.Hash)
+	firstKinds(r[kindsAt:kindsAt:lineAt], t, n)
+	copy(r[lineAt:], line[max(0, len(line)-(signature-lineAt)):])
+}
+
+func (r *record) sig() datatype.Sig {
+	return datatype.Sig{Elements: binary.LittleEndian.Uint64(r[8:]), Hash: binary.LittleEndian.Uint64(r[16:])}
 }
 
 // line is the line of the program in a signature.
-func line(sig *[signature]byte) string {
-	text, _, _ := strings.Cut(string(sig[lineAt:]), "\x00")
+func (r *record) line() string {
+	text, _, _ := strings.Cut(string(r[lineAt:]), "\x00")
 	return strangers.Line(text)
 }
 
 // words are the elements of a signature in words.
-func words(sig *[signature]byte) string {
-	all := binary.LittleEndian.Uint64(sig[8:])
+func (r *record) words() string {
+	all := r.sig().Elements
 	if all == 0 {
 		return "no elements"
 	}
-	kinds := sig[kindsAt:lineAt]
+	kinds := r[kindsAt:lineAt]
 	known := len(kinds)
 	if all < uint64(known) {
 		kinds, known = kinds[:all], int(all)

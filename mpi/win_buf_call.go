@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 
@@ -71,7 +72,9 @@ func (c *bufCall) fill(w *Win, x *rma.Typed, target, disp int) error {
 	}
 	err := c.check()
 	if err == nil && target != ProcNull {
-		err = c.place(w, target, disp)
+		if err = c.place(w, target, disp); err == nil && w.c.signs {
+			err = c.compareTypes(target)
+		}
 	}
 	if err != nil {
 		return w.raise(err)
@@ -196,6 +199,24 @@ func (c *bufCall) checkOperator() error {
 		return badArg(c.name, ErrOp, "%v does not fit bytes: they take BAnd, BOr, BXor, Replace and NoOp", c.o)
 	}
 	return nil
+}
+
+// compareTypes refuses a call that would move other basic elements than there are at the
+// other side: it is as good as a message between the two (MPI-4.0 §12.3). Those of an
+// accumulate are of one kind by now.
+func (c *bufCall) compareTypes(target int) error {
+	sent, wanted := cmp.Or(c.origin, c.result).whole(), part{c.t.t, c.count}
+	from, to := "origin", "the target"
+	if c.origin == nil {
+		sent, wanted, from, to = wanted, sent, to, from
+	}
+	if sent.t.Sig(sent.n).Matches(wanted.t.Sig(wanted.n)) {
+		return nil
+	}
+	var a, b record
+	a.sign(sent.t, sent.n, "")
+	b.sign(wanted.t, wanted.n, "")
+	return &Error{Class: ErrType, Call: c.name, Err: &SignatureError{Sent: a.words(), Wanted: b.words(), Call: c.name, Rank: target, from: from, to: to}}
 }
 
 // place checks that the elements lie in the target's part.

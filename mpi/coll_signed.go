@@ -1,0 +1,152 @@
+package mpi
+
+import (
+	"fmt"
+
+	"github.com/weft-mpi/weft/internal/coll"
+	"github.com/weft-mpi/weft/internal/comm"
+	"github.com/weft-mpi/weft/internal/datatype"
+)
+
+// With WithTypeChecks a collective call begins with an exchange of signatures between all
+// pairs of ranks: each tells each what MPI has it send there, whatever way the data take,
+// and in a reduction its whole vector. Where nothing is sent the signature has no elements,
+// which match all.
+
+// part is some elements of the program's: n of type t. The zero part is none.
+type part struct {
+	t *datatype.Type
+	n int
+}
+
+// sign has a call begin with that exchange. The elements that s counts are the operation's.
+func (x *operation) sign(c *Comm, which coll.Call, s *coll.Shape) {
+	if which == coll.Barrier {
+		return
+	}
+	n, line, of := c.peers, lineOfProgram(), ""
+	own, wanted := make([]byte, signature*n), make([]byte, signature*n)
+	for peer := range n {
+		sends, takes := x.parts(c, which, s, peer)
+		recordOf(own, peer).sign(sends.t, sends.n, line)
+		recordOf(wanted, peer).sign(takes.t, takes.n, line)
+	}
+	if c.remote > 0 {
+		of = " of the remote group"
+	}
+	me := fmt.Sprintf("rank %d", c.rank)
+	x.o.Types = &comm.Types{Records: own, Judge: func(all []byte) error {
+		for peer := range n {
+			if sent, want := recordOf(all, peer), recordOf(wanted, peer); !sent.sig().Matches(want.sig()) {
+				return &SignatureError{Sent: sent.words(), Sender: sent.line(), Wanted: want.words(), Receiver: want.line(),
+					Call: which.String(), Rank: peer, from: fmt.Sprintf("rank %d%s", peer, of), to: me}
+			}
+		}
+		return nil
+	}}
+}
+
+// recordOf is that of a rank among those of all.
+func recordOf(all []byte, rank int) *record { return (*record)(all[signature*rank:]) }
+
+// parts are what MPI has this rank send a peer in a call, and take from it.
+func (x *operation) parts(c *Comm, which coll.Call, s *coll.Shape, peer int) (sends, takes part) {
+	block, arrives := s.Count, s.Count
+	switch {
+	case s.Counts != nil:
+		block, arrives = s.Counts[peer], s.Counts[peer]
+	case c.remote > 0:
+		arrives = s.RecvCount
+	}
+	if s.RecvCounts != nil {
+		arrives = s.RecvCounts[peer]
+	}
+	if which == coll.Reduce && c.remote > 0 {
+		which = coll.Gather // the root combines no vector of its own
+	}
+	here := s.Root == Root || c.remote == 0 && s.Root == c.rank
+	there := s.Root == peer && !s.InPlace
+	switch which {
+	case coll.Bcast:
+		switch {
+		case here:
+			sends = x.input(block)
+		case there:
+			takes = x.result(block)
+		}
+	case coll.Gather, coll.Gatherv:
+		if there {
+			sends = x.input(s.Count)
+		}
+		if here {
+			takes = x.result(block)
+		}
+	case coll.Scatter, coll.Scatterv:
+		if here {
+			sends = x.input(block)
+		}
+		if there {
+			takes = x.result(block)
+		}
+	case coll.Allgather, coll.Allgatherv:
+		return x.input(s.Count), x.result(arrives)
+	case coll.Alltoall, coll.Alltoallv:
+		if x.here {
+			block = arrives
+		}
+		return x.input(block), x.result(arrives)
+	case coll.Alltoallw:
+		out := x.o.Gaps.Out.(*wide)
+		in, _ := x.o.Gaps.In.(*wide)
+		if x.here {
+			in = out
+		}
+		return in.bufs[peer].whole(), out.bufs[peer].whole()
+	default:
+		all := x.input(x.vector(c, which, s))
+		return all, all
+	}
+	return sends, takes
+}
+
+// vector is how many elements a reduction combines of each rank's.
+func (x *operation) vector(c *Comm, which coll.Call, s *coll.Shape) int {
+	n := s.Count
+	if which == coll.ReduceScatterBlock {
+		n *= c.size
+	}
+	for _, block := range s.Counts {
+		n += block
+	}
+	return n
+}
+
+// input is the part with n elements of the operation that this rank gives.
+func (x *operation) input(n int) part {
+	if x.here {
+		return x.result(n)
+	}
+	return x.part(x.sendType, n)
+}
+
+// result is one that it gets.
+func (x *operation) result(n int) part { return x.part(x.recvType, n) }
+
+// part is one in a Buf of type d, or in a slice.
+func (x *operation) part(d *Datatype, n int) part {
+	switch {
+	case !x.bufs:
+		return part{datatype.Of(datatype.Kind(x.kind)), n}
+	case d == nil || d.t.Size() == 0:
+		return part{}
+	}
+	return part{d.t, n * x.o.Elem / d.t.Size()}
+}
+
+// whole is the part with all elements of a checked Buf.
+func (b *Buf) whole() part {
+	if b.t == nil {
+		return part{}
+	}
+	return part{b.t.t, b.n}
+}
