@@ -118,7 +118,9 @@ func (x *typing) args(call string) (a args) {
 		if a.s, a.r = x.send(p), mpi.BufInPlace; !here {
 			a.r = x.recv(1+btoi(x.leads), x.follows)
 		}
-	case "Allgather", "Allgatherv":
+	case "Allgather": // what goes one way between groups is longer
+		a.s, a.r = x.send(1+btoi(!x.follows)), x.recv(p*(1+btoi(x.follows && c.TestInter())), true)
+	case "Allgatherv":
 		a.s, a.r = x.send(1), x.recv(p, true)
 	case "Alltoall", "Alltoallv":
 		a.s, a.r = x.send(p), x.recv(p, true)
@@ -133,7 +135,10 @@ func (x *typing) args(call string) (a args) {
 		n := c.Size() * max(c.RemoteSize(), 1)
 		a.s, a.r = x.send(n), x.recv(n, true)
 	default:
-		a.s, a.r = x.send(1), x.recv(1, call == "Reduce" && x.leads || call != "Reduce" && (call != "Exscan" || c.Rank() > 0))
+		if a.s = x.send(1); call == "Reduce" && !x.follows {
+			a.s = mpi.Of([]uint8{1}) // is not used
+		}
+		a.r = x.recv(1, call == "Reduce" && x.leads || call != "Reduce" && (call != "Exscan" || c.Rank() > 0))
 	}
 	return a
 }
