@@ -26,15 +26,15 @@ type operation struct {
 	sendUnit, recvUnit int
 	gapped             *twoGapped // nil: no memory with gaps
 
-	// The types of the elements, for signatures: of slices the kind, of a Buf what it has
-	// been given, whether or not it is used.
-	kind               op.Kind
+	// The types of the elements, for signatures: of slices a nil pointer to an element, which
+	// costs less than its kind, of Bufs theirs, whether or not they are used.
+	pointer            any
 	sendType, recvType *Datatype
 }
 
 func operationOf[T Scalar](send, recv []T) operation {
 	return operation{o: comm.Operands{In: bytesOf(send), Out: bytesOf(recv), Elem: sizeOf[T]()},
-		sends: len(send), recvs: len(recv), here: isInPlace(send), instead: isInPlace(recv), kind: op.KindOf[T]()}
+		sends: len(send), recvs: len(recv), here: isInPlace(send), instead: isInPlace(recv), pointer: (*T)(nil)}
 }
 
 // begin starts the operation, if its arguments were right.

@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/comm"
@@ -136,7 +137,8 @@ func (x *operation) result(n int) part { return x.part(x.recvType, n) }
 func (x *operation) part(d *Datatype, n int) part {
 	switch {
 	case !x.bufs:
-		return part{datatype.Of(datatype.Kind(x.kind)), n}
+		k, _ := datatype.KindOf(reflect.TypeOf(x.pointer).Elem()) // it is of a Scalar
+		return part{datatype.Of(k), n}
 	case d == nil || d.t.Size() == 0:
 		return part{}
 	}
