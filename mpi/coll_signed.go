@@ -54,6 +54,7 @@ func recordOf(all []byte, rank int) *record { return (*record)(all[signature*ran
 func (x *operation) parts(c *Comm, which coll.Call, s *coll.Shape, peer int) (sends, takes part) {
 	block, arrives := s.Count, s.Count
 	switch {
+	case which == coll.ReduceScatter: // the counts are of this group's ranks
 	case s.Counts != nil:
 		block, arrives = s.Counts[peer], s.Counts[peer]
 	case c.remote > 0:
@@ -115,9 +116,6 @@ func (x *operation) vector(c *Comm, which coll.Call, s *coll.Shape) int {
 	n := s.Count
 	if which == coll.ReduceScatterBlock {
 		n *= c.size
-	}
-	for _, block := range s.Counts {
-		n += block
 	}
 	return n
 }

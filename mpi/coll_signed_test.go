@@ -131,8 +131,9 @@ func (x *typing) args(call string) (a args) {
 		if x.inPlace {
 			a.each = a.each[:1]
 		}
-	case "ReduceScatterBlock": // as long in both groups
+	case "ReduceScatterBlock", "ReduceScatter": // as long in both groups
 		n := c.Size() * max(c.RemoteSize(), 1)
+		a.n = slices.Repeat([]int{n / c.Size() * x.per()}, c.Size())
 		a.s, a.r = x.send(n), x.recv(n, true)
 	default:
 		if a.s = x.send(1); call == "Reduce" && !x.follows {
@@ -163,6 +164,7 @@ var typedCalls = map[string]struct {
 	"Reduce":             {func(a *args) error { return a.c.Reduce(mpi.Max, a.s, a.r, a.root) }, func(a *args) (request, error) { return a.c.Ireduce(mpi.Max, a.s, a.r, a.root) }},
 	"Allreduce":          {func(a *args) error { return a.c.Allreduce(mpi.Max, a.s, a.r) }, func(a *args) (request, error) { return a.c.Iallreduce(mpi.Max, a.s, a.r) }},
 	"ReduceScatterBlock": {func(a *args) error { return a.c.ReduceScatterBlock(mpi.Max, a.s, a.r) }, func(a *args) (request, error) { return a.c.IreduceScatterBlock(mpi.Max, a.s, a.r) }},
+	"ReduceScatter":      {func(a *args) error { return a.c.ReduceScatter(mpi.Max, a.s, a.r, a.n) }, func(a *args) (request, error) { return a.c.IreduceScatter(mpi.Max, a.s, a.r, a.n) }},
 	"Scan":               {func(a *args) error { return a.c.Scan(mpi.Max, a.s, a.r) }, func(a *args) (request, error) { return a.c.Iscan(mpi.Max, a.s, a.r) }},
 	"Exscan":             {func(a *args) error { return a.c.Exscan(mpi.Max, a.s, a.r) }, func(a *args) (request, error) { return a.c.Iexscan(mpi.Max, a.s, a.r) }},
 }
