@@ -87,6 +87,11 @@ func (o *Op) onStructs(call, arg string, s *structs, f op.Func, t *datatype.Type
 func (x *operation) takeReduction(call string, o *Op, names [2]string, send, recv *Buf, sends, recvs bool) (op.Kind, error) {
 	x.begins(send, recv)
 	sends, recvs = sends && !x.here, recvs && !x.instead
+	if sends && recvs && o != nil {
+		if k, ok := x.takeDense(o, send, recv); ok {
+			return k, nil
+		}
+	}
 	how := combining{elem: 1, align: 1}
 	for i, b := range [...]*Buf{send, recv} {
 		if i == 0 && !sends || i == 1 && !recvs {
@@ -118,6 +123,28 @@ func (x *operation) takeReduction(call string, o *Op, names [2]string, send, rec
 		x.recvs, x.recvUnit = n/how.elem, unitOf(recv, how.elem)
 	}
 	return how.kind, nil
+}
+
+// takeDense is takeReduction for two Bufs of one type that are ranges of elements of one
+// kind, or returns false.
+func (x *operation) takeDense(o *Op, send, recv *Buf) (op.Kind, bool) {
+	in, dense := send.dense()
+	out, both := recv.dense()
+	if !dense || !both || send.t.t != recv.t.t {
+		return 0, false
+	}
+	k, one := send.t.t.Kind()
+	if !one || k == datatype.Packed || !aligned(in, alignOf(k)) || !aligned(out, alignOf(k)) {
+		return 0, false
+	}
+	f, err := (*op.Op)(o).Func(op.Kind(k))
+	if err != nil {
+		return 0, false
+	}
+	n := k.Size()
+	x.o.In, x.o.Out, x.o.Combine, x.o.Elem = in, out, f, n
+	x.sends, x.recvs, x.sendUnit, x.recvUnit = len(in)/n, len(out)/n, send.t.Size()/n, send.t.Size()/n
+	return op.Kind(k), true
 }
 
 // unitOf is how many elements of elem bytes there are in as few whole elements of b as

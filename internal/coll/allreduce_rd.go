@@ -2,10 +2,22 @@ package coll
 
 // allreduceRD is recursive doubling. Two partners compute the same expression,
 // lower ⊕ upper, of the operands of consecutive ranks, so every rank gets the same
-// bits (MPI-4.0 §6.9.6). Where the number of ranks is no
-// power of two, each of the first even ranks gives its operand to its neighbor,
-// which takes part for both and returns the result.
+// bits (MPI-4.0 §6.9.6).
 var allreduceRD = Algorithm{"recursive-doubling", within, func(s *Shape) Plan {
+	return allreduce(s, func(f *fold, place, power int, rank func(int) int) {
+		for m := 1; m < power; m *= 2 {
+			peer := rank(place ^ m)
+			f.send(peer, f.mine)
+			f.add(peer, peer < s.Rank)
+		}
+	})
+}}
+
+// allreduce makes the plan of an Allreduce in which a power of two of ranks combine what
+// they have. Where the number of ranks is none, each of the first even ranks gives its
+// operand to its neighbor, which takes part for both and returns the result. rank is that
+// of a place among those that take part.
+func allreduce(s *Shape, combine func(f *fold, place, power int, rank func(place int) int)) Plan {
 	var d draft
 	out := Ref{Out, 0, s.Count}
 	f := fold{draft: &d, mine: s.input(s.Count), out: out}
@@ -28,16 +40,12 @@ var allreduceRD = Algorithm{"recursive-doubling", within, func(s *Shape) Plan {
 		f.add(s.Rank-1, true)
 		place = s.Rank / 2
 	}
-	for m := 1; m < power; m *= 2 {
-		peer := place ^ m
-		if peer < pairs {
-			peer = 2*peer + 1
-		} else {
-			peer += pairs
+	combine(&f, place, power, func(place int) int {
+		if place < pairs {
+			return 2*place + 1
 		}
-		d.send(peer, f.mine)
-		f.add(peer, peer < s.Rank)
-	}
+		return place + pairs
+	})
 	if paired {
 		d.send(s.Rank-1, out)
 	}
@@ -45,4 +53,4 @@ var allreduceRD = Algorithm{"recursive-doubling", within, func(s *Shape) Plan {
 		d.move(f.mine, out)
 	}
 	return d.end()
-}}
+}

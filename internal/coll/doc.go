@@ -17,7 +17,8 @@
 //	                    pairwise; in place pairs swap
 //	Alltoallv, -w       pairwise; in place pairs swap                     pairwise
 //	Reduce              binomial tree                                     a tree to rank 0, which sends to the root
-//	Allreduce           recursive doubling                                trees to both ranks 0, which exchange, and down
+//	Allreduce           recursive doubling up to 32 KB, else halving      trees to both ranks 0, which exchange, and down
+//	                    and doubling
 //	ReduceScatterBlock  from 5 ranks on up to 256 bytes a block reduce,   as Allreduce, with a scatter
 //	                    then scatter; else pairwise
 //	ReduceScatter       the same, up to 2 KB of the vector                the same

@@ -25,7 +25,11 @@ func Rules() (all []Explained) {
 				when = append(when, fmt.Sprintf("from %d ranks on", r.ranks))
 			}
 			if r.bytes > 0 {
-				when = append(when, fmt.Sprintf("blocks of up to %d bytes", r.bytes))
+				what := "blocks of "
+				if !call.Blocks() {
+					what = ""
+				}
+				when = append(when, fmt.Sprintf("%sup to %d bytes", what, r.bytes))
 			}
 			if only := reasons[r.Algorithm].only; only != "" {
 				when = append(when, only)
@@ -54,6 +58,7 @@ var reasons = map[*Algorithm]reason{
 	&alltoallInPlace:       {why: "two ranks swap their blocks at a time, with memory for one block", only: "in place"},
 	&reduceBinomial:        {why: "log n messages in a row, and operands in the order of ranks"},
 	&allreduceRD:           {why: "log n exchanges in a row, and the same bits at all ranks"},
+	&allreduceHalving:      {why: "each rank combines an operand once, and gets the rest combined"},
 	&reduceScatterTree:     {why: "fewer messages in a row than pairwise, and more bytes"},
 	&reduceScatterPairwise: {why: "each rank sends and combines only what the others need of it"},
 	&scanDoubling:          {why: "log n messages in a row"},

@@ -56,7 +56,7 @@ func TestRulesSayWhatChooseDoes(t *testing.T) {
 			if fits == 0 || refused > 0 != (reasons[r.Algorithm].only != "") {
 				t.Errorf("%v by %s fits %d shapes and not %d, and says %q", call, e.Algorithm, fits, refused, e.When)
 			}
-			for words, bound := range map[string]int{"from %d ranks on": r.ranks, "blocks of up to %d bytes": r.bytes} {
+			for words, bound := range map[string]int{"from %d ranks on": r.ranks, "up to %d bytes": r.bytes} {
 				if has := strings.Contains(e.When, fmt.Sprintf(words, bound)); has != (bound > 0) {
 					t.Errorf("%v by %s: the bound %d and %q", call, e.Algorithm, bound, e.When)
 				}

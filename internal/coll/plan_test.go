@@ -96,6 +96,8 @@ func TestChooseGoesByRanksAndBytes(t *testing.T) {
 		{Alltoall, Shape{Size: 8, Count: 257, Bytes: 8}, "pairwise"},
 		{Alltoall, Shape{Size: 2, Count: 1, Bytes: 8}, "pairwise"},
 		{Alltoall, Shape{Size: 8, Count: 1, Bytes: 8, InPlace: true}, "pairwise-swap"},
+		{Allreduce, Shape{Size: 5, Count: 4 << 10, Bytes: 8}, "recursive-doubling"},
+		{Allreduce, Shape{Size: 5, Count: 4<<10 + 1, Bytes: 8}, "halving-doubling"},
 		{ReduceScatterBlock, Shape{Size: 4, Count: 1, Bytes: 8}, "pairwise"},
 		{ReduceScatterBlock, Shape{Size: 5, Count: 1, Bytes: 8}, "reduce-then-scatter"},
 		{ReduceScatterBlock, Shape{Size: 5, Count: 100, Bytes: 8}, "pairwise"},

@@ -22,7 +22,7 @@ var rules = [...][]rule{
 	Alltoall:           {{&alltoallLinear, 3, 2 << 10}, {&alltoallPairwise, 0, 0}, {&alltoallInPlace, 0, 0}, {&interAlltoall, 0, 0}},
 	Alltoallv:          {{&alltoallPairwise, 0, 0}, {&alltoallInPlace, 0, 0}, {&interAlltoall, 0, 0}},
 	Reduce:             {{&reduceBinomial, 0, 0}, {&interReduce, 0, 0}},
-	Allreduce:          {{&allreduceRD, 0, 0}, {&interAllreduce, 0, 0}},
+	Allreduce:          {{&allreduceRD, 0, 32 << 10}, {&allreduceHalving, 0, 0}, {&interAllreduce, 0, 0}},
 	ReduceScatterBlock: {{&reduceScatterTree, 5, 256}, {&reduceScatterPairwise, 0, 0}, {&interReduceScatter, 0, 0}},
 	Scan:               {{&scanDoubling, 0, 0}},
 	Exscan:             {{&exscan123, 0, 0}},

@@ -168,7 +168,7 @@ var bugs = []bug{
 	{"a message that is too long for a layout is written behind its end", "internal/pt2pt/layout.go",
 		"lay.Unpack(b[:min(uint64(len(b)), room-at)], at)", "lay.Unpack(b, at)", 1000},
 	{"a layout that was sent at once is kept", "internal/pt2pt/data.go",
-		"\td.Layout.Free()\n", "", 1000},
+		"\td.Layout.Free()\n\treturn true\n", "\treturn true\n", 1000},
 	{"a layout that has to wait is given back", "internal/pt2pt/data.go",
 		"\tif !e.sendNow(mode, dest, imm, b) {\n", "\tif !e.sendNow(mode, dest, imm, b) {\n\t\td.Layout.Free()\n", 1000},
 	{"what is in a layout overtakes a long message", "internal/pt2pt/data.go",
