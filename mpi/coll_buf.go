@@ -73,10 +73,6 @@ func (x *operation) memory(call, arg string, b *Buf, into bool, align int) (int,
 	if err := b.check(call, arg, into); err != nil || b.t == nil {
 		return 0, err
 	}
-	size, err := b.t.t.PackSize(b.n)
-	if err != nil {
-		return 0, &Error{Class: typeClass(err), Call: call, Err: bufError{arg, err}}
-	}
 	if x.gapped == nil {
 		x.gapped = newGapped()
 		x.o.Gaps = &x.gapped.gaps
@@ -89,7 +85,7 @@ func (x *operation) memory(call, arg string, b *Buf, into bool, align int) (int,
 	if err := g.at.Reset(b.t.t, b.n, b.mem, b.origin); err != nil {
 		return 0, &Error{Class: typeClass(err), Call: call, Err: bufError{arg, err}}
 	}
-	return size, nil
+	return g.at.Size(), nil
 }
 
 func (x *operation) use(mem []byte, into bool) {

@@ -51,7 +51,15 @@ func (g *gapped) Unpack(src []byte, at int) {
 	g.at.Unpack(src)
 }
 
-func (g *gapped) CopyTo(dst comm.Gapped, to, at, n int) { copyGaps(dst, to, g, at, n) }
+func (g *gapped) CopyTo(dst comm.Gapped, to, at, n int) {
+	if d, ok := dst.(*gapped); ok {
+		d.at.Seek(to)
+		g.at.Seek(at)
+		datatype.Copy(&d.at, &g.at, n)
+		return
+	}
+	copyGaps(dst, to, g, at, n)
+}
 
 // each calls f once, with the cursor at the byte at.
 func (g *gapped) each(at, n int, f func(c *datatype.Cursor, done, n int)) {

@@ -28,7 +28,7 @@ var typedBugs = planted.List{
 	{"all pieces take the same operands", "rma/typed.go",
 		"a, b, m = a+k, b+k, m-k", "a, m = a+k, m-k", programs},
 	{"what is packed on its way does not arrive", "internal/datatype/copy_unsafe.go",
-		"\t\t\tto.Unpack(room[:k])\n", "", programs},
+		"\t\tto.Unpack(room[:k])\n", "", programs},
 	{"a type that has left its place is known", "rma/typed_cache.go",
 		"			delete(s.known, old.code)\n", "", evictions},
 	{"the type that was used last leaves its place", "rma/typed_cache.go",

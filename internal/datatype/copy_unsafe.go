@@ -20,15 +20,13 @@ const (
 // of one length go straight from place to place.
 func Copy(to, from *Cursor, n int) int {
 	n = min(n, to.Len(), from.Len())
-	var room [copyRoom]byte
 	for left := n; left > 0; {
 		k := copyGrid(to, from, left)
 		if k == 0 {
 			k = copyLong(to, from, min(left, copyMost))
 		}
 		if k == 0 {
-			k = from.Pack(room[:min(left, copyRoom)])
-			to.Unpack(room[:k])
+			k = copyPacked(to, from, left)
 		}
 		left -= k
 	}
@@ -57,6 +55,19 @@ func copyGrid(to, from *Cursor, n int) int {
 	return blocks * a.b
 }
 
+// copyPacked copies by way of packed bytes, at most n, until a long block comes.
+func copyPacked(to, from *Cursor, n int) (done int) {
+	var room [copyRoom]byte
+	for done < n {
+		k := from.Pack(room[:min(n-done, copyRoom)])
+		to.Unpack(room[:k])
+		if done += k; done < n && (to.long() || from.long()) {
+			break
+		}
+	}
+	return done
+}
+
 // copyLong copies what is one range in one of the memories, if it is long, at most n
 // bytes.
 func copyLong(to, from *Cursor, n int) int {
@@ -71,6 +82,12 @@ func copyLong(to, from *Cursor, n int) int {
 		return k
 	}
 	return 0
+}
+
+// long reports whether a long block is next.
+func (c *Cursor) long() bool {
+	_, k := c.run(copyRun)
+	return k == copyRun
 }
 
 // run is where the next bytes lie that are one range of memory, and how many these are, at
