@@ -131,6 +131,9 @@ func (x *operation) gaps() (g coll.Gaps) {
 // completes the key of its plan.
 func (x *operation) wholeElements(c *Comm, call string, k *comm.PlanKey) error {
 	k.Gaps = x.gaps()
+	if x.sendUnit <= 1 && x.recvUnit <= 1 {
+		return nil
+	}
 	arrives := k.Count
 	if c.remote > 0 && (k.Call == coll.Allgather || k.Call == coll.Alltoall) {
 		arrives = k.RecvCount

@@ -14,8 +14,8 @@ import (
 // Alltoallw is Alltoallv with a Buf for each rank and direction, of whatever type
 // (MPI_Alltoallw, MPI-4.0 §6.8): rank i gets the elements of send[i], and those of rank i
 // come to recv[i]. What rank i sends rank j has as many bytes as what rank j receives of
-// rank i; a Buf without elements is no message. The Bufs of recv do not overlap one
-// another, nor those of send. With []Buf{BufInPlace} as send, at all ranks, what is sent
+// rank i; a Buf without elements is no message. The Bufs of recv overlap neither one
+// another nor those of send. With []Buf{BufInPlace} as send, at all ranks, what is sent
 // is in recv and replaced by what is received. On an intercommunicator rank i is the one
 // of the remote group. It fails with ErrArg if there is not one Buf for each rank,
 // ErrCount if what the rank sends itself has another length, and ErrBuffer for Bufs

@@ -141,9 +141,12 @@ func (x *operation) takeDense(o *Op, send, recv *Buf) (op.Kind, bool) {
 	if err != nil {
 		return 0, false
 	}
-	n := k.Size()
-	x.o.In, x.o.Out, x.o.Combine, x.o.Elem = in, out, f, n
-	x.sends, x.recvs, x.sendUnit, x.recvUnit = len(in)/n, len(out)/n, send.t.Size()/n, send.t.Size()/n
+	elem, unit := k.Size(), 1
+	if size := send.t.t.Size(); size != elem { // a division takes as long as much of the call
+		unit = size / elem
+	}
+	x.o.In, x.o.Out, x.o.Combine, x.o.Elem = in, out, f, elem
+	x.sends, x.recvs, x.sendUnit, x.recvUnit = send.n*unit, recv.n*unit, unit, unit
 	return op.Kind(k), true
 }
 

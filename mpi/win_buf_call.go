@@ -224,6 +224,9 @@ func (c *bufCall) place(w *Win, target, disp int) error {
 	if disp < 0 {
 		return badArg(c.name, ErrDisp, "the displacement %d is negative", disp)
 	}
+	if c.bytes() == 0 { // they touch nothing, wherever that is
+		return nil
+	}
 	lo, hi, err := c.t.t.Span(c.count)
 	if err != nil {
 		return badArg(c.name, ErrCount, "the elements at the target: %w", err)
