@@ -60,8 +60,7 @@ func (w *window[T]) wrong(size, i int) (errors int) {
 // distinct is the number of different buffers: 1 with -b single.
 func (w *window[T]) distinct() int { return len(w.send) }
 
-// armed are the buffers of a window that is validated. What takes them is made once, and
-// not for each type of elements.
+// armed are the buffers of a window that is validated, of whatever elements.
 type armed interface {
 	arm(size, i int)
 	wrong(size, i int) int

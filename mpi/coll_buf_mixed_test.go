@@ -117,18 +117,26 @@ func TestShortCollectivesOnBufsAllocateNothing(t *testing.T) {
 			c = w.Comm()
 			in, out, all := make([]int64, 4), make([]int64, 4), make([]int64, 8)
 			pair := make([]mpi.Loc[float32], 2)
+			few, many, more := make([]int64, 8), make([]int64, 8192), make([]int64, 8192)
+			apart := get(mpi.TypeResized(mpi.TypeInt64, 0, 16))
+			ok(apart.Commit())
+			columns := func(b []int64) mpi.Buf { return mpi.As(apart, b, len(b)/2) }
 			for name, call := range ordered(map[string]func() error{
-				"Allreduce":          func() error { return c.Allreduce(mpi.Sum, mpi.Of(in), mpi.Of(out)) },
-				"Allreduce of pairs": func() error { return c.Allreduce(mpi.MaxLoc, mpi.OfStructs(pair[:1]), mpi.OfStructs(pair[1:])) },
-				"Reduce":             func() error { return c.Reduce(mpi.Sum, mpi.Of(in), mpi.Of(out), 0) },
-				"Bcast":              func() error { return c.Bcast(mpi.Of(in), 1) },
-				"Gather":             func() error { return c.Gather(mpi.Of(in), mpi.Of(all), 0) },
-				"Scatter":            func() error { return c.Scatter(mpi.Of(all), mpi.Of(out), 0) },
-				"Allgather":          func() error { return c.Allgather(mpi.Of(in), mpi.Of(all)) },
-				"Alltoall":           func() error { return c.Alltoall(mpi.Of(in), mpi.Of(out)) },
-				"Scan":               func() error { return c.Scan(mpi.Max, mpi.Of(in), mpi.Of(out)) },
-				"Exscan":             func() error { return c.Exscan(mpi.Sum, mpi.Of(in), mpi.Of(out)) },
-				"ReduceScatterBlock": func() error { return c.ReduceScatterBlock(mpi.Sum, mpi.Of(all), mpi.Of(out)) },
+				"Allreduce":           func() error { return c.Allreduce(mpi.Sum, mpi.Of(in), mpi.Of(out)) },
+				"Allreduce of pairs":  func() error { return c.Allreduce(mpi.MaxLoc, mpi.OfStructs(pair[:1]), mpi.OfStructs(pair[1:])) },
+				"Reduce":              func() error { return c.Reduce(mpi.Sum, mpi.Of(in), mpi.Of(out), 0) },
+				"Bcast":               func() error { return c.Bcast(mpi.Of(in), 1) },
+				"Gather":              func() error { return c.Gather(mpi.Of(in), mpi.Of(all), 0) },
+				"Scatter":             func() error { return c.Scatter(mpi.Of(all), mpi.Of(out), 0) },
+				"Allgather":           func() error { return c.Allgather(mpi.Of(in), mpi.Of(all)) },
+				"Alltoall":            func() error { return c.Alltoall(mpi.Of(in), mpi.Of(out)) },
+				"Scan":                func() error { return c.Scan(mpi.Max, mpi.Of(in), mpi.Of(out)) },
+				"Exscan":              func() error { return c.Exscan(mpi.Sum, mpi.Of(in), mpi.Of(out)) },
+				"ReduceScatterBlock":  func() error { return c.ReduceScatterBlock(mpi.Sum, mpi.Of(all), mpi.Of(out)) },
+				"Bcast with gaps":     func() error { return c.Bcast(columns(few), 1) },
+				"Allgather with gaps": func() error { return c.Allgather(columns(few[:2]), columns(more[:4])) },
+				"Alltoall with gaps":  func() error { return c.Alltoall(columns(few), columns(more[:8])) },
+				"long ones with gaps": func() error { return c.Alltoall(columns(many), columns(more)) },
 			}) {
 				do := func() error { return errors.Join(call(), mpi.Allgather(c, in[:1], all[:2])) }
 				if err := steady(t, c, name, rounds, do); err != nil {

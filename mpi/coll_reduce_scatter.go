@@ -129,9 +129,13 @@ func (x *operation) takeCounts(c *Comm, call string, s *coll.Shape, counts []int
 	}
 	s.Counts = make([]int, c.size)
 	unit := x.unit(buffer)
+	empty := x.bufs && (x.here && x.recvUnit == 0 || !x.here && x.sendUnit == 0) // elements without data
 	for i, k := range counts {
 		if k < 0 {
 			return badArg(call, ErrCount, "the count of rank %d's block is %d", i, k)
+		}
+		if empty {
+			continue
 		}
 		if k > (n-s.Count)/unit {
 			return badArg(call, ErrCount, "%s has %d elements, and the blocks up to rank %d's have more", buffer, n/unit, i)

@@ -11,8 +11,7 @@ import (
 
 // With WithTypeChecks a collective call begins with an exchange of signatures between all
 // pairs of ranks: each tells each what MPI has it send there, whatever way the data take,
-// and in a reduction its whole vector. Where nothing is sent the signature has no elements,
-// which match all.
+// and in a reduction its whole vector. Where nothing is sent the signature has no elements.
 
 // part is some elements of the program's: n of type t. The zero part is none.
 type part struct {
@@ -38,7 +37,8 @@ func (x *operation) sign(c *Comm, which coll.Call, s *coll.Shape) {
 	me := fmt.Sprintf("rank %d", c.rank)
 	x.o.Types = &comm.Types{Records: own, Judge: func(all []byte) error {
 		for peer := range n {
-			if sent, want := recordOf(all, peer), recordOf(wanted, peer); !sent.sig().Matches(want.sig()) {
+			sent, want := recordOf(all, peer), recordOf(wanted, peer)
+			if a, b := sent.sig(), want.sig(); !a.Matches(b) || a.Elements == 0 != (b.Elements == 0) {
 				return &SignatureError{Sent: sent.words(), Sender: sent.line(), Wanted: want.words(), Receiver: want.line(),
 					Call: which.String(), Rank: peer, from: fmt.Sprintf("rank %d%s", peer, of), to: me}
 			}
@@ -65,6 +65,9 @@ func (x *operation) parts(c *Comm, which coll.Call, s *coll.Shape, peer int) (se
 	}
 	if which == coll.Reduce && c.remote > 0 {
 		which = coll.Gather // the root combines no vector of its own
+	}
+	if c.remote == 0 && peer == c.rank && (which == coll.Bcast || s.InPlace && (which.FromRoot() || which == coll.Gather || which == coll.Gatherv)) {
+		return sends, takes // the root's own data stay where they are
 	}
 	here := s.Root == Root || c.remote == 0 && s.Root == c.rank
 	there := s.Root == peer && !s.InPlace

@@ -277,3 +277,30 @@ func TestCollectivesOfOtherElementsBetweenGroups(t *testing.T) {
 		typing{c: s.x, root: root, leads: root == mpi.Root, follows: s.at == 1}.all(forms[:2], root == mpi.Root, s.at == 1 && me == s.x.Size()-1)
 	}, mpi.WithTypeChecks())
 }
+
+// Elements that nobody takes, or sends, are others.
+func TestCollectivesOfNothingAndSomethingFail(t *testing.T) {
+	act(t, "mem", 2, func(w *mpi.World, c *mpi.Comm) {
+		some, room, n := make([]int32, 6), make([]int32, 6), 3*(1-c.Rank())
+		for name, call := range ordered(map[string]func(c *mpi.Comm) error{
+			"Bcast":     func(c *mpi.Comm) error { return mpi.Bcast(c, some[:n], 0) },
+			"Alltoallv": func(c *mpi.Comm) error { return mpi.Alltoallv(c, some, []int{0, n}, nil, room, []int{0, 0}, nil) },
+			"Allreduce": func(c *mpi.Comm) error { return mpi.Allreduce(c, mpi.Sum, some[:n], room) },
+			"Gatherv":   func(c *mpi.Comm) error { return mpi.Gatherv(c, some[:n], room, []int{n, 3}, nil, 0) },
+		}) {
+			if err := call(get(c.Dup())); !errors.Is(err, mpi.ErrType) {
+				t.Errorf("%s: rank %d gets %v", name, c.Rank(), err)
+			}
+		}
+		// A root in place sends itself nothing, and elements without data are none.
+		none := get(mpi.TypeContiguous(0, mpi.TypeInt32))
+		ok(none.Commit())
+		send := some[:1]
+		if c.Rank() == 0 {
+			send = mpi.InPlace[int32]()
+		}
+		ok(mpi.Gather(c, send, room[:2], 0))
+		ok(mpi.Gatherv(c, send, room, []int{2, 1}, nil, 0))
+		ok(c.ReduceScatter(mpi.Sum, mpi.As(none, []byte(nil), 6), mpi.As(none, []byte(nil), 3), []int{3, 3}))
+	}, mpi.WithTypeChecks())
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 
 	"github.com/weft-mpi/weft/mpi"
@@ -59,7 +58,10 @@ func (g grid) pieces(rank, away int, block []byte) ([]mpi.Buf, error) {
 	}
 	for there, pieces := range types {
 		t, err := mpi.TypeStruct(slices.Repeat([]int{1}, len(pieces)), make([]int, len(pieces)), pieces)
-		if err := errors.Join(err, t.Commit()); err != nil {
+		if err == nil {
+			err = t.Commit()
+		}
+		if err != nil {
 			return nil, err
 		}
 		bufs[there] = mpi.As(t, block, 1)

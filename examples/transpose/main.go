@@ -91,8 +91,8 @@ func (m matrix) transpose(c *mpi.Comm, out io.Writer) error {
 func (m matrix) put(c *mpi.Comm, w *mpi.Win, mine []float64) error {
 	top, height := share(m.rows, c.Size(), c.Rank())
 	for target := range c.Size() {
-		// The target has width rows of the result. What is part of a row here is a column
-		// there, and the next row is the column to the right of it.
+		// The target has width rows of the result. A part of a row here is a column there,
+		// and the next row is the column to the right of it.
 		left, width := share(m.columns, c.Size(), target)
 		if width == 0 || height == 0 {
 			continue

@@ -30,8 +30,8 @@
 // In an Allreduce all ranks compute the same expression. A message goes straight to its
 // place in Out, and so does the first operand to arrive, so that an Allreduce of two ranks
 // needs no temporary memory. Ranks that know that a block is empty neither send nor receive
-// it. Memory with gaps is taken out of a plan in the end (gaps.go), which changes no
-// message.
+// it. What messages and operators use of memory with gaps is taken out of a plan in the end
+// (gaps.go), unless messages of it are long, which changes no message.
 //
 // The package does no I/O: package comm executes plans, blocking or not. The tests run the plans of all ranks in one
 // goroutine, with expressions for values and no buffer between ranks, and check

@@ -3,7 +3,8 @@ package coll
 import "slices"
 
 // Gaps says which memory of the caller's has gaps: its elements are not one range.
-// They are numbered as if they were, but no step except Copy may use them in place.
+// They are numbered as if they were, but only Copy uses them in place, and in a plan that
+// is Direct Send and Recv.
 type Gaps uint8
 
 const (
@@ -16,9 +17,9 @@ func (g Gaps) has(m Mem) bool { return m == In && g&GapsIn != 0 || m == Out && g
 // shortGaps is up to how many bytes of messages memory with gaps is copied as a whole.
 const shortGaps = 8 << 10
 
-// withGaps returns the plan for memory with gaps. What messages and operators use of such
-// memory is in temporary memory instead: what they read is copied there first, and what
-// they have written is copied from there in the end, and nothing else. Memory that no step
+// withGaps returns the plan for memory with gaps. Messages and operators use temporary
+// memory instead: what they read is copied there first, and what they have written is
+// copied from there in the end, and nothing else. Memory that no step
 // combines and that is in one message at most needs none of that if its messages have
 // more than most elements together: they are packed and unpacked as they go, and the
 // plan is Direct.

@@ -10,7 +10,7 @@ import (
 type Gaps struct {
 	In, Out Gapped
 	// Done, unless nil, is called when a blocking call has succeeded, which uses the
-	// memory no more.
+	// memory no more; not with an operator of the user's, nor with Config.Check.
 	Done func()
 }
 
