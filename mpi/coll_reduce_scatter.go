@@ -65,16 +65,21 @@ func IreduceScatter[T Scalar, O Operator[T]](c *Comm, op O, send, recv []T, coun
 	return x.begin(c, coll.ReduceScatter, x.reduceScatter(c, "IreduceScatter", (*Op)(op), kindOf[T](), counts))
 }
 
-func (x *operation) reduceScatterBlock(c *Comm, call string, o *Op, kind op.Kind) error {
+// scatters checks what the two calls have in common, and returns the operator's function.
+func (x *operation) scatters(c *Comm, call string, o *Op, kind op.Kind) (op.Func, error) {
 	if err := c.checkCollective(call); err != nil {
-		return err
-	}
-	f, err := x.fit(call, o, kind)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	if c.remote > 0 && x.here {
-		return refuseBetween(call, "send")
+		return nil, refuseBetween(call, "send")
+	}
+	return x.fit(call, o, kind)
+}
+
+func (x *operation) reduceScatterBlock(c *Comm, call string, o *Op, kind op.Kind) error {
+	f, err := x.scatters(c, call, o, kind)
+	if err != nil {
+		return err
 	}
 	k := comm.PlanKey{Call: coll.ReduceScatterBlock, InPlace: x.here}
 	if x.here {
@@ -92,15 +97,9 @@ func (x *operation) reduceScatterBlock(c *Comm, call string, o *Op, kind op.Kind
 }
 
 func (x *operation) reduceScatter(c *Comm, call string, o *Op, kind op.Kind, counts []int) error {
-	if err := c.checkCollective(call); err != nil {
-		return err
-	}
-	f, err := x.fit(call, o, kind)
+	f, err := x.scatters(c, call, o, kind)
 	if err != nil {
 		return err
-	}
-	if c.remote > 0 && x.here {
-		return refuseBetween(call, "send")
 	}
 	s := coll.Shape{InPlace: x.here, Commutes: o.Commutes()}
 	if err := x.takeCounts(c, call, &s, counts); err != nil {

@@ -107,20 +107,13 @@ func (x *operation) parts(c *Comm, which coll.Call, s *coll.Shape, peer int) (se
 			in = out
 		}
 		return in.bufs[peer].whole(), out.bufs[peer].whole()
-	default:
-		all := x.input(x.vector(c, which, s))
-		return all, all
+	case coll.ReduceScatterBlock:
+		block *= c.size
+		fallthrough
+	default: // the ranks' vectors are alike
+		return x.input(block), x.input(block)
 	}
 	return sends, takes
-}
-
-// vector is how many elements a reduction combines of each rank's.
-func (x *operation) vector(c *Comm, which coll.Call, s *coll.Shape) int {
-	n := s.Count
-	if which == coll.ReduceScatterBlock {
-		n *= c.size
-	}
-	return n
 }
 
 // input is the part with n elements of the operation that this rank gives.

@@ -102,7 +102,7 @@ func (p *Plan) touched(m Mem) (all spans) {
 		for _, s := range p.Steps {
 			for _, r := range [...]Ref{s.A, s.B, s.To} {
 				x := r.span()
-				if r.Mem == m && !all.has(x) && (s.Do != Copy || all.meets(x)) {
+				if r.Mem == m && r.N > 0 && !all.has(x) && (s.Do != Copy || all.meets(x)) {
 					all, grown = all.add(x), true
 				}
 			}
@@ -178,12 +178,7 @@ func (s spans) add(x span) spans {
 }
 
 // has reports whether all of x is in s.
-func (s spans) has(x span) bool {
-	i := s.from(x.lo)
-	for ; i < len(s) && s[i].hi == x.lo && x.lo < x.hi; i++ {
-	}
-	return i < len(s) && s[i].lo <= x.lo && x.hi <= s[i].hi
-}
+func (s spans) has(x span) bool { return x.lo < x.hi && len(s.missing(x)) == 0 }
 
 // meets reports whether a part of x is in s.
 func (s spans) meets(x span) bool {

@@ -7,6 +7,7 @@ import (
 	"runtime/trace"
 
 	"github.com/weft-mpi/weft/internal/coll"
+	"github.com/weft-mpi/weft/internal/frames"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/mpi/cause"
 	"github.com/weft-mpi/weft/progress"
@@ -71,6 +72,12 @@ func (c *Comm) Collective(ctx context.Context, call coll.Call, p *coll.Plan, o *
 	if o.User {
 		return c.walkUser(ctx, call, p, o)
 	}
+	if p.Direct {
+		if c.scratch == nil {
+			c.scratch = new(scratch)
+		}
+		frames.Callers(&c.scratch.place) // walk is a function deeper
+	}
 	err := c.walk(ctx, call, p, o)
 	c.busy.Store(false)
 	if o.Gaps != nil && o.Gaps.Done != nil && err == nil {
@@ -102,7 +109,8 @@ func (c *Comm) walkUser(ctx context.Context, call coll.Call, p *coll.Plan, o *Op
 // scratch is what blocking calls of a communicator use again and again. It belongs
 // to the call that has made the communicator busy.
 type scratch struct {
-	seq     uint32 // of the call
+	seq     uint32     // of the call
+	place   [3]uintptr // of the call, if its plan is Direct
 	temp    []byte
 	started []progress.Handle
 	expects []expected // of started, for the receives
@@ -162,7 +170,7 @@ func (c *Comm) walk(ctx context.Context, call coll.Call, p *coll.Plan, o *Operan
 		case coll.Send:
 			dest := c.world(step.Peer)
 			if p.Direct {
-				if d := o.data(&m, step.A); !c.P2P.TrySendData(dest, id, tag, &d) {
+				if d := o.placed(&m, step.A, s); !c.P2P.TrySendData(dest, id, tag, &d) {
 					s.started = append(s.started, c.P2P.IsendData(ctx, pt2pt.Standard, dest, id, tag, &d))
 					s.expects = append(s.expects, expected{rank: -1})
 				}
@@ -187,7 +195,7 @@ func (c *Comm) walk(ctx context.Context, call coll.Call, p *coll.Plan, o *Operan
 					continue
 				}
 				if p.Direct {
-					d := o.data(&m, r.To)
+					d := o.placed(&m, r.To, s)
 					s.started = append(s.started, c.P2P.IrecvData(ctx, c.world(r.Peer), id, tag, &d))
 				} else {
 					s.started = append(s.started, c.P2P.Irecv(ctx, c.world(r.Peer), id, tag, m.at(r.To, o.Elem)))
@@ -199,7 +207,7 @@ func (c *Comm) walk(ctx context.Context, call coll.Call, p *coll.Plan, o *Operan
 				source, want := held.Peer, uint64(held.To.N*o.Elem)
 				var res progress.Result
 				if p.Direct {
-					d := o.data(&m, held.To)
+					d := o.placed(&m, held.To, s)
 					res, err = c.P2P.RecvData(ctx, c.world(source), id, tag, &d)
 				} else {
 					res, err = c.P2P.Recv(ctx, c.world(source), id, tag, m.at(held.To, o.Elem))

@@ -50,6 +50,13 @@ func (o *Operands) data(m *mems, r coll.Ref) pt2pt.Data {
 	return pt2pt.Data{Bytes: m.at(r, o.Elem)}
 }
 
+// placed is data of a blocking call.
+func (o *Operands) placed(m *mems, r coll.Ref, s *scratch) pt2pt.Data {
+	d := o.data(m, r)
+	d.Place = &s.place
+	return d
+}
+
 // copy carries out a Copy.
 func (o *Operands) copy(m *mems, step *coll.Step) {
 	n, from, to := step.To.N*o.Elem, step.A.At*o.Elem, step.To.At*o.Elem

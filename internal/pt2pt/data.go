@@ -21,6 +21,16 @@ type Data struct {
 	Bytes  []byte
 	Layout progress.Layout
 	Size   uint64
+	// Place, unless nil, is where the program makes the call, see progress.Request, in place
+	// of what the frames say.
+	Place *[3]uintptr
+}
+
+// placed has a request name the place.
+func (d *Data) placed(r *progress.Request) {
+	if d.Place != nil {
+		r.Place = *d.Place
+	}
 }
 
 // fillData is fill for a message's memory of either kind.
@@ -88,6 +98,7 @@ func (e *Engine) RecvData(ctx context.Context, source int, cid uint32, tag int32
 		if r = e.awaited.giveUp(); r != nil {
 			r.Until = until
 			frames.Callers(&r.Place)
+			d.placed(r)
 			return e.loop.Await(r)
 		}
 	}
@@ -95,6 +106,7 @@ func (e *Engine) RecvData(ctx context.Context, source int, cid uint32, tag int32
 	fillData(r, until, kindRecv, source, imm, d)
 	r.Mode = blocking
 	frames.Callers(&r.Place)
+	d.placed(r)
 	if timed {
 		r.Time()
 	}
@@ -125,6 +137,7 @@ func (e *Engine) IsendData(ctx context.Context, mode Mode, dest int, cid uint32,
 	fillData(r, until, kindSend, dest, wire.Imm(cid, tag), d)
 	r.Mode = uint8(mode)
 	frames.Callers(&r.Place)
+	d.placed(r)
 	return e.start(r, owner)
 }
 
@@ -134,6 +147,7 @@ func (e *Engine) IrecvData(ctx context.Context, source int, cid uint32, tag int3
 	r, owner := e.loop.Open()
 	fillData(r, until, kindRecv, source, wire.Imm(cid, tag), d)
 	frames.Callers(&r.Place)
+	d.placed(r)
 	return e.start(r, owner)
 }
 
