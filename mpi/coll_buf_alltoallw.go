@@ -142,7 +142,11 @@ func (w *wide) Unpack(src []byte, at int) {
 	w.each(at, len(src), func(c *datatype.Cursor, done, n int) { c.Unpack(src[done : done+n]) })
 }
 
-func (w *wide) CopyTo(dst comm.Gapped, to, at, n int) { copyGaps(dst, to, w, at, n) }
+func (w *wide) CopyTo(dst comm.Gapped, to, at, n int) {
+	w.each(at, n, func(c *datatype.Cursor, from, n int) {
+		dst.(*wide).each(to+from, n, func(d *datatype.Cursor, _, n int) { datatype.Copy(d, c, n) })
+	})
+}
 
 // each calls f for the Bufs that have the n bytes from at on, with a cursor at the first
 // one that is wanted of a Buf.

@@ -52,26 +52,10 @@ func (g *gapped) Unpack(src []byte, at int) {
 }
 
 func (g *gapped) CopyTo(dst comm.Gapped, to, at, n int) {
-	if d, ok := dst.(*gapped); ok {
-		d.at.Seek(to)
-		g.at.Seek(at)
-		datatype.Copy(&d.at, &g.at, n)
-		return
-	}
-	copyGaps(dst, to, g, at, n)
-}
-
-// each calls f once, with the cursor at the byte at.
-func (g *gapped) each(at, n int, f func(c *datatype.Cursor, done, n int)) {
+	d := dst.(*gapped) // as both memories of all calls but Alltoallw
+	d.at.Seek(to)
 	g.at.Seek(at)
-	f(&g.at, 0, n)
-}
-
-// copyGaps copies n bytes of memory with gaps to other such memory.
-func copyGaps(dst comm.Gapped, to int, src placed, at, n int) {
-	src.each(at, n, func(c *datatype.Cursor, from, n int) {
-		dst.(placed).each(to+from, n, func(d *datatype.Cursor, _, n int) { datatype.Copy(d, c, n) })
-	})
+	datatype.Copy(&d.at, &g.at, n)
 }
 
 func (g *gapped) Part(at, n int) pt2pt.Data { return g.b.part(at, n) }
@@ -88,9 +72,6 @@ type placed interface {
 	// pieces are the contiguous ones of blocks, by their addresses; false if there are
 	// too many. elem is how many bytes the blocks count as one.
 	pieces(at blocks, elem int) ([]span, bool)
-	// each calls f for the cursors that have the n bytes from at on, each at the first
-	// one that is wanted of it; done are those that others have had.
-	each(at, n int, f func(c *datatype.Cursor, done, n int))
 }
 
 // meetWithGaps reports whether blocks of send and of recv have memory in common.

@@ -253,6 +253,9 @@ func TestPendingNamesTheProgramsLine(t *testing.T) {
 		{"Sendrecv", func(c *mpi.Comm) error { _, err := mpi.Sendrecv(c, b, mpi.ProcNull, 1, b, 0, 1); return err }},
 		{"SendrecvReplace", func(c *mpi.Comm) error { _, err := mpi.SendrecvReplace(c, b, mpi.ProcNull, 1, 0, 1); return err }},
 		{"Bcast of a long view", func(c *mpi.Comm) error { return c.Bcast(mpi.Strided(long, len(long)/2, 1, 2), 0) }},
+		{"Reduce of one by the program's operator", func(c *mpi.Comm) error {
+			return c.Reduce(mpi.NewOp(func(a, b byte) byte { return a + b }), mpi.Strided(long, len(long)/2, 1, 2), mpi.Buf{}, 0)
+		}},
 		{"Probe", func(c *mpi.Comm) error { _, err := mpi.Probe(c, 0, 1); return err }},
 	} {
 		onEach(t, func(t *testing.T, fabric string) {

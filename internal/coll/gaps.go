@@ -19,10 +19,9 @@ const shortGaps = 8 << 10
 
 // withGaps returns the plan for memory with gaps. Messages and operators use temporary
 // memory instead: what they read is copied there first, and what they have written is
-// copied from there in the end, and nothing else. Memory that no step
-// combines and that is in one message at most needs none of that if its messages have
-// more than most elements together: they are packed and unpacked as they go, and the
-// plan is Direct.
+// copied from there in the end, and nothing else. Memory that no step combines and that is
+// in one message at most needs none of that if its messages have more than most elements
+// together: they are packed and unpacked as they go, and the plan is Direct.
 func (p Plan) withGaps(g Gaps, most int) Plan {
 	q := p
 	q.Steps = make([]Step, 0, len(p.Steps)+2)

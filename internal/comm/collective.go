@@ -69,14 +69,14 @@ func (c *Comm) Collective(ctx context.Context, call coll.Call, p *coll.Plan, o *
 		defer c.busy.Store(false)
 		return c.scheduled(ctx, call, p, o)
 	}
-	if o.User {
-		return c.walkUser(ctx, call, p, o)
-	}
 	if p.Direct {
 		if c.scratch == nil {
 			c.scratch = new(scratch)
 		}
 		frames.Callers(&c.scratch.place) // walk is a function deeper
+	}
+	if o.User {
+		return c.walkUser(ctx, call, p, o)
 	}
 	err := c.walk(ctx, call, p, o)
 	c.busy.Store(false)
