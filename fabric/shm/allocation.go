@@ -9,7 +9,7 @@ import (
 
 // allocation is a block of memory that Alloc has returned.
 type allocation struct {
-	size   int
+	mem    []byte // in whole pages
 	serial uint64
 }
 
@@ -25,26 +25,25 @@ func Allocation(addr uintptr) (start, size uintptr, serial uint64, ok bool) {
 	if a == nil {
 		return 0, 0, 0, false
 	}
-	hi := a.hi.Load() // as in offset
-	lo := a.lo.Load()
-	if addr < lo || addr >= hi {
+	hi := a.hi.Load()
+	if addr < a.lo.Load() || addr >= hi {
 		return 0, 0, 0, false
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	off := int(addr - lo)
-	i, exact := slices.BinarySearch(a.order, off)
+	i, exact := slices.BinarySearch(a.order, addr)
 	if !exact {
 		i--
 	}
 	if i < 0 {
 		return 0, 0, 0, false
 	}
-	l := a.live[a.order[i]]
-	if off >= a.order[i]+l.size {
+	start = a.order[i]
+	l := a.live[start]
+	if addr-start >= uintptr(len(l.mem)) {
 		return 0, 0, 0, false
 	}
-	return lo + uintptr(a.order[i]), uintptr(l.size), l.serial, true
+	return start, uintptr(len(l.mem)), l.serial, true
 }
 
 // hooks run before an allocation is returned to the system.

@@ -3,6 +3,7 @@ package shm
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"sync"
@@ -13,48 +14,56 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 )
 
-// Arena is the memory of this process that local peers map: the memory of
-// mpi.Alloc. It is one memfd that only grows; freed ranges give their pages back
-// to the system. Safe for concurrent use.
+// Arena is the memory of mpi.Alloc of this process. Local peers map it: it is one memfd
+// that only grows; freed ranges give their pages back to the system. Where such memory
+// can't be had, an allocation is ordinary memory, which nobody maps. Safe for concurrent use.
 type Arena struct {
-	file   int
-	lo, hi atomic.Uintptr // address range of the memory handed out so far
-	held   atomic.Uint64  // bytes of live: changed under mu, loaded by Stats
+	file int   // -1 if there is none
+	why  error // why there is none
+	// pieces are where the file is mapped. The list is replaced when there is one more. Its
+	// store pairs with the load in offset: a goroutine with memory of the arena sees the
+	// piece that it is in.
+	pieces atomic.Pointer[[]piece]
+	size   atomic.Uint64 // bytes of the file
+	// lo and hi are around all that was allocated so far. lo is stored first, and loaded last.
+	lo, hi atomic.Uintptr
+	held   atomic.Uint64 // bytes of live: changed under mu, loaded by Stats
 
 	mu    sync.Mutex
-	base  []byte // address space reserved for the arena; nil before the first Alloc
-	size  int    // bytes of the file
-	free  []span // sorted, never adjacent
-	live  map[int]allocation
-	order []int  // the keys of live, sorted
-	last  uint64 // serial
+	end   int    // of the pieces, in the file
+	free  []span // sorted by off, those of one piece never adjacent
+	live  map[uintptr]allocation
+	order []uintptr // the keys of live, sorted
+	last  uint64    // serial
+}
+
+// piece is a range of the file that is mapped, also beyond the file's end.
+type piece struct {
+	mem []byte
+	off int // in the file
 }
 
 type span struct{ off, n int }
 
-// arenaSpace is the address space an arena may grow into.
-const arenaSpace = 1 << 36
+// firstPiece is the least address space that a piece takes where there is no limit on it.
+const firstPiece = 64 << 20
 
-var processArena = sync.OnceValues(func() (*Arena, error) {
+var processArena = sync.OnceValue(func() *Arena {
 	fd, err := memfdCreate("weft-arena", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err == nil {
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL)
 	}
 	if err != nil {
-		return nil, &fabric.Error{Op: "create arena", Err: err,
-			Remedy: "allow memfd_create (a seccomp profile may refuse it) and check the limit on open files"}
+		fd, err = -1, noMemfd("create arena", err)
 	}
-	return &Arena{file: fd, live: map[int]allocation{}}, nil
+	return &Arena{file: fd, why: err, live: map[uintptr]allocation{}}
 })
 
-// Alloc returns n zeroed bytes, page-aligned, that transfers between local
-// ranks reach without a system call. They are the caller's until Free; the
+// Alloc returns n zeroed bytes, page-aligned, that transfers between local ranks reach
+// without a system call, if the system permits that. They are the caller's until Free; the
 // garbage collector does not know them. It takes whole pages of 4 KB.
 func Alloc(n int) ([]byte, error) {
-	a, err := processArena()
-	if err != nil {
-		return nil, err
-	}
+	a := processArena()
 	b, err := a.alloc(n)
 	if err == nil {
 		inUse.Store(a)
@@ -63,13 +72,7 @@ func Alloc(n int) ([]byte, error) {
 }
 
 // Free frees memory of Alloc. b is the slice that Alloc returned.
-func Free(b []byte) error {
-	a, err := processArena()
-	if err != nil {
-		return err
-	}
-	return a.release(b)
-}
+func Free(b []byte) error { return processArena().release(b) }
 
 // ErrNotArena is returned by Free for memory that is not, or no longer, Alloc's.
 var ErrNotArena = errors.New("shm: memory is not from Alloc or has been freed")
@@ -77,138 +80,168 @@ var ErrNotArena = errors.New("shm: memory is not from Alloc or has been freed")
 func (a *Arena) fd() int { return a.file }
 
 func (a *Arena) alloc(n int) ([]byte, error) {
-	if n < 0 || n > arenaSpace {
-		return nil, fmt.Errorf("allocate %d bytes: out of range 0 to %d", n, arenaSpace)
-	}
 	page := os.Getpagesize()
+	if n < 0 || n > math.MaxInt-page {
+		return nil, fmt.Errorf("allocate %d bytes: out of range 0 to %d", n, math.MaxInt-page)
+	}
 	size := max((n+page-1)&^(page-1), page)
+	// The kernel would take the memory of other processes for a file, and end some.
+	if most := installed(); uint64(size) > most {
+		return nil, &fabric.Error{Op: fmt.Sprintf("allocate %d bytes", n), Err: unix.ENOMEM,
+			Remedy: fmt.Sprintf("ask for less: this machine has %d bytes", most)}
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.base == nil {
-		base, err := unix.Mmap(-1, 0, arenaSpace, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
-		if err != nil {
-			return nil, &fabric.Error{Op: "reserve address space for the arena", Err: err,
-				Remedy: "raise the limit on address space (ulimit -v)"}
-		}
-		a.base = base
+	b, err := a.allocMapped(size)
+	if err != nil && !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.ENOMEM) {
+		b, err = allocApart(size)
 	}
-	i := slices.IndexFunc(a.free, func(s span) bool { return s.n >= size })
-	off := a.size
-	if i >= 0 {
-		off = a.free[i].off
-	} else if off+size > arenaSpace {
-		return nil, fmt.Errorf("allocate %d bytes: the arena of %d bytes is full", n, arenaSpace)
-	}
-	if err := reserve(a.file, int64(off), int64(size)); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if i < 0 {
-		if err := a.mapFile(off, size); err != nil {
-			return nil, fmt.Errorf("map arena: %w", err)
-		}
-		a.size += size
-		a.setBounds()
-	} else if s := &a.free[i]; s.n == size {
-		a.free = slices.Delete(a.free, i, i+1)
-	} else {
-		s.off, s.n = s.off+size, s.n-size
-	}
 	a.last++
-	a.live[off] = allocation{size, a.last}
+	at := uintptr(addressOf(b))
+	if lo := a.lo.Load(); lo == 0 || at < lo {
+		a.lo.Store(at)
+	}
+	a.hi.Store(max(a.hi.Load(), at+uintptr(size)))
+	a.live[at] = allocation{b, a.last}
 	a.held.Add(uint64(size))
-	at, _ := slices.BinarySearch(a.order, off)
-	a.order = slices.Insert(a.order, at, off)
-	return a.base[off : off+n : off+size], nil
+	i, _ := slices.BinarySearch(a.order, at)
+	a.order = slices.Insert(a.order, i, at)
+	return b[:n], nil
+}
+
+// allocMapped takes whole pages of the file.
+func (a *Arena) allocMapped(size int) ([]byte, error) {
+	if a.file < 0 {
+		return nil, a.why
+	}
+	i := slices.IndexFunc(a.free, func(s span) bool { return s.n >= size })
+	if i < 0 {
+		if err := a.grow(size); err != nil {
+			return nil, err
+		}
+		i = len(a.free) - 1
+	}
+	s := &a.free[i]
+	err := reserve(a.file, int64(s.off), int64(size))
+	if err != nil {
+		return nil, err
+	}
+	a.size.Store(max(a.size.Load(), uint64(s.off+size)))
+	b, err := a.at(uint64(s.off), uint64(size))
+	if err == nil {
+		err = populate(b)
+	}
+	if err != nil {
+		vacate(a.file, s.off, b)
+		return nil, err
+	}
+	if s.off, s.n = s.off+size, s.n-size; s.n == 0 {
+		a.free = slices.Delete(a.free, i, i+1)
+	}
+	return b[:size:size], nil
+}
+
+// grow maps one more piece: as much as there is, so that pieces are few, where address
+// space has no limit; or what is needed.
+func (a *Arena) grow(size int) error {
+	var mem []byte
+	err := error(unix.ENOMEM)
+	for _, n := range []int{max(size, spare(max(a.end, firstPiece))), size} {
+		if mem, err = unix.Mmap(a.file, int64(a.end), n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("map arena: %w", noMemory(err))
+	}
+	pieces := []piece{{mem, a.end}}
+	if p := a.pieces.Load(); p != nil {
+		pieces = append(slices.Clone(*p), pieces...)
+	}
+	a.pieces.Store(&pieces)
+	a.free = append(a.free, span{a.end, len(mem)})
+	a.end += len(mem)
+	return nil
+}
+
+// spare is so much address space, or the part of a limit on it that the program does not miss.
+func spare(n int) int {
+	var r unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_AS, &r) == nil {
+		n = int(min(uint64(n), r.Cur/64))
+	}
+	return n &^ (os.Getpagesize() - 1)
+}
+
+// installed is the memory of the machine, in bytes.
+func installed() uint64 {
+	var s unix.Sysinfo_t
+	if unix.Sysinfo(&s) != nil {
+		return math.MaxInt
+	}
+	return (uint64(s.Totalram) + uint64(s.Totalswap)) * uint64(s.Unit)
+}
+
+// allocApart takes memory of this process.
+func allocApart(size int) ([]byte, error) {
+	b, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_POPULATE)
+	if err != nil {
+		return nil, noMemory(err)
+	}
+	return b, nil
 }
 
 func (a *Arena) release(b []byte) error {
-	if off, ok := a.offset(b[:0:cap(b)]); ok {
-		freeing(a.lo.Load() + uintptr(off))
+	at := uintptr(addressOf(b))
+	a.mu.Lock()
+	_, live := a.live[at]
+	a.mu.Unlock()
+	if live {
+		freeing(at)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	off64, ok := a.offset(b[:0:cap(b)])
-	off := int(off64)
-	l, live := a.live[off]
-	if !ok || !live {
+	l, live := a.live[at]
+	if !live {
 		return ErrNotArena
 	}
-	size := l.size
-	delete(a.live, off)
-	a.held.Add(-uint64(size))
-	if at, ok := slices.BinarySearch(a.order, off); ok {
-		a.order = slices.Delete(a.order, at, at+1)
+	delete(a.live, at)
+	a.held.Add(-uint64(len(l.mem)))
+	if i, ok := slices.BinarySearch(a.order, at); ok {
+		a.order = slices.Delete(a.order, i, i+1)
 	}
-	// Only a lack of memory can keep the pages from going back: then they stay.
-	unix.Fallocate(a.file, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(off), int64(size))
+	at64, ok := a.offset(l.mem)
+	if !ok {
+		return unix.Munmap(l.mem)
+	}
+	off, size := int(at64), len(l.mem)
+	vacate(a.file, off, l.mem)
 	i, _ := slices.BinarySearchFunc(a.free, off, func(s span, off int) int { return s.off - off })
 	a.free = slices.Insert(a.free, i, span{off, size})
-	if i+1 < len(a.free) && a.free[i].off+a.free[i].n == a.free[i+1].off {
+	if i+1 < len(a.free) && a.adjacent(i) {
 		a.free[i].n += a.free[i+1].n
 		a.free = slices.Delete(a.free, i+1, i+2)
 	}
-	if i > 0 && a.free[i-1].off+a.free[i-1].n == a.free[i].off {
+	if i > 0 && a.adjacent(i-1) {
 		a.free[i-1].n += a.free[i].n
 		a.free = slices.Delete(a.free, i, i+1)
 	}
 	return nil
 }
 
-// arenaView is a peer's arena. It is mapped once, with all the space that the
-// file may grow into, so that memory in it keeps its address. at is safe for
-// concurrent use; nobody is in it when close is called.
-type arenaView struct {
-	fd int
-	// mem is the mapping. It is stored once, and after that size: how long the
-	// file was when last checked. A load of size that covers a range is followed
-	// by one of mem that sees the mapping.
-	mem  atomic.Pointer[[]byte]
-	size atomic.Uint64
-	mu   sync.Mutex // whoever maps or checks
+// adjacent reports whether the i-th free span and the next one are one.
+func (a *Arena) adjacent(i int) bool {
+	end := a.free[i].off + a.free[i].n
+	return end == a.free[i+1].off && !slices.ContainsFunc(*a.pieces.Load(), func(p piece) bool { return p.off == end })
 }
 
-// at returns the n bytes of the peer's arena at off. The file can't shrink, so a
-// range that was valid once stays valid. Without address space for the view,
-// transfers use messages, as for other memory of the peer that can't be reached.
-func (v *arenaView) at(off, n uint64) ([]byte, error) {
-	end := off + n
-	if end < off || end > arenaSpace {
-		return nil, fabric.ErrBadRemote
+// vacate gives the pages of a range back, or at least clears them.
+func vacate(file, off int, mem []byte) {
+	if fallocate(file, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(off), int64(len(mem))) != nil &&
+		madvise(mem, unix.MADV_REMOVE) != nil {
+		clear(mem)
 	}
-	if end > v.size.Load() || v.mem.Load() == nil {
-		if err := v.extend(end); err != nil {
-			return nil, err
-		}
-	}
-	return (*v.mem.Load())[off:end:end], nil
-}
-
-// extend maps the arena, and checks that the file has come to contain end.
-func (v *arenaView) extend(end uint64) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	var st unix.Stat_t
-	if err := unix.Fstat(v.fd, &st); err != nil {
-		return fmt.Errorf("stat peer arena: %w", err)
-	}
-	size := uint64(st.Size)
-	if size < end {
-		return fabric.ErrBadRemote
-	}
-	if v.mem.Load() == nil {
-		mem, err := unix.Mmap(v.fd, 0, arenaSpace, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
-		if err != nil {
-			return fmt.Errorf("%w: map peer arena: %w", fabric.ErrUnsupported, err)
-		}
-		v.mem.Store(&mem)
-	}
-	v.size.Store(size)
-	return nil
-}
-
-func (v *arenaView) close() {
-	if mem := v.mem.Load(); mem != nil {
-		unix.Munmap(*mem)
-	}
-	unix.Close(v.fd)
 }

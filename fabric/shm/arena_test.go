@@ -20,12 +20,14 @@ func newArena(t interface{ Fatal(...any) }) *Arena {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Arena{file: fd, live: map[int]allocation{}}
+	return &Arena{file: fd, live: map[uintptr]allocation{}}
 }
 
 func (a *Arena) discard() {
-	if a.base != nil {
-		unix.Munmap(a.base)
+	if p := a.pieces.Load(); p != nil {
+		for _, p := range *p {
+			unix.Munmap(p.mem)
+		}
 	}
 	unix.Close(a.file)
 }
@@ -40,6 +42,7 @@ func TestTheArenaGivesZeroedMemoryThatNobodyElseHas(t *testing.T) {
 			mark byte
 		}
 		var live []grant
+		pieces := 0
 		for step := range rapid.IntRange(1, 60).Draw(t, "steps") {
 			if len(live) > 0 && rapid.IntRange(0, 2).Draw(t, "free") > 0 {
 				i := rapid.IntRange(0, len(live)-1).Draw(t, "which")
@@ -62,7 +65,17 @@ func TestTheArenaGivesZeroedMemoryThatNobodyElseHas(t *testing.T) {
 				}
 			} else {
 				n := rapid.SampledFrom([]int{0, 1, 100, page - 1, page, page + 1, 3 * page, 10*page + 7}).Draw(t, "n")
+				if rapid.IntRange(0, 9).Draw(t, "piece") == 0 {
+					if err := a.grow(20 * page); err != nil {
+						t.Fatal(err)
+					}
+					pieces++
+				}
+				had := a.end
 				b, err := a.alloc(n)
+				if a.end > had {
+					pieces++
+				}
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -83,19 +96,19 @@ func TestTheArenaGivesZeroedMemoryThatNobodyElseHas(t *testing.T) {
 				live = append(live, grant{b, mark})
 			}
 			// Free spans are sorted, apart, and together with what is live make up
-			// the file.
+			// the pieces.
 			sum := 0
 			for _, l := range a.live {
-				sum += l.size
+				sum += len(l.mem)
 			}
 			for i, s := range a.free {
 				sum += s.n
-				if s.n <= 0 || i > 0 && a.free[i-1].off+a.free[i-1].n >= s.off {
+				if s.n <= 0 || i > 0 && (a.free[i-1].off+a.free[i-1].n > s.off || a.adjacent(i-1)) {
 					t.Fatalf("free spans %v", a.free)
 				}
 			}
-			if sum != a.size {
-				t.Fatalf("%d bytes live or free of %d", sum, a.size)
+			if sum != a.end {
+				t.Fatalf("%d bytes live or free of %d", sum, a.end)
 			}
 		}
 		for _, g := range live {
@@ -103,8 +116,8 @@ func TestTheArenaGivesZeroedMemoryThatNobodyElseHas(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if a.size > 0 && (len(a.free) != 1 || a.free[0] != (span{0, a.size})) {
-			t.Fatalf("after all is free: %v of %d", a.free, a.size)
+		if len(a.free) != pieces {
+			t.Fatalf("after all is free: %v of %d", a.free, a.end)
 		}
 		var st unix.Stat_t
 		if err := unix.Fstat(a.file, &st); err != nil || st.Blocks != 0 {
@@ -116,13 +129,13 @@ func TestTheArenaGivesZeroedMemoryThatNobodyElseHas(t *testing.T) {
 func TestTheArenaRefusesSizesThatCannotBe(t *testing.T) {
 	a := newArena(t)
 	defer a.discard()
-	for _, n := range []int{-1, math.MinInt, math.MaxInt, arenaSpace + 1, math.MaxInt - 4095} {
+	for _, n := range []int{-1, math.MinInt, math.MaxInt, int(installed()) + 1, math.MaxInt - 4096} {
 		if b, err := a.alloc(n); err == nil {
 			t.Errorf("alloc(%d) = %d bytes", n, len(b))
 		}
 	}
-	if a.size != 0 || len(a.live) != 0 {
-		t.Errorf("the arena has grown to %d bytes", a.size)
+	if a.end != 0 || len(a.live) != 0 {
+		t.Errorf("the arena has grown to %d bytes", a.end)
 	}
 }
 
@@ -167,11 +180,7 @@ func TestAViewOfAnArenaEndsWithTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	copy(b[4096:], "seen")
-	fd, err := unix.FcntlInt(uintptr(a.file), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := &arenaView{fd: fd}
+	v := &arenaView{fd: duplicate(t, a.file)}
 	defer v.close()
 	if got, err := v.at(4096, 4); err != nil || string(got) != "seen" {
 		t.Errorf("at(4096, 4) = %q, %v", got, err)
@@ -179,7 +188,7 @@ func TestAViewOfAnArenaEndsWithTheFile(t *testing.T) {
 	if got, err := v.at(8192, 0); err != nil || len(got) != 0 {
 		t.Errorf("at(8192, 0) = %q, %v", got, err)
 	}
-	for _, c := range [][2]uint64{{8192, 1}, {8191, 2}, {0, 8193}, {1 << 63, 1}, {1<<64 - 1, 2}, {arenaSpace, 1}, {arenaSpace + 1, 0}, {4096, 1<<64 - 4096}} {
+	for _, c := range [][2]uint64{{8192, 1}, {8191, 2}, {0, 8193}, {1 << 63, 1}, {1<<64 - 1, 2}, {firstPiece, 1}, {firstPiece + 1, 0}, {4096, 1<<64 - 4096}} {
 		if _, err := v.at(c[0], c[1]); !errors.Is(err, fabric.ErrBadRemote) {
 			t.Errorf("at(%d, %d): %v", c[0], c[1], err)
 		}
@@ -192,4 +201,96 @@ func TestAViewOfAnArenaEndsWithTheFile(t *testing.T) {
 	if got, err := v.at(8192, 5); err != nil || !bytes.Equal(got, []byte("later")) {
 		t.Errorf("after growth: %q, %v", got, err)
 	}
+}
+
+// A range keeps its address when the file outgrows the mapping, and each is seen at once.
+func TestAViewOfAnArenaKeepsAddresses(t *testing.T) {
+	a := newArena(t)
+	defer a.discard()
+	v := &arenaView{fd: duplicate(t, a.file)}
+	defer v.close()
+	var seen, memory [][]byte
+	for i, n := range []int{4096, firstPiece, 4096, 3 * firstPiece, 4096} {
+		b, err := a.allocMapped(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		off, _ := a.offset(b)
+		got, err := v.at(off, uint64(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, memory = append(seen, got), append(memory, b)
+		for j, got := range seen {
+			off, _ := a.offset(memory[j])
+			again, err := v.at(off, uint64(len(got)))
+			memory[j][len(got)-1]++
+			if err != nil || &again[0] != &got[0] || again[len(got)-1] != memory[j][len(got)-1] {
+				t.Fatalf("after %d allocations the %d. is at another place, or is other memory: %v", i+1, j+1, err)
+			}
+		}
+	}
+	if n := len(*a.pieces.Load()); n < 3 {
+		t.Errorf("all was in %d pieces", n)
+	}
+}
+
+// Where the system refuses what mapped memory needs, there is ordinary memory, for
+// all but a machine that has no more.
+func TestWithoutMappedMemoryThereIsOrdinaryMemory(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(t *testing.T, a *Arena)
+		mapped  bool
+	}{
+		"no memfd_create": {func(t *testing.T, a *Arena) { a.file, a.why = -1, unix.EPERM }, false},
+		"no fallocate": {func(t *testing.T, a *Arena) {
+			instead(t, &fallocate, func(int, uint32, int64, int64) error { return unix.ENOSYS })
+		}, true},
+		"no fallocate and no madvise": {func(t *testing.T, a *Arena) {
+			instead(t, &populates, func() bool { return false })
+			instead(t, &madvise, func([]byte, int) error { return unix.EPERM })
+			instead(t, &fallocate, func(int, uint32, int64, int64) error { return unix.EOPNOTSUPP })
+		}, true},
+		"a file that can't be longer": {func(t *testing.T, a *Arena) {
+			instead(t, &fallocate, func(int, uint32, int64, int64) error { return unix.EFBIG })
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newArena(t)
+			file := a.file
+			defer func() { a.file = file; a.discard() }()
+			c.prepare(t, a)
+			for range 2 {
+				b, err := a.alloc(10_000)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, ok := a.offset(b); ok != c.mapped {
+					t.Errorf("memory that peers map: %t, want %t", ok, c.mapped)
+				}
+				for i := range b[:cap(b)] {
+					if b[:cap(b)][i]++; b[:cap(b)][i] != 1 {
+						t.Fatalf("byte %d of fresh memory is %d", i, b[:cap(b)][i]-1)
+					}
+				}
+				if err := a.release(b[:5000:5000]); err != nil {
+					t.Fatal(err)
+				}
+				if err := a.release(b); !errors.Is(err, ErrNotArena) {
+					t.Errorf("second release: %v", err)
+				}
+			}
+			if a.held.Load() != 0 || len(a.order) != 0 {
+				t.Errorf("%d bytes are held", a.held.Load())
+			}
+		})
+	}
+}
+
+func duplicate(t *testing.T, file int) int {
+	fd, err := unix.FcntlInt(uintptr(file), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fd
 }

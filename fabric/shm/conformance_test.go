@@ -143,7 +143,7 @@ func TestAtomicsOnTheArenaLoseNoUpdate(t *testing.T) {
 		"an unknown key":  {Addr: reg.Addr, Len: 8, Key: 77},
 		"outside":         {Addr: 1 << 40, Len: 8, Key: keyArena},
 		"around the end":  {Addr: 1<<64 - 8, Len: 8, Key: keyArena},
-		"beyond the file": {Addr: arenaSpace - 8, Len: 8, Key: keyArena},
+		"beyond the file": {Addr: 1<<36 - 8, Len: 8, Key: keyArena},
 	} {
 		op++
 		err := p.ep[1].Atomic(fabric.Atomic{Kind: fabric.FetchAdd, Operand: 1, Result: &old}, dst, op)

@@ -130,8 +130,8 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	d.addr = fmt.Sprintf("weft-%s-%d", hex.EncodeToString(id[:]), cfg.Rank)
 	d.probe = []uint64{probeSeed(id)}
 	d.parked = park()
-	if d.arena, err = processArena(); err != nil {
-		return nil, err
+	if d.arena = processArena(); d.arena.why != nil {
+		return nil, d.arena.why
 	}
 	if d.controlFD, d.control, err = newSegment("weft-control", controlShape); err != nil {
 		return nil, err

@@ -183,7 +183,7 @@ func TestStrangersAtTheSocketLeaveTheRankUnharmed(t *testing.T) {
 }
 
 func TestStrangersLeaveNoDescriptorsBehind(t *testing.T) {
-	if _, err := processArena(); err != nil {
+	if err := processArena().why; err != nil {
 		t.Fatal(err)
 	}
 	ds := openJob(t, 2)

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/refused"
 )
 
 // memfdCreate, fallocate and madvise are variables so that tests can make them
@@ -48,13 +49,15 @@ var (
 func newSegment(name string, s shape) (fd int, mem []byte, err error) {
 	fd, err = memfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
-		return -1, nil, &fabric.Error{Op: "create shared memory " + name, Err: err,
-			Remedy: "allow memfd_create (a seccomp profile may refuse it) and check the limit on open files"}
+		return -1, nil, noMemfd("create shared memory "+name, err)
 	}
 	if s = s.settled(); s.whole() {
 		err = reserve(fd, 0, int64(s.size))
-	} else { // mapBacked reserves
+	} else if err = fits(int64(s.size)); err == nil { // mapBacked reserves
 		err = unix.Ftruncate(fd, int64(s.size))
+		if refused.Is(err) {
+			err = reserve(fd, 0, int64(s.size))
+		}
 	}
 	if err == nil {
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
@@ -69,23 +72,58 @@ func newSegment(name string, s shape) (fd int, mem []byte, err error) {
 	return fd, mem, nil
 }
 
-// reserve allocates the pages of a range of a memfd.
+func noMemfd(op string, err error) error {
+	return &fabric.Error{Op: op, Err: os.NewSyscallError("memfd_create", err),
+		Remedy: "allow memfd_create (a seccomp profile may refuse it) and check the limit on open files"}
+}
+
+// reserve allocates the pages of a range of a memfd. They are zero, or it has none so far.
 func reserve(fd int, off, n int64) error {
+	if err := fits(off + n); err != nil {
+		return err
+	}
 	for {
 		err := fallocate(fd, 0, off, n)
-		if errors.Is(err, unix.EINTR) {
-			continue
+		if refused.Is(err) {
+			err = fill(fd, off, n)
 		}
-		if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.ENOMEM) {
-			return noMemory(err)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.ENOMEM):
+			err = noMemory(err)
 		}
 		return err
 	}
 }
 
+// fill writes zeros. To touch the pages of a mapping instead would be a SIGBUS on a full machine.
+func fill(fd int, off, n int64) error {
+	zeros := make([]byte, min(n, 1<<20))
+	for n > 0 {
+		k, err := unix.Pwrite(fd, zeros[:min(n, int64(len(zeros)))], off)
+		if err != nil {
+			return err
+		}
+		off, n = off+int64(k), n-int64(k)
+	}
+	return nil
+}
+
+// fits returns an error for a file that is longer than the user's may be: the kernel
+// would also send a signal that ends the process.
+func fits(n int64) error {
+	var r unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_FSIZE, &r) != nil || uint64(n) <= r.Cur {
+		return nil
+	}
+	return &fabric.Error{Op: "reserve shared memory", Err: fmt.Errorf("%d bytes: %w", n, unix.EFBIG),
+		Remedy: fmt.Sprintf("raise the limit on the length of files, which is %d bytes and counts for shared memory too (ulimit -f)", r.Cur)}
+}
+
 func noMemory(err error) error {
 	return &fabric.Error{Op: "reserve shared memory", Err: err,
-		Remedy: "free memory or raise the memory limit of the container"}
+		Remedy: "free memory, or raise the memory limit of the container or the limit on address space (ulimit -v)"}
 }
 
 // populates reports whether the kernel allocates a range of a mapping on
@@ -130,7 +168,7 @@ func mapBacked(fd int, s shape) ([]byte, error) {
 	}
 	mem, err := unix.Mmap(fd, 0, s.size, prot, unix.MAP_SHARED)
 	if err != nil {
-		return nil, err
+		return nil, noMemory(err)
 	}
 	for at := 0; at < s.size; at += s.part {
 		if err = populate(mem[at : at+s.backed]); err != nil {
@@ -149,7 +187,7 @@ func mapSegment(fd int, s shape) ([]byte, error) {
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return nil, fmt.Errorf("stat peer segment: %w", err)
+		return nil, fmt.Errorf("stat peer segment: %w", refused.Call("fstat", err))
 	}
 	if st.Size != int64(s.size) {
 		return nil, fmt.Errorf("peer segment has %d bytes, not %d", st.Size, s.size)

@@ -275,7 +275,7 @@ func TestFirstContactWaitsWhileDescriptorsOfOthersAreUnderWay(t *testing.T) {
 
 // Close does not wait for a process that is stopped, and leaves nothing behind.
 func TestCloseEndsAFirstContactThatWaits(t *testing.T) {
-	if _, err := processArena(); err != nil {
+	if err := processArena().why; err != nil {
 		t.Fatal(err)
 	}
 	for _, slow := range []time.Duration{20 * time.Millisecond, time.Hour} {

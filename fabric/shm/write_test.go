@@ -172,7 +172,7 @@ func TestAWriteIsCheckedAsAPutIs(t *testing.T) {
 		"an unknown key":               {Addr: off, Len: 64, Key: 77},
 		"memory outside the arena":     {Addr: 1 << 40, Len: 64, Key: keyArena},
 		"memory around the end":        {Addr: 1<<64 - 8, Len: 64, Key: keyArena},
-		"memory beyond the file":       {Addr: arenaSpace - 64, Len: 64, Key: keyArena},
+		"memory beyond the file":       {Addr: 1<<36 - 64, Len: 64, Key: keyArena},
 		"the domain's own words":       {Addr: offWake, Len: 64, Key: keyShare},
 		"memory beyond what is shared": {Addr: controlSize - 63, Len: 64, Key: keyShare},
 	} {

@@ -6,41 +6,19 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/internal/testkit/seccomp"
 )
 
-// forbid makes the kernel refuse process_vm_readv to the calling thread and to what it
-// executes, as the profile of a container does (seccomp(2)).
-func forbid() error {
-	const number = 0 // offset of nr in struct seccomp_data
-	filter := []unix.SockFilter{
-		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: number},
-		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 0, Jf: 1, K: unix.SYS_PROCESS_VM_READV},
-		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)},
-		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
-	}
-	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return err
-	}
-	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0)
-}
-
-// beFiltered executes this program again below the filter.
+// beFiltered executes this program again below a filter.
 func beFiltered() {
-	runtime.LockOSThread()
-	if err := forbid(); err != nil {
-		fmt.Fprintln(os.Stderr, "no filter:", err)
-		os.Exit(3)
-	}
 	os.Setenv(childVar, "examine")
-	panic(syscall.Exec("/proc/self/exe", os.Args, os.Environ()))
+	fmt.Fprintln(os.Stderr, "no filter:", seccomp.Exec(unix.SYS_PROCESS_VM_READV, unix.EPERM, os.Args, os.Environ()))
+	os.Exit(3)
 }
 
 // beExamined prints what the check says of this process and its child.
