@@ -25,7 +25,14 @@ func TestMain(m *testing.M) {
 	case "weft":
 		os.Setenv(beVar, "rank") // for the ranks that it starts
 		main()
+	case "filtered":
+		os.Exit(beFiltered())
+	case "bounded":
+		os.Exit(beBounded())
 	case "rank":
+		if len(os.Args) == 2 && os.Args[1] == "use" {
+			os.Exit(beUser())
+		}
 		if len(os.Args) == 3 && os.Args[1] == "hang" {
 			os.Exit(hung(os.Args[2]))
 		}

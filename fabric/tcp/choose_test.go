@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/weft-mpi/weft/fabric"
 )
 
@@ -88,5 +90,22 @@ func TestTheInterfacesOfThisMachine(t *testing.T) {
 	i := slices.IndexFunc(have, func(f Interface) bool { return f.Loopback })
 	if i < 0 || !have[i].Up || len(have[i].Addrs) == 0 || !have[i].Addrs[0].Addr().IsLoopback() {
 		t.Errorf("the loopback interface is missing or has no address: %+v", have)
+	}
+}
+
+// Ranks of one host need no list of interfaces, which a filter may refuse; ranks of several do.
+func TestOneHostNeedsNoListOfInterfaces(t *testing.T) {
+	old := interfaces
+	defer func() { interfaces = old }()
+	interfaces = func() ([]Interface, error) { return nil, unix.EPERM }
+	got, err := Provider{}.Choices(nil, true)
+	if err != nil || len(got) != 1 || !got[0].Used || got[0].Addr != netip.MustParseAddr("127.0.0.1") {
+		t.Errorf("one host: %+v, %v", got, err)
+	}
+	for what, options := range map[string]map[string]string{"several hosts": nil, "a named interface": {envInterfaces: "eth0"}} {
+		var e *fabric.Error
+		if _, err := (Provider{}).Choices(options, options != nil); !errors.As(err, &e) || !strings.Contains(e.Remedy, "AF_NETLINK") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }

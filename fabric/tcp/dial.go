@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/internal/greet"
+	"github.com/weft-mpi/weft/internal/refused"
 )
 
 // dial tries the peer's addresses one after another, with the whole greeting:
@@ -85,9 +86,9 @@ func (t *tries) try(f func(limit time.Duration) error) error {
 
 // definite reports whether the same address would say the same again.
 func definite(err error) bool {
-	var refused *greet.RefusedError
-	return errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, greet.ErrStranger) ||
-		errors.Is(err, greet.ErrAbsent) || errors.As(err, &refused)
+	var no *greet.RefusedError
+	return errors.Is(err, unix.ECONNREFUSED) || refused.Is(err) || errors.Is(err, greet.ErrStranger) ||
+		errors.Is(err, greet.ErrAbsent) || errors.As(err, &no)
 }
 
 // unreachable ends a dial without a connection, unless the peer has made one.

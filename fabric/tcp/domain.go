@@ -80,6 +80,9 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	if d.set, err = readSettings(cfg.Options); err != nil {
 		return nil, err
 	}
+	if err = permitted(); err != nil {
+		return nil, err
+	}
 	d.regions.init()
 	defer func(made *Domain) {
 		if err != nil {

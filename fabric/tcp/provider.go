@@ -12,8 +12,8 @@ type Provider struct{}
 func (Provider) Name() string      { return "tcp" }
 func (Provider) Options() []string { return []string{envInterfaces, envDeadline, envPort, envTLS} }
 
-// Available returns nil: every Linux has TCP.
-func (Provider) Available() error { return nil }
+// Available tries the system calls of a connection: every Linux has TCP, but may refuse it.
+func (Provider) Available() error { return permitted() }
 
 // Open makes the rank reachable at the chosen interfaces.
 func (Provider) Open(cfg fabric.Config) (fabric.Domain, error) {

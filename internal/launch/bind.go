@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/internal/refused"
 )
 
 // Bind says which cores the ranks of a Launch may run on.
@@ -33,8 +35,8 @@ const maxCPUs = 8192
 // order: those of its main thread, whose affinity no locked goroutine changes. Local.
 func AllowedCores() ([]int, error) {
 	set := unix.NewCPUSet(maxCPUs)
-	if err := unix.SchedGetaffinityDynamic(os.Getpid(), set); err != nil {
-		return nil, fmt.Errorf("launch: read the CPU affinity: %w", err)
+	if err := readAffinity(os.Getpid(), set); err != nil {
+		return nil, err
 	}
 	var cores []int
 	for i := range maxCPUs {
@@ -43,6 +45,14 @@ func AllowedCores() ([]int, error) {
 		}
 	}
 	return cores, nil
+}
+
+// readAffinity reads that of a thread, 0 for the calling one.
+func readAffinity(thread int, set unix.CPUSetDynamic) error {
+	if err := unix.SchedGetaffinityDynamic(thread, set); err != nil {
+		return fmt.Errorf("launch: read the CPU affinity: %w", refused.Call("sched_getaffinity", err))
+	}
+	return nil
 }
 
 // bindThread makes the calling thread, and processes started from it, run on

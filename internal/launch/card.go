@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"os"
 	"strings"
+
+	"github.com/weft-mpi/weft/internal/refused"
 )
 
 // card is what a rank, or a group of them on one host, tells the others about
@@ -42,7 +44,7 @@ func newCard() (c card, err error) {
 		return c, err
 	}
 	if c.host, err = thisHost(); err != nil {
-		return c, err
+		return c, refused.Explain(err)
 	}
 	for _, core := range cores {
 		for core/8 >= len(c.cores) {

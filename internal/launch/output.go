@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/internal/refused"
 )
 
 const (
@@ -85,7 +87,7 @@ type stream struct {
 func (o *output) attach(rank int) (fd int, owned bool, err error) {
 	var p [2]int
 	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
-		return 0, false, fmt.Errorf("open an output pipe: %w", err)
+		return 0, false, fmt.Errorf("open an output pipe: %w", refused.Call("pipe2", err))
 	}
 	// Only our end: O_NONBLOCK on the other would surprise the rank.
 	if err := unix.SetNonblock(p[0], true); err != nil {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/internal/refused"
 )
 
 // rankFD is the number of a rank's socket: the first after standard error.
@@ -42,10 +44,7 @@ type child struct {
 func (c *crew) spawn(ctx context.Context, started chan<- error, release <-chan struct{}) {
 	runtime.LockOSThread()
 	own := unix.NewCPUSet(maxCPUs)
-	err := unix.SchedGetaffinityDynamic(0, own)
-	if err != nil {
-		err = fmt.Errorf("launch: read the CPU affinity: %w", err)
-	}
+	err := readAffinity(0, own)
 	if c.slack > 0 {
 		setTimerSlack(uintptr(c.slack))
 	}
@@ -75,7 +74,7 @@ func (c *crew) spawn(ctx context.Context, started chan<- error, release <-chan s
 func (c *crew) start(i, rank int) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("open its socket: %w", err)
+		return fmt.Errorf("open its socket: %w", refused.Call("socketpair", err))
 	}
 	defer unix.Close(pair[1])
 	conn, err := unixConn(pair[0], "rank")
@@ -111,7 +110,7 @@ func unixConn(fd int, name string) (*net.UnixConn, error) {
 	defer f.Close()
 	conn, err := net.FileConn(f) // a duplicate
 	if err != nil {
-		return nil, err
+		return nil, refused.Explain(err)
 	}
 	return conn.(*net.UnixConn), nil
 }
@@ -134,8 +133,13 @@ func (c *crew) fork(i, rank, sock int) (pid int, pidfd *os.File, err error) {
 	}
 	if c.bound {
 		core := c.cores[i%len(c.cores)]
-		if err := bindThread(core); err != nil {
-			return 0, nil, fmt.Errorf("bind to core %d: %w (a rank that is not bound needs no permission: --bind none, BindNone)", core, err)
+		err := refused.Call("sched_setaffinity", bindThread(core))
+		switch {
+		case refused.Is(err):
+			c.bound = false
+			unix.Write(int(files[2]), fmt.Appendf(nil, "weft: the ranks of this host are not bound to cores: %v\n", err))
+		case err != nil:
+			return 0, nil, fmt.Errorf("bind to core %d: %w (--bind none, BindNone, leaves the ranks unbound)", core, err)
 		}
 	}
 	raw := -1
@@ -153,6 +157,9 @@ func (c *crew) fork(i, rank, sock int) (pid int, pidfd *os.File, err error) {
 	})
 	if errors.Is(err, syscall.EAGAIN) {
 		err = fmt.Errorf("%w: the limit on processes is reached (ulimit -u, or pids.max of the cgroup)", err)
+	}
+	if refused.Is(err) { // of which call the child does not say
+		err = &refused.Error{Call: "clone, prctl, setpgid, dup3 and execve", Err: err}
 	}
 	if err != nil {
 		return 0, nil, err

@@ -7,8 +7,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/weft-mpi/weft/mpi/cause"
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/internal/refused"
+	"github.com/weft-mpi/weft/mpi/cause"
 )
 
 // maxReports is the most reports of one rank: that it aborts the job, that it
@@ -253,6 +255,7 @@ func (r *child) await() (unix.WaitStatus, error) {
 	var failed error
 	err = rc.Read(func(uintptr) (over bool) {
 		over, failed = r.isZombie()
+		failed = refused.Call("waitid", failed)
 		return over || failed != nil
 	})
 	if err = errors.Join(err, failed); err != nil {
@@ -269,7 +272,7 @@ func (r *child) await() (unix.WaitStatus, error) {
 	})
 	r.reaped = true
 	if err != nil {
-		return 0, fmt.Errorf("wait: %w", err)
+		return 0, fmt.Errorf("wait: %w", refused.Call("wait4", err))
 	}
 	return status, nil
 }

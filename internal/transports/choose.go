@@ -15,6 +15,8 @@ type choice struct {
 	// named says that the user wants all of these transports. Otherwise one that is
 	// not available may be passed over.
 	named bool
+	// instead are tried if none of transports is available.
+	instead table
 }
 
 // choose finds the fabric for a job of processes.
@@ -36,7 +38,11 @@ func (t table) choose(name string, j *launch.Job) (choice, error) {
 		if needs == machine && os.Getenv(nodeVar) != "" {
 			needs = network // the others' nodes are on their cards
 		}
-		return choice{transports: t.within(min(needs, machine), needs)}, nil
+		c := choice{transports: t.within(min(needs, machine), needs)}
+		if needs == machine {
+			c.instead = t.last(network)
+		}
+		return c, nil
 	}
 	parts, err := t.parse(name)
 	if err != nil {
@@ -44,7 +50,7 @@ func (t table) choose(name string, j *launch.Job) (choice, error) {
 	}
 	switch farthest := parts[len(parts)-1].reach; {
 	case farthest >= needs:
-		return choice{parts, true}, nil
+		return choice{transports: parts, named: true}, nil
 	case farthest == process:
 		return choice{}, unsupported("fabric %s joins the goroutines of one process, not %d processes: use shm, or mpi.Run", name, j.Size)
 	}
@@ -53,10 +59,15 @@ func (t table) choose(name string, j *launch.Job) (choice, error) {
 }
 
 // networkRemedy says which fabric to take where the network has to be reached: with
-// the transport that needs the least, the last one.
+// the transport that needs the least.
 func (t table) networkRemedy() string {
-	far := t.within(network, network)
-	return "choose a fabric that reaches the network, such as " + append(t.within(machine, machine), far[len(far)-1]).name()
+	return "choose a fabric that reaches the network, such as " + append(t.within(machine, machine), t.last(network)...).name()
+}
+
+// last is the transport of a reach that needs the least.
+func (t table) last(r reach) table {
+	of := t.within(r, r)
+	return of[max(len(of)-1, 0):]
 }
 
 // forGoroutines finds the transport for ranks of one process.

@@ -146,6 +146,11 @@ func hosts(of ...uint32) []*launch.Job {
 // joinAll joins the ranks of jobs over the fabric name, each with its table.
 func joinAll(t *testing.T, jobs []*launch.Job, name string, tables func(rank int) table) ([]*Routes, []error) {
 	t.Helper()
+	return joinLogged(t, jobs, name, tables, discard)
+}
+
+func joinLogged(t *testing.T, jobs []*launch.Job, name string, tables func(rank int) table, log *slog.Logger) ([]*Routes, []error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	all, errs := make([]*Routes, len(jobs)), make([]error, len(jobs))
@@ -153,7 +158,7 @@ func joinAll(t *testing.T, jobs []*launch.Job, name string, tables func(rank int
 	var wg sync.WaitGroup
 	for rank, j := range jobs {
 		wg.Go(func() {
-			all[rank], errs[rank] = tables(rank).join(ctx, j, meet(rank), name, Settings{Log: discard})
+			all[rank], errs[rank] = tables(rank).join(ctx, j, meet(rank), name, Settings{Log: log})
 			if errs[rank] != nil {
 				cancel() // the others would wait for it
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/launch"
+	"github.com/weft-mpi/weft/internal/refused"
 )
 
 // Settings are the user's settings of the transports besides the fabric and
@@ -44,12 +45,22 @@ func (t table) join(ctx context.Context, j *launch.Job, exchange exchange, name 
 	if err != nil {
 		return nil, err
 	}
-	opened, err := c.open(fabric.Config{
+	cfg := fabric.Config{
 		Rank: fabric.Peer(j.Rank), Size: j.Size, Job: j.ID, Key: fabric.Key(j.Key), Hosts: j.Hosts,
 		Log: s.Log, Unattended: s.Unattended,
-	})
+	}
+	opened, missing, err := c.open(cfg)
+	if len(c.instead) > 0 && errors.Is(err, fabric.ErrUnsupported) {
+		missing = err
+		if opened, _, err = (choice{transports: c.instead}).open(cfg); err != nil {
+			err = errors.Join(missing, err)
+		}
+	}
 	if err != nil {
-		return nil, err
+		return nil, refused.Explain(err)
+	}
+	if !c.named && len(c.transports.within(machine, machine)) > 0 && opened[0].reach > machine && j.Rank == j.LocalRanks[0] {
+		s.Log.Warn("the ranks of this host reach each other over "+opened[0].name+" only", "err", missing)
 	}
 	r, err := t.meet(ctx, j, exchange, c, opened, s.Log)
 	if err != nil {
@@ -81,7 +92,7 @@ func (t table) goroutines(n int, name string, s Settings) ([]*Routes, error) {
 		cfg.Rank = fabric.Peer(i)
 		d, err := fabric.Open(p, cfg)
 		if err != nil {
-			return nil, errors.Join(err, closeAll(opened))
+			return nil, errors.Join(refused.Explain(err), closeAll(opened))
 		}
 		opened = append(opened, open{tr, p, d})
 		addrs[i] = d.Addr()
@@ -103,10 +114,9 @@ type open struct {
 
 // open opens the transports of a choice, or none. cfg has everything but the
 // options. A transport that is not available, or that this rank can't use in this
-// job, is skipped if it was neither named nor given options, and if another of its
-// reach is there.
-func (c choice) open(cfg fabric.Config) (opened []open, err error) {
-	var missing error // why, of all that are skipped
+// job, is skipped if it was neither named nor given options, and if another one is there
+// that reaches as far. missing is why, of all that are skipped.
+func (c choice) open(cfg fabric.Config) (opened []open, missing, err error) {
 	var reaches [network + 1]struct{ wanted, there bool }
 	for _, tr := range c.transports {
 		p := tr.provider(1)
@@ -123,20 +133,21 @@ func (c choice) open(cfg fabric.Config) (opened []open, err error) {
 			why = unsupported("fabric %s can't be used in this job: %w", tr.name, err)
 		}
 		if why == nil {
-			return nil, errors.Join(err, closeAll(opened))
+			return nil, nil, errors.Join(err, closeAll(opened))
 		}
 		if c.named || len(cfg.Options) > 0 {
-			return nil, errors.Join(why, closeAll(opened))
+			return nil, nil, errors.Join(why, closeAll(opened))
 		}
 		cfg.Log.Debug("a transport is passed over", "transport", tr.name, "err", why)
 		missing = errors.Join(missing, why)
 	}
-	for _, r := range reaches {
-		if r.wanted && !r.there {
-			return nil, errors.Join(missing, closeAll(opened))
+	farther := false
+	for _, r := range slices.Backward(reaches[:]) {
+		if farther = farther || r.there; r.wanted && !farther {
+			return nil, nil, errors.Join(missing, closeAll(opened))
 		}
 	}
-	return opened, nil
+	return opened, missing, nil
 }
 
 // available returns why a transport can't be used here, or nil.

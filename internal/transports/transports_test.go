@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -153,7 +154,7 @@ func TestATransportThatIsNotAvailableIsPassedOverInAutoOnly(t *testing.T) {
 	}{
 		"it was named":                {"shm+verbs+tcp", func(_, verbs, _ *kind) {}, "fabric verbs is not available: no device: install one"},
 		"nothing else reaches as far": {Auto, func(_, _, tcp *kind) { tcp.missing = errors.New("no interface") }, "no device: install one\nfabric tcp is not available: no interface"},
-		"nothing stands in for it":    {Auto, func(shm, verbs, _ *kind) { verbs.missing = nil; shm.missing = errors.New("no memfd") }, "fabric shm is not available: no memfd"},
+		"nothing stands in for it":    {Auto, func(shm, _, tcp *kind) { shm.missing, tcp.missing = errors.New("no memfd"), errors.New("no socket") }, "fabric shm is not available: no memfd"},
 		"its settings are wrong": {Auto, func(_, verbs, _ *kind) {
 			verbs.knows = []string{"WEFT_FAKE_DEV"}
 		}, "fabric verbs is not available: no device: install one"},
@@ -174,6 +175,35 @@ func TestATransportThatIsNotAvailableIsPassedOverInAutoOnly(t *testing.T) {
 		}
 		if open := shm.open.Load() + verbs.open.Load() + tcp.open.Load(); open > 0 {
 			t.Errorf("%s: %d domains are left open", name, open)
+		}
+	}
+}
+
+// Ranks of a host that can't share memory reach each other over the network, and one of
+// them says so.
+func TestTheNetworkStandsInForSharedMemory(t *testing.T) {
+	t.Setenv(fabricVar, "")
+	t.Setenv(nodeVar, "")
+	for _, c := range []struct {
+		jobs []*launch.Job
+		want string // of rank 0
+		said int
+	}{
+		{hosts(0, 0, 0), "tcp tcp tcp", 1},
+		{hosts(0, 0, 1, 1), "verbs verbs verbs verbs", 2},
+	} {
+		four, _, shm, _, _ := withTCP()
+		shm.missing = errors.New("no memfd: allow it")
+		var log strings.Builder
+		all, errs := joinLogged(t, c.jobs, Auto, func(int) table { return four }, slog.New(slog.NewTextHandler(&log, nil)))
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		if got := ways(t, all[0]); got != c.want {
+			t.Errorf("rank 0 reaches the ranks over %s, want %s", got, c.want)
+		}
+		if n := strings.Count(log.String(), "no memfd: allow it"); n != c.said {
+			t.Errorf("it is said %d times, want %d:\n%s", n, c.said, log.String())
 		}
 	}
 }
