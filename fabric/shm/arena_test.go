@@ -235,6 +235,28 @@ func TestAViewOfAnArenaKeepsAddresses(t *testing.T) {
 	}
 }
 
+// What an arena can hold is bounded by memory only, not by addresses taken beforehand.
+func TestAnArenaGoesBeyondAnyReservation(t *testing.T) {
+	a := newArena(t)
+	defer a.discard()
+	for range 2 { // two pieces of 64 GiB; the second is used
+		if err := a.grow(1 << 36); err != nil {
+			t.Skip(err) // this process has a limit
+		}
+	}
+	a.free = a.free[1:]
+	b, err := a.alloc(4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(b, "far")
+	v := &arenaView{fd: duplicate(t, a.file)}
+	defer v.close()
+	if got, err := v.at(1<<36, 3); err != nil || string(got) != "far" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // Where the system refuses what mapped memory needs, there is ordinary memory, for
 // all but a machine that has no more.
 func TestWithoutMappedMemoryThereIsOrdinaryMemory(t *testing.T) {

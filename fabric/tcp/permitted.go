@@ -34,7 +34,8 @@ func permitted() error {
 		return open("socket", fd, err)
 	}
 	listener, out := socket(), socket()
-	check("setsockopt", unix.SetsockoptInt(listener, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1))
+	// The port is not to stay taken after the connection.
+	check("setsockopt", unix.SetsockoptLinger(out, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}))
 	check("bind", unix.Bind(listener, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
 	check("listen", unix.Listen(listener, 1))
 	at, err := unix.Getsockname(listener)
