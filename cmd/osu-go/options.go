@@ -188,18 +188,14 @@ var options = []option{
 		return nil
 	}},
 	{long: "trace", arg: "FILE", usage: "record messages, waits and collective calls into FILE, which Perfetto shows; the results are slower", private: true, set: func(s *settings, v string) error {
-		if s.trace = v; v == "" {
-			return errors.New("no file")
-		}
+		s.trace = v
 		return nil
 	}},
 	{long: "json", usage: "one JSON object and no table", private: true, set: func(s *settings, v string) error {
 		return setBool(&s.json, v)
 	}},
 	{long: "save", arg: "DIR", usage: "keep the result in DIR for osu-go report, or in the file X.json", private: true, set: func(s *settings, v string) error {
-		if s.save = v; v == "" {
-			return errors.New("no directory")
-		}
+		s.save = v
 		return nil
 	}},
 	{long: "version", short: "v", usage: "print the title with the version of OSU it follows", private: true, set: func(s *settings, v string) error {

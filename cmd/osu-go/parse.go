@@ -121,7 +121,7 @@ func (s *settings) check(fs *pflag.FlagSet) error {
 // parseFlags parses args, with the nearest name in the error about a flag that
 // does not exist.
 func parseFlags(name string, fs *pflag.FlagSet, args []string) error {
-	err := fs.Parse(glueOptional(fs, args))
+	err := fs.ParseAll(glueOptional(fs, args), onlyOnce(fs))
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		if err != nil {
@@ -140,6 +140,23 @@ func parseFlags(name string, fs *pflag.FlagSet, args []string) error {
 	var names []string
 	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return usagef("%s has no flag --%s: did you mean --%s?", name, long, nearest(long, names))
+}
+
+// onlyOnce sets a flag, whose value is not empty, nor another one than before.
+func onlyOnce(fs *pflag.FlagSet) func(*pflag.Flag, string) error {
+	return func(f *pflag.Flag, value string) error {
+		if value == "" {
+			return fmt.Errorf("--%s has an empty value: give one, or leave the flag out", f.Name)
+		}
+		given, before := f.Changed, f.Value.String()
+		if err := fs.Set(f.Name, value); err != nil {
+			return err
+		}
+		if given && f.Value.String() != before {
+			return fmt.Errorf("--%s is given twice, as %s and as %s: give it once", f.Name, before, f.Value)
+		}
+		return nil
+	}
 }
 
 // meant suggests a flag for a letter that is no flag.

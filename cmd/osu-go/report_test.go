@@ -156,7 +156,7 @@ func TestReportSaysWhatIsMissing(t *testing.T) {
 		{[]string{"report", "a", "b"}, exitUsage, `what is "b"?`},
 		{[]string{"report", "--ouput", "x", "a"}, exitUsage, "did you mean --output?"},
 		{[]string{"reprot", "a"}, exitUsage, "did you mean report?"},
-		{[]string{"latency", "--save", ""}, exitUsage, "no directory"},
+		{[]string{"latency", "--save", ""}, exitUsage, "--save has an empty value"},
 		{[]string{"report", filepath.Join(empty, "none")}, exitFailed, "no such file"},
 		{[]string{"report", os.Args[0]}, exitFailed, "is not a directory"},
 		{[]string{"report", empty}, exitFailed, "no results in " + empty + ": osu-go latency --save " + empty},

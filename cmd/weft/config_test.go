@@ -92,7 +92,7 @@ func decode[T any](t *testing.T, code int, args ...string) (v T) {
 func TestTheJSONOfInfoSaysWhatTheTextSays(t *testing.T) {
 	t.Setenv("WEFT_SHM_GET_MIN", "5000")
 	t.Setenv("WEFT_TCP_TLS", "2")
-	all := decode[jsonInfo](t, -1, "info", "--json")
+	all := decode[jsonInfo](t, exitUsage, "info", "--json")
 	var text strings.Builder
 	info(&text)
 	for _, f := range all.Fabrics {

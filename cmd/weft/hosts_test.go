@@ -116,7 +116,7 @@ func TestHostsThatCanNotBe(t *testing.T) {
 		"--hosts a --hostfile b true":    "name the hosts once",
 		"--hostfile /no/such/file true":  "no such file",
 		"--hostfile " + list + " true":   list + `:2: "slots=x"`,
-		"--hosts a --ssh= true":          "--ssh names no command",
+		"--hosts a --ssh= true":          "--ssh has an empty value",
 		"--hosts a --deadline -1s true":  "--deadline -1s",
 		"--launcher rsh true":            "use auto, ssh, srun, mpiexec or none",
 		"--launcher none --hosts a true": "and hosts are named",

@@ -35,15 +35,21 @@ func runInfo(args []string, stdout, stderr io.Writer) int {
 	if *page && (*config || *asJSON) {
 		return wrong(stderr, errors.New("weft info --markdown takes no other flag"))
 	}
+	refused := mpi.CheckEnvironment()
 	var text strings.Builder
 	code := 0
+	if refused != nil && !*page && !*config { // a job would use nothing
+		code = exitUsage
+	}
 	switch {
 	case *page:
 		text.WriteString(setting.Page())
 	case *asJSON:
-		code = infoJSON(&text, *config)
+		code = max(code, infoJSON(&text, *config)) // it names the error too
 	case *config:
-		configuration(&text, mpi.Settings(), mpi.CheckEnvironment())
+		configuration(&text, mpi.Settings(), refused)
+	case refused != nil:
+		return wrong(stderr, fmt.Errorf("%w (weft info -c prints all settings)", refused))
 	default:
 		code = info(&text)
 	}

@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -124,13 +125,33 @@ func parse(flags *pflag.FlagSet, args []string, text, more string, stdout, stder
 	flags.SortFlags = false
 	help := flags.BoolP("help", "h", false, "print this help")
 	flags.Usage = func() {}
-	switch err := flags.Parse(args); {
+	switch err := flags.ParseAll(args, onlyOnce(flags)); {
 	case err != nil:
 		return wrong(stderr, fmt.Errorf("%w (weft %s -h tells the flags)", err, flags.Name())), true
 	case *help:
 		return say(stdout, stderr, text+flags.FlagUsages()+more), true
+	case flags.Name() != "run" && slices.Contains(flags.Args(), ""): // those of a program are its own
+		return wrong(stderr, fmt.Errorf("weft %s was given an empty argument", flags.Name())), true
 	}
 	return 0, false
+}
+
+// onlyOnce sets a flag, whose value is not empty, nor another one than before.
+func onlyOnce(flags *pflag.FlagSet) func(*pflag.Flag, string) error {
+	return func(f *pflag.Flag, value string) error {
+		name := strings.Repeat("-", min(2, len(f.Name))) + f.Name
+		if value == "" {
+			return fmt.Errorf("%s has an empty value: give one, or leave the flag out", name)
+		}
+		given, before := f.Changed, f.Value.String()
+		if err := flags.Set(f.Name, value); err != nil {
+			return err
+		}
+		if given && f.Value.String() != before {
+			return fmt.Errorf("%s is given twice, as %s and as %s: give it once", name, before, f.Value)
+		}
+		return nil
+	}
 }
 
 // say prints the requested text.

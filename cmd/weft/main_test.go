@@ -109,6 +109,37 @@ func TestCommandLines(t *testing.T) {
 		{"-n 2 true", 2, "", "write weft run -n RANKS PROGRAM"},
 		{"./program", 2, "", "write weft run -n RANKS PROGRAM"},
 		{"run", 2, "", "no program to run"},
+		{"run -n 2 ''", 2, "", "no program to run"},
+		{"run -n 2 -n 3 true", 2, "", "-n is given twice, as 2 and as 3"},
+		{"run -n 2 -np 3 true", 2, "", "-n is given twice, as 2 and as 3"},
+		{"run -np 2 --np=3 true", 2, "", "-n is given twice, as 2 and as 3"},
+		{"run --trace a --trace b true", 2, "", "--trace is given twice, as a and as b"},
+		{"run --label --label=false true", 2, "", "--label is given twice"},
+		{"run -n 1 -np 1 true", 0, "", ""},
+		{"run --timer-slack -1s true", 2, "", "--timer-slack -1s: a time of up to 1s"},
+		{"run --timer-slack 1001ms true", 2, "", "--timer-slack 1.001s: a time of up to 1s"},
+		{"run --timer-slack 4 true", 2, "", "missing unit"},
+		{"run --timer-slack soon true", 2, "", "--timer-slack"},
+		{"run --timer-slack 1s true", 0, "", ""},
+		{"run --bind '' true", 2, "", "--bind has an empty value"},
+		{"run --trace '' true", 2, "", "--trace has an empty value"},
+		{"run --trace= true", 2, "", "--trace has an empty value"},
+		{"run --metrics '' true", 2, "", "--metrics has an empty value"},
+		{"run --metrics-file '' true", 2, "", "--metrics-file has an empty value"},
+		{"run --hosts '' true", 2, "", "--hosts has an empty value"},
+		{"run --hostfile '' true", 2, "", "--hostfile has an empty value"},
+		{"run --launcher '' true", 2, "", "--launcher has an empty value"},
+		{"run --ssh '' true", 2, "", "--ssh has an empty value"},
+		{"run --agent '' true", 2, "", "--agent has an empty value"},
+		{"run --wdir '' true", 2, "", "--wdir has an empty value"},
+		{"trace merge -o '' part", 2, "", "--output has an empty value"},
+		{"trace merge -o joined ''", 2, "", "weft trace was given an empty argument"},
+		{"trace -o a -o b merge part", 2, "", "--output is given twice"},
+		{"stacks ''", 2, "", "weft stacks was given an empty argument"},
+		{"stacks --wait -1s", 2, "", "--wait -1s leaves no time"},
+		{"top ''", 2, "", "weft top was given an empty argument"},
+		{"top --interval 1s --interval 2s", 2, "", "--interval is given twice, as 1s and as 2s"},
+		{"doctor -n 1 -n 2", 2, "", "-n is given twice"},
 		{"run -n two true", 2, "", "two"},
 		{"run --bind sometimes true", 2, "", "use auto or none"},
 		{"run -n 0 true", 2, "", "a job has at least one rank"},
@@ -117,7 +148,11 @@ func TestCommandLines(t *testing.T) {
 		{"run ./no-such-program", 1, "", "no-such-program"},
 	} {
 		var stdout, stderr bytes.Buffer
-		code := run(strings.Fields(c.args), &stdout, &stderr)
+		args := strings.Fields(c.args)
+		for i := range args {
+			args[i] = strings.Trim(args[i], "'")
+		}
+		code := run(args, &stdout, &stderr)
 		for _, s := range []struct{ name, got, want string }{{"stdout", stdout.String(), c.out}, {"stderr", stderr.String(), c.err}} {
 			if !strings.Contains(s.got, s.want) || s.want == "" && s.got != "" {
 				t.Errorf("weft %s: %s is %q, want %q", c.args, s.name, s.got, s.want)
@@ -244,6 +279,7 @@ func TestAWrongEnvironmentStartsNoJob(t *testing.T) {
 	for _, c := range []struct{ name, value, says string }{
 		{"WEFT_FABRIK", "shm", "did you mean WEFT_FABRIC?"},
 		{"WEFT_TCP_DEADLINE", "20", "such as 20s"},
+		{"WEFT_FABRIC", "zzz", "unknown fabric"},
 		{"WEFT_BOOT", "ssh", `the only one is "none"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -251,6 +287,11 @@ func TestAWrongEnvironmentStartsNoJob(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			if code := run([]string{"run", "echo", "started"}, &stdout, &stderr); code != 2 || stdout.Len() > 0 || !strings.Contains(stderr.String(), c.name) || !strings.Contains(stderr.String(), c.says) {
 				t.Errorf("exit code %d, %q, %q", code, stdout.String(), stderr.String())
+			}
+			stdout.Reset()
+			stderr.Reset()
+			if code := run([]string{"info"}, &stdout, &stderr); code != 2 || stdout.Len() > 0 || !strings.Contains(stderr.String(), c.says) {
+				t.Errorf("weft info: exit code %d, %q, %q", code, stdout.String(), stderr.String())
 			}
 		})
 	}

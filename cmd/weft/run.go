@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -39,6 +40,9 @@ signal, a shell around the program too.
 
 `
 
+// mostSlack is longer than any wait for which a rank's timers are exact.
+const mostSlack = time.Second
+
 // runJob starts the ranks of a program and waits until they have exited.
 func runJob(args []string, stdout, stderr io.Writer) int {
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
@@ -50,7 +54,7 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	bind := flags.String("bind", "auto", "`HOW`, auto: a core for each rank if there are enough; none: leave it to the system")
 	keepGoing := flags.Bool("keep-going", false, "let the job go on when a rank fails: the others are told")
 	traced := flags.String("trace", "", "record messages, waits and collective calls into `FILE`, which Perfetto shows (WEFT_TRACE)")
-	slack := flags.Duration("timer-slack", 0, "let the kernel delay the ranks' timers by so much, 4ms say; 0 leaves it")
+	slack := flags.Duration("timer-slack", 0, "let the kernel delay the ranks' timers by so much, 4ms say, up to 1s; 0 leaves it")
 	noRseq := flags.Bool("no-rseq", false, "keep the ranks' C library from restartable sequences (GLIBC_TUNABLES)")
 	addr := flags.String("metrics", "", "serve the ranks' counters to Prometheus at `ADDR`, HOST:PORT or :PORT for the loopback interface")
 	file := flags.String("metrics-file", "", "write the ranks' counters to `PATH`, for the textfile collector of the node exporter")
@@ -67,7 +71,9 @@ func runJob(args []string, stdout, stderr io.Writer) int {
 	switch {
 	case !ok:
 		return wrong(stderr, fmt.Errorf("unknown --bind %q: use auto or none", *bind))
-	case flags.NArg() == 0:
+	case *slack < 0 || *slack > mostSlack:
+		return wrong(stderr, fmt.Errorf("--timer-slack %v: a time of up to %v, or 0 to leave the timers as they are", *slack, mostSlack))
+	case flags.Arg(0) == "":
 		return wrong(stderr, errors.New("no program to run: write weft run -n RANKS PROGRAM"))
 	}
 	l := launch.Launch{N: *n, Path: flags.Arg(0), Args: flags.Args()[1:], Bind: how,

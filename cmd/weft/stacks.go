@@ -47,8 +47,11 @@ func runStacks(args []string, stdout, stderr io.Writer) int {
 	if code, done := parse(flags, args, stacksUsage, "", stdout, stderr); done {
 		return code
 	}
-	if flags.NArg() > 1 {
+	switch {
+	case flags.NArg() > 1:
 		return wrong(stderr, fmt.Errorf("weft stacks takes one job, it was given %s", strings.Join(flags.Args(), " ")))
+	case *wait <= 0:
+		return wrong(stderr, fmt.Errorf("--wait %v leaves no time for replies", *wait))
 	}
 	ctx := context.Background()
 	j, err := find(ctx, flags.Arg(0))
