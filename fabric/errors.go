@@ -1,8 +1,11 @@
 package fabric
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+
+	"github.com/weft-mpi/weft/internal/limits"
 )
 
 // Sentinel errors of the contract; compare with errors.Is.
@@ -36,7 +39,7 @@ type Error struct {
 	Op      string // what was being done: "open segment"
 	Peer    Peer
 	HasPeer bool   // Peer is meaningful
-	Remedy  string // what the user can do; may be empty
+	Remedy  string // what the user can do; may be empty. What raises a limit comes before it
 	Err     error
 }
 
@@ -46,8 +49,12 @@ func (e *Error) Error() string {
 		s += fmt.Sprintf(" (rank %d)", e.Peer)
 	}
 	s += fmt.Sprintf(": %v", e.Err)
-	if e.Remedy != "" {
-		s += "; " + e.Remedy
+	remedy := e.Remedy
+	if inner := (*Error)(nil); !errors.As(e.Err, &inner) { // which says it itself
+		remedy = cmp.Or(limits.Remedy(e.Err), remedy)
+	}
+	if remedy != "" {
+		s += "; " + remedy
 	}
 	return s
 }

@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/weft-mpi/weft/internal/limits"
 )
 
 // KindError says that a file is none that may be replaced.
@@ -58,7 +60,7 @@ func Write(path string, write func(io.Writer) error) error {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".weft-*")
 	if err != nil {
-		return err
+		return limits.Named(err)
 	}
 	err = write(f)
 	err = errors.Join(err, f.Chmod(0o644), f.Close())
@@ -68,5 +70,5 @@ func Write(path string, write func(io.Writer) error) error {
 	if err != nil {
 		os.Remove(f.Name())
 	}
-	return err
+	return limits.Named(err)
 }

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/limits"
 	"github.com/weft-mpi/weft/mpi/cause"
 	"golang.org/x/sys/unix"
 )
@@ -195,7 +197,7 @@ func inheritedConn(get lookup, name string) (net.Conn, error) {
 	v, _ := get(name)
 	bad := func(err error) error {
 		return &cause.EnvError{Var: name, Value: v, Err: err,
-			Remedy: "a wrapper between launcher and rank may have closed the socket; " + anyRemedy}
+			Remedy: cmp.Or(limits.Remedy(err), "a wrapper between launcher and rank may have closed the socket; "+anyRemedy)}
 	}
 	fd, err := strconv.Atoi(v)
 	if err != nil || fd < 3 {
