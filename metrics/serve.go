@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/weft-mpi/weft/internal/limits"
 	"github.com/weft-mpi/weft/internal/strangers"
 	"github.com/weft-mpi/weft/progress/counters"
 )
@@ -47,7 +48,7 @@ func serve(ctx context.Context, addr string, c prometheus.Collector) (net.Addr, 
 	lc := net.ListenConfig{}
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, port))
 	if err != nil {
-		return nil, fmt.Errorf("serve metrics: %w", err)
+		return nil, fmt.Errorf("serve metrics: %w", limits.Named(err))
 	}
 	serveAt(ctx, l, c)
 	return l.Addr(), nil

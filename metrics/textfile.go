@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/weft-mpi/weft/internal/atomicfile"
+	"github.com/weft-mpi/weft/internal/limits"
 	"github.com/weft-mpi/weft/progress/counters"
 )
 
@@ -39,7 +40,7 @@ func writeFile(path string, c prometheus.Collector) error {
 		err = prometheus.WriteToTextfile(path, reg)
 	}
 	if err != nil {
-		return fmt.Errorf("write metrics to %s: %w", path, err)
+		return fmt.Errorf("write metrics to %s: %w", path, limits.Named(err))
 	}
 	return nil
 }

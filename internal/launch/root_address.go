@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/limits"
 	"github.com/weft-mpi/weft/internal/strangers"
 	"github.com/weft-mpi/weft/mpi/cause"
 )
@@ -130,7 +131,7 @@ func (a *rootAddress) dialOnce(ctx context.Context, rank, size int) (net.Conn, e
 	d := net.Dialer{Timeout: doorstepTime}
 	raw, err := d.DialContext(ctx, "tcp", net.JoinHostPort(a.host, a.port))
 	if err != nil {
-		return nil, err
+		return nil, limits.Named(err)
 	}
 	raw.SetDeadline(time.Now().Add(doorstepTime))
 	conn := tls.Client(raw, &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: true}) // the proofs say more

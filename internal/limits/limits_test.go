@@ -23,10 +23,10 @@ func TestALimitIsNamed(t *testing.T) {
 		dial: ports, errors.Join(syscall.ECONNREFUSED, dial): ports,
 		listen(0, syscall.EADDRINUSE): ports, listen(80, syscall.EADDRINUSE): "", listen(0, syscall.EADDRNOTAVAIL): "",
 		syscall.EADDRINUSE: "",
-		syscall.EMFILE: fmt.Sprintf("raise the process's limit on open files, which is %d (ulimit -n)", open.Cur),
-		syscall.ENFILE: "raise the machine's limit on open files (sysctl fs.file-max)",
-		syscall.EFBIG:  "raise the process's limit on the size of a file, which holds for shared memory too (ulimit -f)",
-		syscall.EPERM:  "",
+		syscall.EMFILE:     fmt.Sprintf("raise the process's limit on open files, which is %d (ulimit -n)", open.Cur),
+		syscall.ENFILE:     "raise the machine's limit on open files (sysctl fs.file-max)",
+		syscall.EFBIG:      "raise the process's limit on the size of a file, which holds for shared memory too (ulimit -f)",
+		syscall.EPERM:      "",
 	} {
 		wrapped := fmt.Errorf("do this: %w", err)
 		if got := Remedy(wrapped); got != want {

@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 	"internal/ulfm":                 {},
 	"internal/wire":                 {},
 	"match":                         {},
-	"metrics":                       {"fabric", "internal/atomicfile", "internal/strangers", "progress/counters"},
+	"metrics":                       {"fabric", "internal/atomicfile", "internal/limits", "internal/strangers", "progress/counters"},
 	"mpi/cause":                     {},
 	"mpi":                           {"fabric", "fabric/tcp", "fabric/verbs", "internal/atomicfile", "internal/coll", "internal/comm", "internal/datatype", "internal/diagnose", "internal/expiry", "internal/frames", "internal/group", "internal/hardware", "internal/launch", "internal/op", "internal/peek", "internal/pt2pt", "internal/setting", "internal/strangers", "internal/timeline", "internal/transports", "internal/wire", "mpi/cause", "partitioned", "progress", "progress/counters", "rma"},
 	"partitioned":                   {"fabric", "internal/datatype", "internal/diagnose", "internal/expiry", "internal/frames", "internal/group", "internal/wire", "match", "progress", "progress/counters"},
