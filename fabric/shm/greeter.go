@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/limits"
 	"github.com/weft-mpi/weft/internal/refused"
 	"github.com/weft-mpi/weft/internal/strangers"
 )
@@ -328,7 +329,7 @@ func (g *greeter) accept() {
 			return
 		case errors.Is(err, unix.EINTR), errors.Is(err, unix.ECONNABORTED):
 		default: // out of descriptors, say
-			g.log.Tell(slog.LevelWarn, "shm: connections can't be accepted; trying again until they can", "err", err)
+			g.log.Tell(slog.LevelWarn, "shm: connections can't be accepted; trying again until they can", "err", limits.Named(err))
 			unix.EpollCtl(g.epoll, unix.EPOLL_CTL_DEL, g.listener, nil)
 			g.deaf = time.Now().Add(acceptPause)
 			g.due(g.deaf)

@@ -178,6 +178,9 @@ func (g *greeter) heard(c *handshake) {
 			}
 		}
 		switch {
+		case errors.Is(err, unix.EMFILE) && !c.mine: // only this rank knows it
+			closeAll(fds)
+			g.refuse(c, err)
 		case err != nil:
 			closeAll(fds)
 			g.drop(c, err)

@@ -34,7 +34,7 @@ func (g *greeter) more(c *handshake) {
 		g.drop(c, fmt.Errorf("process %d has ended", pid))
 		return
 	}
-	g.say(c, "shm: a process that lives does not answer; waiting for it. It may be stopped (a signal, a debugger) or without a processor",
+	g.say(c, "shm: a process that lives does not answer; waiting for it. It may be stopped (a signal, a debugger), without a processor, or at its limit on open files (ulimit -n)",
 		"pid", pid)
 }
 

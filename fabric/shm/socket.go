@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/refused"
 )
 
@@ -91,8 +92,10 @@ func (g *greeter) receive(fd int) (h hello, fds []int, err error) {
 	}
 	switch {
 	case err != nil:
+	case flags&unix.MSG_CTRUNC != 0 && len(fds) < maxFDs: // there was room for more
+		err = &fabric.Error{Op: "take descriptors over", Err: unix.EMFILE}
 	case flags&unix.MSG_CTRUNC != 0:
-		err = errors.New("descriptors were cut off: more were sent than belong to a greeting, or the limit on open files is too low")
+		err = errors.New("descriptors were cut off: more were sent than belong to a greeting")
 	case len(fds) > maxFDs:
 		err = errors.New("too many descriptors")
 	case n == 0:
