@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/internal/greet"
+	"github.com/weft-mpi/weft/internal/limits"
 )
 
 // linkState is how far the connection with a peer is.
@@ -81,7 +82,7 @@ func (d *Domain) listen() error {
 	for _, o := range doors {
 		l, err := d.listenAt(o)
 		if err != nil {
-			return fmt.Errorf("listen at %v: %w", o.addr.Addr(), err)
+			return &fabric.Error{Op: fmt.Sprintf("listen at %v", o.addr.Addr()), Err: err}
 		}
 		d.listeners = append(d.listeners, l)
 		o.addr = l.Addr().(*net.TCPAddr).AddrPort()
@@ -168,7 +169,12 @@ func (d *Domain) answer(g *greet.Guest, o *greet.Opening) error {
 	var p fabric.Peer
 	var u use
 	var told []byte
-	joined, mute := false, false
+	joined, mute, fd := false, false, -1
+	defer func() {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}()
 	w := &welcomed{Guest: g, ctx: d.ctx}
 	err := d.self.AnswerTo(o, w, d.token, func(rank uint32, offer []byte) ([]byte, error) {
 		if len(offer) == 2 && use(offer[0]) == toAsk {
@@ -181,13 +187,17 @@ func (d *Domain) answer(g *greet.Guest, o *greet.Opening) error {
 		if err := d.sameTLS(p, offer[1]); err != nil {
 			return nil, err
 		}
+		var err error
+		if fd, err = d.duplicate(g.Conn); err != nil {
+			return nil, limits.Named(err)
+		}
 		told = append(offer, d.ways())
 		// From here on the peer decides whether the connection stays: it may have
 		// it in use already when this rank hears that it is ready.
 		if !g.Keep(d.ctx) {
 			return nil, greet.ErrCrossed
 		}
-		err := d.yield(p, u)
+		err = d.yield(p, u)
 		if joined = err == nil; joined && d.set.deadline > 0 {
 			w.each = d.set.dial / beats
 		}
@@ -211,11 +221,9 @@ func (d *Domain) answer(g *greet.Guest, o *greet.Opening) error {
 	if !d.made(p, u, linkAccepting) {
 		return errors.New("the connection is not wanted any more")
 	}
-	conn := g.Conn
-	if c, ok := conn.(passedOn); ok {
-		conn = c.TCPConn
-	}
-	return d.hand(p, u, mute, conn, seal)
+	d.post(event{peer: p, use: u, mute: mute, fd: fd, seal: seal})
+	fd = -1
+	return nil
 }
 
 // yield lets the peer's connection be the one. Where both dial, it is the one of
@@ -294,30 +302,29 @@ func (d *Domain) won(p fabric.Peer) netip.AddrPort {
 	return d.links[p].won
 }
 
-// hand gives the socket to the owner.
-func (d *Domain) hand(p fabric.Peer, u use, mute bool, conn net.Conn, seal *sealed) error {
-	fd, err := duplicate(conn.(*net.TCPConn))
-	d.keep(conn.(*net.TCPConn))
-	if err != nil {
-		d.post(event{peer: p, use: u, fd: -1, err: &fabric.Error{Op: "connect over TCP", Peer: p, HasPeer: true,
-			Err: fmt.Errorf("%w: %w", fabric.ErrUnreachable, err)}})
-		return err
-	}
-	d.post(event{peer: p, use: u, mute: mute, fd: fd, seal: seal})
-	return nil
-}
+// fullMark begins the refusal of a rank that has no descriptor left. It may have one later.
+const fullMark = "no room for a connection: "
 
-// duplicate returns a socket that Go's poller does not know.
-func duplicate(conn *net.TCPConn) (fd int, err error) {
-	conn.SetNoDelay(true)
-	raw, err := conn.SyscallConn()
+// duplicate returns a socket that Go's poller does not know. Either side has it before the
+// connection stands: behind that it is too late to tell the peer that there is no room.
+func (d *Domain) duplicate(conn net.Conn) (fd int, err error) {
+	if c, ok := conn.(passedOn); ok {
+		conn = c.TCPConn
+	}
+	tcp := conn.(*net.TCPConn)
+	tcp.SetNoDelay(true)
+	d.keep(tcp)
+	raw, err := tcp.SyscallConn()
 	if err != nil {
 		return -1, err
 	}
 	cerr := raw.Control(func(old uintptr) {
 		fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 3)
 	})
-	return fd, errors.Join(cerr, err)
+	if err = errors.Join(cerr, err); err != nil {
+		return -1, fmt.Errorf("%srank %d: %w", fullMark, d.cfg.Rank, err)
+	}
+	return fd, nil
 }
 
 // post hands an event to the owner and wakes it.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -88,7 +89,7 @@ func (t *tries) try(f func(limit time.Duration) error) error {
 func definite(err error) bool {
 	var no *greet.RefusedError
 	return errors.Is(err, unix.ECONNREFUSED) || refused.Is(err) || errors.Is(err, greet.ErrStranger) ||
-		errors.Is(err, greet.ErrAbsent) || errors.As(err, &no)
+		errors.Is(err, greet.ErrAbsent) || errors.As(err, &no) && !strings.HasPrefix(no.Reason, fullMark)
 }
 
 // unreachable ends a dial without a connection, unless the peer has made one.
@@ -109,9 +110,15 @@ func (d *Domain) unreachable(p fabric.Peer, u use, errs []error) {
 		d.cfg.Log.Debug("tcp: no connection for bulk data", "rank", p, "err", errors.Join(errs...))
 		return
 	}
+	mute := func(err error) bool { // the kernel has taken the connection, and the rank does not reply
+		op, ok := errors.AsType[*net.OpError](err)
+		return ok && op.Op == "read" && op.Timeout()
+	}
 	remedy := "check that the hosts reach each other over these addresses, or choose others with " + envInterfaces
 	if slices.ContainsFunc(errs, func(err error) bool { return errors.Is(err, greet.ErrAbsent) }) {
 		remedy = "its process has ended"
+	} else if slices.ContainsFunc(errs, mute) {
+		remedy += "; a process that does not reply may be stopped (a signal, a debugger), without a processor, or at its limit on open files (ulimit -n)"
 	}
 	d.post(event{peer: p, fd: -1, err: &fabric.Error{Op: "connect over TCP", Peer: p, HasPeer: true,
 		Err: fmt.Errorf("%w: %w", fabric.ErrUnreachable, errors.Join(errs...)), Remedy: remedy}})
@@ -160,14 +167,20 @@ func (d *Domain) greetAt(p fabric.Peer, u use, addr netip.AddrPort, token greet.
 			return err
 		}
 	}
+	fd, err := d.duplicate(conn)
+	if err != nil {
+		return err
+	}
 	if !d.made(p, u, linkDialing) {
+		unix.Close(fd)
 		return greet.ErrCrossed
 	}
 	if err = ready(); err != nil {
+		unix.Close(fd)
 		d.unmade(p, u)
 		return err
 	}
 	d.win(p, addr)
-	d.hand(p, u, answer[0]&wayMute != 0, conn, seal)
+	d.post(event{peer: p, use: u, mute: answer[0]&wayMute != 0, fd: fd, seal: seal})
 	return nil
 }

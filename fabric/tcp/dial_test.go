@@ -160,6 +160,7 @@ func TestWhichErrorsAreDefinite(t *testing.T) {
 		fmt.Errorf("x: %w", greet.ErrStranger):    true,
 		greet.ErrAbsent:                           true,
 		&greet.RefusedError{Reason: "no"}:         true,
+		&greet.RefusedError{Reason: fullMark}:     false,
 		io.EOF:                                    false,
 		unix.ECONNRESET:                           false,
 		unix.EHOSTUNREACH:                         false,

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/weft-mpi/weft/internal/limits"
 	"github.com/weft-mpi/weft/internal/strangers"
 )
 
@@ -76,7 +77,7 @@ func accept(ctx context.Context, l net.Listener, name string, log *strangers.Log
 			use(conn)
 			continue
 		}
-		log.Tell(slog.LevelWarn, name+": connections can't be accepted; trying again until they can", "err", err)
+		log.Tell(slog.LevelWarn, name+": connections can't be accepted; trying again until they can", "err", limits.Named(err))
 		select {
 		case <-ctx.Done():
 			return
