@@ -29,7 +29,9 @@ const long = 200_000 // bytes: a send of so many waits for its receive
 
 // hangs are the programs, by name.
 var hangs = map[string]func(all *mpi.World, c *mpi.Comm) error{
-	"none": func(all *mpi.World, c *mpi.Comm) error { return all.Finalize() },
+	"none":  func(all *mpi.World, c *mpi.Comm) error { return all.Finalize() },
+	"takes": takes,
+	"full":  full,
 	"tags": func(all *mpi.World, c *mpi.Comm) error {
 		var err error
 		if c.Rank() == 0 {
