@@ -54,7 +54,7 @@ var processArena = sync.OnceValue(func() *Arena {
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL)
 	}
 	if err != nil {
-		fd, err = -1, noMemfd("create arena", err)
+		fd, err = -1, denied("create arena", "memfd_create", err)
 	}
 	return &Arena{file: fd, why: err, live: map[uintptr]allocation{}}
 })

@@ -28,8 +28,7 @@ func (d *Domain) die(e *endpoint, err error) {
 func newPidfd(pid int) (int, error) {
 	fd, err := pidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
-		return -1, &fabric.Error{Op: fmt.Sprintf("watch process %d", pid), Err: err,
-			Remedy: "allow pidfd_open (a seccomp profile may refuse it, and Linux before 5.10 has none of this kind) and check the limit on open files"}
+		return -1, denied(fmt.Sprintf("watch process %d", pid), "pidfd_open", err)
 	}
 	return fd, nil
 }

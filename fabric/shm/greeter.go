@@ -13,7 +13,6 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/limits"
-	"github.com/weft-mpi/weft/internal/refused"
 	"github.com/weft-mpi/weft/internal/strangers"
 )
 
@@ -88,7 +87,7 @@ func newGreeter(d *Domain) (*greeter, error) {
 	g := &greeter{d: d, log: strangers.NewLog(d.cfg.Log), listener: -1, epoll: -1, calls: map[int32]*handshake{}, oob: make([]byte, oobSize), met: make([]*acquaintance, d.cfg.Size)}
 	err := g.open()
 	if err == nil {
-		if err = g.try(); !refused.Is(err) {
+		if err = g.try(); !limits.Refused(err) {
 			err = nil // what passes may have passed when there is a peer
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/weft-mpi/weft/internal/refused"
+	"github.com/weft-mpi/weft/internal/limits"
 )
 
 // peerInfo is what a greeting carries about a peer. It belongs to the domain
@@ -127,7 +127,7 @@ func (p *peerInfo) close() {
 func trusted(fd int) (pid int, err error) {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
-		return 0, fmt.Errorf("peer credentials: %w", refused.Call("getsockopt", err))
+		return 0, fmt.Errorf("peer credentials: %w", limits.Call("getsockopt", err))
 	}
 	if euid := os.Geteuid(); int(cred.Uid) != euid && cred.Uid != 0 {
 		return 0, fmt.Errorf("process %d belongs to user %d, not to %d", cred.Pid, cred.Uid, euid)

@@ -3,7 +3,7 @@ package shm
 import (
 	"golang.org/x/sys/unix"
 
-	"github.com/weft-mpi/weft/internal/refused"
+	"github.com/weft-mpi/weft/internal/limits"
 )
 
 // try sleeps for no time, and makes a connection of the rank with itself: a system call that the kernel refuses is an
@@ -11,7 +11,7 @@ import (
 // first message.
 func (g *greeter) try() error {
 	if _, err := unix.Ppoll(nil, new(unix.Timespec), nil); err != nil { // of the doorbell
-		return refused.Call("ppoll", err)
+		return limits.Call("ppoll", err)
 	}
 	fd, err := socket()
 	if err != nil {
@@ -19,11 +19,11 @@ func (g *greeter) try() error {
 	}
 	defer unix.Close(fd)
 	if err = connect(fd, g.name.set(g.d.addr)); err != nil {
-		return refused.Call("connect", err)
+		return limits.Call("connect", err)
 	}
 	in, err := accept(g.listener)
 	if err != nil {
-		return refused.Call("accept4", err)
+		return limits.Call("accept4", err)
 	}
 	defer unix.Close(in)
 	c := &handshake{}

@@ -48,8 +48,7 @@ func (Provider) Open(cfg fabric.Config) (fabric.Domain, error) {
 func newEventFD() (int, error) {
 	fd, err := eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
-		return -1, &fabric.Error{Op: "create doorbell", Err: err,
-			Remedy: "allow eventfd2 (a seccomp profile may refuse it) and check the limit on open files"}
+		return -1, denied("create doorbell", "eventfd2", err)
 	}
 	return fd, nil
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/refused"
+	"github.com/weft-mpi/weft/internal/limits"
 )
 
 // memfdCreate, fallocate and madvise are variables so that tests can make them
@@ -49,15 +49,12 @@ var (
 func newSegment(name string, s shape) (fd int, mem []byte, err error) {
 	fd, err = memfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
-		return -1, nil, noMemfd("create shared memory "+name, err)
+		return -1, nil, denied("create shared memory "+name, "memfd_create", err)
 	}
 	if s = s.settled(); s.whole() {
 		err = reserve(fd, 0, int64(s.size))
-	} else if err = fits(int64(s.size)); err == nil { // mapBacked reserves
-		err = unix.Ftruncate(fd, int64(s.size))
-		if refused.Is(err) {
-			err = reserve(fd, 0, int64(s.size))
-		}
+	} else if unix.Ftruncate(fd, int64(s.size)) != nil { // else mapBacked reserves
+		err = reserve(fd, 0, int64(s.size))
 	}
 	if err == nil {
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
@@ -72,19 +69,16 @@ func newSegment(name string, s shape) (fd int, mem []byte, err error) {
 	return fd, mem, nil
 }
 
-func noMemfd(op string, err error) error {
-	return &fabric.Error{Op: op, Err: os.NewSyscallError("memfd_create", err),
-		Remedy: "allow memfd_create (a seccomp profile may refuse it) and check the limit on open files"}
+// denied is the error of a call that shared memory needs.
+func denied(op, call string, err error) error {
+	return &fabric.Error{Op: op, Err: os.NewSyscallError(call, err), Remedy: limits.Allow(call)}
 }
 
 // reserve allocates the pages of a range of a memfd. They are zero, or it has none so far.
 func reserve(fd int, off, n int64) error {
-	if err := fits(off + n); err != nil {
-		return err
-	}
 	for {
 		err := fallocate(fd, 0, off, n)
-		if refused.Is(err) {
+		if limits.Refused(err) {
 			err = fill(fd, off, n)
 		}
 		switch {
@@ -92,6 +86,8 @@ func reserve(fd int, off, n int64) error {
 			continue
 		case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.ENOMEM):
 			err = noMemory(err)
+		case errors.Is(err, unix.EFBIG): // a memfd is a file
+			err = &fabric.Error{Op: "reserve shared memory", Err: err}
 		}
 		return err
 	}
@@ -108,17 +104,6 @@ func fill(fd int, off, n int64) error {
 		off, n = off+int64(k), n-int64(k)
 	}
 	return nil
-}
-
-// fits returns an error for a file that is longer than the user's may be: the kernel
-// would also send a signal that ends the process.
-func fits(n int64) error {
-	var r unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_FSIZE, &r) != nil || uint64(n) <= r.Cur {
-		return nil
-	}
-	return &fabric.Error{Op: "reserve shared memory", Err: fmt.Errorf("%d bytes: %w", n, unix.EFBIG),
-		Remedy: fmt.Sprintf("raise the limit on the length of files, which is %d bytes and counts for shared memory too (ulimit -f)", r.Cur)}
 }
 
 func noMemory(err error) error {
@@ -187,7 +172,7 @@ func mapSegment(fd int, s shape) ([]byte, error) {
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return nil, fmt.Errorf("stat peer segment: %w", refused.Call("fstat", err))
+		return nil, fmt.Errorf("stat peer segment: %w", limits.Call("fstat", err))
 	}
 	if st.Size != int64(s.size) {
 		return nil, fmt.Errorf("peer segment has %d bytes, not %d", st.Size, s.size)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/refused"
+	"github.com/weft-mpi/weft/internal/limits"
 )
 
 // The descriptors that travel with a greeting, in this order; the rings only
@@ -40,7 +40,7 @@ func reserveDescriptors(fd, ranks int) {
 // A greeting is a packet of a SOCK_SEQPACKET socket, whole or not there.
 func socket() (int, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-	return fd, refused.Call("socket", err)
+	return fd, limits.Call("socket", err)
 }
 
 // listen makes the abstract socket of a name.
@@ -48,8 +48,8 @@ func listen(name string) (fd int, err error) {
 	if fd, err = socket(); err != nil {
 		return -1, err
 	}
-	if err = refused.Call("bind", unix.Bind(fd, &unix.SockaddrUnix{Name: "@" + name})); err == nil {
-		err = refused.Call("listen", unix.Listen(fd, backlog))
+	if err = limits.Call("bind", unix.Bind(fd, &unix.SockaddrUnix{Name: "@" + name})); err == nil {
+		err = limits.Call("listen", unix.Listen(fd, backlog))
 	}
 	if err != nil {
 		unix.Close(fd)
@@ -69,7 +69,7 @@ func sendHello(fd int, h *hello, fds ...int) error {
 		oob = unix.UnixRights(fds...)
 	}
 	if err := sendMsg(fd, b, oob); err != nil {
-		return fmt.Errorf("send greeting: %w", refused.Call("sendmsg", err))
+		return fmt.Errorf("send greeting: %w", limits.Call("sendmsg", err))
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (g *greeter) receive(fd int) (h hello, fds []int, err error) {
 	if errors.Is(err, unix.EAGAIN) {
 		return hello{}, nil, unix.EAGAIN
 	}
-	err = refused.Call("recvmsg", err)
+	err = limits.Call("recvmsg", err)
 	if oobn > 0 {
 		var perr error
 		fds, perr = parseFDs(g.oob[:oobn])

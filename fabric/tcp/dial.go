@@ -14,7 +14,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/internal/greet"
-	"github.com/weft-mpi/weft/internal/refused"
+	"github.com/weft-mpi/weft/internal/limits"
 )
 
 // dial tries the peer's addresses one after another, with the whole greeting:
@@ -88,7 +88,7 @@ func (t *tries) try(f func(limit time.Duration) error) error {
 // definite reports whether the same address would say the same again.
 func definite(err error) bool {
 	var no *greet.RefusedError
-	return errors.Is(err, unix.ECONNREFUSED) || refused.Is(err) || errors.Is(err, greet.ErrStranger) ||
+	return errors.Is(err, unix.ECONNREFUSED) || limits.Refused(err) || errors.Is(err, greet.ErrStranger) ||
 		errors.Is(err, greet.ErrAbsent) || errors.As(err, &no) && !strings.HasPrefix(no.Reason, fullMark)
 }
 

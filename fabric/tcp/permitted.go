@@ -4,7 +4,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
-	"github.com/weft-mpi/weft/internal/refused"
+	"github.com/weft-mpi/weft/internal/limits"
 )
 
 // permitted makes a connection with itself, and returns an error if the kernel refuses one of
@@ -19,8 +19,8 @@ func permitted() error {
 	}()
 	var why error
 	check := func(call string, err error) {
-		if why == nil && refused.Is(err) {
-			why = refused.Call(call, err)
+		if why == nil && limits.Refused(err) {
+			why = limits.Call(call, err)
 		}
 	}
 	open := func(call string, fd int, err error) int {

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/weft-mpi/weft/internal/refused"
+	"github.com/weft-mpi/weft/internal/limits"
 )
 
 // Bind says which cores the ranks of a Launch may run on.
@@ -50,7 +50,7 @@ func AllowedCores() ([]int, error) {
 // readAffinity reads that of a thread, 0 for the calling one.
 func readAffinity(thread int, set unix.CPUSetDynamic) error {
 	if err := unix.SchedGetaffinityDynamic(thread, set); err != nil {
-		return fmt.Errorf("launch: read the CPU affinity: %w", refused.Call("sched_getaffinity", err))
+		return fmt.Errorf("launch: read the CPU affinity: %w", limits.Call("sched_getaffinity", err))
 	}
 	return nil
 }

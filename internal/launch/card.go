@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/weft-mpi/weft/internal/refused"
+	"github.com/weft-mpi/weft/internal/limits"
 )
 
 // card is what a rank, or a group of them on one host, tells the others about
@@ -44,7 +44,7 @@ func newCard() (c card, err error) {
 		return c, err
 	}
 	if c.host, err = thisHost(); err != nil {
-		return c, refused.Explain(err)
+		return c, limits.Named(err)
 	}
 	for _, core := range cores {
 		for core/8 >= len(c.cores) {

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/weft-mpi/weft/internal/refused"
+	"github.com/weft-mpi/weft/internal/limits"
 )
 
 const (
@@ -87,7 +87,7 @@ type stream struct {
 func (o *output) attach(rank int) (fd int, owned bool, err error) {
 	var p [2]int
 	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
-		return 0, false, fmt.Errorf("open an output pipe: %w", refused.Call("pipe2", err))
+		return 0, false, fmt.Errorf("open an output pipe: %w", limits.Call("pipe2", err))
 	}
 	// Only our end: O_NONBLOCK on the other would surprise the rank.
 	if err := unix.SetNonblock(p[0], true); err != nil {

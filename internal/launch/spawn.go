@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/weft-mpi/weft/internal/refused"
+	"github.com/weft-mpi/weft/internal/limits"
 )
 
 // rankFD is the number of a rank's socket: the first after standard error.
@@ -74,7 +74,7 @@ func (c *crew) spawn(ctx context.Context, started chan<- error, release <-chan s
 func (c *crew) start(i, rank int) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("open its socket: %w", refused.Call("socketpair", err))
+		return fmt.Errorf("open its socket: %w", limits.Call("socketpair", err))
 	}
 	defer unix.Close(pair[1])
 	conn, err := unixConn(pair[0], "rank")
@@ -110,7 +110,7 @@ func unixConn(fd int, name string) (*net.UnixConn, error) {
 	defer f.Close()
 	conn, err := net.FileConn(f) // a duplicate
 	if err != nil {
-		return nil, refused.Explain(err)
+		return nil, limits.Named(err)
 	}
 	return conn.(*net.UnixConn), nil
 }
@@ -133,9 +133,9 @@ func (c *crew) fork(i, rank, sock int) (pid int, pidfd *os.File, err error) {
 	}
 	if c.bound {
 		core := c.cores[i%len(c.cores)]
-		err := refused.Call("sched_setaffinity", bindThread(core))
+		err := limits.Call("sched_setaffinity", bindThread(core))
 		switch {
-		case refused.Is(err):
+		case limits.Refused(err):
 			c.bound = false
 			unix.Write(int(files[2]), fmt.Appendf(nil, "weft: the ranks of this host are not bound to cores: %v\n", err))
 		case err != nil:
@@ -158,8 +158,8 @@ func (c *crew) fork(i, rank, sock int) (pid int, pidfd *os.File, err error) {
 	if errors.Is(err, syscall.EAGAIN) {
 		err = fmt.Errorf("%w: the limit on processes is reached (ulimit -u, or pids.max of the cgroup)", err)
 	}
-	if refused.Is(err) { // of which call the child does not say
-		err = &refused.Error{Call: "clone, prctl, setpgid, dup3 and execve", Err: err}
+	if limits.Refused(err) { // of which call the child does not say
+		err = fmt.Errorf("%w; %s", err, limits.Allow("clone, prctl, setpgid, dup3 and execve"))
 	}
 	if err != nil {
 		return 0, nil, err

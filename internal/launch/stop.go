@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/weft-mpi/weft/internal/refused"
+	"github.com/weft-mpi/weft/internal/limits"
 	"github.com/weft-mpi/weft/mpi/cause"
 )
 
@@ -255,7 +255,7 @@ func (r *child) await() (unix.WaitStatus, error) {
 	var failed error
 	err = rc.Read(func(uintptr) (over bool) {
 		over, failed = r.isZombie()
-		failed = refused.Call("waitid", failed)
+		failed = limits.Call("waitid", failed)
 		return over || failed != nil
 	})
 	if err = errors.Join(err, failed); err != nil {
@@ -272,7 +272,7 @@ func (r *child) await() (unix.WaitStatus, error) {
 	})
 	r.reaped = true
 	if err != nil {
-		return 0, fmt.Errorf("wait: %w", refused.Call("wait4", err))
+		return 0, fmt.Errorf("wait: %w", limits.Call("wait4", err))
 	}
 	return status, nil
 }

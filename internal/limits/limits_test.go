@@ -3,6 +3,7 @@ package limits
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"syscall"
@@ -27,6 +28,10 @@ func TestALimitIsNamed(t *testing.T) {
 		syscall.ENFILE:     "raise the machine's limit on open files (sysctl fs.file-max)",
 		syscall.EFBIG:      "raise the process's limit on the size of a file, which holds for shared memory too (ulimit -f)",
 		syscall.EPERM:      "",
+		os.NewSyscallError("accept4", syscall.ENOSYS):                                "allow accept4 (a seccomp profile may refuse it, or the kernel is too old)",
+		&fs.PathError{Op: "readlink", Path: "/proc/self/ns/net", Err: syscall.EPERM}: "allow readlink (a seccomp profile may refuse it, or the kernel is too old)",
+		os.NewSyscallError("connect", syscall.ECONNREFUSED):                          "",
+		Call("bind", syscall.EPERM):                                                  "", // it says it
 	} {
 		wrapped := fmt.Errorf("do this: %w", err)
 		if got := Remedy(wrapped); got != want {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/launch"
-	"github.com/weft-mpi/weft/internal/refused"
+	"github.com/weft-mpi/weft/internal/limits"
 )
 
 // Settings are the user's settings of the transports besides the fabric and
@@ -57,7 +57,7 @@ func (t table) join(ctx context.Context, j *launch.Job, exchange exchange, name 
 		}
 	}
 	if err != nil {
-		return nil, refused.Explain(err)
+		return nil, limits.Named(err)
 	}
 	if !c.named && len(c.transports.within(machine, machine)) > 0 && opened[0].reach > machine && j.Rank == j.LocalRanks[0] {
 		s.Log.Warn("the ranks of this host reach each other over "+opened[0].name+" only", "err", missing)
@@ -92,7 +92,7 @@ func (t table) goroutines(n int, name string, s Settings) ([]*Routes, error) {
 		cfg.Rank = fabric.Peer(i)
 		d, err := fabric.Open(p, cfg)
 		if err != nil {
-			return nil, errors.Join(refused.Explain(err), closeAll(opened))
+			return nil, errors.Join(limits.Named(err), closeAll(opened))
 		}
 		opened = append(opened, open{tr, p, d})
 		addrs[i] = d.Addr()
