@@ -38,9 +38,11 @@ var (
 type Error struct {
 	Op      string // what was being done: "open segment"
 	Peer    Peer
-	HasPeer bool   // Peer is meaningful
-	Remedy  string // what the user can do; may be empty. What raises a limit comes before it
-	Err     error
+	HasPeer bool // Peer is meaningful
+	// Remedy is what the user can do; it may be empty. Where a limit of the process or of
+	// the machine is the reason, the text has what raises that instead.
+	Remedy string
+	Err    error
 }
 
 func (e *Error) Error() string {

@@ -40,7 +40,8 @@ signal, a shell around the program too.
 
 `
 
-// mostSlack is longer than any wait for which a rank's timers are exact.
+// mostSlack is the most by which the kernel may delay a rank's timers: the shortest limits
+// of time in a job are of some seconds.
 const mostSlack = time.Second
 
 // runJob starts the ranks of a program and waits until they have exited.
