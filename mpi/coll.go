@@ -54,8 +54,8 @@ func (x *operation) uniform(c *Comm, call string, k *comm.PlanKey) error {
 		}
 	}
 	x.plan = c.core.Plan(k)
-	if c.signs {
-		x.sign(c, k.Call, &coll.Shape{Root: k.Root, Count: k.Count, RecvCount: k.RecvCount, InPlace: k.InPlace})
+	if c.compares {
+		x.compare(c, k.Call, &coll.Shape{Root: k.Root, Count: k.Count, RecvCount: k.RecvCount, InPlace: k.InPlace})
 	}
 	return nil
 }

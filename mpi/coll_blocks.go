@@ -17,8 +17,8 @@ func (x *operation) irregular(c *Comm, call coll.Call, s *coll.Shape) error {
 	s.Rank, s.Size, s.Remote, s.Bytes, s.Gaps = c.rank, c.size, c.remote, x.o.Elem, x.gaps()
 	p := coll.Make(call, s)
 	x.plan = &p
-	if c.signs {
-		x.sign(c, call, s)
+	if c.compares {
+		x.compare(c, call, s)
 	}
 	return nil
 }

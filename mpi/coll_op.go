@@ -162,8 +162,14 @@ func (o *Op) user() bool { return (*op.Op)(o).User() }
 // program's own are not told from one another.
 func (o *Op) number(k op.Kind) uint16 { return uint16((*op.Op)(o).Code())<<8 | uint16(k) }
 
-// numbered names what number has returned, "Sum of float64".
+// ofElements stands for the operator in the number of elements that are not combined.
+const ofElements = 255
+
+// numbered names what number has returned, "Sum of float64", or elements of a kind.
 func numbered(n uint16) string {
+	if n>>8 == ofElements {
+		return fmt.Sprintf("elements of %v", op.Kind(n))
+	}
 	name := "an operator of the program's"
 	if o := op.Code(n >> 8).Op(); o != nil {
 		name = o.String()

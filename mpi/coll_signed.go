@@ -19,11 +19,52 @@ type part struct {
 	n int
 }
 
-// sign has a call begin with that exchange. The elements that s counts are the operation's.
-func (x *operation) sign(c *Comm, which coll.Call, s *coll.Shape) {
+// compare has a call begin with what ranks compare of its elements. The elements that s
+// counts are the operation's.
+func (x *operation) compare(c *Comm, which coll.Call, s *coll.Shape) {
 	if which == coll.Barrier {
 		return
 	}
+	if c.signs {
+		x.sign(c, which, s)
+	}
+	if c.w.checks {
+		x.o.Elements = x.elements(c, which, s)
+	}
+}
+
+// elements is what ranks compare with WithChecks of the elements of a call that combines
+// none: their kind, or 0 if they are of several or there are none. Where ranks may have
+// nothing to do with one another it is 0 too, but for one that exchanges elements with all.
+func (x *operation) elements(c *Comm, which coll.Call, s *coll.Shape) uint16 {
+	if x.o.Op != 0 {
+		return 0 // it has their kind
+	}
+	var all datatype.Kind
+	for peer := range c.peers {
+		sends, takes := x.parts(c, which, s, peer)
+		for _, p := range [...]part{sends, takes} {
+			if p.n == 0 {
+				if which == coll.Alltoallv || which == coll.Alltoallw {
+					return 0
+				}
+				continue
+			}
+			k, one := p.t.Kind()
+			if !one || k >= datatype.Packed || all != 0 && all != k {
+				return 0
+			}
+			all = k
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return ofElements<<8 | uint16(all)
+}
+
+// sign has a call begin with the exchange of signatures.
+func (x *operation) sign(c *Comm, which coll.Call, s *coll.Shape) {
 	n, line, of := c.peers, lineOfProgram(), ""
 	own, wanted := make([]byte, signature*n), make([]byte, signature*n)
 	for peer := range n {

@@ -57,6 +57,7 @@ type Comm struct {
 	peers      int        // ranks that messages can go to: size, or remote
 	quick      int        // peers, or 0 where no call is plain
 	signs      bool       // messages have signatures, see p2p_signed.go
+	compares   bool       // collective calls compare their elements, see coll_signed.go
 	ranks      *group.Map // the peers' ranks in the job; nil: the same
 	rank, size int        // in the local group
 	remote     int        // ranks of the remote group; 0: this is no intercommunicator
@@ -79,6 +80,7 @@ func (c *Comm) is(w *World, core *comm.Comm, ctx context.Context) {
 	if c.signs = c.p2p.Header() > 0; !c.signs {
 		c.quick = c.peers
 	}
+	c.compares = c.signs || w.checks && c.remote == 0
 }
 
 // Rank is the caller's rank in the communicator (MPI_Comm_rank, MPI-4.0 §7.4.1), in

@@ -10,8 +10,10 @@ import (
 
 // WithChecks has ranks compare every collective call before it begins (MPI-4.0 §6.1
 // asks that they make the same calls): a call that does not match those of the other
-// ranks fails at all of them with a MismatchError, before it has moved any data. It
-// adds an exchange of some bytes among all ranks to each call. Without it only calls
+// ranks fails at all of them with a MismatchError, before it has moved any data. One of
+// elements of another type does not match, as many bytes as they may have; elements of
+// several types are not compared, nor those of an Alltoallv or Alltoallw in which a rank
+// has none for another. It adds an exchange of some bytes among all ranks to each call. Without it only calls
 // that wait for about a second are compared. All ranks give it, or none. WEFT_CHECK=coll
 // is the same from outside.
 func WithChecks() Option { return func(o *options) { o.checks = true } }

@@ -29,6 +29,7 @@ type instance struct {
 	fabric string
 	hosts  []string // by rank
 	engine *comm.Instance
+	checks bool     // ranks compare their collective calls
 	apart  bool     // windows have separate memory, unless the program says otherwise
 	comms  registry // those that are not freed
 	crew   *crew    // of ranks that are goroutines, else nil
@@ -157,7 +158,7 @@ func newInstance(routes *transports.Routes, cfg comm.Config, o options) *instanc
 	}
 	cfg.Classify = func(err error) int { return int(classOf(err)) }
 	in := &instance{asked: o.fabric, fabric: routes.Fabric, hosts: routes.Hosts,
-		apart: o.separate, log: o.log, logs: o.logs, trace: trace, open: map[*World]struct{}{}}
+		checks: o.checks, apart: o.separate, log: o.log, logs: o.logs, trace: trace, open: map[*World]struct{}{}}
 	cfg.Named = func(context uint32) string { return in.comms.get(context).Name() }
 	in.engine = comm.New(cfg)
 	in.engine.Loop.Own(in)

@@ -38,11 +38,11 @@ func (c *Comm) place(x *schedule) {
 
 // compareFirst has a call begin with the comparison of calls.
 func (c *Comm) compareFirst(x *schedule) {
-	in, out := make([]byte, signatureSize), make([]byte, signatureSize*c.Size)
-	binary.LittleEndian.PutUint64(in, uint64(x.is.what))
+	in, out, elements := make([]byte, signatureSize), make([]byte, signatureSize*c.Size), x.o.Elements
+	binary.LittleEndian.PutUint64(in, uint64(elements)<<32|uint64(x.is.what))
 	binary.LittleEndian.PutUint64(in[8:], uint64(x.is.alike))
 	p := coll.Make(coll.Allgather, &coll.Shape{Rank: c.Rank, Size: c.Size, Count: 1, Bytes: signatureSize})
-	c.before(x, &p, &Operands{In: in, Out: out, Elem: signatureSize}, func() error { return c.differs(x.is, out) })
+	c.before(x, &p, &Operands{In: in, Out: out, Elem: signatureSize}, func() error { return c.differs(x.is, elements, out) })
 	x.checks = true
 }
 
@@ -80,13 +80,19 @@ func (c *Comm) before(x *schedule, p *coll.Plan, o *Operands, judge func() error
 	}
 }
 
-// differs compares this rank's call with those of all ranks.
-func (c *Comm) differs(mine signature, all []byte) error {
+// differs compares this rank's call and its elements with those of all ranks.
+func (c *Comm) differs(mine signature, elements uint16, all []byte) error {
 	for rank := range c.Size {
 		at := all[signatureSize*rank:]
-		s := signature{uint32(binary.LittleEndian.Uint64(at)), coll.Alike(binary.LittleEndian.Uint64(at[8:]))}
+		word := binary.LittleEndian.Uint64(at)
+		s, theirs := signature{uint32(word), coll.Alike(binary.LittleEndian.Uint64(at[8:]))}, uint16(word>>32)
 		if s != mine {
 			return c.mismatch(rank, s, mine)
+		}
+		if name := c.in.comparisons.operator; theirs != elements && theirs != 0 && elements != 0 && name != nil {
+			err := c.mismatch(rank, s, mine)
+			err.Theirs, err.Mine = err.Theirs+" with "+name(theirs), err.Mine+" with "+name(elements)
+			return err
 		}
 	}
 	return nil

@@ -28,6 +28,9 @@ type Operands struct {
 	// Op is a number for the operator and the type of its elements, or 0. Ranks compare
 	// it if a call hangs, and Config.Operator names it.
 	Op uint16
+	// Elements is a number for the type of the elements, which Config.Operator names, or 0
+	// if that goes with any. With Config.Check ranks compare it.
+	Elements uint16
 	// Types, unless nil, are compared before anything else. There are some only where
 	// messages have a header (Config.Header).
 	Types *Types

@@ -190,7 +190,7 @@ func (k *comparisons) strange(c *Comm, number uint32, mine signature) (theirs si
 }
 
 // mismatch is the error of two calls that do not match.
-func (c *Comm) mismatch(rank int, theirs, mine signature) error {
+func (c *Comm) mismatch(rank int, theirs, mine signature) *cause.MismatchError {
 	if theirs.what&mine.what&checked != 0 { // it is no difference
 		theirs.what, mine.what = theirs.what&^checked, mine.what&^checked
 	}

@@ -20,14 +20,15 @@ func (e *LengthError) Error() string {
 }
 
 // MismatchError is the error of a collective call that does not match that of another
-// rank: another call, another root, another length or another operator.
+// rank: another call, another root, another length or another operator, or with
+// WithChecks elements of another type.
 type MismatchError struct {
 	Rank, Here   int    // in the communicator: the other rank, and the one that has found out
 	Theirs, Mine string // their calls, "Bcast of 8 bytes from root 0"
 }
 
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("rank %d is in %s where rank %d is in %s: all ranks of a communicator make its collective calls in the same order, with the same root, length and operator",
+	return fmt.Sprintf("rank %d is in %s where rank %d is in %s: all ranks of a communicator make its collective calls in the same order, with the same root, length, operator and type of elements",
 		e.Rank, e.Theirs, e.Here, e.Mine)
 }
 
