@@ -121,6 +121,37 @@ func (b *Buf) hull() span {
 	return span{at + uintptr(lo), at + uintptr(hi)}
 }
 
+// meets reports whether two checked Bufs of a call have memory in common. Of two with gaps,
+// such as columns of one matrix, it compares the first pieces: to find all would take longer
+// than the call.
+func (b *Buf) meets(other *Buf) bool {
+	if !b.hull().meets(other.hull()) {
+		return false
+	}
+	one, dense := b.dense()
+	two, both := other.dense()
+	switch {
+	case dense && both:
+		return overlap(one, two)
+	case dense:
+		return other.touches(one)
+	case both:
+		return b.touches(two)
+	}
+	return b.first().meets(other.first())
+}
+
+// first is the first contiguous piece of a checked Buf that has elements.
+func (b *Buf) first() (s span) {
+	var at datatype.Cursor
+	if at.Reset(b.t.t, b.n, b.mem, b.origin) == nil {
+		off, n := at.Next(at.Size())
+		s.from = addressOf(b.mem) + uintptr(off)
+		s.to = s.from + uintptr(n)
+	}
+	return s
+}
+
 func (g *gapped) pieces(at blocks, elem int) (all []span, few bool) {
 	for i, n := range at.counts {
 		if all, few = g.b.pieces(&g.at, at.displs[i]*elem, n*elem, all); !few {

@@ -112,7 +112,7 @@ func arrive(ctx context.Context, o options) (*instance, error) {
 // join makes the part of a launched rank. The job is the instance's, unless there is
 // an error.
 func join(ctx context.Context, j *launch.Job, o options) (*instance, error) {
-	if err := errors.Join(o.lookUpChecks(), o.lookUpPeek(), o.lookUpTrace()); err != nil {
+	if err := errors.Join(o.checkLimits("Init"), o.lookUpChecks(), o.lookUpPeek(), o.lookUpTrace()); err != nil {
 		return nil, err
 	}
 	if j.Rank == 0 {

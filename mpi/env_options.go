@@ -96,5 +96,15 @@ func defaultLimits() Limits { return Limits(pt2pt.DefaultLimits) }
 // WithLimits bounds the memory of unreceived messages at this rank. Beyond the
 // limits further messages wait at their senders. A receive whose message waits
 // behind Limits.Messages others, while none of them is received for
-// Limits.Stall, fails with a LimitError instead of hanging.
+// Limits.Stall, fails with a LimitError instead of hanging. A limit that is negative is
+// ErrArg of the call that takes the option.
 func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }
+
+// checkLimits refuses limits that are negative.
+func (o *options) checkLimits(call string) error {
+	if l := o.limits; l.PeerMessages < 0 || l.Messages < 0 || l.Stall < 0 {
+		return badArg(call, ErrArg, "WithLimits has PeerMessages %d, Messages %d and Stall %v: none of them is below 0; DefaultLimits has the usual ones",
+			l.PeerMessages, l.Messages, l.Stall)
+	}
+	return nil
+}

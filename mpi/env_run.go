@@ -149,7 +149,7 @@ func ranksOf(call string, n int, o options) ([]*instance, error) {
 	if err := checkEnvironment(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(o.lookUpChecks(), o.lookUpPeek(), o.lookUpTrace()); err != nil {
+	if err := errors.Join(o.checkLimits(call), o.lookUpChecks(), o.lookUpPeek(), o.lookUpTrace()); err != nil {
 		return nil, err
 	}
 	if err := o.checkTrace(call); err != nil {

@@ -34,8 +34,8 @@ type World struct {
 // error that says what to do. If the fabric can't be used, it fails with
 // ErrUnsupported. A launched process has one World; sessions may exist before it,
 // beside it and after it (NewSession). The thread level is always ThreadMultiple
-// (MPI_Init_thread, MPI-4.0 §11.2.1). Other errors are ErrArg for a nil context or an
-// unknown fabric, ErrProcFailed if a rank has left, ErrCanceled if ctx ends, and
+// (MPI_Init_thread, MPI-4.0 §11.2.1). Other errors are ErrArg for a nil context, an
+// unknown fabric or negative Limits, ErrProcFailed if a rank has left, ErrCanceled if ctx ends, and
 // ErrOther for a wrong environment or a second World. Non-local.
 func Init(ctx context.Context, opts ...Option) (*World, error) {
 	if ctx == nil {

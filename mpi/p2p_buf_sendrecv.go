@@ -9,8 +9,9 @@ import (
 
 // Sendrecv sends one message and receives another, without the deadlock that a Send and a
 // Recv in the wrong order can cause (MPI_Sendrecv, MPI-4.0 §3.2.7). The elements of the
-// two must not overlap. It fails with ErrProcFailed when either of the two ranks dies.
-// Other errors are those of Send and Recv. Non-local.
+// two must not overlap. It fails with ErrBuffer if they do, which of two Bufs with gaps their
+// first pieces tell, and with ErrProcFailed when either of the two ranks dies. Other errors
+// are those of Send and Recv. Non-local.
 func (c *Comm) Sendrecv(sendbuf Buf, dest, sendtag int, recvbuf Buf, source, recvtag int) (Status, error) {
 	const call = "Sendrecv"
 	out, in, err := c.both(call, &sendbuf, dest, sendtag, &recvbuf, source, recvtag)
@@ -60,6 +61,11 @@ func (c *Comm) both(call string, sendbuf *Buf, dest, sendtag int, recvbuf *Buf, 
 	}
 	if out, err = c.data(call, "sendbuf", sendbuf, dest, false); err == nil {
 		in, err = c.data(call, "recvbuf", recvbuf, source, true)
+	}
+	switch {
+	case err != nil, out.Layout == nil && in.Layout == nil && !overlap(out.Bytes, in.Bytes):
+	case dest != ProcNull && source != ProcNull && sendbuf.meets(recvbuf):
+		err = c.raise(errOverlap(call, "sendbuf", "recvbuf"))
 	}
 	return out, in, err
 }

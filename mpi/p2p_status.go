@@ -1,6 +1,10 @@
 package mpi
 
-import "github.com/weft-mpi/weft/progress"
+import (
+	"math"
+
+	"github.com/weft-mpi/weft/progress"
+)
 
 // Status is the outcome of an operation: for a receive, the message it got
 // (MPI_Status, MPI-4.0 §3.2.5). The status of an operation that receives
@@ -42,13 +46,14 @@ func Count[T Scalar](st Status) int {
 
 // SetCount sets the status to n received elements of type T
 // (MPI_Status_set_elements, MPI-4.0 §13.3), for generalized requests. It fails with
-// ErrArg for a nil st and ErrCount for a negative n. Local.
+// ErrArg for a nil st, and ErrCount for an n that is negative or that no message has.
+// Local.
 func SetCount[T Scalar](st *Status, n int) error {
 	if st == nil {
 		return badArg("SetCount", ErrArg, "the pointer to the status is nil")
 	}
-	if n < 0 {
-		return badArg("SetCount", ErrCount, "%d elements", n)
+	if n < 0 || n > math.MaxInt/sizeOf[T]() {
+		return badArg("SetCount", ErrCount, "%d elements of %d bytes: no message has so many", n, sizeOf[T]())
 	}
 	st.Bytes = uint64(n) * uint64(sizeOf[T]())
 	return nil

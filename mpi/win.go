@@ -108,7 +108,8 @@ type WinOptions struct {
 // On one machine, others reach memory of mpi.Alloc by loads and stores, and memory of
 // the Go heap by a system call for each operation: WinAllocate is faster. It fails with
 // ErrDisp for a negative DispUnit, ErrInfoValue for wrong Info, ErrArg for an unknown
-// Model, ErrNotSame if the models differ, and ErrComm on an intercommunicator.
+// Model, ErrNotSame if the models differ or another rank makes its part by another of the
+// calls for windows, and ErrComm on an intercommunicator.
 // Non-local.
 func WinCreate[T Scalar](c *Comm, local []T, o WinOptions) (Window[T], error) {
 	const call = "WinCreate"
@@ -202,9 +203,15 @@ func (k *windowMaker) make() (*Win, error) {
 	if k.separate() {
 		k.part.Line = lineOfProgram
 	}
+	if k.spec.Kind = uint64(k.win.kind) << 1; k.part.Share != nil {
+		k.spec.Kind++
+	}
 	frames.Callers(&k.spec.Place)
 	core, w, err := c.core.Window(c.ctx, k.spec, k.part)
 	if err != nil {
+		if kinds, ok := errors.AsType[*comm.KindsError](err); ok {
+			err = badArg(k.call, ErrNotSame, "some ranks call %s and others %s: all call the same for a window", madeBy(kinds.Least), madeBy(kinds.Greatest))
+		}
 		switch classOf(err) {
 		case ErrProcFailed, ErrCanceled: // another rank may think that there is a window
 		default:
@@ -218,6 +225,18 @@ func (k *windowMaker) make() (*Win, error) {
 	win.hint(k.info)
 	c.w.comms.add(win.c)
 	return win, nil
+}
+
+// madeBy names the call that gives a kind to Spec.
+func madeBy(kind uint64) string {
+	name := map[WinFlavor]string{FlavorCreate: "WinCreate", FlavorAllocate: "WinAllocate", FlavorDynamic: "WinCreateDynamic"}[WinFlavor(kind>>1)]
+	switch {
+	case name != "":
+		return name
+	case kind&1 == 0:
+		return "WinAllocateShared with Noncontiguous"
+	}
+	return "WinAllocateShared"
 }
 
 // discard gives this rank's part back, since there is no window.

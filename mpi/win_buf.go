@@ -45,7 +45,7 @@ func (w *Win) Accumulate(o *Op, origin Buf, target, disp, count int, t *Datatype
 
 // GetAccumulate is Accumulate that sets result to the elements as they were
 // (MPI_Get_accumulate, MPI-4.0 §12.3.4); o may be NoOp too, for which origin is not looked
-// at. result and origin do not overlap. Errors are those of Accumulate. Local.
+// at. Errors are those of Accumulate, and ErrBuffer if result and origin overlap. Local.
 func (w *Win) GetAccumulate(o *Op, origin, result Buf, target, disp, count int, t *Datatype) error {
 	c := bufCall{name: "GetAccumulate", accumulates: true, o: o, origin: &origin, result: &result, count: count, t: t}
 	return c.do(w, target, disp)
@@ -87,6 +87,9 @@ func (w *Win) CompareAndSwap(compare, origin, result Buf, target, disp int) erro
 	k, _ := origin.t.t.Kind()
 	if x.Kind = rma.KindOf(k); rma.Swaps(x.Kind) != nil {
 		return w.raise(badArg(call, ErrType, "%s is not defined for %v: it takes bool, integers and bytes", call, k))
+	}
+	if overlap(x.Src, x.Old) {
+		return w.raise(errOverlap(call, "origin", "result"))
 	}
 	return w.transfer(call, &x, target, disp)
 }

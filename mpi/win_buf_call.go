@@ -140,6 +140,9 @@ func (c *bufCall) check() error {
 			return err
 		}
 	}
+	if c.origin != nil && c.result != nil && c.origin.meets(c.result) {
+		return errOverlap(c.name, "origin", "result")
+	}
 	if c.origin != nil || c.accumulates { // else it is a Get
 		if overlaps, _ := c.t.t.Overlaps(c.count); overlaps {
 			return badArg(c.name, ErrType, "some of the %d elements at the target overlap", c.count)

@@ -18,14 +18,15 @@ func WinCreateDynamic(c *Comm, o WinOptions) (*Win, error) {
 // Attach adds memory to a dynamic window, and returns its address
 // (MPI_Win_attach, MPI-4.0 §12.2.4): the displacement of its first byte. It must stay
 // where it is until Detach or Free. Memory that overlaps what is attached is
-// ErrRMAAttach. Any number may be attached. Local.
+// ErrRMAAttach. Any number may be attached. Of memory without elements nothing is, any
+// number of times; its address is 0. Local.
 func Attach[T Scalar](w *Win, memory []T) (addr int, err error) {
 	const call = "Attach"
 	if err := w.checkDynamic(call); err != nil {
 		return 0, err
 	}
 	if len(memory) == 0 {
-		return 0, w.raise(badArg(call, ErrSize, "the memory is empty: it has no address"))
+		return 0, nil
 	}
 	a, err := w.core.Attach(bytesOf(memory))
 	return int(a), w.fail(call, err)
@@ -33,11 +34,14 @@ func Attach[T Scalar](w *Win, memory []T) (addr int, err error) {
 
 // Detach takes memory out of a dynamic window that Attach has added, by its beginning
 // (MPI_Win_detach, MPI-4.0 §12.2.4). Afterwards no operation uses it. Memory that is not
-// attached is ErrRMAAttach. Local.
+// attached is ErrRMAAttach, unless it has no elements. Local.
 func Detach[T Scalar](w *Win, memory []T) error {
 	const call = "Detach"
 	if err := w.checkDynamic(call); err != nil {
 		return err
+	}
+	if len(memory) == 0 {
+		return nil
 	}
 	return w.fail(call, w.core.Detach(bytesOf(memory)))
 }

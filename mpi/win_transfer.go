@@ -41,7 +41,7 @@ func Accumulate[T Scalar](w *Win, o *Op, origin []T, target, disp int) error {
 // GetAccumulate is Accumulate that sets result to the elements as they were
 // (MPI_Get_accumulate, MPI-4.0 §12.3.4); o may be NoOp too, whose origin may be nil.
 // result and origin are equally long, and do not overlap. Errors are those of
-// Accumulate, and ErrCount if the two differ in length. Local.
+// Accumulate, ErrCount if the two differ in length, and ErrBuffer if they overlap. Local.
 func GetAccumulate[T Scalar](w *Win, o *Op, origin, result []T, target, disp int) error {
 	x := rma.Transfer{Src: bytesOf(origin), Old: bytesOf(result)}
 	return w.getAccumulate("GetAccumulate", &x, o, op.KindOf[T](), target, disp)
@@ -49,7 +49,7 @@ func GetAccumulate[T Scalar](w *Win, o *Op, origin, result []T, target, disp int
 
 // FetchAndOp is GetAccumulate of one element (MPI_Fetch_and_op, MPI-4.0 §12.3.4), which
 // may be faster. Errors are those of Accumulate, and ErrBuffer for an element that is
-// nil. Local.
+// nil, and for a result that is the origin. Local.
 func FetchAndOp[T Scalar](w *Win, o *Op, origin, result *T, target, disp int) error {
 	const call = "FetchAndOp"
 	if result == nil || origin == nil && o != NoOp {
@@ -65,7 +65,8 @@ func FetchAndOp[T Scalar](w *Win, o *Op, origin, result *T, target, disp int) er
 // CompareAndSwap sets an element of the target to origin if it is equal to compare, and
 // result to what it was (MPI_Compare_and_swap, MPI-4.0 §12.3.4). It is for bools and
 // integers. compare comes first, as in sync/atomic; in C it is the second. Errors are
-// those of Put, ErrBuffer for an element that is nil, and ErrType for another T. Local.
+// those of Put, ErrBuffer for an element that is nil and for a result that is the origin,
+// and ErrType for another T. Local.
 func CompareAndSwap[T Scalar](w *Win, compare, origin, result *T, target, disp int) error {
 	const call = "CompareAndSwap"
 	if origin == nil || compare == nil || result == nil {
@@ -74,6 +75,9 @@ func CompareAndSwap[T Scalar](w *Win, compare, origin, result *T, target, disp i
 	x := rma.Transfer{Kind: op.KindOf[T](), Src: oneOf(origin), Compare: oneOf(compare), Old: oneOf(result)}
 	if err := rma.Swaps(x.Kind); err != nil && !w.gone() {
 		return w.raise(badArg(call, ErrType, "%w", err))
+	}
+	if overlap(x.Src, x.Old) && !w.gone() {
+		return w.raise(errOverlap(call, "origin", "result"))
 	}
 	return w.transfer(call, &x, target, disp)
 }
@@ -272,6 +276,8 @@ func (w *Win) operator(call string, x *rma.Transfer, o *Op, k op.Kind, fetches b
 		x.Src = nil
 	case fetches && len(x.Src) != len(x.Old):
 		return w.raise(badArg(call, ErrCount, "origin has %d bytes and result %d: they are equally long", len(x.Src), len(x.Old)))
+	case fetches && overlap(x.Src, x.Old):
+		return w.raise(errOverlap(call, "origin", "result"))
 	}
 	return nil
 }

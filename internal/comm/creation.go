@@ -64,6 +64,12 @@ func (e *OutsiderError) Error() string {
 	return fmt.Sprintf("rank %d of the job is in the group and not in the communicator: only its ranks can be", e.Rank)
 }
 
+// KindsError is the error of a creation to which ranks have given two kinds, or more: the
+// least and the greatest.
+type KindsError struct{ Least, Greatest uint64 }
+
+func (e *KindsError) Error() string { return "the ranks make different calls for a window" }
+
 // Spec says which communicator a rank of the parent is to be in.
 type Spec struct {
 	// Failed is why this rank can't take part in what all ranks do, or nil. Then all
@@ -80,6 +86,9 @@ type Spec struct {
 	// it is not one of them. It is nil for a Split, and for a duplicate. Of an
 	// intercommunicator it is a part of the local group, and the new one's.
 	Group *group.Map
+	// Kind, unless 0, is a number that all ranks give alike, of a window's kind. Else all
+	// fail with a KindsError. All ranks give one, or none.
+	Kind uint64
 	// Place is what reports say made the call (frames.Callers).
 	Place [3]uintptr
 }
@@ -280,7 +289,11 @@ func (k *creation) drawn() (*coll.Plan, *Operands, error) {
 		}
 	}
 	k.agrees = outcome == outcomeWell
-	p, o := k.agree(outcome)
+	words := []uint64{outcome}
+	if k.spec.Kind != 0 {
+		words = append(words, k.spec.Kind, ^k.spec.Kind)
+	}
+	p, o := k.agree(words...)
 	return p, o, nil
 }
 
@@ -308,6 +321,8 @@ func (k *creation) agreed() (*coll.Plan, *Operands, error) {
 		return nil, nil, k.failed
 	case outcome&outcomeFailed != 0:
 		return nil, nil, k.failure(outcome)
+	case k.differ() != nil:
+		return nil, nil, k.differ()
 	case outcome == outcomeClash:
 		k.giveUp()
 		return k.draw()
@@ -319,6 +334,19 @@ func (k *creation) agreed() (*coll.Plan, *Operands, error) {
 	k.made(k.in.addOwned(k.open()))
 	k.id = 0
 	return nil, nil, nil
+}
+
+// differ is the error of ranks that have given kinds that differ, or nil. The greatest
+// complement is that of the least.
+func (k *creation) differ() error {
+	if k.spec.Kind == 0 {
+		return nil
+	}
+	e := &KindsError{^binary.LittleEndian.Uint64(k.out[16:]), binary.LittleEndian.Uint64(k.out[8:])}
+	if e.Least == e.Greatest {
+		return nil
+	}
+	return e
 }
 
 // open makes the id the new communicator's.
