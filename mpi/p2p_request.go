@@ -53,7 +53,8 @@ func (r *Request) Free() error { return RequestFree(r) }
 // from the sender's memory, so it has to agree. It does so in its next call, or
 // at once if one of its goroutines is blocked in one.
 //
-// A collective operation can't be cancelled (MPI-4.0 §6.12): that is ErrRequest.
+// A collective operation can't be cancelled (MPI-4.0 §6.12), nor can a round of a
+// partitioned one (MPI-4.1 §4.2.1): that is ErrRequest.
 func Cancel(r *Request) error {
 	const call = "Cancel"
 	if r == nil {

@@ -29,7 +29,9 @@ type SizeError = partitioned.SizeError
 // bytes; their partitions may differ in number. partitions is at least 1 and
 // divides len(buf). The operation ends with the communicator's context, and then
 // for both sides. A round fails with ErrOther if dest frees the communicator without
-// such a PrecvInit, and with ErrTruncate if the sides differ in length; the call with
+// such a PrecvInit, or gives its side up, as it does by Free between rounds or with its
+// context, with ErrRevoked if the communicator is revoked, and with ErrTruncate if the
+// sides differ in length; the call with
 // ErrArg for a wrong number of partitions and ErrCount if they can't be of one size.
 // Local.
 func PsendInit[T Scalar](c *Comm, buf []T, partitions, dest, tag int) (*Partitioned, error) {
@@ -37,7 +39,8 @@ func PsendInit[T Scalar](c *Comm, buf []T, partitions, dest, tag int) (*Partitio
 	if err := c.checkParts(call, len(buf), partitions, dest, tag); err != nil {
 		return nil, err
 	}
-	return c.parted(c.core.Instance().Parts.PsendInit(c.ctx, c.world(dest), c.cid, int32(tag), bytesOf(buf), partitions).Request()), nil
+	d := partitioned.Data{Bytes: bytesOf(buf), Ranks: c.ranks}
+	return c.parted(c.core.Instance().Parts.PsendInitData(c.ctx, c.world(dest), c.cid, int32(tag), &d, partitions).Request()), nil
 }
 
 // PrecvInit makes a partitioned receive into buf (MPI_Precv_init, MPI-4.0
@@ -50,7 +53,8 @@ func PrecvInit[T Scalar](c *Comm, buf []T, partitions, source, tag int) (*Partit
 	if err := c.checkParts(call, len(buf), partitions, source, tag); err != nil {
 		return nil, err
 	}
-	return c.parted(c.core.Instance().Parts.PrecvInit(c.ctx, c.world(source), c.cid, int32(tag), bytesOf(buf), partitions).In(c.ranks).Request()), nil
+	d := partitioned.Data{Bytes: bytesOf(buf), Ranks: c.ranks}
+	return c.parted(c.core.Instance().Parts.PrecvInitData(c.ctx, c.world(source), c.cid, int32(tag), &d, partitions).Request()), nil
 }
 
 func (c *Comm) checkParts(call string, n, partitions, peer, tag int) error {
@@ -104,8 +108,9 @@ func (p *Partitioned) Wait() (Status, error) { return Wait(p.handle()) }
 // §3.7.3). Errors are those of Wait. Local.
 func (p *Partitioned) Test() (bool, Status, error) { return Test(p.handle()) }
 
-// Free gives the operation up (MPI_Request_free, MPI-4.0 §3.7.3). Errors are those of
-// RequestFree. Local.
+// Free gives the operation up (MPI_Request_free, MPI-4.0 §3.7.3). A round that is under
+// way, or whose end nobody has waited for, can't be given up (MPI-4.1 §4.2.1): that is
+// ErrRequest. Other errors are those of RequestFree. Local.
 func (p *Partitioned) Free() error { return RequestFree(p.handle()) }
 
 // Partitions returns a handle of the operation whose request PsendInit or PrecvInit has
@@ -183,13 +188,16 @@ func (p *Partitioned) ready(call string, first, last int) error {
 
 // Arrived reports whether partition i of a receive has arrived (MPI_Parrived,
 // MPI-4.0 §4.2.2); then its bytes may be read. For a receive that has not been
-// started, or whose round has completed, it is true. If the partition has not
+// started, or whose round has completed, and for the null request it is true. If the partition has not
 // arrived the call makes progress. Any number of goroutines may call it at once.
 // The error is ErrRequest for a send, ErrArg for a partition that there is not, or
 // that of the round. Local.
 func (p *Partitioned) Arrived(i int) (bool, error) {
 	const call = "Parrived"
-	if p == nil || p.recv == nil {
+	if p.request().Null() {
+		return true, nil
+	}
+	if p.recv == nil {
 		return false, p.request().raise(badArg(call, ErrRequest, "the request is not of PrecvInit: only the partitions of a receive arrive"))
 	}
 	there, err := p.recv.Arrived(i)
@@ -246,6 +254,7 @@ func Parrived(r Request, i int) (bool, error) { return r.partitions().Arrived(i)
 func partsClass(err error) Class {
 	var bad *PartitionError
 	var size *SizeError
+	var gone *partitioned.GoneError
 	switch {
 	case errors.As(err, &bad):
 		return ErrArg
@@ -253,6 +262,8 @@ func partsClass(err error) Class {
 		return ErrTruncate
 	case errors.Is(err, partitioned.ErrNotStarted):
 		return ErrRequest
+	case errors.As(err, &gone) && gone.Revoked():
+		return ErrRevoked
 	}
 	return 0
 }

@@ -33,7 +33,7 @@ func (c *Comm) PrecvInit(b Buf, partitions, source, tag int) (*Partitioned, erro
 	if err != nil {
 		return nil, err
 	}
-	return c.parted(c.core.Instance().Parts.PrecvInitData(c.ctx, c.world(source), c.cid, int32(tag), d, partitions).In(c.ranks).Request()), nil
+	return c.parted(c.core.Instance().Parts.PrecvInitData(c.ctx, c.world(source), c.cid, int32(tag), d, partitions).Request()), nil
 }
 
 // parts checks the arguments of a partitioned call and returns b's memory; into says that
@@ -45,7 +45,7 @@ func (c *Comm) parts(call string, b *Buf, partitions, peer, tag int, into bool) 
 	if err := b.check(call, "b", into); err != nil {
 		return nil, c.raise(err)
 	}
-	d := &partitioned.Data{}
+	d := &partitioned.Data{Ranks: c.ranks}
 	if b.t == nil {
 		return d, nil
 	}

@@ -255,7 +255,11 @@ func TestAReportSaysWhichPartitionsAreMissing(t *testing.T) {
 				}
 			}
 			ok(mpi.PreadyRange(70, 99, *s))
-			ok(mpi.Waitall(all[:2], nil))
+			late := beginParts(mpi.PsendInit(c, make([]byte, 8), 2, 0, 10))
+			ok(mpi.Start(late))
+			ok(mpi.PreadyRange(0, 1, *late))
+			all = append(all, *late)
+			ok(mpi.Waitall(all, nil))
 			for i := range all {
 				ok(mpi.RequestFree(&all[i]))
 			}

@@ -35,7 +35,7 @@ var bugs = []bug{
 	{Name: "a block that waits for the receiver is sent in the round before", File: "ready.go",
 		Old: "due && s.began.Load() == round", New: "due && s.began.Load() != 0"},
 	{Name: "a failed read is none of the send's business", File: "send.go",
-		Old: "\t\ts.fail(errUnread)\n", New: ""},
+		Old: "\t\ts.fail(s.lost(wire.PartFailed))\n", New: ""},
 	{Name: "a read that was refused is forgotten", File: "send.go",
 		Old: "\t\t\ts.packets.add(run{int(first), int(count)})\n\t\t\ts.sendPackets(false)\n", New: "\t\t\ts.sendPackets(false)\n"},
 	{Name: "only the receive learns of different sizes", File: "send.go",

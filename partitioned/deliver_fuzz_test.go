@@ -84,9 +84,9 @@ func (h *hostile) packet(b []byte) {
 			Addr: h.peer.Addr + uint64(b[6]), Key: h.peer.Key})
 	case wire.PData:
 		hdr, body = wire.MakePData(m, uint64(b[2]), uint32(b[3]%3)), bytes.Repeat([]byte{b[4]}, int(b[5]%65))
-	case wire.PFree:
-		hdr = wire.MakeFlag(m, b[2]&1 == 0)
-	case wire.PStop, wire.PStill:
+	case wire.PFree, wire.PStop:
+		hdr = wire.MakePEnd(m, b[2]&1 == 0, wire.PartEnd(b[3]%6))
+	case wire.PStill:
 	default:
 		hdr = wire.MakePBlocks(m, uint32(b[2]%3), uint32(b[3]%8), uint32(b[4]%9), wire.Fate(b[5]%4))
 	}

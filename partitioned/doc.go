@@ -42,7 +42,8 @@
 // A failed round completes when nobody uses its memory any more: no Get is under way, and
 // no goroutine of the sender writes. A receiver that gives up sends PStop; the sender
 // forbids further writes, waits until its count of writers is zero, and replies PStill. A
-// fault is for good: later rounds fail with it.
+// fault is for good: later rounds fail with it. The packet that tells the peer of the end of
+// a side says why, and so does the peer's error (GoneError).
 //
 // TestModel plays rounds over the simulated network; its model is a bitmap for each. In the
 // middle of each direct write other ranks and goroutines go on.

@@ -13,8 +13,38 @@ import (
 // the table, and another one may have its id.
 
 // HandleFreed tells the engine how to ask whether a context's communicator has been
-// freed. It is called before Go.
-func (e *Engine) HandleFreed(freed func(cid uint32) bool) { e.freed = freed }
+// freed, and why operations on it end at once, if they do. It is called before Go.
+func (e *Engine) HandleFreed(freed func(cid uint32) bool, forbidden func(cid uint32) error) {
+	e.freed, e.forbidden = freed, forbidden
+}
+
+// Revoke ends the operations of a context, whose communicator has been revoked, with err.
+func (e *Engine) Revoke(cid uint32, err error) {
+	e.names.each(func(s *side) {
+		if of, _ := wire.Match(s.imm); of != cid || s.fault.Load() != nil {
+			return
+		}
+		if s.why = wire.PartRevoked; s.send != nil {
+			s.send.abandon(err)
+		} else {
+			s.recv.abandon(err)
+		}
+	})
+}
+
+// refuses fails a new side whose communicator has been revoked, and reports whether it has.
+func (s *side) refuses() bool {
+	if s.e.forbidden == nil {
+		return false
+	}
+	cid, _ := wire.Match(s.imm)
+	err := s.e.forbidden(cid)
+	if err != nil {
+		s.why = wire.PartRevoked
+		s.fail(err)
+	}
+	return err != nil
+}
 
 // Closed drops the PInits of a communicator that has been freed.
 func (e *Engine) Closed(cid uint32) {
@@ -27,7 +57,7 @@ func (e *Engine) Closed(cid uint32) {
 		e.inits[id] = invite{}
 		e.spare = append(e.spare, id)
 		if !m.forget {
-			e.forgo(m.from, m.send)
+			e.forgo(m.from, m.send, wire.PartUnmatched)
 		}
 	}
 }
@@ -44,7 +74,7 @@ func (e *Engine) Ended(cid uint32) {
 			r.forget()
 		} else { // made as the communicator was freed, by another goroutine
 			r.posted = false
-			r.fail(ErrFreed)
+			r.fail(errUnmade)
 		}
 	}
 }
@@ -61,6 +91,6 @@ func entriesOf(each func(func(match.Entry, uint32, int32, int32, uint32) bool), 
 }
 
 // forgo tells a send that no receive will match it.
-func (e *Engine) forgo(from fabric.Peer, m wire.PartSend) {
-	e.post(from, wire.PAccept, m.Channel, wire.MakePAccept(e.hdr[:], wire.PartRecv{Verdict: wire.Forgone}))
+func (e *Engine) forgo(from fabric.Peer, m wire.PartSend, why wire.PartEnd) {
+	e.post(from, wire.PAccept, m.Channel, wire.MakePAccept(e.hdr[:], wire.PartRecv{Verdict: wire.Forgone, Why: why}))
 }

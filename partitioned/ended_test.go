@@ -18,7 +18,7 @@ func alone(t *testing.T, freed func(uint32) bool) *Engine {
 	l := progress.New(progress.Config{Domain: d, Addrs: [][]byte{d.Addr()}, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { l.Close() })
 	e := New(l, 0)
-	e.HandleFreed(freed)
+	e.HandleFreed(freed, nil)
 	l.Go()
 	return e
 }

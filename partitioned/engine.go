@@ -29,11 +29,13 @@ type Engine struct {
 	loop *progress.Loop
 	rank int
 
-	names names                 // of the sides
-	table match.Table           // receives and PInits that have not matched
-	inits []invite              // the PInits of the table, by its ids
-	spare []uint32              // ids of inits that are free
-	freed func(cid uint32) bool // see HandleFreed; nil: none is
+	names names       // of the sides
+	table match.Table // receives and PInits that have not matched
+	inits []invite    // the PInits of the table, by its ids
+	spare []uint32    // ids of inits that are free
+
+	freed     func(cid uint32) bool  // see HandleFreed; nil: none is
+	forbidden func(cid uint32) error // the same
 
 	ops   progress.Ops
 	reads []read   // Gets under way, by the tags of their Ops
@@ -50,7 +52,8 @@ type Engine struct {
 type invite struct {
 	from   fabric.Peer
 	send   wire.PartSend
-	forget bool // the send has been freed
+	forget bool // the send has been given up
+	why    wire.PartEnd
 }
 
 // New makes the engine of a rank and registers it with the loop.
@@ -116,12 +119,13 @@ func (e *Engine) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []b
 			ok = e.onData(from, imm, wire.PDataHeader(hdr), body)
 		}
 	case wire.PFree:
-		if ok = wire.FlagHeader(hdr).Valid(); ok {
-			e.onFree(from, imm, wire.FlagHeader(hdr).Yes())
+		if ok = wire.PEndHeader(hdr).Valid(); ok {
+			e.onFree(from, imm, hdr)
 		}
 	case wire.PStop:
-		if s := e.names.send(imm, from); s != nil {
-			s.onStop()
+		ok = wire.PEndHeader(hdr).Valid()
+		if s := e.names.send(imm, from); ok && s != nil {
+			s.onStop(wire.PEndHeader(hdr).Why())
 		}
 	case wire.PStill:
 		if r := e.names.recv(imm, from); r != nil {

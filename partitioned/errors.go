@@ -3,6 +3,8 @@ package partitioned
 import (
 	"errors"
 	"fmt"
+
+	"github.com/weft-mpi/weft/internal/wire"
 )
 
 // Errors of the calls on partitions.
@@ -10,9 +12,44 @@ var (
 	// ErrNotStarted is returned for a partition of a send that has not been
 	// started.
 	ErrNotStarted = errors.New("the send has not been started: call Start before a partition is made ready")
-	// ErrFreed is the end of an operation whose other side has been given up.
-	ErrFreed = errors.New("the other side of the partitioned operation has been freed, or abandoned by its context, or its communicator was freed before it was made")
+	// ErrFreed is in the end of an operation whose other side has been given up: see
+	// GoneError.
+	ErrFreed = errors.New("the other side of the partitioned operation has been given up")
 )
+
+// GoneError is the error of a side of a channel whose other side has been given up.
+type GoneError struct {
+	Rank  int  // of the other side, in the communicator
+	Sends bool // that is the send
+	why   wire.PartEnd
+}
+
+func (e *GoneError) Error() string {
+	what := "partitioned receive"
+	if e.Sends {
+		what = "partitioned send"
+	}
+	switch e.why {
+	case wire.PartFreed:
+		return fmt.Sprintf("rank %d has freed its %s: no round can complete any more, so free this side too", e.Rank, what)
+	case wire.PartContext:
+		return fmt.Sprintf("rank %d has given up its %s, as the context of its communicator has ended", e.Rank, what)
+	case wire.PartUnmatched:
+		return fmt.Sprintf("rank %d has no PrecvInit for the send: its communicator was freed", e.Rank)
+	case wire.PartRevoked:
+		return fmt.Sprintf("rank %d has given up its %s, as the communicator has been revoked", e.Rank, what)
+	}
+	return fmt.Sprintf("rank %d has given up its %s after a failure, which the error there names", e.Rank, what)
+}
+
+// Revoked reports whether that was because the communicator has been revoked.
+func (e *GoneError) Revoked() bool { return e.why == wire.PartRevoked }
+
+func (e *GoneError) Unwrap() error { return ErrFreed }
+
+// errUnmade is the end of a receive whose communicator was freed by another goroutine as it
+// was made.
+var errUnmade = fmt.Errorf("the communicator was freed as the receive was made (%w)", ErrFreed)
 
 // PartitionError is the error of a call that names a partition that there is not,
 // or one that was made ready before.

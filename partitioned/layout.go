@@ -3,6 +3,8 @@ package partitioned
 import (
 	"context"
 	"math/bits"
+
+	"github.com/weft-mpi/weft/internal/group"
 )
 
 // A send whose memory does not lie in one piece packs each partition, as it is made
@@ -27,6 +29,8 @@ type Data struct {
 	Bytes  []byte
 	Layout Layout
 	Size   uint64
+
+	Ranks *group.Map // how the communicator numbers the peers; nil: as the job does
 }
 
 // PsendInit is PsendInitData for memory in one piece. Local.

@@ -18,7 +18,7 @@ func (e *Engine) onInit(from fabric.Peer, imm uint64, m wire.PartSend) {
 		return
 	}
 	if e.freed != nil && e.freed(cid) {
-		e.forgo(from, m)
+		e.forgo(from, m, wire.PartUnmatched)
 		return
 	}
 	var id uint32
@@ -39,29 +39,30 @@ func (e *Engine) takeInit(r *Recv, id uint32) {
 	e.inits[id] = invite{}
 	e.spare = append(e.spare, id)
 	if m.forget {
-		r.fail(ErrFreed)
+		r.fail(r.lost(m.why))
 		return
 	}
 	r.accept(m.send)
 }
 
 // onFree: the peer's side is no more.
-func (e *Engine) onFree(from fabric.Peer, name uint64, mine bool) {
-	if !mine {
+func (e *Engine) onFree(from fabric.Peer, name uint64, h wire.PEndHeader) {
+	if !h.Own() {
 		if s := e.names.find(name, from); s != nil {
-			s.peerFreed()
+			s.peerFreed(h.Why())
 		}
 		return
 	}
 	for id := range e.inits {
 		if m := &e.inits[id]; m.from == from && m.send.Channel == name {
 			m.forget = true
+			m.why = h.Why()
 			return
 		}
 	}
 	e.names.each(func(s *side) { // it has matched, and our reply is on its way
 		if s.recv != nil && s.peer == int32(from) && s.theirs == name {
-			s.peerFreed()
+			s.peerFreed(h.Why())
 		}
 	})
 }
@@ -70,7 +71,7 @@ func (e *Engine) onFree(from fabric.Peer, name uint64, mine bool) {
 // which everything has left completes first: of a receive of this rank's own that is
 // freed as the round completes, the send learns within the call that tells of the
 // last blocks.
-func (s *side) peerFreed() {
+func (s *side) peerFreed(why wire.PartEnd) {
 	s.told = true // it needs to know nothing of this one
 	if s.send != nil {
 		s.send.finished()
@@ -78,7 +79,12 @@ func (s *side) peerFreed() {
 	} else {
 		s.recv.stopping = false // nobody is left to write, and to reply
 	}
-	s.fail(ErrFreed)
+	s.fail(s.lost(why))
+}
+
+// lost is the error of the side whose peer has given up the other.
+func (s *side) lost(why wire.PartEnd) error {
+	return &GoneError{Rank: s.ranks.Rank(int(s.peer)), Sends: s.recv != nil, why: why}
 }
 
 // dropInits forgets the sends of a peer that is down.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -15,6 +16,7 @@ import (
 func (m *modelSide) blame(err error, amid bool) {
 	w, p := m.w, m.partner()
 	var size *SizeError
+	var gone *GoneError
 	ok := false
 	switch {
 	case errors.As(err, &size):
@@ -26,16 +28,17 @@ func (m *modelSide) blame(err error, amid bool) {
 			a, b = p, m
 		}
 		ok = *size == SizeError{Sent: uint64(a.size), SendParts: a.parts, Received: uint64(b.size), ReceiveParts: b.parts}
-	case errors.Is(err, ErrFreed): // but not if the other has completed this round
-		ok = p != nil && (p.gone() || p.cancelled) && (!amid || p.completed < m.round)
+	case errors.As(err, &gone) && (gone.Rank != m.peer() || gone.Sends == m.sends):
+	case gone != nil && gone.why == wire.PartFailed:
+		ok = m.sends && w.faults[[2]int{m.peer(), m.r.id}]
+	case gone != nil: // but not if the other has completed this round
+		ok = p != nil && (gone.why == wire.PartFreed && p.gone() || gone.why == wire.PartContext && p.cancelled) && (!amid || p.completed < m.round)
 	case errors.Is(err, context.Canceled):
 		ok = m.cancelled
 	case errors.Is(err, fabric.ErrPeerDown):
 		ok = m.peer() != ProcNull && w.ranks[m.peer()].dead
 	case errors.Is(err, mem.ErrSim):
 		ok = !m.sends && w.faults[[2]int{m.r.id, m.peer()}]
-	case errors.Is(err, errUnread):
-		ok = m.sends && w.faults[[2]int{m.peer(), m.r.id}]
 	}
 	if !ok {
 		w.fail("%v fails in round %d without a reason: %w", m, m.round, err)
@@ -51,7 +54,7 @@ func (m *modelSide) count(err error) {
 	switch {
 	case errors.As(err, new(*SizeError)):
 		c.sizes++
-	case errors.Is(err, ErrFreed):
+	case errors.Is(err, ErrFreed) && err.(*GoneError).why != wire.PartFailed:
 		c.freed++
 	case errors.Is(err, context.Canceled):
 		c.abandoned++

@@ -371,17 +371,19 @@ func (m *modelSide) abandon() {
 	}
 }
 
-// free gives the request up, which may be active. A context that ends a freed
-// request does so on a goroutine of its own: this one's would be another run each
-// time.
+// free gives the request up, which is refused while it is active.
 func (m *modelSide) free(*rand.Rand) {
-	if m.released || m.starting || m.active && m.cancel != nil {
+	if m.released || m.starting {
 		return
 	}
 	m.bytes()
-	if m.active && !m.s.active { // it has ended, and nobody has asked
-		_, st, err := progress.Peek(m.h)
-		m.over(st, err)
+	if m.active {
+		was := m.h
+		_, released := progress.Release(&m.h)
+		if _, _, cancelled := progress.Cancel(m.h); released != progress.ErrFirm || cancelled != released || m.h != was {
+			m.w.fail("free of %v, which is active: %w, and Cancel: %w", m, released, cancelled)
+		}
+		return
 	}
 	m.w.note("%v is freed", m)
 	m.released = true

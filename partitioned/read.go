@@ -13,9 +13,6 @@ type read struct {
 	run
 }
 
-// errUnread is the end of a send whose receiver could not read it.
-var errUnread = errors.New("the receiver could not read the partitions")
-
 // onReady reads blocks that the sender has announced.
 func (r *Recv) onReady(first, count int) {
 	r.pending.add(run{first, count})

@@ -7,7 +7,6 @@ import (
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/frames"
-	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
 	"github.com/weft-mpi/weft/progress"
@@ -16,8 +15,7 @@ import (
 // Recv is a partitioned receive.
 type Recv struct {
 	side
-	ranks  *group.Map // as its communicator numbers them
-	posted bool       // it waits for its PInit
+	posted bool // it waits for its PInit
 	entry  match.Entry
 	gone   bool // and has been freed
 	until  expiry.Expiry
@@ -57,7 +55,7 @@ func (e *Engine) PrecvInitData(ctx context.Context, source int, cid uint32, tag 
 	frames.Callers(&request.Place)
 	e.loop.Exclusive(func() {
 		e.setUp(&r.side, request, d, parts)
-		if source == ProcNull {
+		if source == ProcNull || r.refuses() {
 			return
 		}
 		if id, ok := e.table.TakeUnexpected(cid, int32(source), tag); ok {
@@ -67,13 +65,6 @@ func (e *Engine) PrecvInitData(ctx context.Context, source int, cid uint32, tag 
 		r.posted = true
 		r.entry = e.table.Post(cid, int32(source), tag, uint32(r.name))
 	})
-	return r
-}
-
-// In sets how the receive's communicator numbers the ranks, for its status. It is
-// called before the first start, and returns r. Local.
-func (r *Recv) In(ranks *group.Map) *Recv {
-	r.ranks = ranks
 	return r
 }
 
@@ -125,7 +116,7 @@ func (r *Recv) accept(m wire.PartSend) {
 	reply := wire.PartRecv{Channel: r.name, Bytes: r.size, Parts: uint32(r.parts)}
 	switch {
 	case r.gone || r.fault.Load() != nil:
-		reply.Verdict = wire.Forgone
+		reply.Verdict, reply.Why = wire.Forgone, r.why
 		r.told = true
 	case m.Bytes != reply.Bytes:
 		reply.Verdict = wire.Differs
@@ -224,10 +215,13 @@ func (r *Recv) quiet() bool { return r.reading == 0 && !r.stopping }
 
 // abandon ends the receive for a reason of this side.
 func (r *Recv) abandon(err error) {
+	if r.fault.Load() == nil {
+		r.because(err)
+	}
 	if r.fault.Load() == nil && r.theirs != 0 {
 		r.stopping, r.told = true, true
 		r.fault.Store(&fault{err})
-		r.post(wire.PStop, r.theirs, nil)
+		r.post(wire.PStop, r.theirs, wire.MakePEnd(r.e.hdr[:], false, r.why))
 	}
 	r.fail(err)
 }

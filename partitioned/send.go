@@ -81,7 +81,7 @@ func (s *Send) setUp() {
 	s.ready, s.due, s.landed = newBitmap(s.parts), newBitmap(s.shape.blocks()), newBitmap(s.shape.blocks())
 	s.left = make([]atomic.Int32, s.shape.blocks())
 	switch {
-	case s.peer == ProcNull:
+	case s.peer == ProcNull, s.refuses():
 		return
 	case int(s.peer) != e.rank:
 		s.readable = s.lend(caps)
@@ -138,7 +138,7 @@ func (e *Engine) onAccept(from fabric.Peer, name uint64, m wire.PartRecv) bool {
 	case s == nil || s.theirs != 0: // freed meanwhile
 		return s == nil
 	case m.Verdict == wire.Forgone:
-		s.fail(ErrFreed)
+		s.fail(s.lost(m.Why))
 		return true
 	}
 	s.theirs = m.Channel
@@ -251,7 +251,7 @@ func (s *Send) onDone(round, first, count uint32, fate wire.Fate) bool {
 			s.finished()
 		}
 	default:
-		s.fail(errUnread)
+		s.fail(s.lost(wire.PartFailed))
 	}
 	s.settle()
 	return true
@@ -263,6 +263,7 @@ func (s *Send) quiet() bool { return s.lent.Load() == 0 && s.writing.Load() == 0
 // abandon ends the send for a reason of this side.
 func (s *Send) abandon(err error) {
 	if s.fault.Load() == nil {
+		s.because(err)
 		s.parting = true
 	}
 	s.fail(err)
@@ -279,9 +280,9 @@ func (s *Send) stop() {
 }
 
 // onStop: the receiver gives its side up, and waits for the end of all writing.
-func (s *Send) onStop() {
+func (s *Send) onStop(why wire.PartEnd) {
 	s.stopping, s.told = true, true
-	s.fail(ErrFreed)
+	s.fail(s.lost(why))
 	s.still()
 }
 

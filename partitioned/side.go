@@ -1,9 +1,12 @@
 package partitioned
 
 import (
+	"context"
+	"errors"
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -18,7 +21,8 @@ type side struct {
 	recv   *Recv
 	name   uint64
 	peer   int32
-	theirs uint64 // the peer's name for its side, 0 until they have matched
+	ranks  *group.Map // as its communicator numbers the peers
+	theirs uint64     // the peer's name for its side, 0 until they have matched
 	imm    uint64
 	layout Layout // the user's memory, if that is not buf
 	buf    []byte // the user's memory; with a layout, of a send what is packed, of a receive nil
@@ -26,9 +30,10 @@ type side struct {
 	parts  int    // on this side
 	region fabric.Region
 
-	active bool  // a round is under way
-	ending error // the round fails with it once nobody uses the memory
-	told   bool  // the peer has been told that the side is no more
+	active bool         // a round is under way
+	ending error        // the round fails with it once nobody uses the memory
+	told   bool         // the peer has been told that the side is no more
+	why    wire.PartEnd // what it is told
 
 	// fault is why no round can complete any more. It is stored once, by the owner,
 	// and loaded by every call on a partition.
@@ -67,7 +72,7 @@ func (s *side) check(first, last int) error {
 
 // setUp fills in a side and makes r its request.
 func (e *Engine) setUp(s *side, r *progress.Request, d *Data, parts int) {
-	s.buf, s.size = d.Bytes, uint64(len(d.Bytes))
+	s.buf, s.size, s.ranks = d.Bytes, uint64(len(d.Bytes)), d.Ranks
 	if d.Layout != nil && r.Peer != ProcNull {
 		s.layout, s.size = d.Layout, d.Size
 		if s.send != nil {
@@ -125,6 +130,18 @@ func (s *side) fail(err error) {
 	s.settle()
 }
 
+// because notes why the side gives itself up, for the peer. Without another reason err
+// says it.
+func (s *side) because(err error) {
+	switch {
+	case s.why != wire.PartFreed:
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		s.why = wire.PartContext
+	default:
+		s.why = wire.PartFailed
+	}
+}
+
 func (s *side) settle() {
 	if s.ending == nil {
 		return
@@ -170,9 +187,9 @@ func (s *side) tellFreed() {
 	case s.peer == ProcNull || s.told:
 		return
 	case s.theirs != 0:
-		s.post(wire.PFree, s.theirs, wire.MakeFlag(s.e.hdr[:], false))
+		s.post(wire.PFree, s.theirs, wire.MakePEnd(s.e.hdr[:], false, s.why))
 	case s.send != nil:
-		s.post(wire.PFree, s.name, wire.MakeFlag(s.e.hdr[:], true))
+		s.post(wire.PFree, s.name, wire.MakePEnd(s.e.hdr[:], true, s.why))
 	}
 	s.told = true
 }

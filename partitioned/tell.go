@@ -10,7 +10,7 @@ import (
 
 // Describe says what a request is, and in words what its round waits for.
 func (e *Engine) Describe(r *progress.Request, words bool) progress.Info {
-	i := progress.Info{Class: "partitioned"}
+	i := progress.Info{Class: "partitioned", Firm: true}
 	var s *side
 	var told interface{ state() string }
 	way := "to"

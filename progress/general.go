@@ -93,7 +93,7 @@ func EndGeneral(h Handle) (free *General, err error) {
 // completed, and fails with ErrCancelled if nothing of it has happened (MPI-4.0
 // §3.8.4). For a generalized request Cancel returns its General, whose Cancel
 // the caller calls, and whether it has completed. It refuses a request that is Info.Firm
-// and has not completed with ErrFirm.
+// and has not completed, or is persistent and active, with ErrFirm.
 func Cancel(h Handle) (g *General, ended bool, err error) {
 	if h.r == nil {
 		return nil, false, ErrStale
@@ -108,11 +108,11 @@ func Cancel(h Handle) (g *General, ended bool, err error) {
 			err = ErrStale
 		case r.general != nil:
 			g = r.general
+		case (!r.done || r.saved != nil) && r.Describe(false).Firm:
+			err = ErrFirm
 		case r.done:
 			g, _ = r.err.(*General)
 			ended = true
-		case r.Describe(false).Firm:
-			err = ErrFirm
 		default:
 			r.sink.Cancel(r, ErrCancelled)
 		}

@@ -117,8 +117,8 @@ type Info struct {
 }
 
 // ErrFirm is returned by Cancel and Release of a request that can only be completed, as
-// MPI-4.0 §6.12 has it for collective operations.
-var ErrFirm = errors.New("a collective operation can be neither cancelled nor given up: complete its request")
+// MPI-4.0 §6.12 has it for collective operations, and MPI-4.1 §4.2.1 for partitioned ones.
+var ErrFirm = errors.New("a collective or partitioned operation can be neither cancelled nor given up: complete its request")
 
 // Describe returns what the request's sink says of it. For the owner.
 func (r *Request) Describe(words bool) (i Info) {

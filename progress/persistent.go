@@ -138,8 +138,8 @@ func (r *Request) rest() { r.done, r.resting, r.err = false, true, nil }
 // completed one, is freed; an active one is freed on completion
 // (MPI_Request_free, MPI-4.0 §3.7.3, §3.9). Local. It returns a generalized
 // request whose operation has completed: the caller, who does not own the loop,
-// calls Free (§13.2). It refuses a request that is Info.Firm and has not completed with
-// ErrFirm, and leaves *h.
+// calls Free (§13.2). It refuses a request that is Info.Firm and has not completed, or is
+// persistent and active, with ErrFirm, and leaves *h.
 func Release(h *Handle) (g *General, err error) {
 	if h.r == nil {
 		return nil, ErrStale
@@ -152,12 +152,12 @@ func Release(h *Handle) (g *General, err error) {
 			err = ErrStale
 		case r.gen == instant:
 			l.instants.close(h.gen)
+		case !r.resting && (!r.done || r.saved != nil) && r.general == nil && r.Describe(false).Firm:
+			err = ErrFirm
+			return
 		case r.resting, r.done:
 			g, _ = r.err.(*General)
 			l.requests.free(r)
-		case r.general == nil && r.Describe(false).Firm:
-			err = ErrFirm
-			return
 		default:
 			r.released = r.special
 			l.detach(r, nil)

@@ -25,12 +25,14 @@ func (c *Comm) Revoked() bool { return c.isRevoked.Load() } // pairs with the st
 func (c *Comm) revoked() {
 	if c.freed { // what had begun before may be under way
 		c.P2P.Forbid(c.ID, spareNone, ErrRevoked)
+		c.in.Parts.Revoke(c.ID, ErrRevoked)
 		c.P2P.Allow(c.ID)
 		return
 	}
 	c.isRevoked.Store(true) // before over, which sends a call to look
 	c.over.Store(true)
 	c.P2P.Forbid(c.ID, spareNone, ErrRevoked)
+	c.in.Parts.Revoke(c.ID, ErrRevoked)
 	c.breakFrom(c.seq.Load()-maxUnderWay, ErrRevoked)
 }
 

@@ -10,10 +10,44 @@ const (
 	PData   uint8 = kindPartitioned + 4          // header PDataHeader; body: bytes of blocks
 	PLanded uint8 = kindPartitioned + 5          // blocks have been written to the receiver's memory; header PBlocksHeader
 	PDone   uint8 = kindPartitioned + 6          // what became of blocks after PReady; header PBlocksHeader
-	PFree   uint8 = kindPartitioned + 7 | Urgent // a side has been given up; header FlagHeader: imm names the sender's, whose PInit has not been accepted
-	PStop   uint8 = kindPartitioned + 8 | Urgent // write no more, and reply with PStill
+	PFree   uint8 = kindPartitioned + 7 | Urgent // a side has been given up; header PEndHeader
+	PStop   uint8 = kindPartitioned + 8 | Urgent // a receive has been given up: write no more, and reply with PStill; header PEndHeader
 	PStill  uint8 = kindPartitioned + 9 | Urgent // nothing is being written any more
 )
+
+// PartEnd is why a rank has given its side of a channel up.
+type PartEnd uint8
+
+const (
+	PartFreed     PartEnd = iota // its request has been freed
+	PartContext                  // the context of its communicator has ended
+	PartUnmatched                // its communicator has been freed, and there was no receive for the send
+	PartRevoked                  // its communicator has been revoked
+	PartFailed                   // it has failed
+	partEnds
+)
+
+// PEndHeader says why a side has been given up.
+type PEndHeader []byte
+
+const (
+	pendOwn = 0
+	pendWhy = 1
+	// PEndSize is the length of a PEndHeader.
+	PEndSize = 8
+)
+
+// MakePEnd fills b, which has at least PEndSize bytes. own says that imm names the
+// sender's side, whose PInit has not been accepted.
+func MakePEnd(b []byte, own bool, why PartEnd) PEndHeader {
+	putBool(b[pendOwn:], own)
+	b[pendWhy] = uint8(why)
+	return PEndHeader(b[:PEndSize])
+}
+
+func (h PEndHeader) Valid() bool  { return len(h) == PEndSize && h.Why() < partEnds }
+func (h PEndHeader) Own() bool    { return h[pendOwn] != 0 }
+func (h PEndHeader) Why() PartEnd { return PartEnd(h[pendWhy]) }
 
 // PInitHeader describes a partitioned send.
 type PInitHeader []byte
@@ -78,6 +112,7 @@ const (
 	pacceptBytes   = 8
 	pacceptParts   = 16
 	pacceptVerdict = 20
+	pacceptWhy     = 22
 	pacceptAddr    = 24
 	pacceptKey     = 32
 	PAcceptSize    = 40
@@ -101,7 +136,8 @@ type PartRecv struct {
 	Bytes     uint64 // that it receives
 	Parts     uint32 // partitions
 	Verdict   Verdict
-	Addr, Key uint64 // of the receiver's memory, if it is Writable
+	Why       PartEnd // of one that is Forgone
+	Addr, Key uint64  // of the receiver's memory, if it is Writable
 }
 
 // MakePAccept fills b, which has at least PAcceptSize bytes.
@@ -109,19 +145,20 @@ func MakePAccept(b []byte, r PartRecv) PAcceptHeader {
 	le.PutUint64(b[pacceptChannel:], r.Channel)
 	le.PutUint64(b[pacceptBytes:], r.Bytes)
 	le.PutUint32(b[pacceptParts:], r.Parts)
-	le.PutUint32(b[pacceptVerdict:], uint32(r.Verdict))
+	le.PutUint16(b[pacceptVerdict:], uint16(r.Verdict))
+	le.PutUint16(b[pacceptWhy:], uint16(r.Why))
 	le.PutUint64(b[pacceptAddr:], r.Addr)
 	le.PutUint64(b[pacceptKey:], r.Key)
 	return PAcceptHeader(b[:PAcceptSize])
 }
 
 func (h PAcceptHeader) Valid() bool {
-	return len(h) == PAcceptSize && le.Uint32(h[pacceptVerdict:]) < uint32(verdicts)
+	return len(h) == PAcceptSize && le.Uint16(h[pacceptVerdict:]) < uint16(verdicts) && le.Uint16(h[pacceptWhy:]) < uint16(partEnds)
 }
 
 func (h PAcceptHeader) Recv() PartRecv {
 	return PartRecv{Channel: le.Uint64(h[pacceptChannel:]), Bytes: le.Uint64(h[pacceptBytes:]), Parts: le.Uint32(h[pacceptParts:]),
-		Verdict: Verdict(h[pacceptVerdict]), Addr: le.Uint64(h[pacceptAddr:]), Key: le.Uint64(h[pacceptKey:])}
+		Verdict: Verdict(h[pacceptVerdict]), Why: PartEnd(h[pacceptWhy]), Addr: le.Uint64(h[pacceptAddr:]), Key: le.Uint64(h[pacceptKey:])}
 }
 
 // PBlocksHeader names blocks of a round, in PReady, PLanded and PDone, and the

@@ -34,6 +34,11 @@ func TestHeadersOfPartitionedCommunicationHaveTheirGoldenBytes(t *testing.T) {
 		{"PAccept forgone", func(b []byte) []byte {
 			return wire.MakePAccept(b, wire.PartRecv{Verdict: wire.Forgone})
 		}, "00000000 00000000 00000000 00000000 00000000 03000000 00000000 00000000 00000000 00000000"},
+		{"PAccept forgone, and why", func(b []byte) []byte {
+			return wire.MakePAccept(b, wire.PartRecv{Verdict: wire.Forgone, Why: wire.PartRevoked})
+		}, "00000000 00000000 00000000 00000000 00000000 03000300 00000000 00000000 00000000 00000000"},
+		{"PEnd", func(b []byte) []byte { return wire.MakePEnd(b, false, wire.PartContext) }, "00010000 00000000"},
+		{"PEnd of the sender's own", func(b []byte) []byte { return wire.MakePEnd(b, true, wire.PartFailed) }, "01040000 00000000"},
 		{"PBlocks", func(b []byte) []byte { return wire.MakePBlocks(b, 0x01020304, 0x11121314, 0x21222324, wire.Taken) }, "04030201 14131211 24232221 00000000"},
 		{"PBlocks refused", func(b []byte) []byte { return wire.MakePBlocks(b, 1, 2, 3, wire.Refused) }, "01000000 02000000 03000000 01000000"},
 		{"PBlocks failed", func(b []byte) []byte { return wire.MakePBlocks(b, 1, 2, 3, wire.Failed) }, "01000000 02000000 03000000 02000000"},
@@ -62,13 +67,15 @@ func TestKindsOfPartitionedCommunicationHaveTheirGoldenValues(t *testing.T) {
 		{"PStop", wire.PStop, 0xc8}, {"PStill", wire.PStill, 0xc9},
 		{"verdict Fits", uint8(wire.Fits), 0}, {"verdict Writable", uint8(wire.Writable), 1}, {"verdict Differs", uint8(wire.Differs), 2},
 		{"verdict Forgone", uint8(wire.Forgone), 3}, {"verdict Scattered", uint8(wire.Scattered), 4},
+		{"end PartFreed", uint8(wire.PartFreed), 0}, {"end PartContext", uint8(wire.PartContext), 1}, {"end PartUnmatched", uint8(wire.PartUnmatched), 2},
+		{"end PartRevoked", uint8(wire.PartRevoked), 3}, {"end PartFailed", uint8(wire.PartFailed), 4},
 		{"fate Taken", uint8(wire.Taken), 0}, {"fate Refused", uint8(wire.Refused), 1}, {"fate Failed", uint8(wire.Failed), 2},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s = %#x, want %#x", c.name, c.got, c.want)
 		}
 	}
-	for name, n := range map[string]int{"PInit": wire.PInitSize, "PAccept": wire.PAcceptSize, "PBlocks": wire.PBlocksSize, "PData": wire.PDataSize} {
+	for name, n := range map[string]int{"PInit": wire.PInitSize, "PAccept": wire.PAcceptSize, "PBlocks": wire.PBlocksSize, "PEnd": wire.PEndSize, "PData": wire.PDataSize} {
 		if n > fabric.MaxHeader {
 			t.Errorf("%s takes %d bytes of %d", name, n, fabric.MaxHeader)
 		}
@@ -112,9 +119,12 @@ func FuzzHeadersOfPartitionedCommunicationComeBackAsMade(f *testing.F) {
 		if h := wire.MakePInit(m[:], send); h.Send() != send {
 			t.Errorf("PInit %x of %+v", []byte(h), send)
 		}
-		recv := wire.PartRecv{Channel: a, Bytes: b, Parts: uint32(c), Verdict: wire.Verdict(d % 4), Addr: d, Key: a ^ d}
+		recv := wire.PartRecv{Channel: a, Bytes: b, Parts: uint32(c), Verdict: wire.Verdict(d % 4), Why: wire.PartEnd(a % 5), Addr: d, Key: a ^ d}
 		if h := wire.MakePAccept(m[:], recv); !h.Valid() || h.Recv() != recv {
 			t.Errorf("PAccept %x of %+v", []byte(h), recv)
+		}
+		if h := wire.MakePEnd(m[:], is, wire.PartEnd(a%5)); !h.Valid() || h.Own() != is || h.Why() != wire.PartEnd(a%5) {
+			t.Errorf("PEnd %x of %t %d", []byte(h), is, a%5)
 		}
 		h := wire.MakePBlocks(m[:], uint32(a), uint32(b), uint32(c), wire.Fate(d%3))
 		if first, count := h.Blocks(); !h.Valid() || h.Round() != uint32(a) || first != uint32(b) || count != uint32(c) || h.Fate() != wire.Fate(d%3) {
@@ -143,9 +153,15 @@ func FuzzOnlyValidHeadersOfPartitionedCommunicationAreRead(f *testing.F) {
 			}
 		}
 		if h := wire.PAcceptHeader(b); h.Valid() {
-			if check(t, "PAccept", true, b, wire.PAcceptSize); h.Recv().Verdict > wire.Scattered {
-				t.Errorf("PAccept with verdict %d is valid", h.Recv().Verdict)
+			if check(t, "PAccept", true, b, wire.PAcceptSize); h.Recv().Verdict > wire.Scattered || h.Recv().Why > wire.PartFailed {
+				t.Errorf("PAccept of %+v is valid", h.Recv())
 			}
+		}
+		if h := wire.PEndHeader(b); h.Valid() {
+			if check(t, "PEnd", true, b, wire.PEndSize); h.Why() > wire.PartFailed {
+				t.Errorf("PEnd with reason %d is valid", h.Why())
+			}
+			h.Own()
 		}
 		if h := wire.PBlocksHeader(b); h.Valid() {
 			if check(t, "PBlocks", true, b, wire.PBlocksSize); h.Fate() > wire.Failed {
