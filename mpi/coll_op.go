@@ -99,7 +99,14 @@ func Commutes() OpOption { return func(o *opOptions) { o.commutes = true } }
 // f runs on the goroutine of a blocking call, on one of the library's for a
 // nonblocking one, and on several at once if several calls use it. It may block, but
 // other ranks wait for it. It must not make collective calls on the communicator
-// that it works for. If it panics, the call fails, at all ranks. Local.
+// that it works for.
+//
+// If f panics, or ends its goroutine, the call fails at that rank with ErrOp and an
+// OperatorError, which has the panic's value. The other ranks are told: the call fails with
+// ErrOp and a CallError at those that hear of it before they have done their part, as all
+// do that need what the rank would have sent. A rank that has done its part by then, such as
+// one of lower rank in a Scan, has its result, and its next collective call on the
+// communicator fails, as all further ones do at all ranks. Local.
 func NewOp[T Scalar](f func(lower, upper T) T, opts ...OpOption) *OpOf[T] {
 	return (*OpOf[T])(op.Of("of NewOp", commutes(opts), f))
 }
@@ -107,7 +114,8 @@ func NewOp[T Scalar](f func(lower, upper T) T, opts ...OpOption) *OpOf[T] {
 // NewVectorOp is NewOp for a function of slices (MPI_Op_create, MPI-4.0 §6.9.5): it
 // sets inout[i] to in[i] ⊕ inout[i] for all elements of the two, which are equally
 // long. in is the operand of lower ranks. A call may pass any part of the ranks'
-// vectors. f keeps neither slice and does not write to in. Local.
+// vectors. f keeps neither slice and does not write to in. What NewOp says of panics holds
+// here too. Local.
 func NewVectorOp[T Scalar](f func(in, inout []T), opts ...OpOption) *OpOf[T] {
 	return (*OpOf[T])(op.Vector("of NewVectorOp", commutes(opts), f))
 }

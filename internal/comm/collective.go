@@ -90,7 +90,8 @@ func (c *Comm) Collective(ctx context.Context, call coll.Call, p *coll.Plan, o *
 }
 
 // walkUser is walk for an operator of the user's, which may panic, or end the
-// goroutine.
+// goroutine. That of another rank may have done so meanwhile: then the call fails here
+// too, though this rank has its result.
 func (c *Comm) walkUser(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) (err error) {
 	ended := false
 	defer func() {
@@ -105,7 +106,9 @@ func (c *Comm) walkUser(ctx context.Context, call coll.Call, p *coll.Plan, o *Op
 		c.busy.Store(false)
 	}()
 	err = c.walk(ctx, call, p, o)
-	ended = true
+	if ended = true; err == nil && c.Broken() != nil && !c.spares(c.scratch.seq) {
+		err = c.fail(c.scratch.seq, nil)
+	}
 	return err
 }
 

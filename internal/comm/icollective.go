@@ -186,6 +186,9 @@ func (x *schedule) aside(f func()) {
 	x.away = true
 	x.m.Instance().Loop.Aside(x.r, f, func(err error) {
 		x.away = false
+		if c, ok := x.m.(*Comm); ok && err == nil && c.Broken() != nil && !c.sparesOwned(x.seq) {
+			err = c.Broken() // another rank has told of a failure meanwhile
+		}
 		x.goOn(operatorError(err))
 	})
 }

@@ -1,5 +1,11 @@
 package comm
 
+import (
+	"errors"
+
+	"github.com/weft-mpi/weft/mpi/cause"
+)
+
 // Every call on a communicator loads one flag: whether the communicator is over.
 // So the end of an Instance sets the flags of all its communicators.
 
@@ -73,8 +79,13 @@ func (c *Comm) Free() (first bool) {
 	return true
 }
 
-// free is the rest of Free, for the owner.
+// free is the rest of Free, for the owner. A rank whose message is refused as the
+// communicator has been freed here is told before of the failure that this rank has heard of:
+// what has failed is not the Free.
 func (c *Comm) free() {
+	if told := (*cause.CallError)(nil); errors.As(c.Broken(), &told) && !c.in.Loop.Over() {
+		c.tellAbort(c.brokenFrom, told)
+	}
 	c.P2P.Close(c.ID)
 	c.P2P.Unpend(c.ID)
 	c.freed = true
