@@ -198,11 +198,11 @@ func ReduceLocal[T Scalar, O Operator[T]](op O, in, inout []T) error {
 	f, err := (*Op)(op).fit(call, kindOf[T]())
 	switch {
 	case err != nil:
-		return err
+		return raiseSelf(err)
 	case len(in) != len(inout):
-		return badArg(call, ErrCount, "in has %d elements, inout %d", len(in), len(inout))
+		return raiseSelf(badArg(call, ErrCount, "in has %d elements, inout %d", len(in), len(inout)))
 	case isInPlace(in) || isInPlace(inout) || overlap(bytesOf(in), bytesOf(inout)):
-		return badArg(call, ErrBuffer, "in and inout overlap: they have to be two buffers")
+		return raiseSelf(badArg(call, ErrBuffer, "in and inout overlap: they have to be two buffers"))
 	}
 	if len(in) > 0 {
 		b := bytesOf(inout)

@@ -185,16 +185,16 @@ func (o *Op) ReduceLocal(in, inout Buf) error {
 	const call = "Op.ReduceLocal"
 	var x operation
 	if in.inPlace() || inout.inPlace() {
-		return badArg(call, ErrBuffer, "BufInPlace is no buffer: in and inout have to be two")
+		return raiseSelf(badArg(call, ErrBuffer, "BufInPlace is no buffer: in and inout have to be two"))
 	}
 	_, err := x.takeReduction(call, o, [2]string{"in", "inout"}, &in, &inout, true, true)
 	switch {
 	case err != nil:
-		return err
+		return raiseSelf(err)
 	case x.sends != x.recvs:
-		return badArg(call, ErrCount, "in has %d elements that are combined, inout %d", x.sends, x.recvs)
+		return raiseSelf(badArg(call, ErrCount, "in has %d elements that are combined, inout %d", x.sends, x.recvs))
 	case x.meet(one(x.sends), one(x.recvs)):
-		return badArg(call, ErrBuffer, "in and inout overlap: they have to be two buffers")
+		return raiseSelf(badArg(call, ErrBuffer, "in and inout overlap: they have to be two buffers"))
 	}
 	n := x.sends * x.o.Elem
 	piece := n

@@ -90,9 +90,9 @@ func (k *Keyval[T]) Delete(c *Comm) error {
 func (k *Keyval[T]) Free() error {
 	const call = "Keyval.Free"
 	if k == nil {
-		return badArg(call, ErrKeyval, "the Keyval is nil")
+		return raiseSelf(badArg(call, ErrKeyval, "the Keyval is nil"))
 	}
-	return k.keyval.free(call)
+	return raiseSelf(k.keyval.free(call))
 }
 
 func (k *Keyval[T]) check(call string, c *Comm) error {

@@ -35,7 +35,7 @@ func Wtick() float64 {
 // class ErrOther. It may be called before Init and after Finalize. Local.
 func ProcessorName() (string, error) {
 	name, err := os.Hostname()
-	return name, fail("ProcessorName", err)
+	return name, raiseSelf(fail("ProcessorName", err))
 }
 
 // Version is the version of the MPI standard whose names and semantics this

@@ -15,11 +15,11 @@ import (
 // that is negative or too large, and ErrNoMem if there is no memory. Local.
 func Alloc[T Scalar](n int) ([]T, error) {
 	if n < 0 || n > math.MaxInt/sizeOf[T]() {
-		return nil, badArg("Alloc", ErrCount, "%d elements of %d bytes", n, sizeOf[T]())
+		return nil, raiseSelf(badArg("Alloc", ErrCount, "%d elements of %d bytes", n, sizeOf[T]()))
 	}
 	b, err := transports.Alloc(n * sizeOf[T]())
 	if err != nil {
-		return nil, allocError("Alloc", err)
+		return nil, raiseSelf(allocError("Alloc", err))
 	}
 	return ofBytes[T](b), nil
 }
@@ -36,4 +36,6 @@ func allocError(call string, err error) error {
 // Free gives back memory of Alloc: buf is the slice that Alloc returned, or one
 // that starts at its beginning (MPI_Free_mem, MPI-4.0 §9.2). No operation may
 // still use it. Other memory is ErrBase. Local.
-func Free[T Scalar](buf []T) error { return fail("Free", transports.Free(bytesOf(buf))) }
+func Free[T Scalar](buf []T) error {
+	return raiseSelf(fail("Free", transports.Free(bytesOf(buf))))
+}

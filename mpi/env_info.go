@@ -31,12 +31,12 @@ const (
 func NewInfo(pairs ...string) (*Info, error) {
 	const call = "NewInfo"
 	if len(pairs)%2 != 0 {
-		return nil, badArg(call, ErrArg, "%d strings: give keys with their values, an even number", len(pairs))
+		return nil, raiseSelf(badArg(call, ErrArg, "%d strings: give keys with their values, an even number", len(pairs)))
 	}
 	i := &Info{}
 	for p := range slices.Chunk(pairs, 2) {
 		if err := i.set(call, p[0], p[1]); err != nil {
-			return nil, err
+			return nil, raiseSelf(err)
 		}
 	}
 	return i, nil
@@ -45,7 +45,9 @@ func NewInfo(pairs ...string) (*Info, error) {
 // Set sets the value of a key (MPI_Info_set, MPI-4.0 §10). A new key comes last.
 // A key that is empty or too long is ErrInfoKey, a value that is too long
 // ErrInfoValue; neither may have a zero byte. Local.
-func (i *Info) Set(key, value string) error { return i.set("Info.Set", key, value) }
+func (i *Info) Set(key, value string) error {
+	return raiseSelf(i.set("Info.Set", key, value))
+}
 
 func (i *Info) set(call, key, value string) error {
 	switch {
@@ -78,7 +80,7 @@ func (i *Info) Get(key string) (value string, ok bool) {
 func (i *Info) Delete(key string) error {
 	at := i.find(key)
 	if at < 0 {
-		return badArg("Info.Delete", ErrInfoNokey, "the key %q is not set", key)
+		return raiseSelf(badArg("Info.Delete", ErrInfoNokey, "the key %q is not set", key))
 	}
 	i.list = slices.Delete(i.list, at, at+1)
 	return nil

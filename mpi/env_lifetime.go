@@ -1,6 +1,12 @@
 package mpi
 
-import "sync/atomic"
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
 
 // Worlds of this process: whether there has been one, and how many have not been
 // finalized.
@@ -19,10 +25,65 @@ func Initialized() bool { return worldsMade.Load() }
 // goroutine. Local.
 func Finalized() bool { return worldsMade.Load() && worldsOpen.Load() == 0 }
 
+// worlds are those that are open, in the order in which they were made, and those of Run
+// until it returns.
+var worlds struct {
+	sync.Mutex
+	list []*World
+}
+
 // begin counts a World that has been made.
-func begin() {
+func begin(w *World) {
 	worldsOpen.Add(1)
 	worldsMade.Store(true)
+	worlds.Lock()
+	defer worlds.Unlock()
+	worlds.list = append(worlds.list, w)
+}
+
+// unlist takes Worlds out of the list. Of those of Run only it does so: their goroutines are
+// no other World's.
+func unlist(run bool, ws ...*World) {
+	worlds.Lock()
+	defer worlds.Unlock()
+	worlds.list = slices.DeleteFunc(worlds.list, func(w *World) bool {
+		return slices.Contains(ws, w) && (run || w.goroutine == "")
+	})
+}
+
+// callersWorld is the World of a call that names no object: the one whose rank is the
+// goroutine, else that of the lowest rank in this process; nil if there is none.
+func callersWorld() *World {
+	worlds.Lock()
+	defer worlds.Unlock()
+	me := ""
+	if len(worlds.list) > 1 {
+		me = goroutine()
+	}
+	var lowest *World
+	for _, w := range worlds.list {
+		switch {
+		case me != "" && w.goroutine == me:
+			return w
+		case lowest == nil && !w.over():
+			lowest = w
+		}
+	}
+	return lowest
+}
+
+// isGoroutine makes the calling goroutine the rank of the World.
+func (w *World) isGoroutine() {
+	worlds.Lock()
+	defer worlds.Unlock()
+	w.goroutine = goroutine()
+}
+
+// goroutine names the calling goroutine as stack traces do, "goroutine 18".
+func goroutine() string {
+	var b [32]byte
+	name, _, _ := strings.Cut(string(b[:runtime.Stack(b[:], false)]), " [")
+	return name
 }
 
 // over reports whether the World has been finalized, or its rank has ended.
@@ -37,6 +98,7 @@ func (w *World) mark() (first bool) {
 	w.endLife(errEnded(w))
 	if w.session == nil {
 		worldsOpen.Add(-1)
+		unlist(false, w)
 	}
 	return true
 }

@@ -64,14 +64,16 @@ func runGoroutines(n int, f func(*World) error, o options) error {
 	if err != nil {
 		return fail("Run", err)
 	}
-	worlds := make([]*World, len(ranks))
+	made := make([]*World, len(ranks))
 	for i, in := range ranks {
-		if worlds[i], err = in.newWorld(nil); err != nil {
+		if made[i], err = in.newWorld(nil); err != nil {
 			return fail("Run", err)
 		}
 	}
+	defer unlist(true, made...)
 	return ranks[0].crew.run("Run", func(i int) error {
-		w := worlds[i]
+		w := made[i]
+		w.isGoroutine()
 		err := f(w)
 		if err == nil {
 			err = w.finish()

@@ -20,6 +20,8 @@ type World struct {
 	self    *Comm // see Self
 	thread  int   // the OS thread that made it
 
+	goroutine string // that is its rank, under the lock of worlds; "": any of the process
+
 	life    context.Context // ends with it
 	endLife context.CancelCauseFunc
 	ended   atomic.Bool // stored by mark, loaded by over
@@ -82,7 +84,7 @@ func (in *instance) newWorld(s *Session) (*World, error) {
 	if s == nil {
 		in.comms.add(w.comm)
 		in.comms.add(w.self)
-		begin()
+		begin(w)
 	}
 	return w, nil
 }

@@ -103,7 +103,8 @@ var errNoNumber = errors.New("every number of an error class has been used")
 // (MPI_Add_error_class, MPI-4.0 §9.5). Its number differs from those of all other
 // classes and codes of the process, and may differ between processes. It fails with
 // ErrOther when all numbers have been used. Local.
-func AddErrorClass() (Class, error) {
+func AddErrorClass() (class Class, err error) {
+	defer func() { err = raiseSelf(err) }() // not under the lock
 	program.mu.Lock()
 	defer program.mu.Unlock()
 	a := &added{}
@@ -118,7 +119,8 @@ func AddErrorClass() (Class, error) {
 // AddErrorCode makes an error code of a class (MPI_Add_error_code, MPI-4.0 §9.5):
 // a Class that errors.Is takes for its own and for the given one. It fails with ErrArg
 // for a class that there is not, and with ErrOther as AddErrorClass. Local.
-func AddErrorCode(class Class) (Class, error) {
+func AddErrorCode(class Class) (code Class, err error) {
+	defer func() { err = raiseSelf(err) }() // not under the lock
 	const call = "AddErrorCode"
 	program.mu.Lock()
 	defer program.mu.Unlock()
@@ -140,7 +142,8 @@ func AddErrorCode(class Class) (Class, error) {
 // most MaxErrorString bytes (MPI_Add_error_string, MPI-4.0 §9.5). It replaces an
 // earlier one. It fails with ErrArg for a text that is too long and a code that has not
 // been added. Local.
-func AddErrorString(code Class, text string) error {
+func AddErrorString(code Class, text string) (err error) {
+	defer func() { err = raiseSelf(err) }() // not under the lock
 	const call = "AddErrorString"
 	if len(text) > MaxErrorString {
 		return badArg(call, ErrArg, "a text of %d bytes: at most %d", len(text), MaxErrorString)
@@ -162,7 +165,8 @@ func notAdded(call string, code Class) error {
 // RemoveErrorClass removes a class of AddErrorClass whose codes have been removed,
 // with its text (MPI_Remove_error_class, MPI-4.1 §9.5). It fails with ErrArg for
 // another class, or one with codes. Local.
-func RemoveErrorClass(class Class) error {
+func RemoveErrorClass(class Class) (err error) {
+	defer func() { err = raiseSelf(err) }() // not under the lock
 	const call = "RemoveErrorClass"
 	program.mu.Lock()
 	defer program.mu.Unlock()
@@ -180,7 +184,8 @@ func RemoveErrorClass(class Class) error {
 
 // RemoveErrorCode removes a code of AddErrorCode, with its text
 // (MPI_Remove_error_code, MPI-4.1 §9.5). It fails with ErrArg for another code. Local.
-func RemoveErrorCode(code Class) error {
+func RemoveErrorCode(code Class) (err error) {
+	defer func() { err = raiseSelf(err) }() // not under the lock
 	const call = "RemoveErrorCode"
 	program.mu.Lock()
 	defer program.mu.Unlock()

@@ -4,12 +4,16 @@ import "errors"
 
 // Errhandler is what a communicator does with the errors of its calls
 // (MPI_Errhandler, MPI-4.0 §9.3): ErrorsReturn, ErrorsAreFatal, ErrorsAbort, or one
-// of NewErrhandler; and what a Session or a window does. The handler of the object that a call is about
-// sees each error of the call once, before the call returns; that of a request is
-// its communicator's, at the call that completes the request. Of several requests
-// that have failed only the first one's handler is called. An error without an
-// object, of World.BufferAttach say, goes to Self's. After Finalize no handler is
-// called, and the error of Finalize itself is only returned.
+// of NewErrhandler; and what a Session or a window does. The handler of the object that
+// a call is about sees each error of the call once, before the call returns; that of a
+// request is its communicator's, at the call that completes the request. Of several
+// requests that have failed only the first one's handler is called.
+//
+// An error without an object goes to Self's: of World.BufferAttach, say, of Alloc, and of
+// calls on a Group, an Info, a Status, an operator, a datatype or an error class. Where
+// ranks are goroutines, that is the Self of the rank that makes the call, and for other
+// goroutines than Run's that of the lowest rank in the process. After Finalize no handler
+// is called, and the error of Finalize itself is only returned.
 type Errhandler struct {
 	fn      func(*Comm, error) error    // of NewErrhandler
 	session func(*Session, error) error // of NewSessionErrhandler

@@ -67,6 +67,15 @@ func (w *World) fail(call string, err error) error {
 	return w.Self().fail(call, err)
 }
 
+// raiseSelf is raise for a call that names no object: Self's error handler is called
+// (MPI-4.0 §9.3).
+func raiseSelf(err error) error {
+	if err == nil {
+		return nil
+	}
+	return callersWorld().Self().raise(err)
+}
+
 // world is the rank in the job of a peer; a special number stays.
 func (c *Comm) world(rank int) int {
 	if c.ranks == nil {

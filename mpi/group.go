@@ -99,10 +99,10 @@ func (c *Comm) Compare(other *Comm) (Comparison, error) {
 		}
 	}
 	if c.core.Instance() != other.core.Instance() {
-		return Unequal, badArg(call, ErrComm, "the communicators belong to two Worlds: compare those of one")
+		return Unequal, c.raise(badArg(call, ErrComm, "the communicators belong to two Worlds: compare those of one"))
 	}
 	if c.w != other.w {
-		return Unequal, badArg(call, ErrComm, "the communicators belong to two sessions, or to a session and the World: compare those of one")
+		return Unequal, c.raise(badArg(call, ErrComm, "the communicators belong to two sessions, or to a session and the World: compare those of one"))
 	}
 	if c.core == other.core {
 		return Ident, nil
@@ -190,7 +190,7 @@ func (g *Group) Translate(ranks []int, to *Group) []int {
 // two Worlds. Local.
 func (g *Group) Compare(other *Group) (Comparison, error) {
 	if err := g.mixes(other); err != nil {
-		return Unequal, &Error{Class: ErrGroup, Call: "Group.Compare", Err: err}
+		return Unequal, raiseSelf(&Error{Class: ErrGroup, Call: "Group.Compare", Err: err})
 	}
 	return compare(g.members(), other.members()), nil
 }
@@ -253,11 +253,11 @@ func (g *Group) Difference(other *Group) (*Group, error) {
 // some makes a group of members of g.
 func (g *Group) some(call string, pick func(*group.Map) (*group.Map, error)) (*Group, error) {
 	if g == nil {
-		return nil, &Error{Class: ErrGroup, Call: call, Err: errNilGroup}
+		return nil, raiseSelf(&Error{Class: ErrGroup, Call: call, Err: errNilGroup})
 	}
 	m, err := pick(g.members())
 	if err != nil {
-		return nil, fail(call, err)
+		return nil, raiseSelf(fail(call, err))
 	}
 	return &Group{in: g.in, of: g.of, ranks: m}, nil
 }
@@ -265,7 +265,7 @@ func (g *Group) some(call string, pick func(*group.Map) (*group.Map, error)) (*G
 // both makes a group of the members of two.
 func (g *Group) both(call string, other *Group, join func(a, b *group.Map) *group.Map) (*Group, error) {
 	if err := g.mixes(other); err != nil {
-		return nil, &Error{Class: ErrGroup, Call: call, Err: err}
+		return nil, raiseSelf(&Error{Class: ErrGroup, Call: call, Err: err})
 	}
 	in, of := g.in, g.of
 	if in == nil {

@@ -50,10 +50,10 @@ func Count[T Scalar](st Status) int {
 // Local.
 func SetCount[T Scalar](st *Status, n int) error {
 	if st == nil {
-		return badArg("SetCount", ErrArg, "the pointer to the status is nil")
+		return raiseSelf(badArg("SetCount", ErrArg, "the pointer to the status is nil"))
 	}
 	if n < 0 || n > math.MaxInt/sizeOf[T]() {
-		return badArg("SetCount", ErrCount, "%d elements of %d bytes: no message has so many", n, sizeOf[T]())
+		return raiseSelf(badArg("SetCount", ErrCount, "%d elements of %d bytes: no message has so many", n, sizeOf[T]()))
 	}
 	st.Bytes = uint64(n) * uint64(sizeOf[T]())
 	return nil

@@ -108,7 +108,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestEachRankOfSeveralWorldsListens", "TestWithoutPeekNobodyListens", "TestQuestionsDoNotDisturbRanks", "TestARankInFinalizeReplies", "TestABusyOwnerIsTold", "TestARankLeavesItsLastCounters", "TestStatesOfRanksNameTheCause",
 		"TestSessionsAreMadeAgain", "TestRunSessionsTellsOfFailures", "TestAnAbortEndsSessions",
 		"TestATraceThatCannotBeWrittenIsRefusedAtOnce", "TestWithoutATraceThereIsNoFile", "TestTheEnvironmentAsksForATrace", "TestRanksThatCannotHandOverTheirTracesKeepThem",
-		"TestACMPIGivesTheSameResults",
+		"TestACMPIGivesTheSameResults", "TestErrorsOfCallsWithoutAnObjectAreSelfs", "TestAnErrorWithoutAnObjectMayBeFatal",
 	},
 	"it mixes two Worlds of one process":            {"TestRequestsOfTwoWorldsDoNotMix", "TestGroupsOfTwoWorldsDoNotMix"},
 	"it waits for what the watchdogs of both say":   {"TestTheWatchdogSaysWhyRanksHang", "TestTheWatchdogSaysThatABarrierHangs"},

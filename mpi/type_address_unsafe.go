@@ -18,10 +18,10 @@ import (
 func Address[T any](p *T) (int, error) {
 	const call = "Address"
 	if _, err := datatype.TypeOf[T](); err != nil {
-		return 0, typeFailure(call, err)
+		return 0, raiseSelf(typeFailure(call, err))
 	}
 	if p == nil {
-		return 0, badArg(call, ErrArg, "argument 1, p: it is nil")
+		return 0, raiseSelf(badArg(call, ErrArg, "argument 1, p: it is nil"))
 	}
 	if escape.always {
 		escape.to = p

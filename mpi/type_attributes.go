@@ -38,7 +38,7 @@ func NewTypeKeyval[T any](copy func(*Datatype, T) (T, bool, error), del func(*Da
 // nil. Local.
 func (k *TypeKeyval[T]) Get(d *Datatype) (value T, ok bool, err error) {
 	if err := k.check("TypeKeyval.Get", d); err != nil {
-		return value, false, err
+		return value, false, raiseSelf(err)
 	}
 	value, ok = valueOf[T](&d.attrs, &k.keyval)
 	return value, ok, nil
@@ -49,9 +49,9 @@ func (k *TypeKeyval[T]) Get(d *Datatype) (value T, ok bool, err error) {
 func (k *TypeKeyval[T]) Set(d *Datatype, value T) error {
 	const call = "TypeKeyval.Set"
 	if err := k.check(call, d); err != nil {
-		return err
+		return raiseSelf(err)
 	}
-	return fail(call, attrError(call, ErrType, setValue(&d.attrs, d, &k.keyval, value)))
+	return raiseSelf(fail(call, attrError(call, ErrType, setValue(&d.attrs, d, &k.keyval, value))))
 }
 
 // Delete deletes the type's value (MPI_Type_delete_attr, MPI-4.0 §7.7.4). Without a value
@@ -60,9 +60,9 @@ func (k *TypeKeyval[T]) Set(d *Datatype, value T) error {
 func (k *TypeKeyval[T]) Delete(d *Datatype) error {
 	const call = "TypeKeyval.Delete"
 	if err := k.check(call, d); err != nil {
-		return err
+		return raiseSelf(err)
 	}
-	return fail(call, d.attrs.delete(d, &k.keyval))
+	return raiseSelf(fail(call, d.attrs.delete(d, &k.keyval)))
 }
 
 // Free gives up the key (MPI_Type_free_keyval, MPI-4.0 §7.7.4): no value can be set any
@@ -71,9 +71,9 @@ func (k *TypeKeyval[T]) Delete(d *Datatype) error {
 func (k *TypeKeyval[T]) Free() error {
 	const call = "TypeKeyval.Free"
 	if k == nil {
-		return badArg(call, ErrKeyval, "the TypeKeyval is nil")
+		return raiseSelf(badArg(call, ErrKeyval, "the TypeKeyval is nil"))
 	}
-	return k.keyval.free(call)
+	return raiseSelf(k.keyval.free(call))
 }
 
 func (k *TypeKeyval[T]) check(call string, d *Datatype) error {

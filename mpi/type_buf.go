@@ -43,7 +43,7 @@ func Of[T Scalar](s []T) Buf {
 // OfStructs is all elements of a slice of structs, or of arrays, that hold no pointers:
 // those of TypeOf[T]. Local.
 func OfStructs[T any](s []T) Buf {
-	d, err := TypeOf[T]()
+	d, err := typeOf[T]()
 	if err != nil {
 		return badBuf(err)
 	}

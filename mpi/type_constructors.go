@@ -179,7 +179,7 @@ func TypeResized(t *Datatype, lb, extent int) (*Datatype, error) {
 // argument arg at pos, or with -1 that argument.
 func (d *Datatype) part(call string, pos int, arg string, item int) (*datatype.Type, error) {
 	if err := d.usable(); err != nil {
-		return nil, typeFailure(call, &cause.ArgError{Call: call, Arg: arg, Pos: pos, Item: item, Err: err})
+		return nil, raiseSelf(typeFailure(call, &cause.ArgError{Call: call, Arg: arg, Pos: pos, Item: item, Err: err}))
 	}
 	return d.t, nil
 }
@@ -187,7 +187,7 @@ func (d *Datatype) part(call string, pos int, arg string, item int) (*datatype.T
 // newType is what the constructor call returns.
 func newType(call string, t *datatype.Type, err error, parts ...*Datatype) (*Datatype, error) {
 	if err != nil {
-		return nil, typeFailure(call, err)
+		return nil, raiseSelf(typeFailure(call, err))
 	}
 	return &Datatype{t: t, parts: slices.Clone(parts)}, nil
 }

@@ -8,9 +8,9 @@ import "github.com/weft-mpi/weft/internal/datatype"
 func (d *Datatype) Commit() error {
 	const call = "Datatype.Commit"
 	if err := d.refuse(call); err != nil {
-		return err
+		return raiseSelf(err)
 	}
-	return typeFailure(call, d.t.Commit())
+	return raiseSelf(typeFailure(call, d.t.Commit()))
 }
 
 // Committed reports whether the type can be used for communication; nil and a freed one
@@ -24,15 +24,15 @@ func (d *Datatype) Committed() bool { return d.usable() == nil && d.t.Committed(
 func (d *Datatype) Dup() (*Datatype, error) {
 	const call = "Datatype.Dup"
 	if err := d.refuse(call); err != nil {
-		return nil, err
+		return nil, raiseSelf(err)
 	}
 	t, err := datatype.Dup(d.t)
 	if err != nil {
-		return nil, typeFailure(call, err)
+		return nil, raiseSelf(typeFailure(call, err))
 	}
 	copied, err := d.attrs.copies(d)
 	if err != nil {
-		return nil, fail(call, err)
+		return nil, raiseSelf(fail(call, err))
 	}
 	dup := &Datatype{t: t, parts: []*Datatype{d}}
 	dup.attrs.list = copied
@@ -50,13 +50,13 @@ func (d *Datatype) Dup() (*Datatype, error) {
 func (d *Datatype) Free() error {
 	const call = "Datatype.Free"
 	if err := d.refuse(call); err != nil {
-		return err
+		return raiseSelf(err)
 	}
 	if d.shared {
-		return badArg(call, ErrType, "%v belongs to all of the program, like every predefined type and those of TypeOf and of views: only what a constructor has returned is freed", d)
+		return raiseSelf(badArg(call, ErrType, "%v belongs to all of the program, like every predefined type and those of TypeOf and of views: only what a constructor has returned is freed", d))
 	}
 	if err := d.attrs.clear(d); err != nil {
-		return fail(call, attrError(call, ErrType, err))
+		return raiseSelf(fail(call, attrError(call, ErrType, err)))
 	}
 	d.freed.Store(true)
 	return nil

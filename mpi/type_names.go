@@ -18,10 +18,10 @@ var kindNames = map[datatype.Kind]string{
 func (d *Datatype) SetName(name string) error {
 	const call = "Datatype.SetName"
 	if err := d.refuse(call); err != nil {
-		return err
+		return raiseSelf(err)
 	}
 	if err := checkName(call, name); err != nil {
-		return err
+		return raiseSelf(err)
 	}
 	d.name.Store(&name)
 	return nil

@@ -18,6 +18,12 @@ var goTypes sync.Map
 // A T that holds pointers (pointers, slices, strings, maps, channels, functions,
 // interfaces) is refused with ErrType and the field's name. Local.
 func TypeOf[T any]() (*Datatype, error) {
+	d, err := typeOf[T]()
+	return d, raiseSelf(err)
+}
+
+// typeOf is TypeOf for a call that raises the error.
+func typeOf[T any]() (*Datatype, error) {
 	g := reflect.TypeFor[T]()
 	if k, ok := datatype.KindOf(g); ok {
 		return kinds[k], nil

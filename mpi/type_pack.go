@@ -52,18 +52,18 @@ type copyPacked func(t *datatype.Type, count int, mem []byte, origin int, packed
 
 func pack(call string, do copyPacked, b Buf, out []byte, pos int) (int, error) {
 	if err := b.packed(call, "b", false, "out", out, 3, pos); err != nil || b.t == nil {
-		return pos, err
+		return pos, raiseSelf(err)
 	}
 	next, err := do(b.t.t, b.n, b.mem, b.origin, out, pos)
-	return next, typeFailure(call, err)
+	return next, raiseSelf(typeFailure(call, err))
 }
 
 func unpack(call string, do copyPacked, in []byte, pos int, b Buf) (int, error) {
 	if err := b.packed(call, "b", true, "in", in, 2, pos); err != nil || b.t == nil {
-		return pos, err
+		return pos, raiseSelf(err)
 	}
 	next, err := do(b.t.t, b.n, b.mem, b.origin, in, pos)
-	return next, typeFailure(call, err)
+	return next, raiseSelf(typeFailure(call, err))
 }
 
 // packed checks a call that packs b, or unpacks into it, at buf[pos:]; pos is its argument
@@ -106,8 +106,8 @@ func (b *Buf) touches(memory []byte) bool {
 
 func packSize(call string, count int, d *Datatype) (int, error) {
 	if err := d.refuse(call); err != nil {
-		return 0, err
+		return 0, raiseSelf(err)
 	}
 	n, err := d.t.PackSize(count)
-	return n, typeFailure(call, err)
+	return n, raiseSelf(typeFailure(call, err))
 }

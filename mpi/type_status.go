@@ -34,14 +34,14 @@ func (st Status) in(d *Datatype, count func(*datatype.Type, int) (int, bool)) in
 func (st *Status) SetElements(d *Datatype, n int) error {
 	const call = "Status.SetElements"
 	if st == nil {
-		return badArg(call, ErrArg, "the pointer to the status is nil")
+		return raiseSelf(badArg(call, ErrArg, "the pointer to the status is nil"))
 	}
 	if err := d.refuse(call); err != nil {
-		return err
+		return raiseSelf(err)
 	}
 	bytes, ok := d.t.ElementBytes(n)
 	if !ok {
-		return badArg(call, ErrCount, "argument 2, n = %d: no message of %v has so many basic elements", n, d)
+		return raiseSelf(badArg(call, ErrCount, "argument 2, n = %d: no message of %v has so many basic elements", n, d))
 	}
 	st.Bytes = uint64(bytes)
 	return nil

@@ -59,9 +59,9 @@ func (k *WinKeyval[T]) Delete(w *Win) error {
 func (k *WinKeyval[T]) Free() error {
 	const call = "WinKeyval.Free"
 	if k == nil {
-		return badArg(call, ErrKeyval, "the WinKeyval is nil")
+		return raiseSelf(badArg(call, ErrKeyval, "the WinKeyval is nil"))
 	}
-	return k.keyval.free(call)
+	return raiseSelf(k.keyval.free(call))
 }
 
 func (k *WinKeyval[T]) check(call string, w *Win) error {
