@@ -215,9 +215,7 @@ func (r *Recv) quiet() bool { return r.reading == 0 && !r.stopping }
 
 // abandon ends the receive for a reason of this side.
 func (r *Recv) abandon(err error) {
-	if r.fault.Load() == nil {
-		r.because(err)
-	}
+	r.because(err)
 	if r.fault.Load() == nil && r.theirs != 0 {
 		r.stopping, r.told = true, true
 		r.fault.Store(&fault{err})

@@ -262,8 +262,8 @@ func (s *Send) quiet() bool { return s.lent.Load() == 0 && s.writing.Load() == 0
 
 // abandon ends the send for a reason of this side.
 func (s *Send) abandon(err error) {
+	s.because(err)
 	if s.fault.Load() == nil {
-		s.because(err)
 		s.parting = true
 	}
 	s.fail(err)

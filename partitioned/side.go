@@ -130,11 +130,11 @@ func (s *side) fail(err error) {
 	s.settle()
 }
 
-// because notes why the side gives itself up, for the peer. Without another reason err
-// says it.
+// because notes why the side gives itself up, for the peer, if it has not yet failed. Without
+// another reason err says it.
 func (s *side) because(err error) {
 	switch {
-	case s.why != wire.PartFreed:
+	case s.fault.Load() != nil, s.why != wire.PartFreed:
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		s.why = wire.PartContext
 	default:
