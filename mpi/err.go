@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -81,7 +82,8 @@ func (e *Error) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("mpi.%s: %v", e.Call, e.Class)
 	}
-	return "mpi." + e.Call + ": " + e.Err.Error()
+	prefix := "mpi." + e.Call + ": "
+	return prefix + strings.ReplaceAll(e.Err.Error(), prefix, "") // of a request or a handler of the same call
 }
 
 func (e *Error) Unwrap() error { return e.Err }

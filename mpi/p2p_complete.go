@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/weft-mpi/weft/progress"
@@ -22,7 +23,7 @@ func Waitall(requests []Request, statuses []Status) error {
 	if err := progress.WaitAll(handles(requests), statusesOf(statuses)); err != nil {
 		return pending(call, err, requests, statuses)
 	}
-	c, err := inStatus(call, statuses)
+	c, err := inStatus(call, statuses, nil)
 	return c.raise(err)
 }
 
@@ -41,7 +42,7 @@ func Testall(requests []Request, statuses []Status) (bool, error) {
 	if !ended {
 		return false, nil
 	}
-	c, err := inStatus(call, statuses)
+	c, err := inStatus(call, statuses, nil)
 	return true, c.raise(err)
 }
 
@@ -55,7 +56,7 @@ func Waitany(requests []Request) (int, Status, error) {
 	if err != nil {
 		var c *Comm
 		st, c, err = tell(st, err, true)
-		err = c.orOf(requests).fail("Waitany", err)
+		err = c.orOf(requests).fail("Waitany", ofRequest(i, err))
 	}
 	return index(i), st, err
 }
@@ -69,9 +70,17 @@ func Testany(requests []Request) (bool, int, Status, error) {
 	if err != nil {
 		var c *Comm
 		st, c, err = tell(st, err, true)
-		err = c.orOf(requests).fail("Testany", err)
+		err = c.orOf(requests).fail("Testany", ofRequest(i, err))
 	}
 	return ended, index(i), st, err
+}
+
+// ofRequest is the error of the request with that index in a list, if it has failed.
+func ofRequest(index int, err error) error {
+	if err == nil || index < 0 {
+		return err
+	}
+	return &progress.IndexError{Index: index, Err: err}
 }
 
 // index turns the engine's index, or number, for none into MPI's.
@@ -113,9 +122,9 @@ func some(call string, f func([]progress.Handle, []int, []progress.Status) (int,
 	if err != nil {
 		return index(n), failOf(call, requests, err)
 	}
-	c, err := inStatus(call, statuses[:max(n, 0)])
+	c, err := inStatus(call, statuses[:max(n, 0)], indices)
 	if ignored && err != nil {
-		err = err.(*Error).Err
+		err = fail(call, err.(*Error).Err)
 	}
 	return index(n), c.raise(err)
 }
@@ -128,16 +137,18 @@ func checkStatuses(call string, requests []Request, statuses []Status) error {
 }
 
 // inStatus turns failed operations into the error of the call, and returns the
-// communicator of the first of them.
-func inStatus(call string, statuses []Status) (c *Comm, _ error) {
-	var first error
+// communicator of the first of them. indices, unless nil, are those of the requests.
+func inStatus(call string, statuses []Status, indices []int) (c *Comm, first error) {
 	for i := range statuses {
 		if err := statuses[i].Err; err != nil {
 			var of *Comm
 			statuses[i], of, err = tell(statuses[i], err, true)
 			statuses[i].Err = fail(call, of.cause(err))
-			if first == nil {
-				c, first = of, statuses[i].Err
+			if first == nil && statuses[i].Err != nil {
+				c, first = of, ofRequest(i, statuses[i].Err)
+				if indices != nil {
+					first = ofRequest(indices[i], statuses[i].Err)
+				}
 			}
 		}
 	}
@@ -151,20 +162,20 @@ func inStatus(call string, statuses []Status) (c *Comm, _ error) {
 // handles. Without statuses it may also be the error of the first request that
 // failed.
 func pending(call string, err error, requests []Request, statuses []Status) error {
-	if statuses == nil || err != progress.ErrStale {
+	if statuses == nil || !errors.Is(err, progress.ErrStale) {
 		c, err := tellSeveral(err)
 		return c.orOf(requests).fail(call, err)
 	}
 	var c *Comm
 	for i, r := range requests {
 		statuses[i] = emptyStatus
-		if idle, stale := progress.Look(r.h); stale {
-			statuses[i].Err = fail(call, err)
+		if idle, why := progress.Look(r.h); why != nil {
+			statuses[i].Err = fail(call, why)
 			if c == nil {
 				c = r.comm()
 			}
 		} else if !idle && slices.Contains(requests[:i], r) {
-			statuses[i].Err = badArg(call, ErrRequest, "the request is in the list already")
+			statuses[i].Err = badArg(call, ErrRequest, "the request is in the list twice: leave one of them out")
 		} else if !idle {
 			statuses[i].Err = badArg(call, ErrPending, "not completed, because another request of the call is stale, or in its list twice")
 		}

@@ -47,6 +47,10 @@ func GrequestComplete(r Request) error {
 // request is freed by that.
 func tell(st Status, err error, last bool) (Status, *Comm, error) {
 	var c *Comm
+	if one, ok := err.(*progress.IndexError); ok {
+		st, c, err = tell(st, one.Err, last)
+		return st, c, ofRequest(one.Index, err)
+	}
 	if f, ok := err.(*progress.Failed); ok {
 		c, err = Request{f.Handle}.comm(), f.Err
 	}

@@ -18,14 +18,14 @@ var nobody detached
 // after it, and nothing else. fn does not panic. Local.
 func OnEnd(h *Handle, fn func(Status, error)) (err error) {
 	if h.r == nil {
-		return ErrStale
+		return errNull
 	}
 	l := h.r.loop
 	l.Exclusive(func() {
 		was := h.spend()
 		switch {
 		case was.idle() || !was.valid():
-			err = ErrStale
+			err = was.stale(nil)
 		case was.r.done:
 			res, e := was.collect()
 			l.call(&detached{fn: fn, st: res.Status(), err: e})

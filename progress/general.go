@@ -71,13 +71,20 @@ func (l *Loop) Generalize(g *General) Handle {
 // calls Free.
 func EndGeneral(h Handle) (free *General, err error) {
 	if h.r == nil {
-		return nil, ErrStale
+		return nil, errNull
 	}
 	l := h.r.loop
 	l.Exclusive(func() {
 		r := h.r
-		if r.gen != h.gen || r.done || r.general == nil {
-			err = ErrStale
+		switch _, general := r.err.(*General); {
+		case r.gen == instant, r.gen == h.gen && r.general == nil && !general:
+			err = errOther
+		case r.gen != h.gen:
+			err = errSpent
+		case r.done:
+			err = errEnded
+		}
+		if err != nil {
 			return
 		}
 		g := r.general
@@ -96,7 +103,7 @@ func EndGeneral(h Handle) (free *General, err error) {
 // and has not completed, or is persistent and active, with ErrFirm.
 func Cancel(h Handle) (g *General, ended bool, err error) {
 	if h.r == nil {
-		return nil, false, ErrStale
+		return nil, false, errNull
 	}
 	l := h.r.loop
 	l.Exclusive(func() {
@@ -105,7 +112,7 @@ func Cancel(h Handle) (g *General, ended bool, err error) {
 		case r.gen == instant:
 			ended = true
 		case r.gen != h.gen || r.resting:
-			err = ErrStale
+			err = h.stale(nil)
 		case r.general != nil:
 			g = r.general
 		case (!r.done || r.saved != nil) && r.Describe(false).Firm:

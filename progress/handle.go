@@ -1,16 +1,45 @@
 package progress
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Errors of the calls that complete requests.
 var (
-	// ErrStale is returned for a handle whose request has been waited for
+	// ErrStale is what the error is for a handle whose request has been waited for
 	// already, or that another goroutine waits for. Where an operation is
-	// required it is also returned for a null handle, or one at rest.
-	ErrStale = errors.New("no operation is under way for this request: it is null, has been completed and freed, or is not started; or another goroutine waits for it")
+	// required it is also that of a null handle, or one at rest.
+	ErrStale = errors.New("no operation is under way for this request")
 	// ErrMixed is returned by a call with requests of more than one rank.
-	ErrMixed = errors.New("the requests belong to different worlds")
+	ErrMixed = errors.New("it belongs to another World than those before it: make a call for each World")
 )
+
+// staleError is an ErrStale that says why.
+type staleError string
+
+func (e staleError) Error() string        { return string(e) }
+func (e staleError) Is(target error) bool { return target == ErrStale }
+
+const (
+	errNull     staleError = "the request is null: it has been completed or freed with this handle, or none has been started"
+	errSpent    staleError = "the request has been completed or freed already, by a copy of this handle, or it is in the list twice: complete it once"
+	errTwice    staleError = "the request is in the list twice: leave one of them out"
+	errResting  staleError = "the persistent request is not active: call Start first"
+	errDetached staleError = "the request has been given up by RequestFree, or detached by OnComplete: no call can wait for it any more"
+	errWaited   staleError = "another goroutine waits for the request: leave it to one of them"
+	errEnded    staleError = "GrequestComplete has been called for the request already: call it once"
+	errOther    staleError = "the request is not of GrequestStart: other operations complete by themselves"
+)
+
+// IndexError is the error of the request with that index, in a call with several.
+type IndexError struct {
+	Index int
+	Err   error
+}
+
+func (e *IndexError) Error() string { return fmt.Sprintf("request %d: %v", e.Index, e.Err) }
+func (e *IndexError) Unwrap() error { return e.Err }
 
 // Handle refers to a request of the user's. It stays safe to use after the
 // request has been freed: it does not match the slot's next request. The zero
@@ -37,6 +66,26 @@ func (h Handle) valid() bool {
 		return h.r.loop.instants.open(h.gen)
 	}
 	return h.r.gen == h.gen && h.r.waiter == nil
+}
+
+// stale is why there is nothing to complete for the caller, whose waiter is w. For the
+// owner.
+func (h Handle) stale(w *Waiter) error {
+	switch r := h.r; {
+	case r == nil:
+		return errNull
+	case r.gen != h.gen:
+		return errSpent
+	case r.resting:
+		return errResting
+	case r.waiter == nil:
+		return errSpent
+	case r.waiter == w:
+		return errTwice
+	case r.waiter.detached != nil:
+		return errDetached
+	}
+	return errWaited
 }
 
 // spend sets h to null. The handle of a persistent request stays until
@@ -73,7 +122,7 @@ func (h *Handle) complete() (Result, error) {
 		return nothing, nil
 	case !h.valid():
 		*h = Handle{}
-		return nothing, was.blame(ErrStale)
+		return nothing, was.blame(was.stale(nil))
 	case h.r.inDoubt():
 		return nothing, was.blame(h.r.err)
 	}
@@ -84,13 +133,13 @@ func (h *Handle) complete() (Result, error) {
 // loopOf is the loop of the requests, or nil if all handles are null.
 func loopOf(hs []Handle) (*Loop, error) {
 	var l *Loop
-	for _, h := range hs {
+	for i, h := range hs {
 		switch {
 		case h.r == nil, h.r.loop == l, l != nil && h.r.loop.lone():
 		case l == nil, l.lone():
 			l = h.r.loop
 		default:
-			return nil, ErrMixed
+			return nil, &IndexError{i, ErrMixed}
 		}
 	}
 	return l, nil

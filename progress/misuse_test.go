@@ -133,8 +133,8 @@ func TestACopyOfAHandleIsStaleOnceItsSlotIsUsedAgain(t *testing.T) {
 	if next.r != c.r {
 		t.Fatal("the slot is not used again")
 	}
-	if idle, stale := Look(c); idle || !stale {
-		t.Errorf("the copy is idle: %t, stale: %t", idle, stale)
+	if idle, stale := Look(c); idle || !errors.Is(stale, ErrStale) {
+		t.Errorf("the copy is idle: %t, stale: %v", idle, stale)
 	}
 	if ended, _, err := Test(&c); ended || !errors.Is(err, ErrStale) {
 		t.Errorf("Test of the copy = %t, %v", ended, err)

@@ -73,7 +73,7 @@ func TestAnErrorNamesTheOwnerOfItsRequest(t *testing.T) {
 
 func checkOwner(t *testing.T, what string, err, cause error, owner uint32) {
 	t.Helper()
-	f, is := err.(*Failed)
+	f, is := errors.AsType[*Failed](err)
 	if is != (owner != 0) || !errors.Is(err, cause) {
 		t.Errorf("%s of a request of %d: %v", what, owner, err)
 	} else if is {

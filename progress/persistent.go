@@ -8,10 +8,10 @@ import (
 )
 
 // ErrActive is returned by a Start of a persistent request that is not at rest.
-var ErrActive = errors.New("the persistent request is active: wait for it first")
+var ErrActive = errors.New("the persistent request is active already: complete it before it is started again")
 
 // ErrNotPersistent is returned by a Start of a request that is not persistent.
-var ErrNotPersistent = errors.New("the request is not persistent, or freed")
+var ErrNotPersistent = errors.New("the request is not persistent: make one with SendInit, say, to start it")
 
 // saved is what each start gives back to a persistent request.
 type saved struct {
@@ -62,23 +62,27 @@ func (h Handle) Object() any {
 // Restart starts a persistent request. It is local.
 func Restart(h Handle) error {
 	h.owner = 0 // the error is as the request has it
-	return RestartAll([]Handle{h})
+	_, err := restartBurst([]Handle{h})
+	return err
 }
 
 // RestartAll is Restart for each of hs, in order. It owns the loop for a burst of
-// them at a time. It stops at the first that can't be started.
-func RestartAll(hs []Handle) (err error) {
-	for n := 0; len(hs) > 0 && err == nil; hs = hs[n:] {
-		n, err = restartBurst(hs)
+// them at a time. It stops at the first that can't be started, with an IndexError.
+func RestartAll(hs []Handle) error {
+	for tried := 0; tried < len(hs); {
+		n, err := restartBurst(hs[tried:])
+		if tried += n; err != nil {
+			return &IndexError{tried - 1, err}
+		}
 	}
-	return err
+	return nil
 }
 
 // restartBurst starts the first of hs that are of one loop, and returns how many
 // of them it has tried to start.
 func restartBurst(hs []Handle) (n int, err error) {
 	if hs[0].r == nil {
-		return 0, ErrNotPersistent
+		return 1, errNull
 	}
 	l := hs[0].r.loop
 	if !l.Enter() {
@@ -99,8 +103,10 @@ func restartQueued(l *Loop, h Handle) (err error) {
 func (l *Loop) restart(h Handle) error {
 	r := h.r
 	switch {
-	case r.gen != h.gen || r.saved == nil:
+	case r.gen == instant, r.gen == h.gen && r.saved == nil:
 		return ErrNotPersistent
+	case r.gen != h.gen:
+		return errSpent
 	case !r.resting:
 		return ErrActive
 	case l.over:
@@ -117,15 +123,16 @@ func (l *Loop) restart(h Handle) error {
 }
 
 // Look returns true if the handle is idle, that is null or of a persistent
-// request at rest. It also reports whether the handle is stale: not to be
-// completed by the caller.
-func Look(h Handle) (idle, stale bool) {
+// request at rest. It also returns why the handle is stale, not to be
+// completed by the caller, or nil.
+func Look(h Handle) (idle bool, stale error) {
 	if h.r == nil {
-		return true, false
+		return true, nil
 	}
 	h.r.loop.Exclusive(func() {
-		idle = h.idle()
-		stale = !idle && !h.valid()
+		if idle = h.idle(); !idle && !h.valid() {
+			stale = h.stale(nil)
+		}
 	})
 	return idle, stale
 }
@@ -142,14 +149,14 @@ func (r *Request) rest() { r.done, r.resting, r.err = false, true, nil }
 // persistent and active, with ErrFirm, and leaves *h.
 func Release(h *Handle) (g *General, err error) {
 	if h.r == nil {
-		return nil, ErrStale
+		return nil, errNull
 	}
 	l := h.r.loop
 	l.Exclusive(func() {
 		r := h.r
 		switch {
 		case !h.valid():
-			err = ErrStale
+			err = h.stale(nil)
 		case r.gen == instant:
 			l.instants.close(h.gen)
 		case !r.resting && (!r.done || r.saved != nil) && r.general == nil && r.Describe(false).Firm:

@@ -19,7 +19,7 @@ func TestRestartAllStopsAtTheFirstError(t *testing.T) {
 		{"none", nil, nil},
 		{"one loop", []step{{0, 2*burst + 3}}, nil},
 		{"loops in turn", []step{{0, 2}, {1, burst + 1}, {0, 1}, {1, 1}}, nil},
-		{"a null handle", []step{{0, 3}, {1, 2}}, func(Handle) (Handle, error) { return Handle{}, ErrNotPersistent }},
+		{"a null handle", []step{{0, 3}, {1, 2}}, func(Handle) (Handle, error) { return Handle{}, ErrStale }},
 		{"an active one", []step{{0, burst}}, func(good Handle) (Handle, error) { return good, ErrActive }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -149,8 +149,9 @@ func (l *Loop) Await(r *Request) (Result, error) {
 	if r.gen != gen || r.resting || r.waiter != nil {
 		// Another goroutine, with a copy of the handle, has waited for it
 		// meanwhile, or waits.
+		err := Handle{r: r, gen: gen}.stale(nil)
 		l.Leave()
-		return nothing, ErrStale
+		return nothing, err
 	}
 	if r.done {
 		res, err := l.collect(r)

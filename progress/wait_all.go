@@ -144,13 +144,16 @@ func (c multiple) queued(l *Loop, w *Waiter) (_ multiple, over bool) {
 // it is. w, unless nil, becomes the waiter of those that are not over; without one, such
 // as are past their contexts are withdrawn. For the owner.
 func (c *multiple) settle(l *Loop, w *Waiter) bool {
-	some, stale, over, open := c.goal >= anyDone, false, false, false
-	for _, h := range c.hs {
+	some, over, open := c.goal >= anyDone, false, false
+	var stale error
+	for i, h := range c.hs {
 		if h.idle() {
 			continue
 		}
 		if !h.valid() {
-			stale = true
+			if stale == nil {
+				stale = &IndexError{i, h.stale(w)}
+			}
 			continue
 		}
 		r := h.r
@@ -169,8 +172,8 @@ func (c *multiple) settle(l *Loop, w *Waiter) bool {
 	}
 	c.err = nil
 	switch {
-	case stale && (some || open):
-		c.err = ErrStale
+	case stale != nil && (some || open):
+		c.err = stale
 		return false
 	case open && !(some && over):
 		return false
@@ -229,8 +232,8 @@ func (l *Loop) endAll(hs []Handle) error {
 		switch g, ok := err.(*General); {
 		case ok:
 			generals = append(generals, g)
-		case first == nil && err != ErrCancelled:
-			first = err
+		case err != nil && first == nil && err != ErrCancelled:
+			first = &IndexError{i, err}
 		}
 	}
 	if generals != nil {

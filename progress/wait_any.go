@@ -2,6 +2,7 @@ package progress
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 )
 
@@ -36,7 +37,7 @@ func WaitSome(hs []Handle, indices []int, out []Status) (int, error) {
 // completed; it returns 0 if there are none. Local.
 func TestSome(hs []Handle, indices []int, out []Status) (n int, err error) {
 	c := multiple{hs: hs, goal: someDone, indices: indices, out: out}
-	if !c.test() && c.err != ErrMixed {
+	if !c.test() && !errors.Is(c.err, ErrMixed) {
 		return 0, c.err
 	}
 	return c.n, c.err

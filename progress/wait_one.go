@@ -29,7 +29,7 @@ func WaitResult(h *Handle) (Result, error) {
 	was, res, err := h.spend(), nothing, error(nil)
 	switch {
 	case !was.valid():
-		*h, err = Handle{}, ErrStale
+		*h, err = Handle{}, was.stale(nil)
 	case r == &l.ended:
 		l.instants.close(was.gen)
 	case r.done:
