@@ -91,7 +91,7 @@ func (c *Comm) checkRooted(call string, root int) error {
 	case c.remote > 0:
 		return c.checkRemoteRoot(call, root)
 	case uint(root) >= uint(c.size):
-		return badArg(call, ErrRoot, "root %d is not in %s of %d ranks (0 to %d)", root, c.called(), c.size, c.size-1)
+		return notIn(call, ErrRoot, "root", root, c.called(), c.size)
 	}
 	return nil
 }

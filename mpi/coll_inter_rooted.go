@@ -23,7 +23,7 @@ func (c *Comm) checkRemoteRoot(call string, root int) error {
 	if root == Root || root == ProcNull || uint(root) < uint(c.remote) {
 		return nil
 	}
-	return badArg(call, ErrRoot, "root %d is not in the remote group of %d ranks (0 to %d): the root passes Root, and the other ranks of its group ProcNull", root, c.remote, c.remote-1)
+	return notIn(call, ErrRoot, "root", root, "the remote group (the root itself passes Root, and its fellows ProcNull)", c.remote)
 }
 
 // refuseBetween is for InPlace on an intercommunicator.

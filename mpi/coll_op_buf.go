@@ -30,6 +30,9 @@ func (o *Op) on(call, arg string, b *Buf) (x combining, err error) {
 			}
 		}
 	}
+	if (*op.Op)(o).Zero() {
+		return x, &Error{Class: ErrOp, Call: call, Err: op.ErrZero}
+	}
 	if err := b.check(call, arg, false); err != nil || b.t == nil {
 		return combining{elem: 1, align: 1}, err
 	}

@@ -169,11 +169,42 @@ func (c *Comm) wrong(call string, peer, tag int, wild bool) error {
 	case c.core.Revoked():
 		return &Error{Class: ErrRevoked, Call: call, Err: comm.ErrRevoked}
 	case (peer < 0 || peer >= c.peers) && peer != ProcNull && !(wild && peer == AnySource):
-		return badArg(call, ErrRank, "rank %d is not in %s of %d ranks (0 to %d)", peer, c.where(), c.peers, c.peers-1)
+		return notIn(call, ErrRank, "rank", peer, c.where(), c.peers)
 	case (tag < 0 || tag > TagUB) && !(wild && tag == AnyTag):
-		return badArg(call, ErrTag, "tag %d is outside 0 to %d", tag, TagUB)
+		return badTag(call, tag)
 	}
 	return nil
+}
+
+// special says what a special number is for, or returns "" for another one.
+func special(n int) string {
+	switch n {
+	case AnySource:
+		return "AnySource is a wildcard for the source of receives and probes"
+	case AnyTag:
+		return "AnyTag is a wildcard for the tag of receives and probes"
+	case ProcNull:
+		return "ProcNull is no process, for peers that take no part, and roots between groups"
+	case Root:
+		return "Root is for the root of collective calls between groups"
+	}
+	return ""
+}
+
+// notIn is the error for a rank that a group of size ranks does not have. what is what
+// the call takes it as.
+func notIn(call string, class Class, what string, rank int, group string, size int) error {
+	if is := special(rank); is != "" {
+		return badArg(call, class, "%s: the %s here is one in %s of %d ranks (0 to %d)", is, what, group, size, size-1)
+	}
+	return badArg(call, class, "%s %d is not in %s of %d ranks (0 to %d)", what, rank, group, size, size-1)
+}
+
+func badTag(call string, tag int) error {
+	if is := special(tag); is != "" {
+		return badArg(call, ErrTag, "%s: the tag here is one from 0 to %d", is, TagUB)
+	}
+	return badArg(call, ErrTag, "tag %d is outside 0 to %d", tag, TagUB)
 }
 
 // where is what the peers are the ranks of.

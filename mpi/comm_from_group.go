@@ -34,7 +34,7 @@ func (c *Comm) CreateGroup(g *Group, tag int) (*Comm, error) {
 	case c.core.Remote != nil:
 		return nil, c.raise(badArg(call, ErrComm, "this is an intercommunicator: make the communicator on one of a single group, or by CommCreateFromGroup"))
 	case tag < 0 || tag > TagUB:
-		return nil, c.raise(badArg(call, ErrTag, "tag %d is outside 0 to %d", tag, TagUB))
+		return nil, c.raise(badTag(call, tag))
 	case err != nil:
 		return nil, c.raise(&Error{Class: ErrGroup, Call: call, Err: err})
 	}
@@ -127,7 +127,7 @@ func IntercommCreateFromGroups(local *Group, localLeader int, remote *Group, rem
 	case err != nil:
 		return nil, err
 	case localLeader < 0 || localLeader >= local.Size():
-		return nil, p.raise(badArg(call, ErrRank, "the local leader %d is not in the group of %d ranks (0 to %d)", localLeader, local.Size(), local.Size()-1))
+		return nil, p.raise(notIn(call, ErrRank, "local leader", localLeader, "the group", local.Size()))
 	}
 	var wrong error
 	if local.Rank() == localLeader {

@@ -97,7 +97,7 @@ func (g *Group) faces(call string, remote *Group, leader int) error {
 	case g.members().Intersection(remote.members()).Len() > 0:
 		return badArg(call, ErrGroup, "the groups have a rank in common: those of an intercommunicator have none")
 	case leader < 0 || leader >= n:
-		return badArg(call, ErrRank, "the remote leader %d is not in the remote group of %d ranks (0 to %d)", leader, n, n-1)
+		return notIn(call, ErrRank, "remote leader", leader, "the remote group", n)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func IntercommCreate(local *Comm, localLeader int, peer *Comm, remoteLeader, tag
 	x := comm.Connection{Leader: localLeader}
 	if localLeader < 0 || localLeader >= local.size {
 		x.Leader = 0 // all take part, so that all learn of it
-		x.Failed = badArg(call, ErrRank, "the local leader %d is not in the communicator of %d ranks (0 to %d)", localLeader, local.size, local.size-1)
+		x.Failed = notIn(call, ErrRank, "local leader", localLeader, "the communicator", local.size)
 	}
 	if local.rank == x.Leader {
 		if err := local.checkPeer(call, peer, remoteLeader, tag); err == nil {

@@ -16,9 +16,12 @@ type (
 	DeviceGID  = verbs.GID
 )
 
-// Devices lists the RDMA devices of this machine, usable or not. The error, whose
-// ErrorClass is ErrOther, says why there are none or why they can't be queried. Local.
-func Devices() ([]Device, error) { return transports.Devices() }
+// Devices lists the RDMA devices of this machine, usable or not. The error,
+// ErrOther, says why there are none or why they can't be queried. Local.
+func Devices() ([]Device, error) {
+	list, err := transports.Devices()
+	return list, fail("Devices", err)
+}
 
 // NetInterface is a network interface of this machine.
 type NetInterface = tcp.Interface
@@ -53,11 +56,12 @@ func SharedGetMin() (int, error) {
 func Fabrics() []string { return transports.Fabrics() }
 
 // FabricAvailable returns nil, or why a fabric of Fabrics can't be used on this
-// machine and what to do about it. An unknown name is ErrArg; ErrorClass of other
-// errors is ErrUnsupported or ErrOther. Local.
+// machine and what to do about it. An unknown name is ErrArg; other errors are
+// ErrUnsupported or ErrOther. Local.
 func FabricAvailable(name string) error {
-	if err := transports.Check(name); err != nil {
-		return fail("FabricAvailable", err)
+	err := transports.Check(name)
+	if err == nil {
+		err = transports.Available(name)
 	}
-	return transports.Available(name)
+	return fail("FabricAvailable", err)
 }

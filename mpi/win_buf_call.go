@@ -176,7 +176,9 @@ func (c *bufCall) checkBuf(b *Buf, name string, into bool, n int) error {
 func (c *bufCall) checkOperator() error {
 	switch {
 	case c.o == nil:
-		return badArg(c.name, ErrOp, "the operator is nil")
+		return badArg(c.name, ErrOp, "the operator is nil: give one of MPI's, such as Sum")
+	case (*op.Op)(c.o).Zero():
+		return &Error{Class: ErrOp, Call: c.name, Err: op.ErrZero}
 	case c.o == NoOp && c.result == nil:
 		return badArg(c.name, ErrOp, "NoOp changes nothing: it is for calls that return elements, such as GetAccumulate")
 	case c.o == NoOp:

@@ -252,7 +252,7 @@ func (w *Win) checkTarget(call string, target int) error {
 	case w.gone():
 		return w.explain(call)
 	case (target < 0 || target >= w.c.size) && target != ProcNull:
-		return w.raise(badArg(call, ErrRank, "rank %d is not in the window of %d ranks (0 to %d)", target, w.c.size, w.c.size-1))
+		return w.raise(notIn(call, ErrRank, "rank", target, "the window", w.c.size))
 	}
 	return nil
 }
@@ -263,7 +263,7 @@ func (w *Win) operator(call string, x *rma.Transfer, o *Op, k op.Kind, fetches b
 		return w.explain(call)
 	}
 	if o == nil {
-		return w.raise(badArg(call, ErrOp, "the operator is nil"))
+		return w.raise(badArg(call, ErrOp, "the operator is nil: give one of MPI's, such as Sum"))
 	}
 	if _, err := (*op.Op)(o).OnWindow(k); err != nil {
 		return w.raise(badArg(call, ErrOp, "%w", err))

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -60,6 +61,12 @@ func (o *Op) Commutes() bool { return o.commutes }
 // User reports whether the operator is the user's code.
 func (o *Op) User() bool { return o.user }
 
+// Zero reports whether the operator is the zero Op, which fits nothing: ErrZero.
+func (o *Op) Zero() bool { return o.code == 0 && !o.user }
+
+// ErrZero is the error of the zero Op in place of any other.
+var ErrZero = errors.New("the operator is a zero Op, which combines nothing: give one such as Sum, or what NewOp returns")
+
 // Func returns the operator for reductions of elements of kind k, or a *KindError,
 // which it is for [Replace] and [NoOp], too. It does not allocate unless it fails.
 func (o *Op) Func(k Kind) (Func, error) {
@@ -74,6 +81,9 @@ func (o *Op) fit(k Kind) (Func, error) {
 		if f := o.funcs[k]; f != nil {
 			return f, nil
 		}
+	}
+	if o.Zero() {
+		return nil, ErrZero
 	}
 	return nil, &KindError{o, k}
 }

@@ -74,6 +74,9 @@ func (o *Op) windowOnly() bool { return o.code == CodeReplace || o.code == CodeN
 // all on Byte and on pairs, which a window has as Uint8 and with padding.
 // OnWindow does not allocate unless it fails.
 func (o *Op) OnWindow(k Kind) (Func, error) {
+	if o.Zero() {
+		return nil, ErrZero
+	}
 	if o.code == 0 {
 		return nil, &UserError{o}
 	}
