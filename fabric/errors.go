@@ -46,11 +46,16 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	s := e.Op
-	if e.HasPeer {
-		s += fmt.Sprintf(" (rank %d)", e.Peer)
+	if !e.HasPeer {
+		return e.Unnumbered()
 	}
-	s += fmt.Sprintf(": %v", e.Err)
+	return fmt.Sprintf("%s (rank %d)%s", e.Op, e.Peer, e.Unnumbered()[len(e.Op):])
+}
+
+// Unnumbered is the error without the peer's rank, for the errors of operations on
+// communicators, which number ranks otherwise.
+func (e *Error) Unnumbered() string {
+	s := fmt.Sprintf("%s: %v", e.Op, e.Err)
 	remedy := e.Remedy
 	if inner := (*Error)(nil); !errors.As(e.Err, &inner) { // which says it itself
 		remedy = cmp.Or(limits.Remedy(e.Err), remedy)

@@ -122,7 +122,7 @@ func blame(err error) {
 	var failed *comm.FailedError
 	switch {
 	case errors.As(err, &call):
-		j.Blame(call.Rank)
+		j.Blame(call.World)
 	case errors.As(err, &lost):
 		j.Blame(lost.Rank)
 	case errors.As(err, &peer) && peer.HasPeer && errors.Is(err, fabric.ErrPeerDown):

@@ -5,7 +5,9 @@ import (
 	"sync"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/progress"
+	"github.com/weft-mpi/weft/rma"
 )
 
 // Every error of a call goes through raise of its communicator, once. Arguments
@@ -47,13 +49,17 @@ func (c *Comm) failAside(call string, err error) error {
 	return err
 }
 
-// cause is the Abort that an operation's error comes from, or the error.
+// cause is the Abort that an operation's error comes from, or the error, which names ranks
+// as the communicator does.
 func (c *Comm) cause(err error) error {
 	if c == nil || c.w == nil || !errors.Is(err, fabric.ErrClosed) && !errors.Is(err, fabric.ErrPeerDown) {
 		return err
 	}
 	if abort := c.w.aborted(); abort != nil {
 		return abort
+	}
+	if c.ranks != nil && !errors.As(err, new(*rma.RankError)) {
+		return pt2pt.InRanks(c.ranks, c.remote > 0, err)
 	}
 	return err
 }

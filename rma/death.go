@@ -63,5 +63,11 @@ type RankError struct {
 	Err  error
 }
 
-func (e *RankError) Error() string { return fmt.Sprintf("rank %d of the window: %v", e.Rank, e.Err) }
+func (e *RankError) Error() string {
+	why := e.Err.Error()
+	if named, ok := e.Err.(*fabric.Error); ok {
+		why = named.Unnumbered()
+	}
+	return fmt.Sprintf("rank %d of the window: %s", e.Rank, why)
+}
 func (e *RankError) Unwrap() error { return e.Err }

@@ -69,6 +69,11 @@ func allLearn(err error) bool {
 // failure has spared any of them. Ranks that fail in different calls tell of them in
 // any order. For the owner.
 func (c *Comm) breakFrom(seq uint32, err error) {
+	if told, ok := err.(*cause.CallError); ok {
+		here := *told // others may have it too
+		here.Rank, here.Remote = c.numbered(told.World)
+		err = &here
+	}
 	broken := &cause.BrokenError{Err: err}
 	first := c.broken.CompareAndSwap(nil, broken) // pairs with the load in Broken
 	if !first && !c.sparesOwned(seq) {
@@ -114,7 +119,7 @@ func (a aborts) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []by
 			Err: fmt.Errorf("%w: it sent an abort that is none", fabric.ErrPeerDown)})
 		return
 	}
-	news := abort{h.Call(), &cause.CallError{Rank: int(from), Code: h.Code(), Text: string(body)}}
+	news := abort{h.Call(), &cause.CallError{Rank: int(from), World: int(from), Code: h.Code(), Text: string(body)}}
 	c := a.in.running[wire.User(uint32(imm))]
 	if c == nil && !a.in.P2P.Freed(uint32(imm)) { // else nothing of it is under way
 		c = a.in.concerned(wire.User(uint32(imm)), news)

@@ -85,7 +85,7 @@ func TestTheEarliestFailureCounts(t *testing.T) {
 		want int
 	}{{3, 1}, {2, 2}, {3, 2}, {1, 3}} {
 		in.Loop.Exclusive(func() {
-			c.breakFrom(step.seq, &cause.CallError{Rank: 1, Text: "no"})
+			c.breakFrom(step.seq, &cause.CallError{Rank: 1, World: 1, Text: "no"})
 		})
 		if n := ended(); n != step.want {
 			t.Errorf("%d calls have ended behind a failure in call %d, want %d", n, step.seq, step.want)

@@ -95,7 +95,7 @@ func (x *agreeing) decided(v ulfm.Value) {
 	if x.shrink == nil {
 		var err error
 		if v.Unacked() {
-			err = &FailedError{x.f.worldsOf(v.Failed.Without(v.Acked))}
+			err = x.f.c.failedError(x.f.worldsOf(v.Failed.Without(v.Acked)))
 		}
 		if x.r != nil {
 			x.done(v)

@@ -286,6 +286,15 @@ func (c *Comm) rankOf(world int) int {
 	return c.Ranks.Rank(world)
 }
 
+// numbered is what errors call a rank of the job that is in the communicator, or in its
+// remote group.
+func (c *Comm) numbered(world int) (rank int, remote bool) {
+	if rank = c.rankOf(world); rank < 0 && c.Remote != nil {
+		return c.Remote.Rank(world), true
+	}
+	return rank, false
+}
+
 // A message of a collective call has the call and its number in the communicator as
 // its tag, and whether the call is nonblocking: it does not match a blocking one
 // (MPI-4.0 §6.12). The last barrier's messages and those that prepare flags are outside

@@ -389,7 +389,7 @@ func TestASecondGoroutineInACallIsRefused(t *testing.T) {
 func TestAnAbortMayComeBeforeItsCommunicator(t *testing.T) {
 	ranks := engines(t, 2)
 	in := ranks[0]
-	news := abort{1, &cause.CallError{Rank: 1, Code: 16, Text: "no"}}
+	news := abort{1, &cause.CallError{Rank: 1, World: 1, Code: 16, Text: "no"}}
 	if c := in.concerned(40, news); c != nil {
 		t.Fatal("there is a communicator 40")
 	}
@@ -399,7 +399,7 @@ func TestAnAbortMayComeBeforeItsCommunicator(t *testing.T) {
 	cancel() // so that nothing hangs if it is not known
 	err := c.Collective(ended, coll.Allgather, all(0, 2, 1), &o)
 	var told *cause.CallError
-	if !errors.As(err, &told) || told != news.err {
+	if !errors.As(err, &told) || *told != *news.err {
 		t.Errorf("the call gives %v", err)
 	}
 	c.Free()

@@ -205,11 +205,30 @@ func (f *failures) goOn() {
 // FailedError is the error of an agreement if ranks have failed that not all have
 // acknowledged.
 type FailedError struct {
-	Ranks []int // in the job
+	Ranks  []int // in the job
+	here   []int // in the communicator
+	remote []int // in its remote group
 }
 
 func (e *FailedError) Error() string {
-	return fmt.Sprintf("ranks %v of the job have failed, and not all ranks have acknowledged that: call AckFailed, or Shrink", e.Ranks)
+	of := ""
+	if len(e.remote) > 0 {
+		of = fmt.Sprintf(" and %v of the remote group", e.remote)
+	}
+	return fmt.Sprintf("ranks %v%s have failed, and not all ranks have acknowledged that: call AckFailed, or Shrink", e.here, of)
+}
+
+// failedError is the error about ranks of the job.
+func (c *Comm) failedError(worlds []int) *FailedError {
+	e := &FailedError{Ranks: worlds}
+	for _, w := range worlds {
+		if r, remote := c.numbered(w); remote {
+			e.remote = append(e.remote, r)
+		} else {
+			e.here = append(e.here, r)
+		}
+	}
+	return e
 }
 
 // worldsOf are the ranks in the job of a set.
@@ -334,7 +353,7 @@ func (f *failures) learn(from fabric.Peer, failed ulfm.Set) {
 		}
 		p := f.peer(rank)
 		f.in.Loop.Lost(p, &fabric.Error{Op: "talk", Peer: p, HasPeer: true,
-			Err: fmt.Errorf("%w: rank %d says that it has failed", fabric.ErrPeerDown, from)})
+			Err: fmt.Errorf("%w: another rank says that it has failed", fabric.ErrPeerDown)})
 	}
 }
 

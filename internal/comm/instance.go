@@ -144,7 +144,8 @@ func (in *Instance) Lost(rank int, err error) {
 // Fail ends a rank of this process that has failed, after everything it has
 // sent: from then on it counts as dead. Local.
 func (in *Instance) Fail(rank int) {
-	in.Loop.Fail(fabric.Peer(rank), fmt.Errorf("%w: rank %d has failed", fabric.ErrPeerDown, rank))
+	in.Loop.Fail(fabric.Peer(rank), &fabric.Error{Op: "talk", Peer: fabric.Peer(rank), HasPeer: true,
+		Err: fmt.Errorf("%w: it has failed", fabric.ErrPeerDown)})
 }
 
 // Die has this rank take no part any more in what ranks agree on about those that have

@@ -359,7 +359,7 @@ func TestAFailureEndsACallOfBothGroups(t *testing.T) {
 					switch {
 					case dies && rank != bad && !errors.Is(err, fabric.ErrPeerDown),
 						!dies && rank == bad && !errors.Is(err, failure),
-						!dies && rank != bad && (!errors.As(err, &told) || told.Rank != bad):
+						!dies && rank != bad && (!errors.As(err, &told) || told.World != bad):
 						t.Errorf("rank %d: %v", rank, err)
 					}
 				}

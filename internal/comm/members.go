@@ -199,11 +199,11 @@ func (k *creation) placed(from, to int) (first int, ranks *group.Map) {
 
 // HighError is the error of a Merge whose ranks of one group do not agree on its place.
 type HighError struct {
-	Rank int // in the job, that says otherwise than the first rank of its group
+	Rank int // in its group, that says otherwise than the group's first
 }
 
 func (e *HighError) Error() string {
-	return fmt.Sprintf("rank %d of the job is in a group of which others say otherwise whether it is the high one: all ranks of a group give the same high", e.Rank)
+	return fmt.Sprintf("rank %d of a group and its rank 0 say otherwise whether the group is the high one: all ranks of a group give the same high", e.Rank)
 }
 
 // heardHigh puts the group first that is not to be the high one. If both say the same
@@ -216,7 +216,7 @@ func (k *creation) heardHigh() (*coll.Plan, *Operands, error) {
 			of = k.first
 		}
 		if at(r) != at(of) && at(r) != hasFailed && at(of) != hasFailed {
-			k.failed = cmp.Or[error](k.failed, &HighError{k.world(r)})
+			k.failed = cmp.Or[error](k.failed, &HighError{r - of})
 		}
 	}
 	k.remote, k.ranks = nil, k.all

@@ -6,17 +6,17 @@ import (
 	"slices"
 
 	"github.com/weft-mpi/weft/fabric"
+	"github.com/weft-mpi/weft/internal/pt2pt"
 )
 
 // PendingError is the error of receives and probes from any source, on a communicator of
 // which a rank has died that this rank has not acknowledged.
 type PendingError struct {
-	Rank int // in the job
-	Err  error
+	Err error // names the rank
 }
 
 func (e *PendingError) Error() string {
-	return fmt.Sprintf("rank %d of the job has failed, from which the message might have come: call AckFailed to wait for the others (%v)", e.Rank, e.Err)
+	return fmt.Sprintf("a rank has failed, from which the message might have come: call AckFailed to wait for the others (%v)", e.Err)
 }
 func (e *PendingError) Unwrap() error { return e.Err }
 
@@ -32,6 +32,12 @@ func (in *Instance) pend(p fabric.Peer, err error) {
 	in.mu.Unlock()
 	slices.SortFunc(all, func(a, b *Comm) int { return cmp.Compare(a.ID, b.ID) })
 	for _, c := range all {
-		c.P2P.Pend(c.ID, &PendingError{int(p), err})
+		why := err
+		if c.Remote != nil {
+			why = pt2pt.InRanks(c.Remote, true, err)
+		} else if c.Ranks != nil {
+			why = pt2pt.InRanks(c.Ranks, false, err)
+		}
+		c.P2P.Pend(c.ID, &PendingError{why})
 	}
 }

@@ -126,5 +126,5 @@ func (e *Engine) onDead(from fabric.Peer, rank int) {
 		return // the link between the two is down, which that rank takes for our death
 	}
 	e.loop.Lost(fabric.Peer(rank), &fabric.Error{Op: "talk", Peer: fabric.Peer(rank), HasPeer: true,
-		Err: fmt.Errorf("%w: rank %d has seen it die", fabric.ErrPeerDown, from)})
+		Err: fmt.Errorf("%w: another rank has seen it die", fabric.ErrPeerDown)})
 }

@@ -51,6 +51,9 @@ func (e *RankError) Error() string {
 	if e.Rank < 0 {
 		return fmt.Sprintf("%v (numbered as in the job: the %s has no number for the rank)", e.Err, group)
 	}
+	if named, ok := e.Err.(*fabric.Error); ok {
+		return fmt.Sprintf("rank %d of the %s: %s", e.Rank, group, named.Unnumbered())
+	}
 	return fmt.Sprintf("rank %d of the %s: %v (numbered as in the job)", e.Rank, group, e.Err)
 }
 
@@ -66,12 +69,18 @@ func (e *Engine) inRanks(cid uint32, m *group.Map, err error) error {
 }
 
 func (e *Engine) rankError(cid uint32, m *group.Map, err error) error {
+	c := e.communicatorOf(cid)
+	return InRanks(m, c != nil && c.remote == m, err)
+}
+
+// InRanks translates an error that names a rank of the job into the ranks that m numbers,
+// those of a remote group or of a communicator's only one.
+func InRanks(m *group.Map, remote bool, err error) error {
 	var named *fabric.Error
 	if errors.As(err, new(*RankError)) || !errors.As(err, &named) || !named.HasPeer {
 		return err
 	}
-	c := e.communicatorOf(cid)
-	return &RankError{Rank: m.Rank(int(named.Peer)), Remote: c != nil && c.remote == m, Err: err}
+	return &RankError{Rank: m.Rank(int(named.Peer)), Remote: remote, Err: err}
 }
 
 // setResult sets the result of a receive or probe, from a rank of the job.

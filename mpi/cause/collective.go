@@ -34,13 +34,19 @@ func (e *MismatchError) Error() string {
 
 // CallError is the error of collective calls after one has failed at another rank.
 type CallError struct {
-	Rank int    // of the job, that has failed
-	Code int32  // its error class
-	Text string // what it says
+	Rank   int    // that has failed, in the communicator
+	Remote bool   // Rank is one of the remote group of an intercommunicator
+	World  int    // the same rank in the job; where there is no communicator yet, Rank too
+	Code   int32  // its error class
+	Text   string // what it says
 }
 
 func (e *CallError) Error() string {
-	return fmt.Sprintf("rank %d of the job has failed in a collective call on this communicator: %s", e.Rank, e.Text)
+	of := ""
+	if e.Remote {
+		of = " of the remote group"
+	}
+	return fmt.Sprintf("rank %d%s has failed in a collective call on this communicator: %s", e.Rank, of, e.Text)
 }
 
 // BrokenError is the error of collective calls on a communicator on which one has
