@@ -89,7 +89,7 @@ type OpOption func(*opOptions)
 type opOptions struct{ commutes bool }
 
 // Commutes promises that the operator is commutative: its operands may be swapped.
-// Without it they are combined in the order of ranks.
+// Without it they are combined in the order of ranks. Local.
 func Commutes() OpOption { return func(o *opOptions) { o.commutes = true } }
 
 // NewOp makes an operator of f (MPI_Op_create, MPI-4.0 §6.9.5), for elements of type

@@ -20,6 +20,7 @@ type procedures struct {
 	chapters []names
 	out      []names           // that make no sense in Go, by reason
 	section  map[string]string // of each procedure of a chapter, and of MPI-4.1; "" of all other names
+	nonlocal map[string]bool
 }
 
 type names struct {
@@ -32,7 +33,7 @@ func readProcedures(t *testing.T) procedures {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := procedures{section: map[string]string{}}
+	p := procedures{section: map[string]string{}, nonlocal: map[string]bool{}}
 	var kind, title, section string
 	var into *names
 	for line := range strings.Lines(string(text)) {
@@ -63,6 +64,7 @@ func readProcedures(t *testing.T) procedures {
 			if title == "MPIX" {
 				word = "X_" + word
 			}
+			word, p.nonlocal[strings.TrimSuffix(word, "*")] = strings.CutSuffix(word, "*")
 			if _, twice := p.section[word]; twice {
 				t.Errorf("procedures.txt has %s twice", word)
 			}

@@ -46,11 +46,34 @@
 // # Local, non-local, collective
 //
 // A call is Local if its return does not depend on calls of other ranks, and Non-local if
-// it may wait for some (MPI-4.0 §2.4.2); its documentation says which. It is collective if
-// all ranks of a communicator or of a window make it. Comm.Barrier and Win.Fence
-// synchronize: none returns before all ranks have made the call. A call whose result needs
-// elements of all ranks, such as an Allreduce, returns after all have made it. No other
-// call need synchronize, so a program does not rely on it.
+// it may wait for some (MPI-4.0 §2.4.2); its documentation says which. A Local call may
+// start an operation, or look whether it has ended, and does not wait for it. Where a rank
+// runs WithoutProgressThread, what others want of its memory waits for its next call. A
+// call is Collective if all ranks of a communicator or of a window make it; whether it
+// waits for them is another question:
+//
+//   - Comm.Barrier and Win.Fence synchronize: none returns before all ranks have made the
+//     call, on an intercommunicator those of the remote group.
+//   - Allgather, Allgatherv, Alltoall, Alltoallv, Alltoallw, Allreduce, ReduceScatter and
+//     ReduceScatterBlock do so on a communicator of one group if all counts are above
+//     zero, since what each rank gets needs elements of all.
+//   - Of the forms that return a Request, the end of the request does what the return of
+//     the blocking call does.
+//   - Comm.Agree and Comm.Shrink wait for the ranks that live.
+//   - No other call need synchronize. It may do so, in one release and not in the next, so
+//     that a program relies neither on it nor on the opposite.
+//
+// # Callbacks
+//
+// Functions of the program's run on goroutines that hold nothing of the library's. They may
+// block, and make any call that their documentation does not exclude. That of OnComplete
+// runs on a goroutine for all such functions of the rank, one at a time, in the order in
+// which their operations complete; the next one waits while it blocks, and communication
+// goes on. An operator runs on the goroutine of a blocking call, and of a nonblocking one
+// on one of the library's. Error handlers and the functions of attributes and generalized
+// requests run on the goroutine of the call that needs them. A panic passes to the caller
+// of that call. One of an operator fails the collective call; one of OnComplete's function
+// goes to the error handler and to the log.
 //
 // # Contexts
 //
@@ -71,7 +94,9 @@
 //
 //	if _, err := mpi.Recv(c, buf, 0, 7); errors.Is(err, mpi.ErrTruncate) { ... }
 //
-// Details are types of this package, which errors.As finds:
+// The text begins with the call, such as "mpi.Recv: ". Its ranks are those of the
+// communicator, or of the remote group, and the error of a call with a list of requests
+// names the index of one. Details are types of this package, which errors.As finds:
 //
 //	var short *mpi.TruncateError
 //	if errors.As(err, &short) { buf = make([]byte, short.Length) }

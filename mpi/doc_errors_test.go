@@ -61,22 +61,42 @@ func fails(d *ast.FuncDecl) bool {
 	return ok && last.Name == "error"
 }
 
-func TestEachCallNamesItsErrors(t *testing.T) {
-	n := 0
+// plainWords are the methods that only format or compare values.
+var plainWords = regexp.MustCompile(`\.(String|Error|Is|Unwrap)$`)
+
+// otherwise are the calls that are not as MPI has them, and why.
+var otherwise = map[string]string{
+	"Comm.Free":  "MPI lets it wait, and it does not",
+	"NewSession": "the first one of a launched process joins the job",
+}
+
+func TestEachCallNamesItsErrorsAndItsLocality(t *testing.T) {
+	n, cites, mpi := 0, 0, readProcedures(t)
 	documented(t, func(d *ast.FuncDecl, name, doc string) {
-		if !fails(d) || name == "Error.Unwrap" {
+		if plainWords.MatchString(name) {
 			return
 		}
 		n++
-		if !tells.MatchString(doc) {
+		if fails(d) && !tells.MatchString(doc) {
 			t.Errorf("%s does not name its errors: %q is for a call without any of its own", name, noOthers)
 		}
-		if !locality.MatchString(doc) {
+		is := locality.FindStringSubmatch(doc)
+		if is == nil {
 			t.Errorf("%s does not say whether it is Local or Non-local", name)
+			return
+		}
+		for _, m := range cited.FindAllStringSubmatch(doc, -1) {
+			if mpi.section[m[1]] == "" {
+				continue
+			}
+			cites++
+			if same := mpi.nonlocal[m[1]] == (is[2] == "Non-local"); same == (otherwise[name] != "") {
+				t.Errorf("%s is %s, and MPI_%s is non-local: %t (%s)", name, is[2], m[1], mpi.nonlocal[m[1]], otherwise[name])
+			}
 		}
 	})
-	if n < 300 {
-		t.Errorf("only %d calls that can fail were found", n)
+	if n < 400 || cites < 300 {
+		t.Errorf("only %d calls were found, which cite %d procedures", n, cites)
 	}
 }
 

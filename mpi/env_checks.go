@@ -15,14 +15,14 @@ import (
 // several types are not compared, nor those of an Alltoallv or Alltoallw in which a rank
 // has none for another. It adds an exchange of some bytes among all ranks to each call. Without it only calls
 // that wait for about a second are compared. All ranks give it, or none. WEFT_CHECK=coll
-// is the same from outside.
+// is the same from outside. Local.
 func WithChecks() Option { return func(o *options) { o.checks = true } }
 
 // WithWindowChecks gives the windows of the World separate memory, in which accesses that
 // conflict are reported (MPI-4.0 §12.7): those whose WinOptions.Model is 0, which says
 // more, except windows of WinAllocateShared. It makes operations slower. All ranks give
 // it, or none. WEFT_CHECK=win is the same from outside, and WEFT_CHECK=coll,win asks for
-// WithChecks, too.
+// WithChecks, too. Local.
 func WithWindowChecks() Option { return func(o *options) { o.separate = true } }
 
 // WithTypeChecks has point-to-point messages begin with their signature, the sequence of
@@ -41,7 +41,7 @@ func WithWindowChecks() Option { return func(o *options) { o.separate = true } }
 // pairs of ranks, and a barrier. Operations on a window with Bufs compare them with the
 // elements at the target, before anything is sent. Partitioned messages are not compared
 // so, nor are the elements of a window's memory. WEFT_CHECK=types is the same from outside,
-// and takes others with a comma between.
+// and takes others with a comma between. Local.
 func WithTypeChecks() Option { return func(o *options) { o.signs = true } }
 
 // checkVar turns checks on.

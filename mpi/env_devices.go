@@ -52,7 +52,7 @@ func SharedGetMin() (int, error) {
 	return t.Bytes, fail("SharedGetMin", err)
 }
 
-// Fabrics lists the names that WithFabric takes.
+// Fabrics lists the names that WithFabric takes. Local.
 func Fabrics() []string { return transports.Fabrics() }
 
 // FabricAvailable returns nil, or why a fabric of Fabrics can't be used on this

@@ -46,13 +46,13 @@ func makeOptions(opts []Option) options {
 
 // WithFabric chooses the transport by name, one of Fabrics. The default is
 // "auto": between processes that of WEFT_FABRIC, otherwise shm; between
-// goroutines mem.
+// goroutines mem. Local.
 func WithFabric(name string) Option { return func(o *options) { o.fabric = name } }
 
 // WithLogger sets where the library logs events that are no error of a call. The
 // default, and the meaning of nil, is slog.Default. Its handler is called on a
 // goroutine of its own, one record at a time, and may call anything but
-// Finalize.
+// Finalize. Local.
 func WithLogger(log *slog.Logger) Option {
 	return func(o *options) {
 		if o.log = log; log == nil {
@@ -66,7 +66,7 @@ func WithLogger(log *slog.Logger) Option {
 // then wait for its next call: Ssend, sends of announced messages, and the
 // completion of such sends after Cancel, which MPI defines as local (MPI-4.0
 // §3.5, §3.7.4, §3.8.4). Report and callbacks of OnComplete here wait for it
-// too.
+// too. Local.
 func WithoutProgressThread() Option { return func(o *options) { o.noThread = true } }
 
 // Limits bound the memory of unreceived messages at a rank; see WithLimits. The
@@ -97,7 +97,7 @@ func defaultLimits() Limits { return Limits(pt2pt.DefaultLimits) }
 // limits further messages wait at their senders. A receive whose message waits
 // behind Limits.Messages others, while none of them is received for
 // Limits.Stall, fails with a LimitError instead of hanging. A limit that is negative is
-// ErrArg of the call that takes the option.
+// ErrArg of the call that takes the option. Local.
 func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }
 
 // checkLimits refuses limits that are negative.

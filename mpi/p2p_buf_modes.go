@@ -10,7 +10,7 @@ func (c *Comm) Ssend(b Buf, dest, tag int) error {
 
 // Rsend is Send for a receive that is posted already (MPI_Rsend, MPI-4.0 §3.4, ready
 // mode); see the function Rsend for what happens if it is not. Errors are those of the
-// function Rsend and of the Buf. Non-local.
+// function Rsend and of the Buf. Local.
 func (c *Comm) Rsend(b Buf, dest, tag int) error {
 	return c.sendBuf("Rsend", pt2pt.Ready, b, dest, tag)
 }

@@ -14,7 +14,7 @@ import (
 // is stale, or listed twice, counts as failed if all others have completed.
 // Otherwise Waitall does not wait, changes no request, and sets the others' Err
 // to class ErrPending. Without statuses the error is that of the first failed
-// request. Non-local.
+// request. Its text names the request's index, with statuses too. Non-local.
 func Waitall(requests []Request, statuses []Status) error {
 	const call = "Waitall"
 	if err := checkStatuses(call, requests, statuses); err != nil {

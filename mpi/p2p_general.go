@@ -12,8 +12,8 @@ import "github.com/weft-mpi/weft/progress"
 // request was given up with RequestFree, free is called by the later of that
 // call and GrequestComplete, which return its error. cancel is called by Cancel,
 // with whether the operation has completed. The functions run on the calling
-// goroutine; those of a request that OnComplete has detached run on the progress
-// goroutine. Finalize fails operations that have not completed, and calls free
+// goroutine; those of a request that OnComplete has detached run where its
+// callback does. Finalize fails operations that have not completed, and calls free
 // of those given up. It has no errors but the general ones. Local.
 func GrequestStart(w *World, query func() (Status, error), free func() error, cancel func(completed bool) error) (Request, error) {
 	if err := w.check("GrequestStart"); err != nil {

@@ -11,7 +11,8 @@ func Ssend[T Scalar](c *Comm, buf []T, dest, tag int) error {
 // Rsend is Send for a receive that is posted already (MPI_Rsend, MPI-4.0 §3.4,
 // ready mode). If it is not, the program is wrong: the message is kept all the
 // same, the receiver logs it, and a send that still waits for the receiver
-// fails. Errors are those of Send, and ErrOther with ErrNotReady. Non-local.
+// fails. A long message waits for the next call of a receiver without a progress thread.
+// Errors are those of Send, and ErrOther with ErrNotReady. Local.
 func Rsend[T Scalar](c *Comm, buf []T, dest, tag int) error {
 	return send(c, "Rsend", pt2pt.Ready, buf, dest, tag)
 }

@@ -66,7 +66,8 @@ func Start(r *Request) error {
 }
 
 // Startall is Start for each of the requests, in order (MPI_Startall, MPI-4.0
-// §3.9). It stops at the first that can't be started. Errors are those of Start. Local.
+// §3.9). It stops at the first that can't be started, whose index the error names.
+// Errors are those of Start. Local.
 func Startall(requests []Request) error {
 	if err := progress.RestartAll(handles(requests)); err != nil {
 		return failOf("Startall", requests, err)

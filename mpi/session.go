@@ -35,9 +35,13 @@ type rankKey struct{}
 // see RunSessions, and World.NewSession for Run. Without such a context it fails with
 // ErrSession there. Several goroutines may call it at once.
 //
-// The first World or Session of a launched process joins the job: unlike in MPI,
-// where the call is local, it then blocks until all ranks have called NewSession or
-// Init, or ctx ends. Any other call is local. Without a launcher the job has one rank.
+// The first World or Session of a launched process joins the job, and then blocks until
+// all ranks have called NewSession or Init, or ctx ends. In MPI the call is local. Here it
+// is where ranks tell one another their hosts and addresses, so that Psets and Group, which
+// are local too, need no other rank, and a wrong environment is told at once. A program
+// notices if a rank calls it only after something that another one does behind its own
+// first call, or never: the others wait. Any further call is local. Without a launcher the
+// job has one rank.
 //
 // The World and the sessions of a rank share what opts are about, and the first of
 // them sets it: later options have no effect, except that WithFabric with another

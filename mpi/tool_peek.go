@@ -18,7 +18,7 @@ import (
 // its host, from Init or NewSession until the rank leaves its job, and tells them what it
 // waits for, its counters, and the stacks of its goroutines; as it leaves it tells its
 // last counters to a weft run --metrics that has started it. WEFT_PEEK=0 is the same from
-// outside.
+// outside. Local.
 func WithoutPeek() Option { return func(o *options) { o.noPeek = true } }
 
 // peekVar turns the socket off.

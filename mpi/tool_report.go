@@ -84,7 +84,7 @@ func (in *instance) report(out io.Writer) error {
 
 // WithWatchdog writes a report (World.Report) whenever a goroutine has been
 // blocked in one operation for the given time. Each such operation is reported
-// once. A nil writer is standard error.
+// once. A nil writer is standard error. Local.
 func WithWatchdog(after time.Duration, to io.Writer) Option {
 	return func(o *options) { o.watch, o.watchTo = after, to }
 }
@@ -92,7 +92,7 @@ func WithWatchdog(after time.Duration, to io.Writer) Option {
 // WithoutSIGQUIT leaves the signal alone. Otherwise Init, or
 // NewSession, makes a SIGQUIT write a
 // report of each rank to standard error, before the Go runtime prints the
-// stacks of all goroutines and exits, as it does without Weft.
+// stacks of all goroutines and exits, as it does without Weft. Local.
 func WithoutSIGQUIT() Option { return func(o *options) { o.noSignal = true } }
 
 // startWatchdog makes the rank's watchdog write to to.

@@ -33,7 +33,7 @@ import (
 // million in all; the file says how many older ones were dropped. WEFT_TRACE_SPANS sets
 // another number. A message that is recorded takes one or two hundred nanoseconds longer at each end.
 // Without a trace nothing is recorded, and nothing takes longer. WEFT_TRACE is the same
-// from outside.
+// from outside. Local.
 func WithTrace(file string) Option { return func(o *options) { o.trace = file } }
 
 // The variables of traces.
