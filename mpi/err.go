@@ -132,8 +132,14 @@ func blame(err error) {
 	}
 }
 
+// endedError is the error of operations whose World or session has ended.
+type endedError string
+
+func (e endedError) Error() string { return string(e) }
+func (endedError) Unwrap() error   { return fabric.ErrClosed }
+
 // errFinalized is the error of operations on a World that has been finalized.
-var errFinalized = fmt.Errorf("the World has been finalized (%w)", fabric.ErrClosed)
+const errFinalized endedError = "the World has been finalized: complete its requests before"
 
 func classOf(err error) Class {
 	var truncated *cause.TruncateError

@@ -184,3 +184,38 @@ func TestCallsOnListsNameTheRequest(t *testing.T) {
 		})
 	})
 }
+
+// A request whose World or session has ended says so, also one that would start again.
+func TestRequestsOfWhatHasEndedSaySo(t *testing.T) {
+	onEach(t, func(t *testing.T, fabric string) {
+		act(t, fabric, 1, func(w *mpi.World, c *mpi.Comm) {
+			b := make([]int32, 1)
+			s := get(w.NewSession())
+			for _, of := range []struct {
+				c        *mpi.Comm
+				end      func() error
+				sentence string
+			}{{get(s.Comm(mpi.PsetSelf, "own")), s.Finalize, "the session of the communicator has been finalized"}, {c, w.Finalize, "the World has been finalized"}} {
+				open, idle, active := get(mpi.Irecv(of.c, b, 0, 1)), get(mpi.RecvInit(of.c, b, 0, 2)), get(mpi.RecvInit(of.c, b, 0, 3))
+				parts := get(mpi.PrecvInit(of.c, b, 1, 0, 4)).Request
+				ok(mpi.Start(&active))
+				ok(of.end())
+				for _, call := range []struct {
+					what string
+					err  error
+				}{
+					{"RequestStatus", oneRequest["RequestStatus"](open)},
+					{"Wait", oneRequest["Wait"](open)},
+					{"Waitall", mpi.Waitall([]mpi.Request{{}, active}, nil)},
+					{"Start", mpi.Start(&idle)},
+					{"Start of what was active", mpi.Start(&active)},
+					{"Start of a partitioned one", mpi.Start(&parts)},
+					{"Startall", mpi.Startall([]mpi.Request{idle})},
+				} {
+					wantWords(t, call.what, call.err, mpi.ErrComm, of.sentence+": ")
+				}
+				ok(mpi.RequestFree(&idle))
+			}
+		})
+	})
+}

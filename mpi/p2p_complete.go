@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -79,6 +80,9 @@ func Testany(requests []Request) (bool, int, Status, error) {
 func ofRequest(index int, err error) error {
 	if err == nil || index < 0 {
 		return err
+	}
+	if err == fabric.ErrClosed {
+		err = errFinalized
 	}
 	return &progress.IndexError{Index: index, Err: err}
 }

@@ -2,10 +2,8 @@ package mpi
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 
-	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/mpi/cause"
 )
 
@@ -146,7 +144,7 @@ func (s *Session) Finalize() error {
 }
 
 // errSessionEnded is the error of operations that Session.Finalize has ended.
-var errSessionEnded = fmt.Errorf("the session of the communicator has been finalized (%w)", fabric.ErrClosed)
+const errSessionEnded endedError = "the session of the communicator has been finalized: complete its requests before"
 
 // Info tells of the session: thread_level, as QueryThread (MPI_Session_get_info,
 // MPI-4.0 §11.3.3). The caller owns the result. It fails with ErrSession after

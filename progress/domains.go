@@ -101,6 +101,11 @@ func (l *Loop) seal() []fabric.Domain {
 		l.doms[i] = c
 	}
 	l.over, l.bell, l.dom = true, bellOff, l.doms[0]
+	l.EachKept(func(r *Request) {
+		if r.Persistent() {
+			r.Retire(fabric.ErrClosed)
+		}
+	})
 	for w := &l.watching; !w.waiting.Empty(); {
 		w.Cancel(w.waiting.First(), fabric.ErrClosed) // its condition may lie in the domains' memory
 	}

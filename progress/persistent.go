@@ -19,8 +19,13 @@ type saved struct {
 	peer   int32
 	mode   uint8
 	starts uint32
+	over   error  // see Retire
 	freed  func() // or nil
 }
+
+// Retire has the starts of a persistent request fail with err from now on: what it is for
+// has ended. For the owner.
+func (r *Request) Retire(err error) { r.saved.over = err }
 
 // Persist makes a request that has been taken and filled in a persistent one, at rest.
 // For anyone.
@@ -34,6 +39,9 @@ func (l *Loop) Persist(s Sink, r *Request) Handle {
 func (r *Request) Persist(s Sink, of any, freed func()) {
 	r.sink, r.special, r.resting, r.timed = s, true, true, false
 	r.saved = &saved{imm: r.Imm, peer: r.Peer, mode: r.Mode, freed: freed}
+	if r.loop.over {
+		r.Retire(fabric.ErrClosed)
+	}
 	r.object.Store(&object{r.gen, of})
 }
 
@@ -103,14 +111,15 @@ func restartQueued(l *Loop, h Handle) (err error) {
 func (l *Loop) restart(h Handle) error {
 	r := h.r
 	switch {
-	case r.gen == instant, r.gen == h.gen && r.saved == nil:
+	case r.gen != h.gen || r.saved == nil:
+		if r.gen != h.gen && r.gen != instant {
+			return errSpent
+		}
 		return ErrNotPersistent
-	case r.gen != h.gen:
-		return errSpent
 	case !r.resting:
 		return ErrActive
-	case l.over:
-		return fabric.ErrClosed
+	case r.saved.over != nil:
+		return r.saved.over
 	}
 	s := r.saved
 	s.starts++

@@ -1,6 +1,10 @@
 package comm
 
-import "github.com/weft-mpi/weft/mpi/cause"
+import (
+	"github.com/weft-mpi/weft/internal/wire"
+	"github.com/weft-mpi/weft/mpi/cause"
+	"github.com/weft-mpi/weft/progress"
+)
 
 // Finish ends the communicator as the end of its engine does, which goes on: no
 // call begins on it any more, and what is under way in it at this rank fails with
@@ -25,6 +29,11 @@ func (c *Comm) Finish(err error) (first bool) {
 			for _, id := range []uint32{c.ID, c.Library()} {
 				c.P2P.Forbid(id, func(int32) bool { return false }, err)
 			}
+			c.in.Loop.EachKept(func(r *progress.Request) {
+				if cid, _ := wire.Match(r.Imm); r.Persistent() && wire.User(cid) == c.ID {
+					r.Retire(err)
+				}
+			})
 			c.P2P.Allow(c.ID)
 			c.P2P.Close(c.ID)
 			c.P2P.Unpend(c.ID)
