@@ -74,10 +74,10 @@ func (o *Op) windowOnly() bool { return o.code == CodeReplace || o.code == CodeN
 // all on Byte and on pairs, which a window has as Uint8 and with padding.
 // OnWindow does not allocate unless it fails.
 func (o *Op) OnWindow(k Kind) (Func, error) {
-	if o.Zero() {
-		return nil, ErrZero
-	}
 	if o.code == 0 {
+		if !o.user {
+			return nil, ErrZero
+		}
 		return nil, &UserError{o}
 	}
 	if k > Complex128 {
