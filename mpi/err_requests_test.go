@@ -80,7 +80,7 @@ func TestEachMistakeWithARequestHasItsSentence(t *testing.T) {
 				{"of no program's operation", "not of GrequestStart", open, "GrequestComplete"},
 				{"of no program's operation", "not of GrequestStart", here, "GrequestComplete"},
 				{"completed by the program twice", "GrequestComplete has been called", ended, "GrequestComplete"},
-				{"collective", "a collective operation", collective, "Cancel RequestFree"},
+				{"collective", "a collective or partitioned operation", collective, "Cancel RequestFree"},
 				{"not of partitions", "not of PsendInit", open, "Pready"},
 				{"of the sender", "not of PrecvInit", send, "Parrived"},
 			} {
