@@ -67,6 +67,11 @@ func TestErrorsNameTheDeadAsTheCommunicatorDoes(t *testing.T) {
 				ok(p.Start())
 				_, err = p.Wait()
 				check("PrecvInit", err)
+				ok(p.Start())
+				check("Waitall", mpi.Waitall([]mpi.Request{{}, p.Request}, nil))
+				ok(p.Start())
+				_, _, err = mpi.Waitany([]mpi.Request{{}, p.Request})
+				check("Waitany", err)
 				_, err = r.Agree(1)
 				check("Agree", err)
 				sums(t, get(r.Shrink()), n-1) // nobody leaves before

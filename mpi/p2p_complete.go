@@ -57,7 +57,8 @@ func Waitany(requests []Request) (int, Status, error) {
 	if err != nil {
 		var c *Comm
 		st, c, err = tell(st, err, true)
-		err = c.orOf(requests).fail("Waitany", ofRequest(i, err))
+		c = c.orOf(requests)
+		err = c.fail("Waitany", ofRequest(i, c.cause(err)))
 	}
 	return index(i), st, err
 }
@@ -71,7 +72,8 @@ func Testany(requests []Request) (bool, int, Status, error) {
 	if err != nil {
 		var c *Comm
 		st, c, err = tell(st, err, true)
-		err = c.orOf(requests).fail("Testany", ofRequest(i, err))
+		c = c.orOf(requests)
+		err = c.fail("Testany", ofRequest(i, c.cause(err)))
 	}
 	return ended, index(i), st, err
 }

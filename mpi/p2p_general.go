@@ -49,7 +49,7 @@ func tell(st Status, err error, last bool) (Status, *Comm, error) {
 	var c *Comm
 	if one, ok := err.(*progress.IndexError); ok {
 		st, c, err = tell(st, one.Err, last)
-		return st, c, ofRequest(one.Index, err)
+		return st, c, ofRequest(one.Index, c.cause(err))
 	}
 	if f, ok := err.(*progress.Failed); ok {
 		c, err = Request{f.Handle}.comm(), f.Err

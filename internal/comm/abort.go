@@ -72,6 +72,7 @@ func (c *Comm) breakFrom(seq uint32, err error) {
 	if told, ok := err.(*cause.CallError); ok {
 		here := *told // others may have it too
 		here.Rank, here.Remote = c.numbered(told.World)
+		here.InJob = false
 		err = &here
 	}
 	broken := &cause.BrokenError{Err: err}
@@ -119,7 +120,7 @@ func (a aborts) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []by
 			Err: fmt.Errorf("%w: it sent an abort that is none", fabric.ErrPeerDown)})
 		return
 	}
-	news := abort{h.Call(), &cause.CallError{Rank: int(from), World: int(from), Code: h.Code(), Text: string(body)}}
+	news := abort{h.Call(), &cause.CallError{Rank: int(from), InJob: true, World: int(from), Code: h.Code(), Text: string(body)}}
 	c := a.in.running[wire.User(uint32(imm))]
 	if c == nil && !a.in.P2P.Freed(uint32(imm)) { // else nothing of it is under way
 		c = a.in.concerned(wire.User(uint32(imm)), news)

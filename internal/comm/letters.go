@@ -127,7 +127,7 @@ func (l *letters) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []
 	case over:
 	case imm == wire.LetterOff:
 		r := wire.LetterReason(body)
-		err := &cause.CallError{Rank: int(from), World: int(from), Code: r.Code(), Text: r.Text()}
+		err := &cause.CallError{Rank: int(from), InJob: true, World: int(from), Code: r.Code(), Text: r.Text()}
 		l.breakOff(key, int(from), err)
 		l.spent.why[key].made = r.Context()
 		l.in.breakMade(r.Context(), int(from), err)

@@ -36,14 +36,18 @@ func (e *MismatchError) Error() string {
 type CallError struct {
 	Rank   int    // that has failed, in the communicator
 	Remote bool   // Rank is one of the remote group of an intercommunicator
-	World  int    // the same rank in the job; where there is no communicator yet, Rank too
+	InJob  bool   // there is no communicator yet: Rank is that in the job
+	World  int    // the rank in the job
 	Code   int32  // its error class
 	Text   string // what it says
 }
 
 func (e *CallError) Error() string {
 	of := ""
-	if e.Remote {
+	switch {
+	case e.InJob:
+		of = " of the job"
+	case e.Remote:
 		of = " of the remote group"
 	}
 	return fmt.Sprintf("rank %d%s has failed in a collective call on this communicator: %s", e.Rank, of, e.Text)
