@@ -24,6 +24,9 @@ type GoneError struct {
 	why   wire.PartEnd
 }
 
+// unread is why a send has failed whose receiver could not read blocks, which a PDone tells.
+const unread wire.PartEnd = 255
+
 func (e *GoneError) Error() string {
 	what := "partitioned receive"
 	if e.Sends {
@@ -36,6 +39,8 @@ func (e *GoneError) Error() string {
 		return fmt.Sprintf("rank %d has given up its %s, as the context of its communicator has ended", e.Rank, what)
 	case wire.PartUnmatched:
 		return fmt.Sprintf("rank %d has no PrecvInit for the send: its communicator was freed", e.Rank)
+	case unread:
+		return fmt.Sprintf("rank %d could not read the partitions", e.Rank)
 	case wire.PartRevoked:
 		return fmt.Sprintf("rank %d has given up its %s, as the communicator has been revoked", e.Rank, what)
 	}

@@ -67,14 +67,10 @@ func (e *Engine) onFree(from fabric.Peer, name uint64, h wire.PEndHeader) {
 	})
 }
 
-// peerFreed fails the side because its peer has given up the other. A round of
-// which everything has left completes first: of a receive of this rank's own that is
-// freed as the round completes, the send learns within the call that tells of the
-// last blocks.
+// peerFreed fails the side because its peer has given up the other.
 func (s *side) peerFreed(why wire.PartEnd) {
 	s.told = true // it needs to know nothing of this one
 	if s.send != nil {
-		s.send.finished()
 		s.send.lent.Store(0) // nobody is left to read
 	} else {
 		s.recv.stopping = false // nobody is left to write, and to reply

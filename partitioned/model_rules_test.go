@@ -29,7 +29,7 @@ func (m *modelSide) blame(err error, amid bool) {
 		}
 		ok = *size == SizeError{Sent: uint64(a.size), SendParts: a.parts, Received: uint64(b.size), ReceiveParts: b.parts}
 	case errors.As(err, &gone) && (gone.Rank != m.peer() || gone.Sends == m.sends):
-	case gone != nil && gone.why == wire.PartFailed:
+	case gone != nil && gone.why == unread:
 		ok = m.sends && w.faults[[2]int{m.peer(), m.r.id}]
 	case gone != nil: // but not if the other has completed this round
 		ok = p != nil && (gone.why == wire.PartFreed && p.gone() || gone.why == wire.PartContext && p.cancelled) && (!amid || p.completed < m.round)
@@ -54,7 +54,7 @@ func (m *modelSide) count(err error) {
 	switch {
 	case errors.As(err, new(*SizeError)):
 		c.sizes++
-	case errors.Is(err, ErrFreed) && err.(*GoneError).why != wire.PartFailed:
+	case errors.Is(err, ErrFreed) && err.(*GoneError).why != unread:
 		c.freed++
 	case errors.Is(err, context.Canceled):
 		c.abandoned++

@@ -251,7 +251,7 @@ func (s *Send) onDone(round, first, count uint32, fate wire.Fate) bool {
 			s.finished()
 		}
 	default:
-		s.fail(s.lost(wire.PartFailed))
+		s.fail(s.lost(unread))
 	}
 	s.settle()
 	return true
