@@ -6,9 +6,9 @@ import (
 	"github.com/weft-mpi/weft/internal/limits"
 )
 
-// try sleeps for no time, and makes a connection of the rank with itself: a system call that the kernel refuses is an
-// error of Open then, where another transport can take the place of this one, and not of the
-// first message.
+// try sleeps for no time, and makes a connection of the rank with itself: a system call that
+// the kernel refuses is an error of Open then, where another transport can take the place of
+// this one, and not of the first message.
 func (g *greeter) try() error {
 	if _, err := unix.Ppoll(nil, new(unix.Timespec), nil); err != nil { // of the doorbell
 		return limits.Call("ppoll", err)

@@ -1,6 +1,8 @@
 package tcp
 
 import (
+	"errors"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/weft-mpi/weft/fabric"
@@ -9,7 +11,8 @@ import (
 
 // permitted makes a connection with itself, and returns an error if the kernel refuses one of
 // the calls: that is an error of Open then, and not of the first message, or a dial without
-// an end. Other failures, such as that of a host without a loopback interface, are Open's.
+// an end. It does not wait, and other failures, such as that of a host without a loopback
+// interface, are Open's.
 func permitted() error {
 	var fds []int
 	defer func() {
@@ -32,7 +35,7 @@ func permitted() error {
 	_, err := unix.Ppoll(nil, new(unix.Timespec), nil) // of the doorbell
 	check("ppoll", err)
 	socket := func() int {
-		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 		return open("socket", fd, err)
 	}
 	listener, out := socket(), socket()
@@ -42,7 +45,7 @@ func permitted() error {
 	check("listen", unix.Listen(listener, 1))
 	at, err := unix.Getsockname(listener)
 	if check("getsockname", err); err == nil {
-		if err = unix.Connect(out, at); err == nil {
+		if err = unix.Connect(out, at); err == nil || errors.Is(err, unix.EINPROGRESS) {
 			fd, _, err := unix.Accept4(listener, unix.SOCK_CLOEXEC)
 			in := open("accept4", fd, err)
 			check("getpeername", errOf(unix.Getpeername(out)))
