@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"sync/atomic"
 
@@ -188,6 +189,18 @@ func (k *windowMaker) allocate(n, size int) {
 		return
 	}
 	k.part.Mem, k.win.free = b, free
+	if err := k.unshared(b); err != nil {
+		k.spec.Failed = err
+	}
+}
+
+// unshared returns why new memory of a shared window can't be shared, nil if it can.
+func (k *windowMaker) unshared(b []byte) error {
+	why := transports.Apart(b)
+	if why == nil || !k.part.Reached || k.c.size == 1 || k.c.w.crew != nil {
+		return nil
+	}
+	return &Error{Class: ErrRMAShared, Call: k.call, Err: fmt.Errorf("other processes can't map this one's memory: %w", why)}
 }
 
 // make makes the window.

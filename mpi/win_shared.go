@@ -36,7 +36,7 @@ func WinAllocateShared[T Scalar](c *Comm, n int, o WinOptions) (Window[T], error
 			return nil, allocError(call, err)
 		}
 		k.win.free = free
-		return b, nil
+		return b, k.unshared(b)
 	}
 	return made[T](k.make())
 }

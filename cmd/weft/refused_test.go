@@ -167,10 +167,11 @@ func TestAJobRunsWithoutASystemCallOrNamesIt(t *testing.T) {
 	}
 }
 
-// beBounded executes weft below a limit on address space.
+// beBounded executes weft below a limit.
 func beBounded() int {
-	limit, _ := strconv.ParseUint(os.Args[1], 10, 64)
-	err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: limit, Max: limit})
+	resource, _ := strconv.Atoi(os.Args[1])
+	limit, _ := strconv.ParseUint(os.Args[2], 10, 64)
+	err := unix.Setrlimit(resource, &unix.Rlimit{Cur: limit, Max: limit})
 	if err == nil {
 		os.Setenv(beVar, "weft")
 		err = syscall.Exec("/proc/self/exe", []string{"weft", "run", "-n", "2", os.Getenv("TEST_OF_WEFT_SELF"), "use"}, os.Environ())
@@ -179,14 +180,31 @@ func beBounded() int {
 	return 3
 }
 
-func TestAJobRunsBelowALimitOnAddressSpace(t *testing.T) {
-	if info, _ := debug.ReadBuildInfo(); slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		t.Skip("the race detector takes more address space than any limit leaves")
-	}
-	cmd := weft(t, fmt.Sprint(4<<30))
-	cmd.Env = append(cmd.Env, beVar+"=bounded", "TEST_OF_WEFT_SELF="+os.Args[0])
-	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count(string(out), "done") != 2 || strings.Contains(string(out), "WARN") {
-		t.Errorf("%v: %s", err, out)
+func TestAJobRunsBelowALimit(t *testing.T) {
+	info, _ := debug.ReadBuildInfo()
+	race := slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+	for _, c := range []struct {
+		name     string
+		resource int
+		limit    uint64
+		says     string
+	}{
+		{"address space", unix.RLIMIT_AS, 4 << 30, ""},
+		{"no files", unix.RLIMIT_FSIZE, 0, "ulimit -f"},
+		{"files too short for two ranks' rings", unix.RLIMIT_FSIZE, 512 << 10, "ulimit -f"},
+		{"files too short for windows", unix.RLIMIT_FSIZE, 1500 << 10, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if race && c.resource == unix.RLIMIT_AS {
+				t.Skip("the race detector takes more address space than any limit leaves")
+			}
+			cmd := weft(t, fmt.Sprint(c.resource), fmt.Sprint(c.limit))
+			cmd.Env = append(cmd.Env, beVar+"=bounded", "TEST_OF_WEFT_SELF="+os.Args[0])
+			b, err := cmd.CombinedOutput()
+			out := string(b)
+			if err != nil || strings.Count(out, "done") != 2 || !strings.Contains(out, c.says) || c.says == "" && strings.Contains(out, "WARN") {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
 	}
 }

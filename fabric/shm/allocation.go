@@ -11,6 +11,7 @@ import (
 type allocation struct {
 	mem    []byte // in whole pages
 	serial uint64
+	apart  error // why no peer can map it, nil if peers can
 }
 
 // inUse is the process's arena once something was allocated. Its store in
@@ -21,13 +22,25 @@ var inUse atomic.Pointer[Arena]
 // bytes in whole pages, and a serial that no other allocation has, at the same
 // place before or later either. Safe for concurrent use.
 func Allocation(addr uintptr) (start, size uintptr, serial uint64, ok bool) {
+	l, ok := find(addr)
+	return uintptr(addressOf(l.mem)), uintptr(len(l.mem)), l.serial, ok
+}
+
+// Apart returns why no peer can map memory of Alloc, nil if peers can.
+func Apart(b []byte) error {
+	l, _ := find(uintptr(addressOf(b)))
+	return l.apart
+}
+
+// find finds the allocation that addr lies in.
+func find(addr uintptr) (l allocation, ok bool) {
 	a := inUse.Load()
 	if a == nil {
-		return 0, 0, 0, false
+		return l, false
 	}
 	hi := a.hi.Load()
 	if addr < a.lo.Load() || addr >= hi {
-		return 0, 0, 0, false
+		return l, false
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -36,14 +49,13 @@ func Allocation(addr uintptr) (start, size uintptr, serial uint64, ok bool) {
 		i--
 	}
 	if i < 0 {
-		return 0, 0, 0, false
+		return l, false
 	}
-	start = a.order[i]
-	l := a.live[start]
-	if addr-start >= uintptr(len(l.mem)) {
-		return 0, 0, 0, false
+	l = a.live[a.order[i]]
+	if addr-a.order[i] >= uintptr(len(l.mem)) {
+		return allocation{}, false
 	}
-	return start, uintptr(len(l.mem)), l.serial, true
+	return l, true
 }
 
 // hooks run before an allocation is returned to the system.

@@ -29,6 +29,9 @@ type Arena struct {
 	lo, hi atomic.Uintptr
 	held   atomic.Uint64 // bytes of live: changed under mu, loaded by Stats
 
+	// use is held by whoever copies from at what a peer has named, and by shrink.
+	use sync.RWMutex
+
 	mu    sync.Mutex
 	end   int    // of the pieces, in the file
 	free  []span // sorted by off, those of one piece never adjacent
@@ -50,11 +53,15 @@ const firstPiece = 64 << 20
 
 var processArena = sync.OnceValue(func() *Arena {
 	fd, err := memfdCreate("weft-arena", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	call := "memfd_create"
 	if err == nil {
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL)
+		if _, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL); err != nil {
+			call = "fcntl"
+			unix.Close(fd)
+		}
 	}
 	if err != nil {
-		fd, err = -1, denied("create arena", "memfd_create", err)
+		fd, err = -1, denied("create arena", call, err)
 	}
 	return &Arena{file: fd, why: err, live: map[uintptr]allocation{}}
 })
@@ -92,8 +99,10 @@ func (a *Arena) alloc(n int) ([]byte, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	var why error
 	b, err := a.allocMapped(size)
 	if err != nil && !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.ENOMEM) {
+		why = err
 		b, err = allocApart(size)
 	}
 	if err != nil {
@@ -105,7 +114,7 @@ func (a *Arena) alloc(n int) ([]byte, error) {
 		a.lo.Store(at)
 	}
 	a.hi.Store(max(a.hi.Load(), at+uintptr(size)))
-	a.live[at] = allocation{b, a.last}
+	a.live[at] = allocation{b, a.last, why}
 	a.held.Add(uint64(size))
 	i, _ := slices.BinarySearch(a.order, at)
 	a.order = slices.Insert(a.order, i, at)
@@ -125,13 +134,10 @@ func (a *Arena) allocMapped(size int) ([]byte, error) {
 		i = len(a.free) - 1
 	}
 	s := &a.free[i]
+	b := a.mapped(uint64(s.off), uint64(size))
 	err := reserve(a.file, int64(s.off), int64(size))
-	if err != nil {
-		return nil, err
-	}
-	a.size.Store(max(a.size.Load(), uint64(s.off+size)))
-	b, err := a.at(uint64(s.off), uint64(size))
 	if err == nil {
+		a.size.Store(max(a.size.Load(), uint64(s.off+size)))
 		err = populate(b)
 	}
 	if err != nil {
@@ -147,12 +153,15 @@ func (a *Arena) allocMapped(size int) ([]byte, error) {
 // grow maps one more piece: as much as there is, so that pieces are few, where address
 // space has no limit; or what is needed.
 func (a *Arena) grow(size int) error {
-	var mem []byte
-	err := error(unix.ENOMEM)
-	for _, n := range []int{max(size, spare(max(a.end, firstPiece))), size} {
-		if mem, err = unix.Mmap(a.file, int64(a.end), n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE); err == nil {
-			break
-		}
+	more := func(n int) ([]byte, error) {
+		return unix.Mmap(a.file, int64(a.end), n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	}
+	mem, err := more(max(size, spare(max(a.end, firstPiece))))
+	if err != nil {
+		mem, err = more(size)
+	}
+	if err != nil && a.shrink() {
+		mem, err = more(size)
 	}
 	if err != nil {
 		return fmt.Errorf("map arena: %w", noMemory(err))
@@ -167,13 +176,39 @@ func (a *Arena) grow(size int) error {
 	return nil
 }
 
-// spare is so much address space, or the part of a limit on it that the program does not miss.
-func spare(n int) int {
-	var r unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_AS, &r) == nil {
-		n = int(min(uint64(n), r.Cur/64))
+// shrink gives back the address space of pieces that are free, and reports whether there
+// were any. Their part of the file, which has no pages, is not used again.
+func (a *Arena) shrink() bool {
+	var pieces, free []piece
+	if p := a.pieces.Load(); p != nil {
+		pieces = slices.Clone(*p)
 	}
-	return n &^ (os.Getpagesize() - 1)
+	pieces = slices.DeleteFunc(pieces, func(p piece) bool {
+		i := slices.Index(a.free, span{p.off, len(p.mem)})
+		if i >= 0 {
+			free, a.free = append(free, p), slices.Delete(a.free, i, i+1)
+		}
+		return i >= 0
+	})
+	a.pieces.Store(&pieces)
+	a.use.Lock() // a peer may have named memory there
+	defer a.use.Unlock()
+	for _, p := range free {
+		unix.Munmap(p.mem)
+	}
+	return len(free) > 0
+}
+
+// spare is so much address space, or the part of a limit on it that the program does not miss.
+func spare(n int) int { return min(n, addressLimit()/64) &^ (os.Getpagesize() - 1) }
+
+// addressLimit is the limit on address space. It is a variable for tests.
+var addressLimit = func() int {
+	var r unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_AS, &r) != nil {
+		return math.MaxInt
+	}
+	return int(min(r.Cur, math.MaxInt))
 }
 
 // installed is the memory of the machine, in bytes.
@@ -218,7 +253,9 @@ func (a *Arena) release(b []byte) error {
 		return unix.Munmap(l.mem)
 	}
 	off, size := int(at64), len(l.mem)
-	vacate(a.file, off, l.mem)
+	if !vacate(a.file, off, l.mem) {
+		clear(l.mem)
+	}
 	i, _ := slices.BinarySearchFunc(a.free, off, func(s span, off int) int { return s.off - off })
 	a.free = slices.Insert(a.free, i, span{off, size})
 	if i+1 < len(a.free) && a.adjacent(i) {
@@ -238,10 +275,8 @@ func (a *Arena) adjacent(i int) bool {
 	return end == a.free[i+1].off && !slices.ContainsFunc(*a.pieces.Load(), func(p piece) bool { return p.off == end })
 }
 
-// vacate gives the pages of a range back, or at least clears them.
-func vacate(file, off int, mem []byte) {
-	if fallocate(file, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(off), int64(len(mem))) != nil &&
-		madvise(mem, unix.MADV_REMOVE) != nil {
-		clear(mem)
-	}
+// vacate gives the pages of a range back, and reports whether the system permits that.
+func vacate(file, off int, mem []byte) bool {
+	return fallocate(file, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(off), int64(len(mem))) == nil ||
+		madvise(mem, unix.MADV_REMOVE) == nil
 }

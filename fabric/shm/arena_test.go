@@ -235,6 +235,82 @@ func TestAViewOfAnArenaKeepsAddresses(t *testing.T) {
 	}
 }
 
+// Below a limit on address space a view takes little more than the file, and leaves the
+// program a quarter.
+func TestAViewOfAnArenaTakesLittleOfALimit(t *testing.T) {
+	a := newArena(t)
+	defer a.discard()
+	limit := 256 << 30
+	instead(t, &addressLimit, func() int { return limit })
+	v := &arenaView{fd: duplicate(t, a.file)}
+	defer v.close()
+	const n = 1 << 30 / 4 * 16 // as a unit of the views
+	taken := func() (all int) {
+		for _, m := range *v.maps.Load() {
+			all += len(m.mem)
+		}
+		return all
+	}
+	for i := 1; i <= 8; i++ { // the file has holes: only its length counts
+		if err := unix.Ftruncate(a.file, int64(i*n)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.at(uint64((i-1)*n+4096), 1<<20); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.at(uint64(i*n-4096), 4096); err != nil {
+			t.Fatal(err)
+		}
+		if got := taken(); got > i*n+n {
+			t.Fatalf("a file of %d bytes has mappings of %d", i*n, got)
+		}
+	}
+	limit = addressesTaken()/3*4 + 1<<20
+	if err := unix.Ftruncate(a.file, 9*n); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.at(8*n, 2<<20); !errors.Is(err, fabric.ErrUnsupported) {
+		t.Errorf("where three quarters are taken: %v", err)
+	}
+}
+
+// Free pieces give their addresses back where there are no others, and what is used then is
+// memory that peers map.
+func TestAnArenaGivesFreePiecesBack(t *testing.T) {
+	a := newArena(t)
+	defer a.discard()
+	var kept []byte
+	for range 3 {
+		if err := a.grow(1 << 20); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := a.alloc(4096); err != nil {
+			t.Fatal(err)
+		} else if kept == nil {
+			kept = b
+		} else if err := a.release(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !a.shrink() || a.shrink() {
+		t.Error("the pieces that are free are given back, and once")
+	}
+	kept[0] = 1
+	b, err := a.alloc(2 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)-1] = 1
+	for _, b := range [][]byte{kept, b} {
+		if _, ok := a.offset(b); !ok {
+			t.Error("memory is not mapped any more")
+		}
+		if err := a.release(b); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // What an arena can hold is bounded by memory only, not by addresses taken beforehand.
 func TestAnArenaGoesBeyondAnyReservation(t *testing.T) {
 	a := newArena(t)
@@ -289,6 +365,9 @@ func TestWithoutMappedMemoryThereIsOrdinaryMemory(t *testing.T) {
 				}
 				if _, ok := a.offset(b); ok != c.mapped {
 					t.Errorf("memory that peers map: %t, want %t", ok, c.mapped)
+				}
+				if why := a.live[uintptr(addressOf(b))].apart; (why == nil) != c.mapped {
+					t.Errorf("peers can't map it, since: %v", why)
 				}
 				for i := range b[:cap(b)] {
 					if b[:cap(b)][i]++; b[:cap(b)][i] != 1 {

@@ -2,7 +2,9 @@ package shm
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -15,79 +17,113 @@ import (
 // is called.
 type arenaView struct {
 	fd int
-	// maps are the mappings, each of them from the beginning of the file and longer than the
-	// one before. A range is found in the first that has it, so that it keeps its address.
-	// The list is stored, and after that size: how long the file was when last checked. A
-	// load of size that covers a range is followed by one of maps that sees its mapping.
-	maps atomic.Pointer[[][]byte]
+	// size is how long the file was when last checked. It can't shrink.
 	size atomic.Uint64
+	// maps are parts of the file, which may overlap. A range is found in the first that has
+	// it, so that it keeps its address. The list is replaced when there is one more.
+	maps atomic.Pointer[[]piece]
 	mu   sync.Mutex // whoever maps or checks
 }
 
-// at returns the n bytes of the peer's arena at off. The file can't shrink, so a
-// range that was valid once stays valid. Without address space for the view,
+// at returns the n bytes of the peer's arena at off. Without address space for the view,
 // transfers use messages, as for other memory of the peer that can't be reached.
 func (v *arenaView) at(off, n uint64) ([]byte, error) {
 	end := off + n
 	if end < off {
 		return nil, fabric.ErrBadRemote
 	}
-	if end > v.size.Load() || v.maps.Load() == nil {
-		if err := v.extend(end); err != nil {
-			return nil, err
+	if end <= v.size.Load() {
+		if b := v.find(off, n); b != nil {
+			return b, nil
 		}
 	}
-	for _, m := range *v.maps.Load() {
-		if end <= uint64(len(m)) {
-			return m[off:end:end], nil
-		}
-	}
-	return nil, fabric.ErrBadRemote
+	return v.extend(off, n)
 }
 
-// extend checks that the file has come to contain end, and maps it.
-func (v *arenaView) extend(end uint64) error {
+// find returns a range that is mapped, or nil.
+func (v *arenaView) find(off, n uint64) []byte {
+	maps := v.maps.Load()
+	if maps == nil {
+		return nil
+	}
+	for i := range *maps {
+		m := &(*maps)[i]
+		if into := off - uint64(m.off); into <= uint64(len(m.mem)) && n <= uint64(len(m.mem))-into {
+			return m.mem[into : into+n : into+n]
+		}
+	}
+	return nil
+}
+
+// extend checks that the file has come to contain a range, and maps it.
+func (v *arenaView) extend(off, n uint64) ([]byte, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var st unix.Stat_t
 	if err := unix.Fstat(v.fd, &st); err != nil {
-		return fmt.Errorf("stat peer arena: %w", err)
+		return nil, fmt.Errorf("stat peer arena: %w", err)
 	}
-	size := uint64(st.Size)
-	if size < end {
-		return fabric.ErrBadRemote
+	v.size.Store(uint64(st.Size))
+	if off+n > uint64(st.Size) {
+		return nil, fabric.ErrBadRemote
 	}
-	var maps [][]byte
-	if p := v.maps.Load(); p != nil {
-		maps = *p
+	if b := v.find(off, n); b != nil {
+		return b, nil
 	}
-	if len(maps) == 0 || uint64(len(maps[len(maps)-1])) < size {
-		mem, err := v.mapAll(int(size))
-		if err != nil {
-			return fmt.Errorf("%w: map peer arena: %w", fabric.ErrUnsupported, err)
-		}
-		maps = append(maps[:len(maps):len(maps)], mem)
-		v.maps.Store(&maps)
+	if err := v.mapPart(int(off), int(off+n), int(st.Size)); err != nil {
+		return nil, fmt.Errorf("%w: map peer arena: %w", fabric.ErrUnsupported, err)
 	}
-	v.size.Store(size)
-	return nil
+	return v.find(off, n), nil
 }
 
-// mapAll maps the file, and as much again for it to grow into where address space has no limit.
-func (v *arenaView) mapAll(size int) (mem []byte, err error) {
-	room := spare(max(1<<bits.Len(uint(size)), firstPiece))
-	for _, n := range []int{max(size, room), max(size, 1)} {
-		if mem, err = unix.Mmap(v.fd, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE); err == nil {
-			break
+// mapPart maps a range of the file of so many bytes, with much around it and behind the end,
+// so that mappings are few, where address space has no limit; less, or only the range, where
+// it has one. What a limit leaves when three quarters of it are taken is the program's.
+func (v *arenaView) mapPart(from, to, size int) (err error) {
+	page := os.Getpagesize()
+	much := max(spare(max(1<<bits.Len(uint(size)), firstPiece)), page)
+	left := addressesLeft()
+	for _, unit := range []int{much, page} {
+		at, end := from/unit*unit, max((to+unit-1)/unit, from/unit+1)*unit
+		if err = unix.ENOMEM; end-at > left {
+			continue
+		}
+		var mem []byte
+		if mem, err = unix.Mmap(v.fd, int64(at), end-at, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE); err == nil {
+			var maps []piece
+			if p := v.maps.Load(); p != nil {
+				maps = *p
+			}
+			maps = append(maps[:len(maps):len(maps)], piece{mem, at})
+			v.maps.Store(&maps)
+			return nil
 		}
 	}
-	return mem, err
+	return err
+}
+
+// addressesLeft is how much address space this process may take before it has three quarters
+// of the limit.
+func addressesLeft() int {
+	limit := addressLimit()
+	if limit == math.MaxInt {
+		return limit
+	}
+	return limit/4*3 - addressesTaken()
+}
+
+// addressesTaken is the address space of this process, or 0 where that can't be read: mmap
+// has the last word.
+func addressesTaken() (n int) {
+	b, _ := os.ReadFile("/proc/self/statm")
+	fmt.Sscan(string(b), &n)
+	return n * os.Getpagesize()
 }
 
 func (v *arenaView) close() {
 	if maps := v.maps.Load(); maps != nil {
 		for _, m := range *maps {
-			unix.Munmap(m)
+			unix.Munmap(m.mem)
 		}
 	}
 	unix.Close(v.fd)

@@ -255,6 +255,8 @@ func (j *helpJob) copy(own *Arena, off, n uint64) error {
 	if !j.arena {
 		return writePeer(j.e.info.thread, j.src+off, j.dst+off, int(n))
 	}
+	own.use.RLock()
+	defer own.use.RUnlock()
 	src, err := own.at(j.src+off, n)
 	if err != nil {
 		return err

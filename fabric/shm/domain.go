@@ -144,6 +144,11 @@ func open(cfg fabric.Config) (_ *Domain, err error) {
 	if d.bellConn, err = d.bell.SyscallConn(); err != nil {
 		return nil, err
 	}
+	// Else the first message would find that out.
+	var files unix.Rlimit
+	if rings := uint64(d.ringPair().size); unix.Getrlimit(unix.RLIMIT_FSIZE, &files) == nil && files.Cur < rings {
+		return nil, &fabric.Error{Op: fmt.Sprintf("reserve %d bytes of shared memory", rings), Err: unix.EFBIG}
+	}
 	reserveDescriptors(d.bellFD, cfg.Size)
 	d.membarrier = registerMembarrier()
 	if d.greeter, err = newGreeter(d); err != nil {

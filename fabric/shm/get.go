@@ -124,6 +124,10 @@ func (e *endpoint) transfer(j getJob) error {
 		return fabric.ErrBadRemote
 	case j.remote.Key == keyVirtual && !e.info.cma.Load():
 		return fabric.ErrUnsupported
+	case j.remote.Key == keyArena: // a failure of a job with no completion of its own would be the Flush's
+		if _, err := e.info.arena.at(j.remote.Addr, uint64(len(j.local))); errors.Is(err, fabric.ErrUnsupported) {
+			return err
+		}
 	}
 	j.shared = e.helpPays(&j)
 	if !j.write && len(j.local) <= wholeGet && !j.shared {

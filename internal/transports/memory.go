@@ -10,6 +10,9 @@ var ErrNotAlloc = shm.ErrNotArena
 // heap and the caller's until Free. The error is the system's. Local.
 func Alloc(n int) ([]byte, error) { return shm.Alloc(n) }
 
+// Apart returns why other processes can't map memory of Alloc, nil if they can. Local.
+func Apart(b []byte) error { return shm.Apart(b) }
+
 // Free frees memory of Alloc: b is Alloc's result, or starts at its beginning.
 // No operation may still use it. Local.
 func Free(b []byte) error { return shm.Free(b) }

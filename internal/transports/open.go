@@ -63,6 +63,9 @@ func (t table) join(ctx context.Context, j *launch.Job, exchange exchange, name 
 		s.Log.Warn("the ranks of this host reach each other over "+opened[0].name+" only", "err", missing)
 	}
 	r, err := t.meet(ctx, j, exchange, c, opened, s.Log)
+	if errors.Is(err, fabric.ErrUnsupported) { // of two ranks that have no transport in common
+		err = errors.Join(err, missing)
+	}
 	if err != nil {
 		return nil, errors.Join(err, closeAll(opened))
 	}
