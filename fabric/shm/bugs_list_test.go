@@ -123,7 +123,7 @@ var bugs = planted.List{
 	{"the view of an arena moves", "fabric/shm/arena_view.go",
 		"maps = append(maps[:len(maps):len(maps)], piece{mem, at})", "maps = []piece{{mem, at}}", "TestAViewOfAnArenaKeeps"},
 	{"the end of an arena is one byte late", "fabric/shm/arena_unsafe.go",
-		"n > size-off {", "n > size-off+1 {", "TestAPeerNames"},
+		"n <= size-off {", "n <= size-off+1 {", "TestAPeerNames"},
 	{"the end of a view is one byte late", "fabric/shm/arena_view.go",
 		"off+n > uint64(st.Size) {", "off+n > uint64(st.Size)+1 {", "TestAViewOfAnArena"},
 	{"the domain's own words are shared", "fabric/shm/reach.go",
