@@ -27,7 +27,7 @@ import (
 // trying, since that one may fail. A rank that has reached no address in one round
 // uses the peer's own connection if it comes.
 func (d *Domain) dial(p fabric.Peer, u use, a card) {
-	why := map[netip.AddrPort]error{} // by address, the last
+	why := map[netip.AddrPort]error{} // by address
 	all := order(a.doors(), d.doors, d.won(p))
 	doors := all
 	t := tries{left: d.set.dial, each: firstTry}
@@ -45,7 +45,9 @@ func (d *Domain) dial(p fabric.Peer, u use, a card) {
 			case errors.Is(err, greet.ErrCrossed):
 				crossed = true
 			}
-			why[o.addr] = fmt.Errorf("%v: %w", o.addr, err)
+			if definite(err) || !full(why[o.addr]) { // a full peer may lack the descriptor to say it again
+				why[o.addr] = fmt.Errorf("%v: %w", o.addr, err)
+			}
 			if !definite(err) {
 				again = append(again, o)
 			}
@@ -89,7 +91,13 @@ func (t *tries) try(f func(limit time.Duration) error) error {
 func definite(err error) bool {
 	var no *greet.RefusedError
 	return errors.Is(err, unix.ECONNREFUSED) || limits.Refused(err) || errors.Is(err, greet.ErrStranger) ||
-		errors.Is(err, greet.ErrAbsent) || errors.As(err, &no) && !strings.HasPrefix(no.Reason, fullMark)
+		errors.Is(err, greet.ErrAbsent) || errors.As(err, &no) && !full(err)
+}
+
+// full reports whether the peer refuses since it has no descriptor left.
+func full(err error) bool {
+	no, ok := errors.AsType[*greet.RefusedError](err)
+	return ok && strings.HasPrefix(no.Reason, fullMark)
 }
 
 // unreachable ends a dial without a connection, unless the peer has made one.

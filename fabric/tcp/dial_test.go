@@ -154,6 +154,26 @@ func TestAPeerThatIsNowhereIsDownWithEveryReason(t *testing.T) {
 	}
 }
 
+// A rank without descriptors says so once, and then has none to say it again.
+func TestTheReasonOfAFullPeerStays(t *testing.T) {
+	cs := callers(t, 2, nil)
+	cs[0].set.dial = firstTry
+	var said sync.Once
+	addr, calls := stall(t, func(c net.Conn) {
+		said.Do(func() {
+			cs[1].self.Answer(c, cs[1].token, func(uint32, []byte) ([]byte, error) { return nil, errors.New(fullMark + "none") })
+		})
+		c.Close()
+	})
+	a := cs[1].card(t)
+	a.Listen = []netip.AddrPort{addr}
+	cs[0].reach(t, cs[1], a)
+	poll(t, "the end of rank 1", func() bool { return cs[0].down[1] != nil }, cs...)
+	if text := cs[0].down[1].Error(); calls() < 2 || !strings.Contains(text, fullMark+"none") || strings.Contains(text, "no greeting") {
+		t.Errorf("after %d calls: %s", calls(), text)
+	}
+}
+
 func TestWhichErrorsAreDefinite(t *testing.T) {
 	for err, want := range map[error]bool{
 		fmt.Errorf("dial: %w", unix.ECONNREFUSED): true,
