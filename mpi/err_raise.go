@@ -52,11 +52,13 @@ func (c *Comm) failAside(call string, err error) error {
 // cause is the Abort that an operation's error comes from, or the error, which names ranks
 // as the communicator does.
 func (c *Comm) cause(err error) error {
-	if c == nil || c.w == nil || !errors.Is(err, fabric.ErrClosed) && !errors.Is(err, fabric.ErrPeerDown) {
+	if c == nil || c.w == nil {
 		return err
 	}
-	if abort := c.w.aborted(); abort != nil {
-		return abort
+	if errors.Is(err, fabric.ErrClosed) || errors.Is(err, fabric.ErrPeerDown) {
+		if abort := c.w.aborted(); abort != nil {
+			return abort
+		}
 	}
 	if c.ranks != nil && !errors.As(err, new(*rma.RankError)) {
 		return pt2pt.InRanks(c.ranks, c.remote > 0, err)

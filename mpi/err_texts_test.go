@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -148,6 +151,23 @@ func TestErrorsBeginWithTheCall(t *testing.T) {
 			t.Errorf("only %d calls have failed", n)
 		}
 		ok(win.Free())
+	})
+}
+
+// An error of a transport names the communicator's rank, also one that is no death.
+func TestErrorsOfTransportsNameRanksOfTheCommunicator(t *testing.T) {
+	act(t, "mem", 3, func(w *mpi.World, c *mpi.Comm) {
+		back := get(c.Split(0, -c.Rank()))
+		for _, why := range []error{fabric.ErrPeerDown, fabric.ErrUnreachable, fabric.ErrBadRemote, fabric.ErrUnsupported, unix.EPERM} {
+			err := &fabric.Error{Op: "reach memory", Peer: 2, HasPeer: true, Err: why}
+			if text := mpi.Fail(back, err).Error(); !strings.Contains(text, "rank 0 of the communicator: reach memory: ") || strings.Contains(text, "rank 2") {
+				t.Error(text)
+			}
+			if text := mpi.Fail(c, err).Error(); !strings.Contains(text, "reach memory (rank 2): ") {
+				t.Error(text)
+			}
+		}
+		ok(back.Free())
 	})
 }
 

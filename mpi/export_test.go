@@ -72,6 +72,9 @@ func TransportOf(c *Comm, rank int) (name string) {
 	return name
 }
 
+// Fail is how a call of the communicator ends with an error of the layers below.
+func Fail(c *Comm, err error) error { return c.fail("Put", err) }
+
 // Classes lists all classes of errors.
 func Classes() []Class {
 	all := slices.Collect(maps.Keys(classNames))
