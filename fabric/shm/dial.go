@@ -100,7 +100,7 @@ func (g *greeter) answered(c *handshake, you *hello, fds []int) {
 	case you.refusal == errAbsent.Error():
 		err = errAbsent
 	case you.refusal != "":
-		err = fmt.Errorf("rank %d refuses: %s", c.peer, you.refusal)
+		err = fmt.Errorf("the peer refuses: %s", you.refusal)
 	default:
 		err = me.accepts(you)
 	}

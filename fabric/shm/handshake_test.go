@@ -79,15 +79,15 @@ func TestTheLowerRankHoldsADialWhileItsOwnIsUnderWay(t *testing.T) {
 		name  string
 		mine  func(a *actor, conn *net.UnixConn) // what comes of its dial
 		held  string                             // how it answers the other then
-		stand bool
+		says  string                             // of the peer, unless the connection stands
 	}{
-		{"and then is connected", (*actor).answer, "already", true},
-		{"and refuses it if that fails", func(a *actor, conn *net.UnixConn) { conn.Close() }, "hung up", false},
+		{"and then is connected", (*actor).answer, "already", ""},
+		{"and refuses it if that fails", func(a *actor, conn *net.UnixConn) { conn.Close() }, "hung up", "hung up"},
 		{"and refuses it if that is refused", func(a *actor, conn *net.UnixConn) {
 			h := a.hello()
 			h.refusal = "for a test"
 			utter(a.t, conn, &h)
-		}, "for a test", false},
+		}, "for a test", "the peer refuses: for a test"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := newActor(t, 1)
@@ -97,10 +97,10 @@ func TestTheLowerRankHoldsADialWhileItsOwnIsUnderWay(t *testing.T) {
 			a.catchUp()
 			c.mine(a, conn)
 			a.mustHear(held, c.held)
-			if c.stand {
+			if c.says == "" {
 				a.waitForRoom(ep)
 			} else {
-				a.waitForPeerDown("")
+				a.waitForPeerDown(c.says)
 			}
 		})
 	}

@@ -233,14 +233,14 @@ func (d *Domain) yield(p fabric.Peer, u use) error {
 	defer d.mu.Unlock()
 	switch l := &d.links[p]; {
 	case l.over, l.dead != nil:
-		return d.expelled(p)
+		return errExpelled
 	case l.state[u] == linkIdle, l.state[u] == linkDialing && (p < d.cfg.Rank || l.despair[u]):
 		l.state[u] = linkAccepting
 		return nil
 	case l.state[u] == linkDialing, l.state[u] == linkAccepting:
 		return greet.ErrCrossed // until it stands, or has failed
 	}
-	return fmt.Errorf("rank %d is connected already", p)
+	return errors.New("the caller is connected already")
 }
 
 // unyield ends an attempt of the peer that has failed.
@@ -322,7 +322,7 @@ func (d *Domain) duplicate(conn net.Conn) (fd int, err error) {
 		fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 3)
 	})
 	if err = errors.Join(cerr, err); err != nil {
-		return -1, fmt.Errorf("%srank %d: %w", fullMark, d.cfg.Rank, err)
+		return -1, fmt.Errorf("%s%w", fullMark, err)
 	}
 	return fd, nil
 }

@@ -27,17 +27,15 @@ const toAsk use = 0xff
 // expelledMark begins the refusal of a rank that was given up.
 const expelledMark = "expelled: "
 
-// expelled is why a rank that was given up is refused.
-func (d *Domain) expelled(p fabric.Peer) error {
-	return fmt.Errorf("%srank %d has declared rank %d dead", expelledMark, d.cfg.Rank, p)
-}
+// errExpelled is why a rank that was given up is refused.
+var errExpelled = errors.New(expelledMark + "the caller was declared dead")
 
 // verdict is the refusal of a rank that asks.
 func (d *Domain) verdict(p fabric.Peer) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.links[p].over {
-		return d.expelled(p)
+		return errExpelled
 	}
 	return errors.New("the connection was not ended here")
 }
@@ -112,7 +110,7 @@ func (e *endpoint) tellEnd() {
 
 func errEnded(p fabric.Peer) error {
 	return &fabric.Error{Op: "talk over TCP", Peer: p, HasPeer: true,
-		Err:    fmt.Errorf("%w: rank %d has declared this rank dead", fabric.ErrPeerDown, p),
+		Err:    fmt.Errorf("%w: it has declared this rank dead", fabric.ErrPeerDown),
 		Remedy: "this process may have been stopped, or cut off the network, for longer than " + envDeadline + " allows"}
 }
 

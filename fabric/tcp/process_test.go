@@ -294,7 +294,7 @@ func TestAStoppedProcessLearnsThatItWasDeclaredDead(t *testing.T) {
 		silent(t, a.down[1])
 		p.signal(syscall.SIGCONT)
 		pump(t, "it to learn so", func() bool { return p.down.Load() != nil }, a, c)
-		if s := *p.down.Load(); !strings.Contains(s, "rank 0 has declared this rank dead") {
+		if s := *p.down.Load(); !strings.Contains(s, "it has declared this rank dead") {
 			t.Errorf("full %t: it says: %s", full, s)
 		}
 		talk(t, a, c)

@@ -105,7 +105,7 @@ func aRankThatTakesNothingIsFoundAndLearnsIt(t *testing.T, change func(*fabric.C
 		pump(t, "the rank that takes nothing to be down", func() bool { return a.down[1] != nil }, a, c)
 		silent(t, a.down[1])
 		pump(t, "it to learn so", func() bool { return b.down[0] != nil }, b)
-		if !strings.Contains(b.down[0].Error(), "rank 0 has declared this rank dead") {
+		if !strings.Contains(b.down[0].Error(), "it has declared this rank dead") {
 			t.Errorf("full %t: the words are: %v", full, b.down[0])
 		}
 		// What had arrived came first: a prefix, which Deliver checks.
@@ -122,7 +122,7 @@ func TestARankThatWasGivenUpIsRefused(t *testing.T) {
 	a.d.End(1, &fabric.Error{Op: "test", Err: fabric.ErrPeerDown})
 	b.meet(a, nil)
 	pump(t, "the refusal", func() bool { return b.down[0] != nil }, a, b)
-	if !strings.Contains(b.down[0].Error(), expelledMark+"rank 0 has declared rank 1 dead") {
+	if !strings.Contains(b.down[0].Error(), errExpelled.Error()) {
 		t.Errorf("the words are: %v", b.down[0])
 	}
 }
@@ -148,7 +148,7 @@ func TestARankThatAsksHearsWhetherItWasGivenUp(t *testing.T) {
 		t.Errorf("the answer to a rank that was not given up is: %v", err)
 	}
 	a.d.End(1, &fabric.Error{Op: "test", Err: fabric.ErrPeerDown})
-	if err := ask(); err == nil || !strings.Contains(err.Error(), expelledMark+"rank 0 has declared rank 1 dead") {
+	if err := ask(); err == nil || !strings.Contains(err.Error(), errExpelled.Error()) {
 		t.Errorf("the answer to a rank that was given up is: %v", err)
 	}
 }

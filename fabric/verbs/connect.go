@@ -184,14 +184,14 @@ func (d *Domain) yield(p fabric.Peer) error {
 	defer d.mu.Unlock()
 	switch l := &d.links[p]; {
 	case l.over:
-		return fmt.Errorf("rank %d has given rank %d up", d.cfg.Rank, p)
+		return errors.New("the caller was given up")
 	case l.state == linkIdle, l.state == linkDialing && p < d.cfg.Rank:
 		l.state = linkAccepting
 		return nil
 	case l.state == linkDialing:
 		return greet.ErrCrossed
 	}
-	return fmt.Errorf("rank %d is connected already", p)
+	return errors.New("the caller is connected already")
 }
 
 // unyield ends an attempt of the peer that has failed.
