@@ -176,17 +176,17 @@ func (c *Comm) wrong(call string, peer, tag int, wild bool) error {
 	return nil
 }
 
-// special says what a special number is for, or returns "" for another one.
+// special names a special number and says what it is for, or returns "" for another one.
 func special(n int) string {
 	switch n {
 	case AnySource:
-		return "AnySource is a wildcard for the source of receives and probes"
+		return "AnySource, a wildcard for the source of receives and probes"
 	case AnyTag:
-		return "AnyTag is a wildcard for the tag of receives and probes"
+		return "AnyTag, a wildcard for the tag of receives and probes"
 	case ProcNull:
-		return "ProcNull is no process, for peers that take no part, and roots between groups"
+		return "ProcNull, no process, for peers that take no part, and roots between groups"
 	case Root:
-		return "Root is for the root of collective calls between groups"
+		return "Root, for the root of collective calls between groups"
 	}
 	return ""
 }
@@ -195,14 +195,14 @@ func special(n int) string {
 // the call takes it as.
 func notIn(call string, class Class, what string, rank int, group string, size int) error {
 	if is := special(rank); is != "" {
-		return badArg(call, class, "%s: the %s here is one in %s of %d ranks (0 to %d)", is, what, group, size, size-1)
+		return badArg(call, class, "%s %d is %s: the %s here is one in %s of %d ranks (0 to %d)", what, rank, is, what, group, size, size-1)
 	}
 	return badArg(call, class, "%s %d is not in %s of %d ranks (0 to %d)", what, rank, group, size, size-1)
 }
 
 func badTag(call string, tag int) error {
 	if is := special(tag); is != "" {
-		return badArg(call, ErrTag, "%s: the tag here is one from 0 to %d", is, TagUB)
+		return badArg(call, ErrTag, "tag %d is %s: the tag here is one from 0 to %d", tag, is, TagUB)
 	}
 	return badArg(call, ErrTag, "tag %d is outside 0 to %d", tag, TagUB)
 }

@@ -80,7 +80,7 @@ func TestBadCallsOnWindowsAreAnsweredWithTheirClass(t *testing.T) {
 				badCall{"a second Lock of another kind", w.Lock(mpi.LockExclusive, other), mpi.ErrRMASync, "is locked already"},
 				badCall{"Put to a rank that is not locked", put(me, 0), mpi.ErrRMASync, fmt.Sprintf("rank %d is not one of them", me)},
 				badCall{"Put to no rank", put(2, 0), mpi.ErrRank, "rank 2 is not in the window"},
-				badCall{"Put to any rank", put(mpi.AnySource, 0), mpi.ErrRank, "AnySource is a wildcard"},
+				badCall{"Put to any rank", put(mpi.AnySource, 0), mpi.ErrRank, "rank -1 is AnySource, a wildcard"},
 				badCall{"Put behind the end", put(other, 4), mpi.ErrRMARange, "which has 32 bytes"},
 				badCall{"Put far behind it", put(other, math.MaxInt), mpi.ErrRMARange, "displacement"},
 				badCall{"Put across the end", w.Put(big, other, 0), mpi.ErrRMARange, "40 bytes from displacement 0 on (of 8 bytes each)"},
