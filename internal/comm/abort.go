@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/wire"
@@ -72,7 +73,9 @@ func (c *Comm) breakFrom(seq uint32, err error) {
 	if told, ok := err.(*cause.CallError); ok {
 		here := *told // others may have it too
 		here.Rank, here.Remote = c.numbered(told.World)
-		here.InJob = false
+		if here.InJob = here.Rank < 0; here.InJob { // as this communicator was made
+			here.Rank, here.Remote = told.World, false
+		}
 		err = &here
 	}
 	broken := &cause.BrokenError{Err: err}
@@ -81,10 +84,11 @@ func (c *Comm) breakFrom(seq uint32, err error) {
 		return
 	}
 	why := err
-	if !errors.As(err, new(*cause.CallError)) { // the end of a call's context, say, is not another call's
+	var told *cause.CallError
+	if !errors.As(err, &told) { // the end of a call's context, say, is not another call's
 		why = broken
 	}
-	c.brokenFrom = seq // before Forbid, which ends later calls of this rank too
+	c.brokenFrom, c.told = seq, told // before Forbid, which ends later calls of this rank too
 	c.P2P.Forbid(c.Library(), func(tag int32) bool { return before(tag, seq) || tag == lastTag }, why)
 	for j := range c.in.letters.links {
 		if j.c == c && int32(j.x.seq-seq) >= 0 {
@@ -93,16 +97,36 @@ func (c *Comm) breakFrom(seq uint32, err error) {
 	}
 }
 
-// tellAbort tells all other ranks.
+// tellAbort tells all other ranks. What another rank has told keeps that one's number and words.
 func (c *Comm) tellAbort(seq uint32, err error) {
-	code := int32(c.in.class(err))
-	text := []byte(err.Error())
-	var hdr [wire.AbortSize]byte
-	h := wire.MakeAbort(hdr[:], code, seq)
+	told, ok := err.(*cause.CallError)
+	if !ok {
+		told = &cause.CallError{World: c.in.World.Rank, Code: int32(c.in.class(err)), Text: err.Error()}
+	}
 	for peer := range c.Size + max(c.Remote.Len(), 0) {
 		if w := c.world(peer); w != c.in.World.Rank {
-			room := c.in.Loop.Via(fabric.Peer(w)).Caps().MaxEager
-			c.in.Loop.Conn(fabric.Peer(w)).PostBody(wire.Abort, uint64(c.Library()), h, text[:min(len(text), wire.MaxAbortText, room)])
+			c.in.postAbort(fabric.Peer(w), c.Library(), abort{seq, told})
+		}
+	}
+}
+
+func (in *Instance) postAbort(to fabric.Peer, cid uint32, a abort) {
+	text := []byte(a.err.Text)
+	var hdr [wire.AbortSize]byte
+	h := wire.MakeAbort(hdr[:], a.err.Code, a.seq, uint32(a.err.World))
+	room := in.Loop.Via(to).Caps().MaxEager
+	in.Loop.Conn(to).PostBody(wire.Abort, uint64(cid), h, text[:min(len(text), wire.MaxAbortText, room)])
+}
+
+// refuses tells a rank whose message is refused, as the communicator has been freed here, of
+// the failure that this rank has heard of: what has failed is not the Free. For the owner.
+func (in *Instance) refuses(from fabric.Peer, cid uint32) {
+	for _, c := range slices.Backward(in.resting) {
+		if c.Library() == cid {
+			if c.told != nil {
+				in.postAbort(from, cid, abort{c.brokenFrom, c.told})
+			}
+			return
 		}
 	}
 }
@@ -115,12 +139,13 @@ type aborts struct {
 
 func (a aborts) Deliver(from fabric.Peer, kind uint8, imm uint64, hdr, body []byte) {
 	h := wire.AbortHeader(hdr)
-	if kind != wire.Abort || !h.Valid() || imm > 1<<32-1 || !wire.Library(uint32(imm)) || len(body) > wire.MaxAbortText {
+	if kind != wire.Abort || !h.Valid() || imm > 1<<32-1 || !wire.Library(uint32(imm)) || int64(h.Rank()) >= int64(a.in.World.Size) || len(body) > wire.MaxAbortText {
 		a.in.Loop.EndPeer(from, &fabric.Error{Op: "receive", Peer: from, HasPeer: true,
 			Err: fmt.Errorf("%w: it sent an abort that is none", fabric.ErrPeerDown)})
 		return
 	}
-	news := abort{h.Call(), &cause.CallError{Rank: int(from), InJob: true, World: int(from), Code: h.Code(), Text: string(body)}}
+	at := int(h.Rank())
+	news := abort{h.Call(), &cause.CallError{Rank: at, InJob: true, World: at, Code: h.Code(), Text: string(body)}}
 	c := a.in.running[wire.User(uint32(imm))]
 	if c == nil && !a.in.P2P.Freed(uint32(imm)) { // else nothing of it is under way
 		c = a.in.concerned(wire.User(uint32(imm)), news)

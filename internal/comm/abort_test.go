@@ -28,7 +28,7 @@ func TestAnAbortInAFreedCommunicatorIsForgotten(t *testing.T) {
 		}
 		d.Free()
 		in.Loop.Exclusive(func() {
-			h := wire.MakeAbort(make([]byte, wire.AbortSize), 16, 3)
+			h := wire.MakeAbort(make([]byte, wire.AbortSize), 16, 3, 1)
 			aborts{in: in}.Deliver(1, wire.Abort, uint64(d.Library()), h, []byte("no"))
 		})
 		if n := len(in.early); n != 0 {
@@ -85,7 +85,10 @@ func TestTheEarliestFailureCounts(t *testing.T) {
 		want int
 	}{{3, 1}, {2, 2}, {3, 2}, {1, 3}} {
 		in.Loop.Exclusive(func() {
-			c.breakFrom(step.seq, &cause.CallError{Rank: 1, World: 1, Text: "no"})
+			c.breakFrom(step.seq, &cause.CallError{Rank: 1, World: 1, Text: fmt.Sprint(step.seq)})
+			if c.told.Text != fmt.Sprint(c.brokenFrom) {
+				t.Errorf("a failure in call %d keeps %v for call %d", step.seq, c.told, c.brokenFrom)
+			}
 		})
 		if n := ended(); n != step.want {
 			t.Errorf("%d calls have ended behind a failure in call %d, want %d", n, step.seq, step.want)
@@ -155,7 +158,7 @@ func TestAnAbortOfARankThatHasLeftIsPassedOn(t *testing.T) {
 			}
 			switch in.World.Rank {
 			case 1:
-				h := wire.MakeAbort(make([]byte, wire.AbortSize), 16, 0)
+				h := wire.MakeAbort(make([]byte, wire.AbortSize), 16, 0, 0)
 				for range 2 {
 					in.Loop.Exclusive(func() { aborts{in: in}.Deliver(0, wire.Abort, uint64(d.Library()), h, []byte("no")) })
 				}
@@ -175,8 +178,71 @@ func TestAnAbortOfARankThatHasLeftIsPassedOn(t *testing.T) {
 					return err
 				}
 				var told *cause.CallError
-				if !errors.As(d.Broken(), &told) || told.Rank != 1 {
-					return fmt.Errorf("freed %t: %v, want what rank 1 has passed on", freed, d.Broken())
+				if !errors.As(d.Broken(), &told) || told.Rank != 0 || told.World != 0 || told.Text != "no" {
+					return fmt.Errorf("freed %t: %v, want what rank 0 has told", freed, d.Broken())
+				}
+			}
+			return nil
+		}))
+	}
+}
+
+// A rank whose message is refused, as the communicator has been freed at one that had heard of
+// a failure, is told of that one before, with the rank and the words of the first to tell it.
+// Nobody else is told at the Free.
+func TestARankThatIsRefusedIsToldOfTheFailure(t *testing.T) {
+	for _, early := range []bool{false, true} { // the message has come before the Free
+		noErrors(t, each(engines(t, 3), func(ctx context.Context, in *Instance) error {
+			d, err := in.World.Dup(ctx)
+			if err != nil {
+				return err
+			}
+			send := func(to int, cid uint32, mode pt2pt.Mode) error {
+				h := in.P2P.Isend(ctx, mode, to, cid, 1, nil)
+				_, err := progress.WaitResult(&h)
+				return err
+			}
+			recv := func(from int) error {
+				h := in.P2P.Irecv(ctx, from, in.World.ID, 1, nil)
+				_, err := progress.WaitResult(&h)
+				return err
+			}
+			switch in.World.Rank {
+			case 1:
+				if early {
+					if err := recv(2); err != nil { // behind the message
+						return err
+					}
+				}
+				h := wire.MakeAbort(make([]byte, wire.AbortSize), 16, 0, 0)
+				in.Loop.Exclusive(func() { aborts{in: in}.Deliver(0, wire.Abort, uint64(d.Library()), h, []byte("no")) })
+				d.Free()
+				return errors.Join(send(0, in.World.ID, pt2pt.Standard), send(2, in.World.ID, pt2pt.Standard))
+			case 2:
+				var refused progress.Handle
+				if early {
+					refused = in.P2P.Isend(ctx, pt2pt.Synchronous, 1, d.Library(), 1, nil)
+					if err := send(1, in.World.ID, pt2pt.Standard); err != nil {
+						return err
+					}
+				}
+				if err := recv(1); err != nil {
+					return err
+				}
+				if !early {
+					if d.Broken() != nil {
+						return fmt.Errorf("the Free has told of %v", d.Broken())
+					}
+					refused = in.P2P.Isend(ctx, pt2pt.Synchronous, 1, d.Library(), 1, nil)
+				}
+				_, err := progress.WaitResult(&refused) // a call has the cause then
+				var told *cause.CallError
+				if !errors.As(d.Broken(), &told) || told.World != 0 || told.Rank != 0 || told.Text != "no" || err == nil {
+					return fmt.Errorf("early %t: %v, and the send ends with %v", early, d.Broken(), err)
+				}
+			case 0:
+				if err := recv(1); err != nil || d.Broken() != nil {
+					return fmt.Errorf("%w; the Free has told rank 0 of %v", err, d.Broken())
 				}
 			}
 			return nil

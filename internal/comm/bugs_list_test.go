@@ -199,6 +199,10 @@ var idBugs = planted.List{
 		"\t\tk.in.P2P.Unreserve(k.id)\n", "", "TestAFailedDup|TestIdsThatClash"},
 	{"what a rank has told that has left is not passed on", "internal/comm/abort.go",
 		"\tif !errors.Is(err, fabric.ErrPeerLeft) {\n", "\tif true {\n", "TestAnAbortOfARankThatHasLeft"},
+	{"what a rank passes on is its own failure", "internal/comm/abort.go",
+		"\tat := int(h.Rank())\n", "\tat := int(from)\n", "TestAnAbortOfARankThatHasLeft"},
+	{"a refusal hides the failure before it", "internal/comm/instance.go",
+		"in.Parts.Ended, in.refuses)", "in.Parts.Ended, nil)", "TestARankThatIsRefused"},
 }
 
 // failureBugs are mistakes in how ranks go on without those that have failed, which tests

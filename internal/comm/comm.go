@@ -37,7 +37,8 @@ type Comm struct {
 	scratch  *scratch                          // nil before the first blocking call
 	plans    atomic.Pointer[plans]             // of the last calls, nil before the first; stored and loaded by Plan
 
-	brokenFrom uint32 // the first call that broken concerns; the owner's
+	brokenFrom uint32           // the first call that has failed; the owner's
+	told       *cause.CallError // of that one by another rank, or nil; the owner's
 
 	calls int  // nonblocking collective calls under way; the owner's
 	freed bool // by Free; the owner's

@@ -1,11 +1,5 @@
 package comm
 
-import (
-	"errors"
-
-	"github.com/weft-mpi/weft/mpi/cause"
-)
-
 // Every call on a communicator loads one flag: whether the communicator is over.
 // So the end of an Instance sets the flags of all its communicators.
 
@@ -79,17 +73,12 @@ func (c *Comm) Free() (first bool) {
 	return true
 }
 
-// free is the rest of Free, for the owner. A rank whose message is refused as the
-// communicator has been freed here is told before of the failure that this rank has heard of:
-// what has failed is not the Free.
+// free is the rest of Free, for the owner.
 func (c *Comm) free() {
-	if told := (*cause.CallError)(nil); errors.As(c.Broken(), &told) && !c.in.Loop.Over() {
-		c.tellAbort(c.brokenFrom, told)
-	}
+	c.in.restFailures(c) // before Close, which refuses messages
 	c.P2P.Close(c.ID)
 	c.P2P.Unpend(c.ID)
 	c.freed = true
-	c.in.restFailures(c)
 	c.forget()
 }
 

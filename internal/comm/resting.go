@@ -38,7 +38,7 @@ func (in *Instance) restFailures(c *Comm) {
 		if c.sizeOfAll() == 1 {
 			return
 		}
-		c = &Comm{P2P: c.P2P, ID: c.ID, Rank: c.Rank, Size: c.Size, Ranks: c.Ranks, Remote: c.Remote, in: in, freed: true}
+		c = &Comm{P2P: c.P2P, ID: c.ID, Rank: c.Rank, Size: c.Size, Ranks: c.Ranks, Remote: c.Remote, in: in, freed: true, brokenFrom: c.brokenFrom, told: c.told}
 	}
 	in.resting = append(in.resting, c)
 	if len(in.resting) <= restingFailures {

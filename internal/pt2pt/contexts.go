@@ -1,6 +1,7 @@
 package pt2pt
 
 import (
+	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
@@ -68,8 +69,9 @@ type contexts struct {
 	rest  []uint32     // their ids: a ring, once it is full
 	next  int          // the oldest of a full ring
 
-	// closed and ended, see HandleEnds.
+	// See HandleEnds.
 	closed, ended func(id uint32)
+	refuses       func(from fabric.Peer, cid uint32)
 
 	claimed int    // messages that a matched probe has taken
 	dropped uint64 // messages
@@ -153,10 +155,11 @@ func (e *Engine) Close(id uint32) {
 
 // HandleEnds registers what other protocols do about a communicator's end: closed is
 // called behind Close, when no operation can be begun in it any more, and ended when
-// it has been freed and nothing of it is in flight. Both are called as the owner.
+// it has been freed and nothing of it is in flight. refuses is called before a sender in a
+// library's context is told that its message is refused. All are called as the owner.
 // HandleEnds is called before Go.
-func (e *Engine) HandleEnds(closed, ended func(id uint32)) {
-	e.contexts.closed, e.contexts.ended = closed, ended
+func (e *Engine) HandleEnds(closed, ended func(id uint32), refuses func(from fabric.Peer, cid uint32)) {
+	e.contexts.closed, e.contexts.ended, e.contexts.refuses = closed, ended, refuses
 }
 
 // Hold keeps a communicator for a collective call, until Release: it may receive in

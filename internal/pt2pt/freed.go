@@ -51,6 +51,9 @@ func (e *Engine) dropLeftover(id uint32) {
 // that waits. Of many messages the first, second, fourth and so on are told.
 func (e *Engine) refuse(from fabric.Peer, kind uint8, imm, req, bytes uint64) {
 	if kind == wire.RTS || kind == wire.EagerSync {
+		if cid, _ := wire.Match(imm); wire.Library(cid) && e.contexts.refuses != nil {
+			e.contexts.refuses(from, cid)
+		}
 		e.acknowledge(from, req, wire.Freed)
 	}
 	s := &e.contexts

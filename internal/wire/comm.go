@@ -89,30 +89,33 @@ func (h ClockHeader) Valid(says uint64) bool {
 func (h ClockHeader) Number() uint64 { return le.Uint64(h[clockNumber:]) }
 func (h ClockHeader) Time() int64    { return int64(le.Uint64(h[clockTime:])) }
 
-// AbortHeader says which collective call has failed, and why. Its sender is the
-// rank where it has.
+// AbortHeader says which collective call has failed, at which rank, and why. Its sender may be
+// another rank, which has been told.
 type AbortHeader []byte
 
 const (
 	abortCode = 0
 	abortCall = 4
-	AbortSize = 8
+	abortRank = 8
+	AbortSize = 12
 )
 
 // MaxAbortText is the longest body of an Abort, in bytes.
 const MaxAbortText = 1024
 
 // MakeAbort fills b, which has at least AbortSize bytes. code is the class of the
-// error, and call the number of the call that has failed.
-func MakeAbort(b []byte, code int32, call uint32) AbortHeader {
+// error, call the number of the call that has failed, and rank where it has, in the job.
+func MakeAbort(b []byte, code int32, call, rank uint32) AbortHeader {
 	le.PutUint32(b[abortCode:], uint32(code))
 	le.PutUint32(b[abortCall:], call)
+	le.PutUint32(b[abortRank:], rank)
 	return AbortHeader(b[:AbortSize])
 }
 
 func (h AbortHeader) Valid() bool  { return len(h) == AbortSize && h.Code() >= 0 }
 func (h AbortHeader) Code() int32  { return int32(le.Uint32(h[abortCode:])) }
 func (h AbortHeader) Call() uint32 { return le.Uint32(h[abortCall:]) }
+func (h AbortHeader) Rank() uint32 { return le.Uint32(h[abortRank:]) }
 
 // Ranks that have no communicator to make another one with write letters. A
 // LetterHeader is the key of those that belong together, a hash. Letters of one rank

@@ -9,17 +9,17 @@ import (
 )
 
 func TestAnAbortHasItsGoldenBytes(t *testing.T) {
-	h := wire.MakeAbort(make([]byte, fabric.MaxHeader), 0x01020304, 0x11121314)
-	if got, want := hex.EncodeToString(h), "0403020114131211"; got != want {
+	h := wire.MakeAbort(make([]byte, fabric.MaxHeader), 0x01020304, 0x11121314, 0x21222324)
+	if got, want := hex.EncodeToString(h), "040302011413121124232221"; got != want {
 		t.Errorf("bytes %s, want %s", got, want)
 	}
-	if !h.Valid() || h.Code() != 0x01020304 || h.Call() != 0x11121314 {
-		t.Errorf("%t, code %#x, call %#x", h.Valid(), h.Code(), h.Call())
+	if !h.Valid() || h.Code() != 0x01020304 || h.Call() != 0x11121314 || h.Rank() != 0x21222324 {
+		t.Errorf("%t, code %#x, call %#x, rank %#x", h.Valid(), h.Code(), h.Call(), h.Rank())
 	}
 	if got, want := wire.Abort, uint8(0xd0); got != want {
 		t.Errorf("the kind is %#x, want %#x", got, want)
 	}
-	for _, bad := range [][]byte{nil, h[:7], append(h[:8:8], 0), {0, 0, 0, 0x80, 0, 0, 0, 0}} {
+	for _, bad := range [][]byte{nil, h[:11], append(h[:12:12], 0), {0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0}} {
 		if wire.AbortHeader(bad).Valid() {
 			t.Errorf("%x is valid", bad)
 		}
