@@ -45,7 +45,7 @@ func TestGoDocShowsWhatAUserHolds(t *testing.T) {
 		"Setting": {"Variable", "Option", "Value", "Origin", "Err"}, "Origin": {"FromOption", "FromEnvironment", "FromMeasurement", "FromDefault"},
 		"Protocol": {"From", "Way", "What", "Why"}, "Algorithm": {"Call", "Between", "Name", "When", "Why"},
 		"ConflictError": {"First and Second", "Target", "At and Bytes"}, "WinAccess": {"Rank", "Call", "Line"},
-		"PartitionError": {"Partition", "Partitions"}, "Range": {"First", "Stride", "Last"}, "SizeError": {"Sent", "Received", "SendParts", "ReceiveParts"},
+		"PartitionError": {"Partition", "Partitions"}, "Range": {"First", "Stride", "Last"}, "SizeError": {"Sent", "Received", "SendParts", "ReceiveParts"}, "GoneError": {"Rank", "Remote", "Sends", "Revoked"}, "UnreadError": {"Rank"},
 	} {
 		out, err := exec.Command(goTool, "doc", ".", name).CombinedOutput()
 		if err != nil {

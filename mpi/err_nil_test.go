@@ -90,7 +90,7 @@ var values = map[string][]any{
 	"WinFlavor": {mpi.WinFlavor(0)}, "WinModel": {mpi.WinModel(0)}, "LockKind": {mpi.LockKind(0)}, "Assert": {mpi.Assert(0)},
 	"Keyval": {(*mpi.Keyval[int])(nil), new(mpi.Keyval[int])}, "Errhandler": {(*mpi.Errhandler)(nil), new(mpi.Errhandler)},
 	"Info": {(*mpi.Info)(nil), new(mpi.Info)}, "ThreadLevel": {mpi.ThreadLevel(0)}, "AbortError": {&mpi.AbortError{}},
-	"Partitioned": {(*mpi.Partitioned)(nil), new(mpi.Partitioned)}, "PartitionError": {&mpi.PartitionError{}}, "SizeError": {&mpi.SizeError{}},
+	"Partitioned": {(*mpi.Partitioned)(nil), new(mpi.Partitioned)}, "PartitionError": {&mpi.PartitionError{}}, "SizeError": {&mpi.SizeError{}}, "GoneError": {&mpi.GoneError{}}, "UnreadError": {&mpi.UnreadError{}},
 	"Limits": {mpi.Limits{}}, "Class": {mpi.Class(0)}, "Option": {mpi.Option(nil)}, "Error": {&mpi.Error{}},
 	"TruncateError": {&mpi.TruncateError{}}, "NoBufferError": {&mpi.NoBufferError{}}, "LimitError": {&mpi.LimitError{}},
 	"FabricError": {&mpi.FabricError{}}, "EnvError": {&mpi.EnvError{}}, "LostError": {&mpi.LostError{}},

@@ -18,6 +18,17 @@ type PartitionError = partitioned.PartitionError
 // and ReceiveParts partitions. It is of class ErrTruncate.
 type SizeError = partitioned.SizeError
 
+// GoneError is in the error of a side of a partitioned operation whose other side has been
+// given up: it has been freed, say, or its context has ended. Rank is that side's, in the
+// communicator, or if Remote is set in the remote group, and Sends says that it is the send.
+// It is of class ErrRevoked if Revoked reports that a revocation was the reason, else of
+// ErrOther.
+type GoneError = partitioned.GoneError
+
+// UnreadError is in the error of a partitioned send whose receiver, Rank as in GoneError, could
+// not read the partitions; of class ErrOther.
+type UnreadError = partitioned.UnreadError
+
 // PsendInit makes a partitioned send of buf, which has partitions of one size
 // side by side (MPI_Psend_init, MPI-4.0 §4.2.1). Start begins a round, then every
 // partition is made ready once by Ready, from any goroutine, and Wait or Test completes
@@ -254,7 +265,7 @@ func Parrived(r Request, i int) (bool, error) { return r.partitions().Arrived(i)
 func partsClass(err error) Class {
 	var bad *PartitionError
 	var size *SizeError
-	var gone *partitioned.GoneError
+	var gone *GoneError
 	switch {
 	case errors.As(err, &bad):
 		return ErrArg

@@ -2,6 +2,7 @@ package mpi_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -152,5 +153,27 @@ func TestThePeerIsToldHowAPartitionedOperationHasEnded(t *testing.T) {
 				}
 			}
 		}
+	})
+}
+
+// On an intercommunicator the error says that the rank is one of the remote group.
+func TestThePeerOfTheRemoteGroupIsNamedAsSuch(t *testing.T) {
+	act(t, "mem", 2, func(_ *mpi.World, c *mpi.Comm) {
+		x := get(mpi.IntercommCreate(get(c.Split(c.Rank(), 0)), 0, c, 1-c.Rank(), 0))
+		begin := mpi.PsendInit[byte]
+		if c.Rank() == 1 {
+			begin = mpi.PrecvInit[byte]
+		}
+		p := get(begin(x, make([]byte, 8), 2, 0, 3))
+		if ok(c.Barrier()); c.Rank() == 0 {
+			ok(p.Start())
+			_, err := p.Wait()
+			var gone *mpi.GoneError
+			wantWords(t, "the send", err, mpi.ErrOther, "rank 0 of the remote group has freed its partitioned receive")
+			if !errors.As(err, &gone) || gone.Rank != 0 || !gone.Remote || gone.Sends || gone.Revoked() {
+				t.Errorf("%+v", gone)
+			}
+		}
+		ok(p.Free())
 	})
 }

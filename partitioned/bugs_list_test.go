@@ -35,7 +35,7 @@ var bugs = []bug{
 	{Name: "a block that waits for the receiver is sent in the round before", File: "ready.go",
 		Old: "due && s.began.Load() == round", New: "due && s.began.Load() != 0"},
 	{Name: "a failed read is none of the send's business", File: "send.go",
-		Old: "\t\ts.fail(s.lost(unread))\n", New: ""},
+		Old: "\t\ts.fail(&UnreadError{rank, remote})\n", New: "\t\t_, _ = rank, remote\n"},
 	{Name: "a read that was refused is forgotten", File: "send.go",
 		Old: "\t\t\ts.packets.add(run{int(first), int(count)})\n\t\t\ts.sendPackets(false)\n", New: "\t\t\ts.sendPackets(false)\n"},
 	{Name: "only the receive learns of different sizes", File: "send.go",

@@ -19,38 +19,53 @@ var (
 
 // GoneError is the error of a side of a channel whose other side has been given up.
 type GoneError struct {
-	Rank  int  // of the other side, in the communicator
-	Sends bool // that is the send
-	why   wire.PartEnd
+	Rank   int  // of the other side, in the communicator
+	Remote bool // Rank is one of the remote group of an intercommunicator
+	Sends  bool // that is the send
+	why    wire.PartEnd
 }
-
-// unread is why a send has failed whose receiver could not read blocks, which a PDone tells.
-const unread wire.PartEnd = 255
 
 func (e *GoneError) Error() string {
 	what := "partitioned receive"
 	if e.Sends {
 		what = "partitioned send"
 	}
+	by := rankText(e.Rank, e.Remote)
 	switch e.why {
 	case wire.PartFreed:
-		return fmt.Sprintf("rank %d has freed its %s: no round can complete any more, so free this side too", e.Rank, what)
+		return by + " has freed its " + what + ": no round can complete any more, so free this side too"
 	case wire.PartContext:
-		return fmt.Sprintf("rank %d has given up its %s, as the context of its communicator has ended", e.Rank, what)
+		return by + " has given up its " + what + ", as the context of its communicator has ended"
 	case wire.PartUnmatched:
-		return fmt.Sprintf("rank %d has no PrecvInit for the send: its communicator was freed", e.Rank)
-	case unread:
-		return fmt.Sprintf("rank %d could not read the partitions", e.Rank)
+		return by + " has no PrecvInit for the send: its communicator was freed"
 	case wire.PartRevoked:
-		return fmt.Sprintf("rank %d has given up its %s, as the communicator has been revoked", e.Rank, what)
+		return by + " has given up its " + what + ", as the communicator has been revoked"
 	}
-	return fmt.Sprintf("rank %d has given up its %s after a failure, which the error there names", e.Rank, what)
+	return by + " has given up its " + what + " after a failure, which the error there names"
+}
+
+// rankText is a rank as its communicator numbers it.
+func rankText(rank int, remote bool) string {
+	if remote {
+		return fmt.Sprintf("rank %d of the remote group", rank)
+	}
+	return fmt.Sprintf("rank %d", rank)
 }
 
 // Revoked reports whether that was because the communicator has been revoked.
 func (e *GoneError) Revoked() bool { return e.why == wire.PartRevoked }
 
 func (e *GoneError) Unwrap() error { return ErrFreed }
+
+// UnreadError is the error of a send whose receiver could not read the partitions.
+type UnreadError struct {
+	Rank   int  // of the receiver, in the communicator
+	Remote bool // Rank is one of the remote group of an intercommunicator
+}
+
+func (e *UnreadError) Error() string {
+	return rankText(e.Rank, e.Remote) + " could not read the partitions: the error there says why"
+}
 
 // errUnmade is the end of a receive whose communicator was freed by another goroutine as it
 // was made.

@@ -80,7 +80,13 @@ func (s *side) peerFreed(why wire.PartEnd) {
 
 // lost is the error of the side whose peer has given up the other.
 func (s *side) lost(why wire.PartEnd) error {
-	return &GoneError{Rank: s.ranks.Rank(int(s.peer)), Sends: s.recv != nil, why: why}
+	rank, remote := s.other()
+	return &GoneError{Rank: rank, Remote: remote, Sends: s.recv != nil, why: why}
+}
+
+// other is the peer's rank, of the remote group if this rank is in none with it.
+func (s *side) other() (rank int, remote bool) {
+	return s.ranks.Rank(int(s.peer)), s.ranks.Rank(s.e.rank) < 0
 }
 
 // dropInits forgets the sends of a peer that is down.

@@ -17,6 +17,7 @@ func (m *modelSide) blame(err error, amid bool) {
 	w, p := m.w, m.partner()
 	var size *SizeError
 	var gone *GoneError
+	var unread *UnreadError
 	ok := false
 	switch {
 	case errors.As(err, &size):
@@ -29,8 +30,8 @@ func (m *modelSide) blame(err error, amid bool) {
 		}
 		ok = *size == SizeError{Sent: uint64(a.size), SendParts: a.parts, Received: uint64(b.size), ReceiveParts: b.parts}
 	case errors.As(err, &gone) && (gone.Rank != m.peer() || gone.Sends == m.sends):
-	case gone != nil && gone.why == unread:
-		ok = m.sends && w.faults[[2]int{m.peer(), m.r.id}]
+	case errors.As(err, &unread):
+		ok = unread.Rank == m.peer() && !errors.Is(err, ErrFreed) && m.sends && w.faults[[2]int{m.peer(), m.r.id}]
 	case gone != nil: // but not if the other has completed this round
 		ok = p != nil && (gone.why == wire.PartFreed && p.gone() || gone.why == wire.PartContext && p.cancelled) && (!amid || p.completed < m.round)
 	case errors.Is(err, context.Canceled):
@@ -54,7 +55,7 @@ func (m *modelSide) count(err error) {
 	switch {
 	case errors.As(err, new(*SizeError)):
 		c.sizes++
-	case errors.Is(err, ErrFreed) && err.(*GoneError).why != unread:
+	case errors.Is(err, ErrFreed):
 		c.freed++
 	case errors.Is(err, context.Canceled):
 		c.abandoned++

@@ -251,7 +251,8 @@ func (s *Send) onDone(round, first, count uint32, fate wire.Fate) bool {
 			s.finished()
 		}
 	default:
-		s.fail(s.lost(unread))
+		rank, remote := s.other()
+		s.fail(&UnreadError{rank, remote})
 	}
 	s.settle()
 	return true
