@@ -1,6 +1,8 @@
 package partitioned
 
 import (
+	"errors"
+
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
@@ -13,9 +15,10 @@ import (
 // the table, and another one may have its id.
 
 // HandleFreed tells the engine how to ask whether a context's communicator has been
-// freed, and why operations on it end at once, if they do. It is called before Go.
-func (e *Engine) HandleFreed(freed func(cid uint32) bool, forbidden func(cid uint32) error) {
-	e.freed, e.forbidden = freed, forbidden
+// freed, and why operations on it end at once, if they do; revoked is the error of those of
+// one that has been revoked. It is called before Go.
+func (e *Engine) HandleFreed(freed func(cid uint32) bool, forbidden func(cid uint32) error, revoked error) {
+	e.freed, e.forbidden, e.revoked = freed, forbidden, revoked
 }
 
 // Revoke ends the operations of a context, whose communicator has been revoked, with err.
@@ -32,7 +35,7 @@ func (e *Engine) Revoke(cid uint32, err error) {
 	})
 }
 
-// refuses fails a new side whose communicator has been revoked, and reports whether it has.
+// refuses fails a new side whose communicator has been revoked or ended, and reports whether it has.
 func (s *side) refuses() bool {
 	if s.e.forbidden == nil {
 		return false
@@ -40,7 +43,9 @@ func (s *side) refuses() bool {
 	cid, _ := wire.Match(s.imm)
 	err := s.e.forbidden(cid)
 	if err != nil {
-		s.why = wire.PartRevoked
+		if s.why = wire.PartFailed; errors.Is(err, s.e.revoked) {
+			s.why = wire.PartRevoked
+		}
 		s.fail(err)
 	}
 	return err != nil

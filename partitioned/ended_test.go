@@ -3,11 +3,13 @@ package partitioned
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/fabric/mem"
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -18,7 +20,7 @@ func alone(t *testing.T, freed func(uint32) bool) *Engine {
 	l := progress.New(progress.Config{Domain: d, Addrs: [][]byte{d.Addr()}, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { l.Close() })
 	e := New(l, 0)
-	e.HandleFreed(freed, nil)
+	e.HandleFreed(freed, nil, nil)
 	l.Go()
 	return e
 }
@@ -60,6 +62,24 @@ func TestASendWithoutAReceiveFailsWithItsCommunicator(t *testing.T) {
 	again := e.PrecvInit(context.Background(), 0, ended, 1, make([]byte, 8), 2)
 	if n := e.waiting(); n != [2]int{1, 1} || again.failed() != nil {
 		t.Errorf("%v wait, and the receive has %v", n, again.failed())
+	}
+}
+
+// A side that is made where operations end at once tells its peer that the communicator has
+// been revoked only if that is why.
+func TestASideThatIsRefusedSaysWhy(t *testing.T) {
+	revoked, err := errors.New("revoked"), error(nil)
+	e := alone(t, nil)
+	e.loop.Exclusive(func() { e.HandleFreed(nil, func(uint32) error { return err }, revoked) })
+	for _, c := range []struct {
+		err  error
+		want wire.PartEnd
+	}{{revoked, wire.PartRevoked}, {fmt.Errorf("it was %w", revoked), wire.PartRevoked}, {errors.New("over"), wire.PartFailed}} {
+		err = c.err
+		send, recv := e.PsendInit(context.Background(), 0, other, 1, make([]byte, 8), 2), e.PrecvInit(context.Background(), 0, other, 1, make([]byte, 8), 2)
+		if send.why != c.want || recv.why != c.want || !errors.Is(ends(t, send.h), c.err) {
+			t.Errorf("%v: the send says %d and the receive %d, want %d", c.err, send.why, recv.why, c.want)
+		}
 	}
 }
 

@@ -36,6 +36,7 @@ type Engine struct {
 
 	freed     func(cid uint32) bool  // see HandleFreed; nil: none is
 	forbidden func(cid uint32) error // the same
+	revoked   error                  // the same
 
 	ops   progress.Ops
 	reads []read   // Gets under way, by the tags of their Ops

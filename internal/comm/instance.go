@@ -111,7 +111,7 @@ func complete(cfg Config) *Instance {
 	in.Wins = rma.New(in.Loop, cfg.Rank, cfg.Alloc)
 	in.letters = newLetters(in, size)
 	in.P2P.HandleEnds(in.Parts.Closed, in.Parts.Ended, in.refuses)
-	in.Parts.HandleFreed(in.P2P.Freed, in.P2P.Forbidden)
+	in.Parts.HandleFreed(in.P2P.Freed, in.P2P.Forbidden, ErrRevoked)
 	in.Loop.Handle(failing{aborts{in: in}}, wire.Revoke, wire.Agree)
 	in.Loop.Handle(aborts{in: in}, wire.Abort)
 	in.echoes.in = in
