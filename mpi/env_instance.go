@@ -76,7 +76,7 @@ func atHome(ctx context.Context, call string, o options, use func(*instance) err
 			return err
 		}
 	}
-	in, err := arrive(ctx, o)
+	in, err := arrive(ctx, call, o)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func atHome(ctx context.Context, call string, o options, use func(*instance) err
 }
 
 // arrive joins the job that this process was started in.
-func arrive(ctx context.Context, o options) (*instance, error) {
+func arrive(ctx context.Context, call string, o options) (*instance, error) {
 	if err := checkEnvironment(); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func arrive(ctx context.Context, o options) (*instance, error) {
 	if err != nil {
 		return nil, errors.Join(err, j.Close()) // so that others, who exchange addresses, do not wait
 	}
-	in, err := join(ctx, j, o)
+	in, err := join(ctx, call, j, o)
 	if err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -110,13 +110,13 @@ func arrive(ctx context.Context, o options) (*instance, error) {
 }
 
 // join makes the part of a launched rank. The job is the instance's, unless there is
-// an error.
-func join(ctx context.Context, j *launch.Job, o options) (*instance, error) {
-	if err := errors.Join(o.checkLimits("Init"), o.lookUpChecks(), o.lookUpPeek(), o.lookUpTrace()); err != nil {
+// an error. call is the one that the program has made.
+func join(ctx context.Context, call string, j *launch.Job, o options) (*instance, error) {
+	if err := errors.Join(o.checkLimits(call), o.lookUpChecks(), o.lookUpPeek(), o.lookUpTrace()); err != nil {
 		return nil, err
 	}
 	if j.Rank == 0 {
-		if err := o.checkTrace("Init"); err != nil {
+		if err := o.checkTrace(call); err != nil {
 			return nil, err
 		}
 	}

@@ -63,7 +63,7 @@ func initWorld(ctx context.Context, o options) (w *World, err error) {
 	if err != errTaken {
 		return w, err
 	}
-	in, err := arrive(ctx, o) // a world of one beside another
+	in, err := arrive(ctx, "Init", o) // a world of one beside another
 	if err != nil {
 		return nil, err
 	}

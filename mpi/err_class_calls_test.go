@@ -3,8 +3,11 @@ package mpi_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,11 +38,21 @@ func TestCountsAndLimitsThatCannotBe(t *testing.T) {
 		change(&l)
 		wantWords(t, what+" of Run", mpi.Run(2, func(*mpi.World) error { return errors.New("it ran") }, mpi.WithLimits(l)), mpi.ErrArg, what+" -")
 	}
-	for what, err := range map[string]error{
-		"Init":        second(mpi.Init(t.Context(), mpi.WithLimits(mpi.Limits{Messages: -1}))),
-		"RunSessions": mpi.RunSessions(1, func(context.Context) error { return nil }, mpi.WithLimits(mpi.Limits{Messages: -1})),
-	} {
-		wantWords(t, what, err, mpi.ErrArg, "Messages -1")
+	// The text begins with the call that was made, and has no other.
+	nowhere := filepath.Join(t.TempDir(), "no", "trace")
+	for what, call := range ordered(map[string]func(o mpi.Option) error{
+		"Run":         func(o mpi.Option) error { return mpi.Run(1, func(*mpi.World) error { return nil }, o) },
+		"Init":        func(o mpi.Option) error { return second(mpi.Init(t.Context(), o)) },
+		"NewSession":  func(o mpi.Option) error { return second(mpi.NewSession(t.Context(), o)) },
+		"RunSessions": func(o mpi.Option) error { return mpi.RunSessions(1, func(context.Context) error { return nil }, o) },
+	}) {
+		bad, lost := call(mpi.WithLimits(mpi.Limits{Messages: -1})), call(mpi.WithTrace(nowhere))
+		wantWords(t, what, bad, mpi.ErrArg, "Messages -1")
+		for _, err := range []error{bad, lost} {
+			if text := fmt.Sprint(err); !strings.HasPrefix(text, "mpi."+what+": ") || strings.Count(text, "mpi.") != 1 {
+				t.Errorf("%s: %s", what, text)
+			}
+		}
 	}
 }
 

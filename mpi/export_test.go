@@ -17,7 +17,7 @@ import (
 // Join is Init for tests that make one World after another in one job. The job
 // stays the caller's.
 func Join(ctx context.Context, job *launch.Job, opts ...Option) (*World, error) {
-	in, err := join(ctx, job, makeOptions(append(opts, WithoutSIGQUIT())))
+	in, err := join(ctx, "Init", job, makeOptions(append(opts, WithoutSIGQUIT())))
 	if err != nil {
 		return nil, err
 	}
