@@ -65,12 +65,12 @@ func runGoroutines(n int, f func(*World) error, o options) error {
 		return fail("Run", err)
 	}
 	made := make([]*World, len(ranks))
+	defer unlist(true, made...) // also those before an error
 	for i, in := range ranks {
 		if made[i], err = in.newWorld(nil); err != nil {
 			return fail("Run", err)
 		}
 	}
-	defer unlist(true, made...)
 	return ranks[0].crew.run("Run", func(i int) error {
 		w := made[i]
 		w.isGoroutine()
