@@ -17,7 +17,8 @@ import (
 // IsRevoked, Revoke and Free, and calls that only read or set what the communicator has:
 // its handler, its name, its attributes. A message that is being copied still arrives.
 // Rounds of partitioned operations fail too, these and later ones. Windows go on, with the
-// ranks that live. A second call has no effect. There is no way back. It has no errors but the general ones. Local.
+// ranks that live. A second call has no effect. There is no way back. It has no errors but
+// the general ones. Local.
 func (c *Comm) Revoke() error {
 	if c.lost() {
 		return c.explain("Comm.Revoke", 0, 0, false)

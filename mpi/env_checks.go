@@ -13,7 +13,8 @@ import (
 // ranks fails at all of them with a MismatchError, before it has moved any data. One of
 // elements of another type does not match, as many bytes as they may have; elements of
 // several types are not compared, nor those of an Alltoallv or Alltoallw in which a rank
-// has none for another. It adds an exchange of some bytes among all ranks to each call. Without it only calls
+// has none for another. On an intercommunicator it compares nothing, WithTypeChecks does.
+// It adds an exchange of some bytes among all ranks to each call. Without it only calls
 // that wait for about a second are compared. All ranks give it, or none. WEFT_CHECK=coll
 // is the same from outside. Local.
 func WithChecks() Option { return func(o *options) { o.checks = true } }

@@ -37,8 +37,8 @@ type World struct {
 // ErrUnsupported. A launched process has one World; sessions may exist before it,
 // beside it and after it (NewSession). The thread level is always ThreadMultiple
 // (MPI_Init_thread, MPI-4.0 §11.2.1). Other errors are ErrArg for a nil context, an
-// unknown fabric or negative Limits, ErrProcFailed if a rank has left, ErrCanceled if ctx ends, and
-// ErrOther for a wrong environment or a second World. Non-local.
+// unknown fabric or negative Limits, ErrProcFailed if a rank has left, ErrCanceled if ctx
+// ends, and ErrOther for a wrong environment or a second World. Non-local.
 func Init(ctx context.Context, opts ...Option) (*World, error) {
 	if ctx == nil {
 		return nil, badArg("Init", ErrArg, "the context is nil: give context.Background()")

@@ -42,8 +42,8 @@ type MismatchError = cause.MismatchError
 
 // CallError is in the error of a collective call that has failed at another rank: Rank in
 // the communicator, or if Remote is set in the remote group, and World in the job, which
-// Rank is too if InJob is: no communicator has been made yet. Code is the error's class there, which is also that of the error
-// here, and Text is its text.
+// Rank is too if InJob is: no communicator has been made yet, or it has not that rank. Code
+// is the error's class there, which is also that of the error here, and Text is its text.
 type CallError = cause.CallError
 
 // BrokenError is in the error of collective calls on a communicator on which one has

@@ -36,7 +36,7 @@ func (e *MismatchError) Error() string {
 type CallError struct {
 	Rank   int    // that has failed, in the communicator
 	Remote bool   // Rank is one of the remote group of an intercommunicator
-	InJob  bool   // there is no communicator yet: Rank is that in the job
+	InJob  bool   // there is no communicator yet, or Rank is none of it: it is that in the job
 	World  int    // the rank in the job
 	Code   int32  // its error class
 	Text   string // what it says
