@@ -56,14 +56,13 @@ func (e *Error) Error() string {
 // communicators, which number ranks otherwise.
 func (e *Error) Unnumbered() string {
 	s := fmt.Sprintf("%s: %v", e.Op, e.Err)
-	remedy := e.Remedy
-	if inner := (*Error)(nil); !errors.As(e.Err, &inner) { // which says it itself
-		remedy = cmp.Or(limits.Remedy(e.Err), remedy)
-	}
-	if remedy != "" {
+	if remedy := cmp.Or(limits.Remedy(e.Err), e.Remedy); remedy != "" {
 		s += "; " + remedy
 	}
 	return s
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// SaysRemedy marks an error that has what package limits would say of it in its text.
+func (e *Error) SaysRemedy() {}

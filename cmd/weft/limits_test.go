@@ -95,6 +95,11 @@ func TestALimitIsNamedWithItsRemedy(t *testing.T) {
 			case code == 0 || c.says == "" || !strings.Contains(string(out), c.says):
 				t.Errorf("exit code %d, want the error to say %q:\n%s", code, c.says, out)
 			}
+			for line := range strings.Lines(string(out)) {
+				if strings.Count(line, size) > 1 {
+					t.Errorf("it says the remedy twice: %s", line)
+				}
+			}
 		})
 	}
 }

@@ -54,13 +54,18 @@ func Check(path string) error {
 }
 
 // Write replaces a file, if Check permits it, by what write writes. All may read it.
-func Write(path string, write func(io.Writer) error) error {
+func Write(path string, write func(io.Writer) error) (err error) {
+	defer func() {
+		if !limits.Refused(err) { // of a file, the file system is the reason
+			err = limits.Named(err)
+		}
+	}()
 	if err := Check(path); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".weft-*")
 	if err != nil {
-		return limits.Named(err)
+		return err
 	}
 	err = write(f)
 	err = errors.Join(err, f.Chmod(0o644), f.Close())
@@ -70,5 +75,5 @@ func Write(path string, write func(io.Writer) error) error {
 	if err != nil {
 		os.Remove(f.Name())
 	}
-	return limits.Named(err)
+	return err
 }

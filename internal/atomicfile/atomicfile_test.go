@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -41,6 +42,12 @@ func TestOnlyRegularFilesAreReplaced(t *testing.T) {
 	failed := errors.New("no more")
 	if err := Write(at("file"), func(io.Writer) error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("a failed write: %v", err)
+	}
+	for errno, says := range map[syscall.Errno]string{syscall.EFBIG: "(ulimit -f)", syscall.EPERM: ": operation not permitted"} {
+		failed := &os.PathError{Op: "write", Path: "x", Err: errno}
+		if err := Write(at("file"), func(io.Writer) error { return failed }); !errors.Is(err, errno) || !strings.HasSuffix(err.Error(), says) {
+			t.Errorf("a failed write: %v", err)
+		}
 	}
 	if text, _ := os.ReadFile(at("file")); string(text) != "file" {
 		t.Errorf("a failed write leaves %q", text)
