@@ -76,10 +76,10 @@ func TestRanksThatDialAtOnceHaveOneConnection(t *testing.T) {
 // The lower rank holds the dial of one that it is dialling.
 func TestTheLowerRankHoldsADialWhileItsOwnIsUnderWay(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		mine  func(a *actor, conn *net.UnixConn) // what comes of its dial
-		held  string                             // how it answers the other then
-		says  string                             // of the peer, unless the connection stands
+		name string
+		mine func(a *actor, conn *net.UnixConn) // what comes of its dial
+		held string                             // how it answers the other then
+		says string                             // of the peer, unless the connection stands
 	}{
 		{"and then is connected", (*actor).answer, "already", ""},
 		{"and refuses it if that fails", func(a *actor, conn *net.UnixConn) { conn.Close() }, "hung up", "hung up"},

@@ -173,7 +173,7 @@ func TestAPeerThatIsDownGetsNoQueuePair(t *testing.T) {
 	}
 	m := newMourner()
 	m.untilDown(t, j.ranks[0])
-	if qps, _ := w.has(d); qps > 0 || !strings.Contains(m.down[0].Error(), "given rank 0 up") {
+	if qps, _ := w.has(d); qps > 0 || !strings.Contains(m.down[0].Error(), "the peer refuses: the caller was given up") {
 		t.Errorf("it has %d queue pairs, and was told: %v", qps, m.down[0])
 	}
 }
