@@ -43,7 +43,8 @@
 // no goroutine of the sender writes. A receiver that gives up sends PStop; the sender
 // forbids further writes, waits until its count of writers is zero, and replies PStill. A
 // fault is for good: later rounds fail with it. The packet that tells the peer of the end of
-// a side says why, and so does the peer's error (GoneError, or UnreadError after a Get that has failed).
+// a side says why, and so does the peer's error: a GoneError, or after a Get that has failed
+// an UnreadError.
 //
 // TestModel plays rounds over the simulated network; its model is a bitmap for each. In the
 // middle of each direct write other ranks and goroutines go on.

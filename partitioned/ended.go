@@ -35,7 +35,8 @@ func (e *Engine) Revoke(cid uint32, err error) {
 	})
 }
 
-// refuses fails a new side whose communicator has been revoked or ended, and reports whether it has.
+// refuses fails a new side whose communicator has been revoked or ended, and reports whether
+// it has.
 func (s *side) refuses() bool {
 	if s.e.forbidden == nil {
 		return false
