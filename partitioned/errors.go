@@ -55,7 +55,8 @@ func rankText(rank int, remote bool) string {
 // Revoked reports whether that was because the communicator has been revoked.
 func (e *GoneError) Revoked() bool { return e.why == wire.PartRevoked }
 
-func (e *GoneError) Unwrap() error { return ErrFreed }
+// Is reports whether target is ErrFreed.
+func (e *GoneError) Is(target error) bool { return target == ErrFreed }
 
 // UnreadError is the error of a send whose receiver could not read the partitions.
 type UnreadError struct {
