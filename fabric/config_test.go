@@ -18,8 +18,14 @@ func TestAKeyIsNotPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Info("open", "key", c.Key, "config", c)
-	slog.New(slog.NewJSONHandler(&log, nil)).Info("open", "key", c.Key)
+	timeless := &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey { // may have the same digits
+			return slog.Attr{}
+		}
+		return a
+	}}
+	slog.New(slog.NewTextHandler(&log, timeless)).Info("open", "key", c.Key, "config", c)
+	slog.New(slog.NewJSONHandler(&log, timeless)).Info("open", "key", c.Key)
 	for _, s := range []string{fmt.Sprint(c), fmt.Sprintf("%+v %x %#v %d", c, c.Key, c.Key, c.Key), string(marshaled), log.String()} {
 		if !strings.Contains(s, "redacted") || strings.Contains(strings.ToLower(s), "dead") || strings.Contains(s, "222") {
 			t.Errorf("the key is in %q", s)
