@@ -46,6 +46,21 @@ type piece struct {
 	off int // in the file
 }
 
+// within is the n bytes at off of the file, if one piece has them, whether the file is as
+// long or not; else nil.
+func within(pieces *[]piece, off, n uint64) []byte {
+	if pieces == nil {
+		return nil
+	}
+	for i := range *pieces {
+		p := &(*pieces)[i]
+		if into := off - uint64(p.off); into <= uint64(len(p.mem)) && n <= uint64(len(p.mem))-into {
+			return p.mem[into : into+n : into+n]
+		}
+	}
+	return nil
+}
+
 type span struct{ off, n int }
 
 // firstPiece is the least address space that a piece takes where there is no limit on it.
@@ -134,7 +149,7 @@ func (a *Arena) allocMapped(size int) ([]byte, error) {
 		i = len(a.free) - 1
 	}
 	s := &a.free[i]
-	b := a.mapped(uint64(s.off), uint64(size))
+	b := within(a.pieces.Load(), uint64(s.off), uint64(size))
 	err := reserve(a.file, int64(s.off), int64(size))
 	if err == nil {
 		a.size.Store(max(a.size.Load(), uint64(s.off+size)))

@@ -26,23 +26,9 @@ func (a *Arena) offset(b []byte) (uint64, bool) {
 // at is the n bytes at off, which a peer has named. The caller holds use.
 func (a *Arena) at(off, n uint64) ([]byte, error) {
 	if size := a.size.Load(); off <= size && n <= size-off {
-		if b := a.mapped(off, n); b != nil {
+		if b := within(a.pieces.Load(), off, n); b != nil {
 			return b, nil
 		}
 	}
 	return nil, fabric.ErrBadRemote
-}
-
-// mapped is the n bytes at off of one piece, whether the file is as long or not; else nil.
-func (a *Arena) mapped(off, n uint64) []byte {
-	pieces := a.pieces.Load()
-	if pieces == nil {
-		return nil
-	}
-	for _, p := range *pieces {
-		if into := off - uint64(p.off); into < uint64(len(p.mem)) && n <= uint64(len(p.mem))-into {
-			return p.mem[into : into+n : into+n]
-		}
-	}
-	return nil
 }

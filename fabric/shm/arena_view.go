@@ -33,26 +33,11 @@ func (v *arenaView) at(off, n uint64) ([]byte, error) {
 		return nil, fabric.ErrBadRemote
 	}
 	if end <= v.size.Load() {
-		if b := v.find(off, n); b != nil {
+		if b := within(v.maps.Load(), off, n); b != nil {
 			return b, nil
 		}
 	}
 	return v.extend(off, n)
-}
-
-// find returns a range that is mapped, or nil.
-func (v *arenaView) find(off, n uint64) []byte {
-	maps := v.maps.Load()
-	if maps == nil {
-		return nil
-	}
-	for i := range *maps {
-		m := &(*maps)[i]
-		if into := off - uint64(m.off); into <= uint64(len(m.mem)) && n <= uint64(len(m.mem))-into {
-			return m.mem[into : into+n : into+n]
-		}
-	}
-	return nil
 }
 
 // extend checks that the file has come to contain a range, and maps it.
@@ -67,13 +52,13 @@ func (v *arenaView) extend(off, n uint64) ([]byte, error) {
 	if off+n > uint64(st.Size) {
 		return nil, fabric.ErrBadRemote
 	}
-	if b := v.find(off, n); b != nil {
+	if b := within(v.maps.Load(), off, n); b != nil {
 		return b, nil
 	}
 	if err := v.mapPart(int(off), int(off+n), int(st.Size)); err != nil {
 		return nil, fmt.Errorf("%w: map peer arena: %w", fabric.ErrUnsupported, err)
 	}
-	return v.find(off, n), nil
+	return within(v.maps.Load(), off, n), nil
 }
 
 // mapPart maps a range of the file of so many bytes, with much around it and behind the end,

@@ -85,7 +85,7 @@
 //     target sees 0, or the last writer rings.
 //   - endpoint.way in stand and cut -> Write, before each block: the connection; later, why
 //     there is none. Close locks endpoint.writers for good before it unmaps.
-//   - arenaView.maps (mapPart) -> maps (find): the mappings of a peer's arena. size is of
+//   - arenaView.maps (mapPart) -> maps (at): the mappings of a peer's arena. size is of
 //     the kernel's word, and stands alone.
 //   - coopAnswer by the helper, after each block -> awaitHelp, settled: its blocks.
 //   - coopClaims, a fetch-and-add on both sides: which end copies a block. After takeBack
