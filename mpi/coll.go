@@ -45,6 +45,18 @@ func (x *operation) begin(c *Comm, call coll.Call, err error) (Request, error) {
 	return c.request(c.core.Icollective(c.ctx, call, x.plan, &x.o)), nil
 }
 
+// prepare makes it a persistent one.
+func (x *operation) prepare(c *Comm, call coll.Call, err error) (Request, error) {
+	if err != nil {
+		return Request{}, c.raise(err)
+	}
+	h, err := c.core.Persist(c.ctx, call, x.plan, &x.o)
+	if err != nil {
+		return Request{}, c.fail(call.String()+"Init", err)
+	}
+	return c.request(h), nil
+}
+
 // uniform plans a call whose blocks are equally long.
 func (x *operation) uniform(c *Comm, call string, k *comm.PlanKey) error {
 	k.Elem = x.o.Elem

@@ -33,6 +33,9 @@ func alike(call Call, s *Shape) (a Alike) {
 	case Barrier, Gatherv, Scatterv, Allgatherv, Alltoallv, Alltoallw:
 		return a
 	}
+	if call.Near() { // ranks that are no neighbors need not agree
+		return a
+	}
 	return a | Alike(min(s.Count*s.Bytes+1, 1<<alikeBytes-1))
 }
 
@@ -57,6 +60,9 @@ func (c Call) Blocks() bool {
 	}
 	return false
 }
+
+// Near reports whether the call is one of neighborhoods.
+func (c Call) Near() bool { return c >= NeighborAllgather && c <= NeighborAlltoallw }
 
 // FromRoot reports whether the call's data come from a root.
 func (c Call) FromRoot() bool { return c == Bcast || c == Scatter || c == Scatterv }

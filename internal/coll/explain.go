@@ -56,6 +56,8 @@ var reasons = map[*Algorithm]reason{
 	&alltoallLinear:        {why: "no rank waits for another one's round", only: "not in place"},
 	&alltoallPairwise:      {why: "each round has one message to a rank and one from a rank, so that none is flooded", only: "not in place"},
 	&alltoallInPlace:       {why: "two ranks swap their blocks at a time, with memory for one block", only: "in place"},
+	&neighborsGather:       {why: "a message for each edge, all under way at once"},
+	&neighborsExchange:     {why: "a message for each edge, all under way at once"},
 	&reduceBinomial:        {why: "log n messages in a row, and operands in the order of ranks"},
 	&allreduceRD:           {why: "log n exchanges in a row, and the same bits at all ranks"},
 	&allreduceHalving:      {why: "each rank combines an operand once, and gets the rest combined"},

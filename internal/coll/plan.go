@@ -95,6 +95,10 @@ type Shape struct {
 	InPlace bool
 	// Gaps is of the rank's own memory, and has no effect on its messages.
 	Gaps Gaps
+	// Near are the rank's neighbors, in the calls of neighborhoods. Each has a block in
+	// Out, of RecvCount or RecvCounts, and in NeighborAlltoall one in In, of Count or Counts.
+	// In NeighborAllgather In, of Count, is the block for all.
+	Near *Neighbors
 }
 
 // Values of Shape.Root in a call between two groups (MPI-4.0 §6.2.3).
@@ -126,14 +130,21 @@ const (
 	Exscan
 	Alltoallw     // with the shape of an Alltoallv
 	ReduceScatter // with Counts, whose sum is Count
+	NeighborAllgather
+	NeighborAllgatherv
+	NeighborAlltoall
+	NeighborAlltoallv
+	NeighborAlltoallw // with the shape of a NeighborAlltoallv
 
-	LastCall = ReduceScatter
+	LastCall = NeighborAlltoallw
 )
 
 var callNames = [...]string{Barrier: "Barrier", Bcast: "Bcast", Gather: "Gather", Gatherv: "Gatherv",
 	Scatter: "Scatter", Scatterv: "Scatterv", Allgather: "Allgather", Allgatherv: "Allgatherv",
 	Alltoall: "Alltoall", Alltoallv: "Alltoallv", Reduce: "Reduce", Allreduce: "Allreduce",
-	ReduceScatterBlock: "ReduceScatterBlock", Scan: "Scan", Exscan: "Exscan", Alltoallw: "Alltoallw", ReduceScatter: "ReduceScatter"}
+	ReduceScatterBlock: "ReduceScatterBlock", Scan: "Scan", Exscan: "Exscan", Alltoallw: "Alltoallw", ReduceScatter: "ReduceScatter",
+	NeighborAllgather: "NeighborAllgather", NeighborAllgatherv: "NeighborAllgatherv", NeighborAlltoall: "NeighborAlltoall",
+	NeighborAlltoallv: "NeighborAlltoallv", NeighborAlltoallw: "NeighborAlltoallw"}
 
 // Calls that have a place among the others and no plan of their own. Their names are
 // those of package mpi.

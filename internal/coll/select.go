@@ -28,6 +28,11 @@ var rules = [...][]rule{
 	Exscan:             {{&exscan123, 0, 0}},
 	Alltoallw:          {{&alltoallPairwise, 0, 0}, {&alltoallInPlace, 0, 0}, {&interAlltoall, 0, 0}},
 	ReduceScatter:      {{&reduceScatterTree, 5, 2 << 10}, {&reduceScatterPairwise, 0, 0}, {&interReduceScatter, 0, 0}},
+	NeighborAllgather:  {{&neighborsGather, 0, 0}},
+	NeighborAllgatherv: {{&neighborsGather, 0, 0}},
+	NeighborAlltoall:   {{&neighborsExchange, 0, 0}},
+	NeighborAlltoallv:  {{&neighborsExchange, 0, 0}},
+	NeighborAlltoallw:  {{&neighborsExchange, 0, 0}},
 }
 
 // Algorithms returns the algorithms of a call, the preferred first. The caller may

@@ -296,28 +296,34 @@ func (c *Comm) numbered(world int) (rank int, remote bool) {
 }
 
 // A message of a collective call has the call and its number in the communicator as
-// its tag, and whether the call is nonblocking: it does not match a blocking one
-// (MPI-4.0 §6.12). The last barrier's messages and those that prepare flags are outside
-// of this range.
+// its tag, and whether the call is nonblocking or persistent: neither matches a blocking one
+// (MPI-4.0 §6.12, §6.13). The last barrier's messages and those that prepare flags are
+// outside of this range.
+//
+// The number of a persistent call is that of its Init, and all its Starts have the same. Of
+// two such calls of one kind that are 1<<seqBits calls apart, messages can't be told
+// apart; they would have to be under way at once to mix.
 const (
-	collTag  = 1 << 28
-	laterTag = 1 << 29 // of a nonblocking call, besides collTag
-	callBits = 5
-	seqBits  = 23
-	seqMask  = 1<<seqBits - 1
+	collTag    = 1 << 28
+	laterTag   = 1 << 29 // of a nonblocking call, besides collTag
+	persistTag = 1 << 30 // of a persistent one, besides collTag
+	callBits   = 5
+	seqBits    = 23
+	seqMask    = 1<<seqBits - 1
 )
 
 func tagOf(call coll.Call, seq uint32) int32 {
 	return collTag | int32(call)<<seqBits | int32(seq&seqMask)
 }
 
-// before reports whether a tag is one of a collective call before number seq.
+// before reports whether a tag is one of a collective call before number seq, which a
+// persistent one never is: it may be started behind any.
 func before(tag int32, seq uint32) bool {
-	return numbered(tag) && (uint32(tag)-seq)&seqMask > seqMask/2
+	return numbered(tag) && tag&persistTag == 0 && (uint32(tag)-seq)&seqMask > seqMask/2
 }
 
 // numbered reports whether a tag is one of a collective call.
-func numbered(tag int32) bool { return tag>>28|2 == 3 }
+func numbered(tag int32) bool { return tag >= 0 && tag&collTag != 0 }
 
 // callOf is the call of such a tag.
 func callOf(tag int32) coll.Call { return coll.Call(tag >> seqBits & (1<<callBits - 1)) }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/mpi/cause"
@@ -21,6 +22,10 @@ type Comm struct {
 	Rank, Size int           // in the local group
 	Ranks      *group.Map    // the local group in the job; nil: all, in the job's order. Never nil of an intercommunicator
 	Remote     *group.Map    // nil, or the remote group: then this is an intercommunicator, messages of the program go to ranks of Remote
+
+	// Near are the rank's neighbors in the communicator's topology, or nil. It is set before
+	// the communicator is used.
+	Near *coll.Neighbors
 
 	in        *Instance
 	over      atomic.Bool // see Over
@@ -40,7 +45,8 @@ type Comm struct {
 	brokenFrom uint32           // the first call that has failed; the owner's
 	told       *cause.CallError // of that one by another rank, or nil; the owner's
 
-	calls int  // nonblocking collective calls under way; the owner's
+	calls int  // nonblocking and persistent collective calls under way; the owner's
+	keeps int  // nonblocking ones, and persistent ones whether or not they are; the owner's
 	freed bool // by Free; the owner's
 
 	history history    // of its collective calls; atomic, see there

@@ -179,8 +179,11 @@ func (k *comparisons) strange(c *Comm, number uint32, mine signature) (theirs si
 			return
 		}
 		s := signed(callOf(tag), 0, 0)
-		if tag&laterTag != 0 {
+		switch {
+		case tag&laterTag != 0:
 			s = s.later()
+		case tag&persistTag != 0:
+			s = s.again()
 		}
 		if s.what |= mine.what & checked; s.what != mine.what&^opMask {
 			theirs, rank = s, c.rankOf(peer)

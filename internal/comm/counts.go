@@ -13,10 +13,11 @@ import (
 
 // callCounts counts the collective calls of a communicator by call and algorithm. A
 // blocking call adds with a plain store, since there is one at a time; the owner of
-// the loop loads it (Observe). Nonblocking ones may be started by several goroutines.
+// the loop loads it (Observe). So does a start of a persistent one, which the owner makes.
+// Nonblocking ones may be started by several goroutines.
 // Most communicators, above all those of windows, have no calls and no memory for them.
 type callCounts struct {
-	blocking, later atomic.Pointer[callTable]
+	blocking, later, again atomic.Pointer[callTable]
 }
 
 // callTable has the calls of one kind.
@@ -41,7 +42,14 @@ func tableOf(p *atomic.Pointer[callTable]) *callTable {
 
 // block counts a blocking call.
 func (m *callCounts) block(call coll.Call, algorithm uint8) {
-	t := tableOf(&m.blocking)
+	add(&m.blocking, call, algorithm)
+}
+
+// restart counts a start of a persistent call.
+func (m *callCounts) restart(call coll.Call, algorithm uint8) { add(&m.again, call, algorithm) }
+
+func add(to *atomic.Pointer[callTable], call coll.Call, algorithm uint8) {
+	t := tableOf(to)
 	n := &t[call%coll.Call(len(t))][algorithm%algorithms]
 	membar.StoreRelease(n, atomic.LoadUint64(n)+1) // pairs with the load in join
 }
@@ -54,11 +62,12 @@ func (m *callCounts) start(call coll.Call, algorithm uint8) {
 }
 
 // callSums are the calls of several communicators.
-type callSums struct{ blocking, later callTable }
+type callSums struct{ blocking, later, again callTable }
 
 func (s *callSums) join(m *callCounts) {
 	s.blocking.join(m.blocking.Load())
 	s.later.join(m.later.Load())
+	s.again.join(m.again.Load())
 }
 
 // join adds the counts of another table, which is in use, or nil.
@@ -95,6 +104,9 @@ func (t tallies) Observe(s *counters.Snapshot) {
 			if n := sum.later[call][a]; n > 0 {
 				op := call.String()
 				s.Add(f, n, "I"+strings.ToLower(op[:1])+op[1:], name)
+			}
+			if n := sum.again[call][a]; n > 0 {
+				s.Add(f, n, call.String()+"Init", name)
 			}
 		}
 	}

@@ -37,7 +37,7 @@ type entry struct {
 // signature is what a rank's collective call is, as far as all ranks of the
 // communicator give it alike.
 type signature struct {
-	what  uint32 // nonblocking or checked | call<<16 | operator
+	what  uint32 // nonblocking, persistent or checked | call<<16 | operator
 	alike coll.Alike
 }
 
@@ -45,6 +45,7 @@ const (
 	callShift   = 16
 	nonblocking = 1 << 24 // the call is
 	checked     = 1 << 25 // ranks compare it before anything else, see check.go
+	persistent  = 1 << 26 // the call is
 	alikeMask   = 1<<56 - 1
 )
 
@@ -121,13 +122,22 @@ func (s signature) later() signature {
 	return s
 }
 
+// again is that of the persistent form.
+func (s signature) again() signature {
+	s.what |= persistent
+	return s
+}
+
 func (s signature) call() coll.Call { return coll.Call(s.what >> callShift & 0xff) }
 
 // text names the call; operator names operators.
 func (s signature) text(operator func(uint16) string) (text string) {
 	text = s.call().String()
-	if s.what&nonblocking != 0 {
+	switch {
+	case s.what&nonblocking != 0:
 		text = "nonblocking " + text
+	case s.what&persistent != 0:
+		text = "persistent " + text
 	}
 	if n, ok := s.alike.Bytes(); ok {
 		text += fmt.Sprintf(" of %d bytes", n)
@@ -156,8 +166,11 @@ func (s signature) text(operator func(uint16) string) (text string) {
 // tagBit is what the tag of the call's messages has besides, see tagOf. Creations do
 // not differ there: Dup and Idup go together.
 func (s signature) tagBit() int32 {
-	if s.what&nonblocking != 0 {
+	switch {
+	case s.what&nonblocking != 0:
 		return laterTag
+	case s.what&persistent != 0:
+		return persistTag
 	}
 	return 0
 }

@@ -17,6 +17,8 @@ type schedule struct {
 	m      medium
 	call   coll.Call
 	away   bool // a step's work is done without the loop
+	kept   bool // the request is persistent, see persistent.go
+	by     uint8
 	busy   bool // who has set it runs the plan, or is about to
 	over   bool // the request has been completed
 	checks bool // the plan is that of a comparison, see check.go
@@ -32,6 +34,7 @@ type schedule struct {
 	open  int   // messages under way
 	err   error // why it fails
 	ended func(*progress.Request, error)
+	hooks []func(*progress.Request, error) // of a persistent call: those of its receives
 
 	// more, unless nil, is called when the plan has been carried out, for the next one
 	// of the call, which gets the same messages' tag; it may change m. Without one the call ends with
@@ -99,7 +102,10 @@ func (x *schedule) take(p *coll.Plan, o *Operands) {
 }
 
 func (x *schedule) Start(r *progress.Request) {
-	x.r = r
+	x.r, x.next, x.over = r, 0, false
+	if x.kept {
+		x.restarted()
+	}
 	x.err = x.m.hold(x)
 	x.run()
 }
@@ -151,10 +157,12 @@ func (x *schedule) walk() {
 		switch step.Do {
 		case coll.Send:
 			x.open++
-			x.m.send(x.m.world(step.Peer), tag, x.o.data(&x.mem, step.A), x.r.Place, x.ended)
+			if x.m.send(x.m.world(step.Peer), tag, x.o.data(&x.mem, step.A), x.r.Place, x.ended) {
+				x.open--
+			}
 		case coll.Recv:
 			x.open++
-			x.m.recv(x.m.world(step.Peer), tag, x.o.data(&x.mem, step.To), x.r.Place, x.received(step))
+			x.m.recv(x.m.world(step.Peer), tag, x.o.data(&x.mem, step.To), x.r.Place, x.received(x.next-1))
 		case coll.Copy:
 			x.copy(step)
 		case coll.Combine:
@@ -186,15 +194,19 @@ func (x *schedule) aside(f func()) {
 	x.away = true
 	x.m.Instance().Loop.Aside(x.r, f, func(err error) {
 		x.away = false
-		if c, ok := x.m.(*Comm); ok && err == nil && c.Broken() != nil && !c.sparesOwned(x.seq) {
+		if c, ok := x.m.(*Comm); ok && err == nil && c.stops(x) {
 			err = c.Broken() // another rank has told of a failure meanwhile
 		}
 		x.goOn(operatorError(err))
 	})
 }
 
-// received returns the hook of a receive.
-func (x *schedule) received(step *coll.Step) func(*progress.Request, error) {
+// received returns the hook of a receive, the step of that number.
+func (x *schedule) received(number int) func(*progress.Request, error) {
+	if x.hooks != nil {
+		return x.hooks[number]
+	}
+	step := &x.steps[number]
 	want := uint64(step.To.N * x.elem)
 	return func(r *progress.Request, err error) {
 		if got := r.Result.Bytes; err == nil && got != want {
@@ -216,7 +228,7 @@ func (x *schedule) goOn(err error) {
 		x.err = err
 		busy := x.busy
 		x.busy = true // the plan's other messages end meanwhile
-		x.err = x.m.failed(x.seq, err)
+		x.err = x.m.failed(x, err)
 		x.busy = busy
 	}
 	if !x.busy && x.open == 0 {
@@ -237,6 +249,8 @@ func (x *schedule) Describe(*progress.Request, bool) progress.Info {
 	switch {
 	case x.is.what&nonblocking != 0:
 		what = "nonblocking " + x.call.String()
+	case x.kept:
+		what = "persistent " + x.call.String()
 	case x.call.Known():
 		what = x.call.String()
 	}

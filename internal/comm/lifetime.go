@@ -93,31 +93,51 @@ func (c *Comm) end() (was bool) {
 }
 
 // hold keeps the communicator's context for a nonblocking collective call, which may
-// go on after Free, and returns why the call can't go well, or nil. For the owner.
+// go on after Free, and returns why the call can't go well, or nil. That of a persistent
+// one is kept from its Init on. For the owner.
 func (c *Comm) hold(x *schedule) error {
-	c.P2P.Hold(c.ID)
-	if c.calls++; c.calls == 1 {
-		c.in.running[c.ID] = c
+	if c.calls++; !x.kept {
+		c.keep()
 	}
-	if err := c.Broken(); err != nil && !c.sparesOwned(x.seq) {
-		return err
+	if c.stops(x) {
+		return c.Broken()
 	}
 	return nil
 }
 
 // release undoes hold. For the owner.
-func (c *Comm) release(*schedule) {
-	if c.calls--; c.calls == 0 {
+func (c *Comm) release(x *schedule) {
+	if c.calls--; !x.kept {
+		c.unkeep()
+	}
+}
+
+// keep keeps the communicator's context for a call, until unkeep. For the owner.
+func (c *Comm) keep() {
+	c.P2P.Hold(c.ID)
+	if c.keeps++; c.keeps == 1 {
+		c.in.running[c.ID] = c
+	}
+}
+
+func (c *Comm) unkeep() {
+	if c.keeps--; c.keeps == 0 {
 		delete(c.in.running, c.ID)
 	}
 	c.P2P.Release(c.ID)
 	c.forget()
 }
 
+// stops reports whether a failure has ended the call, as it does every persistent one. For
+// the owner.
+func (c *Comm) stops(x *schedule) bool {
+	return c.Broken() != nil && (x.kept || !c.sparesOwned(x.seq))
+}
+
 // forget drops what an abort has left of a communicator that nothing uses any more.
 // For the owner.
 func (c *Comm) forget() {
-	if c.freed && c.calls == 0 {
+	if c.freed && c.keeps == 0 {
 		c.P2P.Allow(c.Library())
 		if c.isRevoked.Load() {
 			c.P2P.Allow(c.ID)

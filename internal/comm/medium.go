@@ -1,6 +1,8 @@
 package comm
 
 import (
+	"cmp"
+
 	"github.com/weft-mpi/weft/internal/group"
 	"github.com/weft-mpi/weft/internal/pt2pt"
 	"github.com/weft-mpi/weft/progress"
@@ -14,26 +16,35 @@ type medium interface {
 	// world is the rank in the job of a Step's Peer.
 	world(peer int) int
 	// send and recv start a message to or from a rank of the job, of whose end they
-	// tell hook: at once or later. A receive's hook finds the length in the Result.
-	send(to int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error))
+	// tell hook: at once or later. A receive's hook finds the length in the Result. A send
+	// that returns true has ended well, and hook is not told.
+	send(to int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error)) (sent bool)
 	recv(from int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error))
 	// hold begins a call and returns why it can't go well, or nil. release ends it.
 	hold(x *schedule) error
 	release(x *schedule)
-	// failed ends the call of number seq at all ranks, since it has failed here, and
-	// returns why: err, or an earlier failure.
-	failed(seq uint32, err error) error
+	// failed ends the call at all ranks, since it has failed here, and returns why: err, or
+	// an earlier failure.
+	failed(x *schedule, err error) error
 }
 
-func (c *Comm) send(to int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error)) {
-	c.P2P.StepSend(to, c.Library(), tag, d, place, hook)
+func (c *Comm) send(to int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error)) (sent bool) {
+	return c.P2P.StepSend(to, c.Library(), tag, d, place, hook)
 }
 
 func (c *Comm) recv(from int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error)) {
 	c.P2P.StepRecv(from, c.Library(), tag, d, place, hook)
 }
 
-func (c *Comm) failed(seq uint32, err error) error { return c.failOwned(seq, err) }
+func (c *Comm) failed(x *schedule, err error) error {
+	switch {
+	case !x.kept:
+		return c.failOwned(x.seq, err)
+	case c.Broken() != nil:
+		return cmp.Or(c.P2P.Forbidden(c.Library()), err)
+	}
+	return c.failOwned(c.seq.Load()+1, err) // calls that this rank has made go on
+}
 
 // union is an intercommunicator as the medium of plans for both groups as one, whose
 // ranks are those of all.

@@ -157,12 +157,12 @@ func (m *meeting) Instance() *Instance { return m.in }
 
 func (m *meeting) world(peer int) int { return m.all.World(peer) }
 
-func (m *meeting) send(to int, _ int32, d pt2pt.Data, _ [3]uintptr, hook func(*progress.Request, error)) {
+func (m *meeting) send(to int, _ int32, d pt2pt.Data, _ [3]uintptr, _ func(*progress.Request, error)) (sent bool) {
 	m.in.letters.send(to, m.key, d.Bytes)
 	if !slices.Contains(m.wrote, to) {
 		m.wrote = append(m.wrote, to)
 	}
-	hook(nil, nil)
+	return true
 }
 
 func (m *meeting) recv(from int, _ int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error)) {
@@ -224,7 +224,7 @@ func (m *meeting) release(*schedule) {
 }
 
 // failed breaks the meeting off.
-func (m *meeting) failed(_ uint32, err error) error {
+func (m *meeting) failed(_ *schedule, err error) error {
 	m.end(m.in.World.Rank, err)
 	return err
 }

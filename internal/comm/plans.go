@@ -55,7 +55,7 @@ func (c *Comm) Plan(k *PlanKey) *coll.Plan {
 		}
 	}
 	s := coll.Shape{Rank: c.Rank, Size: c.Size, Remote: max(c.Remote.Len(), 0), Root: k.Root, Count: k.Count, RecvCount: k.RecvCount,
-		Bytes: k.Elem, Commutes: k.Commutes, InPlace: k.InPlace, Gaps: k.Gaps}
+		Bytes: k.Elem, Commutes: k.Commutes, InPlace: k.InPlace, Gaps: k.Gaps, Near: c.Near}
 	made := &kept{*k, coll.Make(k.Call, &s)}
 	if len(made.plan.Steps) <= maxKeptSteps {
 		if known == nil {

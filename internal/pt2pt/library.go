@@ -1,6 +1,7 @@
 package pt2pt
 
 import (
+	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/match"
@@ -10,11 +11,20 @@ import (
 // What collective calls use: their messages go in the library's context of a
 // communicator.
 
-// StepSend starts a send in standard mode for the owner of the loop, whom hook
-// tells of its end: at once or later, under ownership. The memory is the engine's until
-// then. place is what reports say made the call.
-func (e *Engine) StepSend(dest int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) {
+// StepSend starts a send in standard mode for the owner of the loop. It returns true if
+// that has ended, well; else hook tells of its end: at once or later, under ownership. The
+// memory is the engine's until then. place is what reports say made the call.
+func (e *Engine) StepSend(dest int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) (sent bool) {
+	p := &e.peers[dest]
+	if d.Layout == nil && len(d.Bytes) <= p.short && p.gate == 0 && dest != e.rank {
+		// As sendNow, but it does not poll: a message that has just come may be what calls this.
+		if c := e.loop.Conn(fabric.Peer(dest)); c.Down() == nil && c.Send(wire.Eager, wire.Imm(cid, tag), nil, d.Bytes) == nil {
+			p.traffic.sent[pathEager].Add(uint64(len(d.Bytes)))
+			return true
+		}
+	}
 	e.step(kindSend, dest, cid, tag, d, place, hook)
+	return false
 }
 
 // StepRecv starts a receive, as StepSend does a send. hook finds the length of

@@ -1,0 +1,68 @@
+package comm
+
+import (
+	"context"
+
+	"github.com/weft-mpi/weft/internal/coll"
+	"github.com/weft-mpi/weft/internal/expiry"
+	"github.com/weft-mpi/weft/internal/frames"
+	"github.com/weft-mpi/weft/progress"
+)
+
+// A persistent collective call (MPI-4.0 §6.13) is a schedule that is kept with its request
+// and begins again at each start, with what is in its buffers then. Its Init draws the
+// number that the messages of all starts have, in the order of the communicator's
+// collective calls. So ranks may start several of them in different orders: messages of
+// two have different tags, and those of two starts of one come in order, as a rank
+// starts it again behind its own end only.
+//
+// A failure of one ends all persistent calls of the communicator, at all ranks, since
+// ranks may have started others in another order; each start then fails. The other calls
+// go on up to the last one that the rank which fails has made.
+
+// Persist makes a persistent collective call, at rest. Its place among the communicator's
+// collective calls is that of this call. The memory of o is the request's while it is
+// active, and o itself is copied; p is not changed. Each start ends with ctx. With
+// Config.Check, or types to compare, ranks compare their calls here, once, and it waits for
+// the others; it is local otherwise.
+func (c *Comm) Persist(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) (progress.Handle, error) {
+	x := &schedule{m: c, call: call, kept: true, by: p.By, is: signed(call, o.Op, p.Alike).again()}
+	var place [3]uintptr
+	frames.Callers(&place)
+	if c.compares {
+		first := &schedule{m: c, call: call, is: x.is}
+		first.take(&coll.Plan{}, &Operands{Op: o.Op, Elements: o.Elements, Types: o.Types})
+		c.place(first)
+		h := first.begin(ctx, place)
+		if _, err := progress.WaitResult(&h); err != nil {
+			return progress.Handle{}, err
+		}
+		x.is, x.seq = first.is, first.seq
+	} else {
+		c.place(x)
+	}
+	x.take(p, o)
+	x.ended = x.messageEnded
+	hooks := make([]func(*progress.Request, error), len(x.steps))
+	for i := range x.steps {
+		if x.steps[i].Do == coll.Recv {
+			hooks[i] = x.received(i)
+		}
+	}
+	x.hooks = hooks
+	l := c.in.Loop
+	r := l.NewShared()
+	r.Kind, r.Peer, r.Until, r.Place = 0, progress.AnySource, expiry.Of(ctx), place
+	l.Exclusive(func() {
+		c.keep()
+		r.Persist(x, nil, c.unkeep)
+	})
+	return r.Handle(), nil
+}
+
+// restarted begins another start.
+func (x *schedule) restarted() {
+	if c, ok := x.m.(*Comm); ok {
+		c.made.restart(x.call, x.by)
+	}
+}
