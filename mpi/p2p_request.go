@@ -24,7 +24,17 @@ type Request struct{ h progress.Handle }
 func (r Request) Null() bool { return r.h.Null() }
 
 // Wait is the function of that name (MPI-4.0 §3.7.3). Non-local.
-func (r *Request) Wait() (Status, error) { return Wait(r) }
+func (r *Request) Wait() (Status, error) {
+	if r == nil {
+		return emptyStatus, noRequest("Wait")
+	}
+	res, err := progress.WaitResult(&r.h)
+	if err != nil {
+		st, c, err := tell(statusOf(res), err, true)
+		return st, c.fail("Wait", err)
+	}
+	return statusOf(res), nil
+}
 
 // Test is the function of that name (MPI-4.0 §3.7.3). Local.
 func (r *Request) Test() (bool, Status, error) { return Test(r) }
@@ -133,17 +143,7 @@ func RequestStatus(r Request) (bool, Status, error) {
 // stays (AckFailed); the other calls that complete requests do the same. A handle that
 // is stale is ErrRequest; other errors are the operation's. Non-local, except for
 // buffered sends, ready sends and matched receives.
-func Wait(r *Request) (Status, error) {
-	if r == nil {
-		return emptyStatus, noRequest("Wait")
-	}
-	res, err := progress.WaitResult(&r.h)
-	if err != nil {
-		st, c, err := tell(statusOf(res), err, true)
-		return st, c.fail("Wait", err)
-	}
-	return statusOf(res), nil
-}
+func Wait(r *Request) (Status, error) { return r.Wait() }
 
 // Test reports whether the operation has completed, and if so does as Wait
 // (MPI_Test, MPI-4.0 §3.7.3). Errors are those of Wait. Local.

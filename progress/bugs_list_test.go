@@ -108,9 +108,9 @@ var bugs = planted.List{
 
 	// Ownership and the queue.
 	{"a node is stranded by Leave", "progress/enter.go",
-		"\tl.owned.give()\n\tif !l.queue.empty() {\n\t\tl.drainLate()\n\t}\n", "\tl.owned.give()\n", "TestNothingQueued"},
+		"\tl.owned.give(freeWord)\n\tif !l.queue.empty() {\n\t\tl.drainLate()\n\t}\n", "\tl.owned.give(freeWord)\n", "TestNothingQueued"},
 	{"a node is stranded by a yield", "progress/enter.go",
-		"\tl.owned.give()\n\tl.drainLate()\n", "\tl.owned.give()\n", "TestNothingQueued"},
+		"\tl.owned.give(freeWord)\n\tl.drainLate()\n", "\tl.owned.give(freeWord)\n", "TestNothingQueued"},
 	{"the queue is a stack", "progress/queue.go",
 		"n.next, first = first, n\n\t\tn = next\n", "if first == nil {\n\t\t\tfirst = n\n\t\t}\n\t\tn = next\n", "TestNothingQueued"},
 	{"Behind before what is being drained", "progress/enter.go",

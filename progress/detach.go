@@ -75,6 +75,18 @@ func (l *Loop) Step(s Sink, r *Request, hook func(*Request, error)) {
 	}
 }
 
+// StepOn makes a request that has begun, and has no waiter, a Step. For the owner.
+func (l *Loop) StepOn(r *Request, hook func(*Request, error)) {
+	if r.done {
+		hook(r, r.err)
+		l.requests.free(r)
+		return
+	}
+	l.orphan(r, hook).step = true
+	l.steps++
+	l.Rouse()
+}
+
 func (l *Loop) orphan(r *Request, hook func(*Request, error)) *Waiter {
 	w := newWaiter()
 	w.single, w.need, w.detached, w.hook = r, 1, &nobody, hook

@@ -9,7 +9,7 @@ import (
 // Enter makes the caller the owner if there is none. It first does what others
 // have queued, so that one goroutine's operations start in its order.
 func (l *Loop) Enter() bool {
-	if !l.owned.take() {
+	if !l.take() {
 		return false
 	}
 	if !l.queue.empty() {
@@ -27,7 +27,7 @@ func (l *Loop) Leave() {
 		l.relay()
 	}
 	l.checkLeave()
-	l.owned.give()
+	l.owned.give(freeWord)
 	if !l.queue.empty() {
 		l.drainLate()
 	}
@@ -39,20 +39,20 @@ func (l *Loop) Leave() {
 // consistent, so one of the two sees the other.
 func (l *Loop) letGo() {
 	l.checkLeave()
-	l.owned.give()
+	l.owned.give(freeWord)
 	l.drainLate()
 }
 
 // drainLate does what was queued before the word was released.
 func (l *Loop) drainLate() {
-	for !l.queue.empty() && l.owned.take() {
+	for !l.queue.empty() && l.take() {
 		l.drain()
 		l.relay()
 		if l.watching.inward > 0 {
 			l.watching.look()
 		}
 		l.checkLeave()
-		l.owned.give()
+		l.owned.give(freeWord)
 	}
 }
 

@@ -22,8 +22,8 @@ func TestNothingQueuedIsStranded(t *testing.T) {
 	for name, leave := range map[string]func(*Loop){
 		"Leave": (*Loop).Leave,
 		"letGo": (*Loop).letGo,
-		"yield": func(l *Loop) { l.yield(); l.owned.give() },
-		"pass":  func(l *Loop) { l.pass(1); l.owned.give() },
+		"yield": func(l *Loop) { l.yield(); l.owned.give(freeWord) },
+		"pass":  func(l *Loop) { l.pass(1); l.owned.give(freeWord) },
 	} {
 		z := newScene(t)
 		z.s.started = []uint64{}
@@ -33,7 +33,7 @@ func TestNothingQueuedIsStranded(t *testing.T) {
 		if got := fmt.Sprint(z.s.started); got != "[1 2]" {
 			t.Errorf("%s: started are %s", name, got)
 		}
-		if !z.l.owned.take() {
+		if !z.l.owned.take(freeWord) {
 			t.Errorf("%s: the loop has an owner", name)
 		}
 	}

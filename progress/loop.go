@@ -115,7 +115,9 @@ type Loop struct {
 	paced    time.Time // the last yield
 	parked   waitList
 
-	steps   int        // requests in flight of Step
+	steps   int        // requests in flight of Step, and one that is held
+	mayHold bool       // see Hold
+	holding *Request   // held, or nil
 	asides  []*Request // for which functions run, once for each
 	refused bool       // the domains are closed, and every request has completed
 
@@ -280,7 +282,7 @@ func (l *Loop) Take(owner bool) *Request {
 // Open is Enter and then Take in one call: a request to fill in, and whether the
 // caller owns the loop now.
 func (l *Loop) Open() (r *Request, owner bool) {
-	if !l.owned.take() {
+	if !l.take() {
 		return l.requests.takeShared(l), false
 	}
 	if !l.queue.empty() {

@@ -17,19 +17,29 @@ import (
 // kernel put a fence into all threads: an owner that had not seen it had given
 // the word before that fence, or looks at the queue behind it.
 type ownership struct {
-	word  uint64
+	word  uint64      // freeWord, heldWord or ownedWord
 	alone atomic.Bool // set by the owner; the zero value has each owner fence
 	met   atomic.Bool // a goroutine has found an owner since the last calm
 	quiet int         // looks after a sleep since then: of the owner
 }
 
-// take makes the caller the owner if there is none.
-func (o *ownership) take() bool { return atomic.CompareAndSwapUint64(&o.word, 0, 1) }
+const (
+	freeWord uint64 = iota
+	ownedWord
+	heldWord // free, and a request is held, see hold.go
+)
+
+// take makes the caller the owner if the word is free, or held.
+func (o *ownership) take(was uint64) bool {
+	return atomic.CompareAndSwapUint64(&o.word, was, ownedWord)
+}
+
+func (o *ownership) is(word uint64) bool { return atomic.LoadUint64(&o.word) == word }
 
 // give ends the ownership. Pairs with take: the next owner sees everything that
 // this one did. What the caller loads behind it is ordered as said above.
-func (o *ownership) give() {
-	membar.StoreRelease(&o.word, 0)
+func (o *ownership) give(free uint64) {
+	membar.StoreRelease(&o.word, free)
 	if !o.alone.Load() { // behind the store: see meet
 		membar.Fence()
 	}

@@ -36,11 +36,11 @@ func TestOwnershipExcludesWhileThreadsAreMoved(t *testing.T) {
 	for range goroutines {
 		wg.Go(func() {
 			for range each {
-				for !o.take() {
+				for !o.take(freeWord) {
 					runtime.Gosched()
 				}
 				counter++
-				o.give()
+				o.give(freeWord)
 			}
 		})
 	}
@@ -88,7 +88,7 @@ func TestNothingIsStrandedWhereTheRankIsAlone(t *testing.T) {
 	var owner sync.WaitGroup
 	owner.Go(func() {
 		for n := int64(1); n <= 2*rounds; n += 2 {
-			l.owned.take()
+			l.owned.take(freeWord)
 			l.owned.alone.Store(true)
 			meet(n)
 			l.letGo()

@@ -69,8 +69,20 @@ func (h Handle) Object() any {
 
 // Restart starts a persistent request. It is local.
 func Restart(h Handle) error {
-	h.owner = 0 // the error is as the request has it
-	_, err := restartBurst([]Handle{h})
+	if h.r == nil {
+		return errNull
+	}
+	l := h.r.loop
+	if !l.Enter() {
+		return restartQueued(l, h)
+	}
+	l.mayHold = true
+	err := l.restart(h)
+	if l.mayHold = false; l.holding != nil {
+		l.leaveHolding()
+	} else {
+		l.Leave()
+	}
 	return err
 }
 

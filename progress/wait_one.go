@@ -23,7 +23,7 @@ func WaitResult(h *Handle) (Result, error) {
 		return nothing, nil
 	}
 	l := r.loop
-	if !l.Enter() {
+	if !l.enterFor(*h) {
 		return waitQueued(h)
 	}
 	was, res, err := h.spend(), nothing, error(nil)

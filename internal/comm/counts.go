@@ -42,17 +42,20 @@ func tableOf(p *atomic.Pointer[callTable]) *callTable {
 
 // block counts a blocking call.
 func (m *callCounts) block(call coll.Call, algorithm uint8) {
-	add(&m.blocking, call, algorithm)
+	count(tableOf(&m.blocking).of(call, algorithm))
 }
 
-// restart counts a start of a persistent call.
-func (m *callCounts) restart(call coll.Call, algorithm uint8) { add(&m.again, call, algorithm) }
-
-func add(to *atomic.Pointer[callTable], call coll.Call, algorithm uint8) {
-	t := tableOf(to)
-	n := &t[call%coll.Call(len(t))][algorithm%algorithms]
-	membar.StoreRelease(n, atomic.LoadUint64(n)+1) // pairs with the load in join
+// starts is what counts the starts of a persistent call.
+func (m *callCounts) starts(call coll.Call, algorithm uint8) *uint64 {
+	return tableOf(&m.again).of(call, algorithm)
 }
+
+func (t *callTable) of(call coll.Call, algorithm uint8) *uint64 {
+	return &t[call%coll.Call(len(t))][algorithm%algorithms]
+}
+
+// count adds one, for the only one that does.
+func count(n *uint64) { membar.StoreRelease(n, atomic.LoadUint64(n)+1) } // pairs with the load in join
 
 // start counts a nonblocking call.
 func (m *callCounts) start(call coll.Call, algorithm uint8) {

@@ -14,20 +14,23 @@ import (
 // the request has been submitted.
 type schedule struct {
 	progress.Passive
-	m      medium
-	call   coll.Call
-	away   bool // a step's work is done without the loop
-	kept   bool // the request is persistent, see persistent.go
-	by     uint8
-	busy   bool // who has set it runs the plan, or is about to
-	over   bool // the request has been completed
-	checks bool // the plan is that of a comparison, see check.go
-	is     signature
-	seq    uint32
-	steps  []coll.Step
-	elem   int
-	o      Operands
-	mem    mems
+	m       medium
+	c       *Comm // m, if that is one
+	call    coll.Call
+	away    bool    // a step's work is done without the loop
+	kept    bool    // the request is persistent, see persistent.go
+	starts  *uint64 // of a persistent call, see callCounts
+	held    bool    // before a Recv, see progress.Loop.Hold
+	carried bool    // by the goroutine that waits for it, which may poll
+	busy    bool    // who has set it runs the plan, or is about to
+	over    bool    // the request has been completed
+	checks  bool    // the plan is that of a comparison, see check.go
+	is      signature
+	seq     uint32
+	steps   []coll.Step
+	elem    int
+	o       Operands
+	mem     mems
 
 	r     *progress.Request
 	next  int   // step
@@ -53,7 +56,7 @@ const longCombine = 64 << 10
 // memory of o is the request's until it has completed; o itself is copied. It ends
 // with ctx. Local.
 func (c *Comm) Icollective(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) progress.Handle {
-	x := &schedule{m: c, call: call, is: signed(call, o.Op, p.Alike).later()}
+	x := &schedule{m: c, c: c, call: call, is: signed(call, o.Op, p.Alike).later()}
 	x.take(p, o)
 	c.place(x)
 	c.made.start(call, p.By)
@@ -64,7 +67,7 @@ func (c *Comm) Icollective(ctx context.Context, call coll.Call, p *coll.Plan, o 
 
 // scheduled carries out a blocking call as the nonblocking one is.
 func (c *Comm) scheduled(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) error {
-	x := &schedule{m: c, call: call, is: signed(call, o.Op, p.Alike)}
+	x := &schedule{m: c, c: c, call: call, is: signed(call, o.Op, p.Alike)}
 	x.take(p, o)
 	c.place(x)
 	c.made.block(call, p.By)
@@ -102,9 +105,14 @@ func (x *schedule) take(p *coll.Plan, o *Operands) {
 }
 
 func (x *schedule) Start(r *progress.Request) {
+	if x.held {
+		x.held = false
+		x.run()
+		return
+	}
 	x.r, x.next, x.over = r, 0, false
 	if x.kept {
-		x.restarted()
+		count(x.starts)
 	}
 	x.err = x.m.hold(x)
 	x.run()
@@ -115,7 +123,7 @@ func (x *schedule) run() {
 	x.busy = true
 	for {
 		x.walk()
-		if x.open > 0 || x.away {
+		if x.open > 0 || x.away || x.held {
 			x.busy = false
 			return
 		}
@@ -156,19 +164,39 @@ func (x *schedule) walk() {
 		x.next++
 		switch step.Do {
 		case coll.Send:
-			x.open++
-			if x.m.send(x.m.world(step.Peer), tag, x.o.data(&x.mem, step.A), x.r.Place, x.ended) {
-				x.open--
+			if c := x.c; c == nil || x.o.Gaps != nil || !c.P2P.StepNow(c.world(step.Peer), c.Library(), tag, x.mem.at(step.A, x.elem)) {
+				x.send(step, tag)
 			}
 		case coll.Recv:
-			x.open++
-			x.m.recv(x.m.world(step.Peer), tag, x.o.data(&x.mem, step.To), x.r.Place, x.received(x.next-1))
+			switch {
+			case !x.kept || !x.lone(step):
+				x.recv(step, tag)
+			case x.carried:
+				x.await(step, tag)
+			case x.c.in.Loop.Hold(x.r):
+				x.next--
+				x.held = true
+				return
+			default:
+				x.recv(step, tag)
+			}
 		case coll.Copy:
 			x.copy(step)
 		case coll.Combine:
 			x.combine(step)
 		}
 	}
+}
+
+func (x *schedule) send(step *coll.Step, tag int32) {
+	x.open++
+	x.m.send(x.m.world(step.Peer), tag, x.o.data(&x.mem, step.A), x.r.Place, x.ended)
+}
+
+// recv is behind x.next++.
+func (x *schedule) recv(step *coll.Step, tag int32) {
+	x.open++
+	x.m.recv(x.m.world(step.Peer), tag, x.o.data(&x.mem, step.To), x.r.Place, x.received(x.next-1))
 }
 
 func (x *schedule) combine(step *coll.Step) {
@@ -194,7 +222,7 @@ func (x *schedule) aside(f func()) {
 	x.away = true
 	x.m.Instance().Loop.Aside(x.r, f, func(err error) {
 		x.away = false
-		if c, ok := x.m.(*Comm); ok && err == nil && c.stops(x) {
+		if c := x.c; c != nil && err == nil && c.stops(x) {
 			err = c.Broken() // another rank has told of a failure meanwhile
 		}
 		x.goOn(operatorError(err))

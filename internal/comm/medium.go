@@ -16,9 +16,8 @@ type medium interface {
 	// world is the rank in the job of a Step's Peer.
 	world(peer int) int
 	// send and recv start a message to or from a rank of the job, of whose end they
-	// tell hook: at once or later. A receive's hook finds the length in the Result. A send
-	// that returns true has ended well, and hook is not told.
-	send(to int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error)) (sent bool)
+	// tell hook: at once or later. A receive's hook finds the length in the Result.
+	send(to int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error))
 	recv(from int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error))
 	// hold begins a call and returns why it can't go well, or nil. release ends it.
 	hold(x *schedule) error
@@ -28,8 +27,8 @@ type medium interface {
 	failed(x *schedule, err error) error
 }
 
-func (c *Comm) send(to int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error)) (sent bool) {
-	return c.P2P.StepSend(to, c.Library(), tag, d, place, hook)
+func (c *Comm) send(to int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error)) {
+	c.P2P.StepSend(to, c.Library(), tag, d, place, hook)
 }
 
 func (c *Comm) recv(from int, tag int32, d pt2pt.Data, place [3]uintptr, hook func(*progress.Request, error)) {

@@ -26,7 +26,7 @@ import (
 // Config.Check, or types to compare, ranks compare their calls here, once, and it waits for
 // the others; it is local otherwise.
 func (c *Comm) Persist(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) (progress.Handle, error) {
-	x := &schedule{m: c, call: call, kept: true, by: p.By, is: signed(call, o.Op, p.Alike).again()}
+	x := &schedule{m: c, c: c, call: call, kept: true, starts: c.made.starts(call, p.By), is: signed(call, o.Op, p.Alike).again()}
 	var place [3]uintptr
 	frames.Callers(&place)
 	if c.compares {
@@ -60,9 +60,28 @@ func (c *Comm) Persist(ctx context.Context, call coll.Call, p *coll.Plan, o *Ope
 	return r.Handle(), nil
 }
 
-// restarted begins another start.
-func (x *schedule) restarted() {
-	if c, ok := x.m.(*Comm); ok {
-		c.made.restart(x.call, x.by)
+// lone reports whether a Recv is all that is waited for next, and short: a long message
+// had better find its receive.
+func (x *schedule) lone(step *coll.Step) bool {
+	return x.open == 0 && x.o.Gaps == nil && step.To.N*x.elem <= shortRecv && x.steps[x.next].Do == coll.Wait
+}
+
+// Carry goes on for the goroutine that waits for the call.
+func (x *schedule) Carry(*progress.Request) {
+	x.held, x.carried = false, true
+	x.run()
+	x.carried = false
+}
+
+// await receives a message while it spins, or begins a receive as any other step.
+func (x *schedule) await(step *coll.Step, tag int32) {
+	c, b := x.c, x.mem.at(step.To, x.elem)
+	x.open++
+	switch n, came := c.P2P.StepAwait(c.world(step.Peer), c.Library(), tag, b, &x.r.Place, x.hooks[x.next-1]); {
+	case !came:
+	case n == len(b):
+		x.open--
+	default:
+		x.messageEnded(nil, lengthError(c, x.call, step.Peer, uint64(n), uint64(len(b))))
 	}
 }

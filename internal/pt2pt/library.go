@@ -11,26 +11,48 @@ import (
 // What collective calls use: their messages go in the library's context of a
 // communicator.
 
-// StepSend starts a send in standard mode for the owner of the loop. It returns true if
-// that has ended, well; else hook tells of its end: at once or later, under ownership. The
-// memory is the engine's until then. place is what reports say made the call.
-func (e *Engine) StepSend(dest int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) (sent bool) {
-	p := &e.peers[dest]
-	if d.Layout == nil && len(d.Bytes) <= p.short && p.gate == 0 && dest != e.rank {
-		// As sendNow, but it does not poll: a message that has just come may be what calls this.
-		if c := e.loop.Conn(fabric.Peer(dest)); c.Down() == nil && c.Send(wire.Eager, wire.Imm(cid, tag), nil, d.Bytes) == nil {
-			p.traffic.sent[pathEager].Add(uint64(len(d.Bytes)))
-			return true
-		}
-	}
+// StepSend starts a send in standard mode for the owner of the loop, whom hook
+// tells of its end: at once or later, under ownership. The memory is the engine's until
+// then. place is what reports say made the call.
+func (e *Engine) StepSend(dest int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) {
 	e.step(kindSend, dest, cid, tag, d, place, hook)
-	return false
+}
+
+// StepNow sends a short message for the owner of the loop if nothing is in the way: TrySend
+// that does not poll, as a message that has just come may be what calls it.
+func (e *Engine) StepNow(dest int, cid uint32, tag int32, b []byte) (sent bool) {
+	p := &e.peers[dest]
+	if len(b) > p.short || p.gate != 0 || dest == e.rank {
+		return false
+	}
+	if c := e.loop.Conn(fabric.Peer(dest)); c.Down() != nil || c.Send(wire.Eager, wire.Imm(cid, tag), nil, b) != nil {
+		return false
+	}
+	p.traffic.sent[pathEager].Add(uint64(len(b)))
+	return true
 }
 
 // StepRecv starts a receive, as StepSend does a send. hook finds the length of
 // the message in the request's Result.
 func (e *Engine) StepRecv(source int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) {
 	e.step(kindRecv, source, cid, tag, d, place, hook)
+}
+
+// StepAwait is StepRecv for the owner of a loop that waits for nothing else. It spins for a
+// while, and returns true if a message of n bytes has come meanwhile: then hook is not told.
+func (e *Engine) StepAwait(source int, cid uint32, tag int32, b []byte, place *[3]uintptr, hook func(*progress.Request, error)) (n int, came bool) {
+	if e.header == 0 && e.awaitable(source) && !e.awaited.timed() {
+		if e.await(source, wire.Imm(cid, tag), b) {
+			return e.awaited.n, true
+		}
+		if r := e.awaited.giveUp(); r != nil {
+			r.Place = *place
+			e.loop.StepOn(r, hook)
+			return 0, false
+		}
+	}
+	e.step(kindRecv, source, cid, tag, Data{Bytes: b}, *place, hook)
+	return 0, false
 }
 
 func (e *Engine) step(kind uint8, peer int, cid uint32, tag int32, d Data, place [3]uintptr, hook func(*progress.Request, error)) {
