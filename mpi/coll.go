@@ -45,16 +45,20 @@ func (x *operation) begin(c *Comm, call coll.Call, err error) (Request, error) {
 	return c.request(c.core.Icollective(c.ctx, call, x.plan, &x.o)), nil
 }
 
-// prepare makes it a persistent one.
+// prepare makes it a persistent one, if its arguments were right.
 func (x *operation) prepare(c *Comm, call coll.Call, err error) (Request, error) {
 	if err != nil {
 		return Request{}, c.raise(err)
 	}
 	h, err := c.core.Persist(c.ctx, call, x.plan, &x.o)
-	if err != nil {
-		return Request{}, c.fail(call.String()+"Init", err)
+	if err == nil {
+		return c.request(h), nil
 	}
-	return c.request(h), nil
+	name := call.String() + "Init"
+	if call == coll.Barrier || call == coll.Alltoallw { // which are methods only
+		name = "Comm." + name
+	}
+	return Request{}, c.fail(name, err)
 }
 
 // uniform plans a call whose blocks are equally long.
