@@ -46,7 +46,7 @@ func (x *bufTrial) moves() {
 		send = mpi.BufInPlace
 	}
 	x.call("Allgather", func() error { return c.Allgather(send, room.buf()) },
-		func() (mpi.Request, error) { return c.Iallgather(send, room.buf()) }, []*place{room}, [][]byte{room.expect(blocks, x.rows(x.others))})
+		func() (mpi.Request, error) { return either(x.form, c.Iallgather, c.AllgatherInit)(send, room.buf()) }, []*place{room}, [][]byte{room.expect(blocks, x.rows(x.others))})
 
 	blocks = nil
 	for _, r := range x.others {
@@ -59,7 +59,7 @@ func (x *bufTrial) moves() {
 		send = mpi.BufInPlace
 	}
 	x.call("Alltoall", func() error { return c.Alltoall(send, room.buf()) },
-		func() (mpi.Request, error) { return c.Ialltoall(send, room.buf()) }, []*place{room}, [][]byte{room.expect(blocks, x.rows(x.others))})
+		func() (mpi.Request, error) { return either(x.form, c.Ialltoall, c.AlltoallInit)(send, room.buf()) }, []*place{room}, [][]byte{room.expect(blocks, x.rows(x.others))})
 
 	x.allgatherv()
 	x.alltoallv()
@@ -84,7 +84,7 @@ func (x *bufTrial) allgatherv() {
 	n, d := room.elements(counts), room.elements(displs)
 	x.call("Allgatherv", func() error { return c.Allgatherv(send, room.buf(), n, d) }, func() (mpi.Request, error) {
 		defer clear(n)
-		return c.Iallgatherv(send, room.buf(), n, d)
+		return either(x.form, c.Iallgatherv, c.AllgathervInit)(send, room.buf(), n, d)
 	}, []*place{room}, [][]byte{room.expect(blocks, x.blocks(displs))})
 }
 
@@ -116,7 +116,7 @@ func (x *bufTrial) alltoallv() {
 	rn, rd := room.elements(counts), room.elements(displs)
 	x.call("Alltoallv", func() error { return c.Alltoallv(send, n, d, room.buf(), rn, rd) }, func() (mpi.Request, error) {
 		defer clear(rd)
-		return c.Ialltoallv(send, n, d, room.buf(), rn, rd)
+		return either(x.form, c.Ialltoallv, c.AlltoallvInit)(send, n, d, room.buf(), rn, rd)
 	}, []*place{room}, [][]byte{room.expect(blocks, x.blocks(displs))})
 }
 
@@ -141,7 +141,7 @@ func (x *bufTrial) alltoallw() {
 	}
 	x.call("Alltoallw", func() error { return c.Alltoallw(send, recv) }, func() (mpi.Request, error) {
 		defer clear(recv)
-		return c.Ialltoallw(send, recv)
+		return either(x.form, c.Ialltoallw, c.AlltoallwInit)(send, recv)
 	}, rooms, want)
 }
 
@@ -159,25 +159,29 @@ func (x *bufTrial) rooted(lead, root int, here, away bool, others []int) {
 		b, rooms = room.buf(), []*place{room}
 		want = [][]byte{room.expect([][]byte{x.sent(lead, x.n).get(0, bytes)}, []int{0})}
 	}
-	x.call("Bcast", func() error { return c.Bcast(b, root) }, func() (mpi.Request, error) { return c.Ibcast(b, root) }, rooms, want)
+	x.call("Bcast", func() error { return c.Bcast(b, root) }, func() (mpi.Request, error) { return either(x.form, c.Ibcast, c.BcastInit)(b, root) }, rooms, want)
 
 	x.gathered("Gather", func(int) int { return x.n }, here, away, others,
 		func(send, recv mpi.Buf, _, _ []int) error { return c.Gather(send, recv, root) },
-		func(send, recv mpi.Buf, _, _ []int) (mpi.Request, error) { return c.Igather(send, recv, root) })
+		func(send, recv mpi.Buf, _, _ []int) (mpi.Request, error) {
+			return either(x.form, c.Igather, c.GatherInit)(send, recv, root)
+		})
 	x.gathered("Gatherv", x.length, here, away, others,
 		func(send, recv mpi.Buf, n, d []int) error { return c.Gatherv(send, recv, n, d, root) },
 		func(send, recv mpi.Buf, n, d []int) (mpi.Request, error) {
 			defer clear(n)
-			return c.Igatherv(send, recv, n, d, root)
+			return either(x.form, c.Igatherv, c.GathervInit)(send, recv, n, d, root)
 		})
 	x.scattered("Scatter", func(int) int { return x.n }, lead, here, away, others,
 		func(send, recv mpi.Buf, _, _ []int) error { return c.Scatter(send, recv, root) },
-		func(send, recv mpi.Buf, _, _ []int) (mpi.Request, error) { return c.Iscatter(send, recv, root) })
+		func(send, recv mpi.Buf, _, _ []int) (mpi.Request, error) {
+			return either(x.form, c.Iscatter, c.ScatterInit)(send, recv, root)
+		})
 	x.scattered("Scatterv", x.length, lead, here, away, others,
 		func(send, recv mpi.Buf, n, d []int) error { return c.Scatterv(send, recv, n, d, root) },
 		func(send, recv mpi.Buf, n, d []int) (mpi.Request, error) {
 			defer clear(n)
-			return c.Iscatterv(send, recv, n, d, root)
+			return either(x.form, c.Iscatterv, c.ScattervInit)(send, recv, n, d, root)
 		})
 }
 

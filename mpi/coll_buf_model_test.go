@@ -32,14 +32,15 @@ type place struct {
 
 // bufTrial is one rank's part in calls on Bufs.
 type bufTrial struct {
-	c                    *mpi.Comm
-	nonblocking, inPlace bool
-	seed                 int
-	n                    int       // units in a block
-	base                 drawnType // of a unit, without overlaps
-	group, others        []int     // numbers of the ranks of the local group, and of those that data come from and go to
-	me                   int       // this rank's number
-	count                int       // calls so far
+	c *mpi.Comm
+	form
+	seed          int
+	n             int       // units in a block
+	base          drawnType // of a unit, without overlaps
+	group, others []int     // numbers of the ranks of the local group, and of those that data come from and go to
+	me            int       // this rank's number
+	count         int       // calls so far
+	made          [][]byte  // what may be buffers of the next call
 }
 
 // drawUnit draws a type that has data and does not overlap, with few bytes.
@@ -144,6 +145,7 @@ func (x *bufTrial) place(rng *rand.Rand, n int) *place {
 			}
 		}
 	}
+	x.made = append(x.made, p.mem)
 	return p
 }
 
@@ -206,17 +208,22 @@ func (x *bufTrial) call(name string, blocking func() error, nonblocking func() (
 		if r.Null() {
 			stop(fmt.Errorf("%s: the null request", name))
 		}
-		get(mpi.Wait(&r))
+		if x.persistent {
+			again(r, x.made)
+		} else {
+			get(mpi.Wait(&r))
+		}
 	} else {
 		ok(blocking())
 	}
 	for i, p := range rooms {
 		if !bytes.Equal(p.mem, want[i]) {
-			stop(fmt.Errorf("%s, seed %d, %d units of %d bytes, in place %t, nonblocking %t: rank %d of %d, %d elements of %v from %d on: memory %d is\n%v, want\n%v", name, x.seed, x.n, x.unit(),
-				x.inPlace, x.nonblocking, x.c.Rank(), x.c.Size(), p.count, p.t, p.origin, i, p.mem, want[i]))
+			stop(fmt.Errorf("%s, seed %d, %d units of %d bytes, %+v: rank %d of %d, %d elements of %v from %d on: memory %d is\n%v, want\n%v", name, x.seed, x.n, x.unit(),
+				x.form, x.c.Rank(), x.c.Size(), p.count, p.t, p.origin, i, p.mem, want[i]))
 		}
 	}
 	x.count++
+	x.made = nil
 }
 
 // expect is a copy of p's memory with blocks put to it: at[i] is a packed byte.

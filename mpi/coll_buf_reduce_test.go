@@ -67,9 +67,10 @@ func (x *trial[T]) combined(name string, rng *rand.Rand, apart bool, input []wor
 	blocking func(send, recv mpi.Buf) error, nonblocking func(send, recv mpi.Buf) (mpi.Request, error)) {
 	y := &trial[word]{c: x.c, form: x.form, root: x.root, n: x.n}
 	send, recv, before := unusable, (*words)(nil), []byte(nil)
-	room := unusable
+	room, made := unusable, [][]byte(nil)
 	if input != nil {
-		send = wordsOf(rng, apart, input).b
+		w := wordsOf(rng, apart, input)
+		send, made = w.b, append(made, w.mem)
 	}
 	if want != nil {
 		values := make([]word, n)
@@ -78,11 +79,14 @@ func (x *trial[T]) combined(name string, rng *rand.Rand, apart bool, input []wor
 			send = mpi.BufInPlace
 		}
 		recv = wordsOf(rng, apart, values)
-		room, before = recv.b, slices.Clone(recv.mem)
+		room, before, made = recv.b, slices.Clone(recv.mem), append(made, recv.mem)
 	}
-	if x.nonblocking {
+	switch {
+	case x.persistent:
+		again(get(nonblocking(send, room)), made)
+	case x.nonblocking:
 		x.end(nonblocking(send, room))
-	} else {
+	default:
 		ok(blocking(send, room))
 	}
 	if recv != nil {
@@ -111,10 +115,12 @@ func TestReductionsOnBufsGiveWhatTheModelGives(t *testing.T) {
 							mine := x.vector(me, 0, n)
 							x.combined("Allreduce", rng, k%2 == 0, mine, n, x.folded(p-1, 0, n), 0,
 								func(s, r mpi.Buf) error { return c.Allreduce(op, s, r) },
-								func(s, r mpi.Buf) (mpi.Request, error) { return c.Iallreduce(op, s, r) })
+								func(s, r mpi.Buf) (mpi.Request, error) {
+									return either(x.form, c.Iallreduce, c.AllreduceInit)(op, s, r)
+								})
 							x.combined("Scan", rng, k%2 == 0, mine, n, x.folded(me, 0, n), 0,
 								func(s, r mpi.Buf) error { return c.Scan(op, s, r) },
-								func(s, r mpi.Buf) (mpi.Request, error) { return c.Iscan(op, s, r) })
+								func(s, r mpi.Buf) (mpi.Request, error) { return either(x.form, c.Iscan, c.ScanInit)(op, s, r) })
 							want := mine // of rank 0 in place
 							switch {
 							case me > 0:
@@ -124,14 +130,16 @@ func TestReductionsOnBufsGiveWhatTheModelGives(t *testing.T) {
 							}
 							x.combined("Exscan", rng, k%2 == 0, mine, n, want, 0,
 								func(s, r mpi.Buf) error { return c.Exscan(op, s, r) },
-								func(s, r mpi.Buf) (mpi.Request, error) { return c.Iexscan(op, s, r) })
+								func(s, r mpi.Buf) (mpi.Request, error) { return either(x.form, c.Iexscan, c.ExscanInit)(op, s, r) })
 							size, loose := n, 0
 							if x.inPlace {
 								size, loose = p*n, (p-1)*n
 							}
 							x.combined("ReduceScatterBlock", rng, true, x.vector(me, 0, p*n), size, x.folded(p-1, me*n, n), loose,
 								func(s, r mpi.Buf) error { return c.ReduceScatterBlock(op, s, r) },
-								func(s, r mpi.Buf) (mpi.Request, error) { return c.IreduceScatterBlock(op, s, r) })
+								func(s, r mpi.Buf) (mpi.Request, error) {
+									return either(x.form, c.IreduceScatterBlock, c.ReduceScatterBlockInit)(op, s, r)
+								})
 							counts := lengths(p, n, 2)
 							whole, own := countOf(counts), counts[me]
 							if size, loose = own, 0; x.inPlace {
@@ -139,7 +147,9 @@ func TestReductionsOnBufsGiveWhatTheModelGives(t *testing.T) {
 							}
 							x.combined("ReduceScatter", rng, true, x.vector(me, 0, whole), size, x.folded(p-1, countOf(counts[:me]), own), loose,
 								func(s, r mpi.Buf) error { return c.ReduceScatter(op, s, r, counts) },
-								func(s, r mpi.Buf) (mpi.Request, error) { return c.IreduceScatter(op, s, r, counts) })
+								func(s, r mpi.Buf) (mpi.Request, error) {
+									return either(x.form, c.IreduceScatter, c.ReduceScatterInit)(op, s, r, counts)
+								})
 							for x.root = range p {
 								want := x.folded(p-1, 0, n)
 								y := *x
@@ -148,7 +158,9 @@ func TestReductionsOnBufsGiveWhatTheModelGives(t *testing.T) {
 								}
 								y.combined("Reduce", rng, k%2 == 0, mine, n, want, 0,
 									func(s, r mpi.Buf) error { return c.Reduce(op, s, r, x.root) },
-									func(s, r mpi.Buf) (mpi.Request, error) { return c.Ireduce(op, s, r, x.root) })
+									func(s, r mpi.Buf) (mpi.Request, error) {
+										return either(x.form, c.Ireduce, c.ReduceInit)(op, s, r, x.root)
+									})
 							}
 						}
 					}
@@ -160,22 +172,28 @@ func TestReductionsOnBufsGiveWhatTheModelGives(t *testing.T) {
 
 func TestReductionsOnBufsBetweenGroups(t *testing.T) {
 	onBoth(t, func(s half) {
-		for f, form := range forms[:2] {
+		for f, form := range notInPlace {
 			rng := rand.New(rand.NewPCG(uint64(s.local.Rank()), uint64(f)))
 			x := &duel[word]{half: s, trial: trial[word]{c: s.x, form: form, n: 9, element: letter, fold: join, op: (*mpi.Op)(mpi.NewOp(join))}}
 			c, op := s.x, x.op
 			x.combined("Allreduce", rng, false, x.vector(x.me(), 0, x.n), x.n, x.sum(0, x.n), 0,
 				func(s, r mpi.Buf) error { return c.Allreduce(op, s, r) },
-				func(s, r mpi.Buf) (mpi.Request, error) { return c.Iallreduce(op, s, r) })
+				func(s, r mpi.Buf) (mpi.Request, error) {
+					return either(x.form, c.Iallreduce, c.AllreduceInit)(op, s, r)
+				})
 			whole := x.size(0) * x.size(1) * x.n
 			mine := whole / c.Size()
 			x.combined("ReduceScatterBlock", rng, true, x.vector(x.me(), 0, whole), mine, x.sum(c.Rank()*mine, mine), 0,
 				func(s, r mpi.Buf) error { return c.ReduceScatterBlock(op, s, r) },
-				func(s, r mpi.Buf) (mpi.Request, error) { return c.IreduceScatterBlock(op, s, r) })
+				func(s, r mpi.Buf) (mpi.Request, error) {
+					return either(x.form, c.IreduceScatterBlock, c.ReduceScatterBlockInit)(op, s, r)
+				})
 			counts := uneven(c.Size(), mine)
 			x.combined("ReduceScatter", rng, true, x.vector(x.me(), 0, whole), counts[c.Rank()], x.sum(countOf(counts[:c.Rank()]), counts[c.Rank()]), 0,
 				func(s, r mpi.Buf) error { return c.ReduceScatter(op, s, r, counts) },
-				func(s, r mpi.Buf) (mpi.Request, error) { return c.IreduceScatter(op, s, r, counts) })
+				func(s, r mpi.Buf) (mpi.Request, error) {
+					return either(x.form, c.IreduceScatter, c.ReduceScatterInit)(op, s, r, counts)
+				})
 			x.roots(func() {
 				var input, want []word
 				if x.root >= 0 {
@@ -186,7 +204,9 @@ func TestReductionsOnBufsBetweenGroups(t *testing.T) {
 				}
 				x.combined("Reduce", rng, false, input, x.n, want, 0,
 					func(s, r mpi.Buf) error { return c.Reduce(op, s, r, x.root) },
-					func(s, r mpi.Buf) (mpi.Request, error) { return c.Ireduce(op, s, r, x.root) })
+					func(s, r mpi.Buf) (mpi.Request, error) {
+						return either(x.form, c.Ireduce, c.ReduceInit)(op, s, r, x.root)
+					})
 			})
 		}
 	})

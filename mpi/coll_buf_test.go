@@ -20,13 +20,11 @@ func bufTrials(t *testing.T, c *mpi.Comm, group, others []int, inPlace bool, f f
 		case seed%8 > 0:
 			x.n = seed % 4
 		}
-		for _, x.nonblocking = range []bool{false, true} {
-			for _, x.inPlace = range []bool{false, true} {
-				if x.inPlace && (!inPlace || seed%2 == 0) {
-					continue
-				}
-				f(x)
+		for _, x.form = range forms {
+			if x.inPlace && (!inPlace || seed%2 == 0) {
+				continue
 			}
+			f(x)
 		}
 	}
 }

@@ -9,7 +9,7 @@ func (x *trial[T]) moves() {
 
 	send, recv := x.buffers(mine, p*n, me*n)
 	if x.nonblocking {
-		x.end(mpi.Iallgather(c, send, recv))
+		x.end(either(x.form, mpi.Iallgather[T], mpi.AllgatherInit[T])(c, send, recv))
 	} else {
 		ok(mpi.Allgather(c, send, recv))
 	}
@@ -23,7 +23,7 @@ func (x *trial[T]) moves() {
 	}
 	send, recv = x.buffers(out, p*n, 0)
 	if x.nonblocking {
-		x.end(mpi.Ialltoall(c, send, recv))
+		x.end(either(x.form, mpi.Ialltoall[T], mpi.AlltoallInit[T])(c, send, recv))
 	} else {
 		ok(mpi.Alltoall(c, send, recv))
 	}
@@ -46,7 +46,7 @@ func (x *trial[T]) allgatherv() {
 	}
 	send, recv := x.buffers(x.vector(me, 0, counts[me]), total, displs[me])
 	if x.nonblocking {
-		r, err := mpi.Iallgatherv(c, send, recv, counts, displs)
+		r, err := either(x.form, mpi.Iallgatherv[T], mpi.AllgathervInit[T])(c, send, recv, counts, displs)
 		clear(counts)
 		clear(displs)
 		x.end(r, err)
@@ -75,7 +75,7 @@ func (x *trial[T]) alltoallv() {
 		sendcounts, sdispls = nil, nil
 	}
 	if x.nonblocking {
-		r, err := mpi.Ialltoallv(c, send, sendcounts, sdispls, recv, counts, displs)
+		r, err := either(x.form, mpi.Ialltoallv[T], mpi.AlltoallvInit[T])(c, send, sendcounts, sdispls, recv, counts, displs)
 		clear(counts)
 		clear(displs)
 		x.end(r, err)
@@ -95,7 +95,7 @@ func (x *trial[T]) rooted(mine []T) {
 		copy(buf, mine)
 	}
 	if x.nonblocking {
-		x.end(mpi.Ibcast(c, buf, root))
+		x.end(either(x.form, mpi.Ibcast[T], mpi.BcastInit[T])(c, buf, root))
 	} else {
 		ok(mpi.Bcast(c, buf, root))
 	}
@@ -107,7 +107,7 @@ func (x *trial[T]) rooted(mine []T) {
 		want = x.all(n)
 	}
 	if x.nonblocking {
-		x.end(mpi.Igather(c, send, recv, root))
+		x.end(either(x.form, mpi.Igather[T], mpi.GatherInit[T])(c, send, recv, root))
 	} else {
 		ok(mpi.Gather(c, send, recv, root))
 	}
@@ -121,7 +121,7 @@ func (x *trial[T]) rooted(mine []T) {
 		}
 	}
 	if x.nonblocking {
-		x.end(mpi.Iscatter(c, send, recv, root))
+		x.end(either(x.form, mpi.Iscatter[T], mpi.ScatterInit[T])(c, send, recv, root))
 	} else {
 		ok(mpi.Scatter(c, send, recv, root))
 	}
@@ -143,7 +143,7 @@ func (x *trial[T]) rooted(mine []T) {
 		myCounts, myDispls = nil, nil
 	}
 	if x.nonblocking {
-		x.end(mpi.Igatherv(c, send, recv, myCounts, myDispls, root))
+		x.end(either(x.form, mpi.Igatherv[T], mpi.GathervInit[T])(c, send, recv, myCounts, myDispls, root))
 	} else {
 		ok(mpi.Gatherv(c, send, recv, myCounts, myDispls, root))
 	}
@@ -157,7 +157,7 @@ func (x *trial[T]) rooted(mine []T) {
 		}
 	}
 	if x.nonblocking {
-		x.end(mpi.Iscatterv(c, send, recv, myCounts, myDispls, root))
+		x.end(either(x.form, mpi.Iscatterv[T], mpi.ScattervInit[T])(c, send, recv, myCounts, myDispls, root))
 	} else {
 		ok(mpi.Scatterv(c, send, recv, myCounts, myDispls, root))
 	}
@@ -171,7 +171,7 @@ func (x *trial[T]) reductions() {
 
 	send, recv := x.buffers(mine, n, 0)
 	if x.nonblocking {
-		x.end(mpi.Iallreduce(c, x.op, send, recv))
+		x.end(either(x.form, mpi.Iallreduce[T, *mpi.Op], mpi.AllreduceInit[T, *mpi.Op])(c, x.op, send, recv))
 	} else {
 		ok(mpi.Allreduce(c, x.op, send, recv))
 	}
@@ -179,7 +179,7 @@ func (x *trial[T]) reductions() {
 
 	send, recv = x.buffers(mine, n, 0)
 	if x.nonblocking {
-		x.end(mpi.Iscan(c, x.op, send, recv))
+		x.end(either(x.form, mpi.Iscan[T, *mpi.Op], mpi.ScanInit[T, *mpi.Op])(c, x.op, send, recv))
 	} else {
 		ok(mpi.Scan(c, x.op, send, recv))
 	}
@@ -194,7 +194,7 @@ func (x *trial[T]) reductions() {
 		recv, want = nil, nil
 	}
 	if x.nonblocking {
-		x.end(mpi.Iexscan(c, x.op, send, recv))
+		x.end(either(x.form, mpi.Iexscan[T, *mpi.Op], mpi.ExscanInit[T, *mpi.Op])(c, x.op, send, recv))
 	} else {
 		ok(mpi.Exscan(c, x.op, send, recv))
 	}
@@ -206,7 +206,7 @@ func (x *trial[T]) reductions() {
 	}
 	send, recv = x.buffers(input, size, 0)
 	if x.nonblocking {
-		x.end(mpi.IreduceScatterBlock(c, x.op, send, recv))
+		x.end(either(x.form, mpi.IreduceScatterBlock[T, *mpi.Op], mpi.ReduceScatterBlockInit[T, *mpi.Op])(c, x.op, send, recv))
 	} else {
 		ok(mpi.ReduceScatterBlock(c, x.op, send, recv))
 	}
@@ -220,7 +220,7 @@ func (x *trial[T]) reductions() {
 	}
 	send, recv = x.buffers(x.vector(me, 0, total), size, 0)
 	if x.nonblocking {
-		x.end(mpi.IreduceScatter(c, x.op, send, recv, counts))
+		x.end(either(x.form, mpi.IreduceScatter[T, *mpi.Op], mpi.ReduceScatterInit[T, *mpi.Op])(c, x.op, send, recv, counts))
 	} else {
 		ok(mpi.ReduceScatter(c, x.op, send, recv, counts))
 	}
@@ -233,7 +233,7 @@ func (x *trial[T]) reductions() {
 			want = x.folded(p-1, 0, n)
 		}
 		if x.nonblocking {
-			x.end(mpi.Ireduce(c, x.op, send, recv, x.root))
+			x.end(either(x.form, mpi.Ireduce[T, *mpi.Op], mpi.ReduceInit[T, *mpi.Op])(c, x.op, send, recv, x.root))
 		} else {
 			ok(mpi.Reduce(c, x.op, send, recv, x.root))
 		}

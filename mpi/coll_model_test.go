@@ -11,10 +11,44 @@ import (
 // The model of collective calls: what they give, from the inputs of all ranks, which
 // every rank makes by itself, folded one rank after another.
 
-// form is how a test makes its calls.
-type form struct{ nonblocking, inPlace bool }
+// form is how a test makes its calls. A persistent one counts as nonblocking.
+type form struct{ nonblocking, persistent, inPlace bool }
 
-var forms = []form{{false, false}, {true, false}, {false, true}, {true, true}}
+var forms = []form{{}, {nonblocking: true}, {nonblocking: true, persistent: true},
+	{inPlace: true}, {inPlace: true, nonblocking: true}, {inPlace: true, nonblocking: true, persistent: true}}
+
+// notInPlace are the others.
+var notInPlace = forms[:3]
+
+// either is the call of a form with a request.
+func either[F any](f form, nonblocking, persistent F) F {
+	if f.persistent {
+		return persistent
+	}
+	return nonblocking
+}
+
+// again starts a persistent call first with zeros in the buffers, and then twice with what
+// they have now.
+func again[T any](r mpi.Request, buffers [][]T) {
+	was := make([][]T, len(buffers))
+	for i, b := range buffers {
+		was[i] = slices.Clone(b)
+	}
+	for _, b := range buffers {
+		clear(b)
+	}
+	for i := range 3 {
+		for k := range buffers {
+			if i > 0 {
+				copy(buffers[k], was[k])
+			}
+		}
+		ok(mpi.Start(&r))
+		get(mpi.Wait(&r))
+	}
+	ok(mpi.RequestFree(&r))
+}
 
 // trial is one rank's part in one collective call.
 type trial[T mpi.Scalar] struct {
@@ -25,6 +59,7 @@ type trial[T mpi.Scalar] struct {
 	op      *mpi.Op
 	fold    func(lower, upper T) T
 	guards  [][]T // behind the buffers
+	made    [][]T // what may be buffers of the next call
 }
 
 // vector is n elements of a rank's input, from its element at on.
@@ -33,6 +68,7 @@ func (x *trial[T]) vector(rank, at, n int) []T {
 	for i := range v {
 		v[i] = x.element(rank, at+i)
 	}
+	x.made = append(x.made, v)
 	return v
 }
 
@@ -59,7 +95,7 @@ func (x *trial[T]) all(n int) (v []T) {
 func (x *trial[T]) room(n int) []T {
 	b := make([]T, n+3)
 	copy(b[n:], x.vector(1000, 0, 3))
-	x.guards = append(x.guards, b[n:])
+	x.guards, x.made = append(x.guards, b[n:]), append(x.made, b[:n])
 	return b[:n]
 }
 
@@ -71,6 +107,7 @@ func (x *trial[T]) buffers(input []T, n, at int) (send, recv []T) {
 		copy(recv[at:], input)
 		return mpi.InPlace[T](), recv
 	}
+	x.made = append(x.made, input)
 	return input, recv
 }
 
@@ -84,7 +121,7 @@ func (x *trial[T]) check(call string, got, want []T) {
 			stop(fmt.Errorf("%s of %d, %T, root %d, %+v: rank %d of %d has memory behind a buffer overwritten", call, x.n, want, x.root, x.form, x.c.Rank(), x.c.Size()))
 		}
 	}
-	x.guards = nil
+	x.guards, x.made = nil, nil
 }
 
 // end is what a call returned: a nonblocking one is waited for.
@@ -92,6 +129,10 @@ func (x *trial[T]) end(r mpi.Request, err error) {
 	ok(err)
 	if r.Null() {
 		stop(fmt.Errorf("a nonblocking call has returned the null request"))
+	}
+	if x.persistent {
+		again(r, x.made)
+		return
 	}
 	get(mpi.Wait(&r))
 }

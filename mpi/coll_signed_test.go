@@ -13,11 +13,12 @@ import (
 // typing is a rank's part in a call on int32s, which each rank has in a layout of its own;
 // an odd rank has float32s.
 type typing struct {
-	c                   *mpi.Comm
-	root                int
-	leads, follows      bool // this rank is the root; it gives the root its data, or gets some
-	odd, later, inPlace bool
-	rooms               []result
+	c              *mpi.Comm
+	root           int
+	leads, follows bool // this rank is the root; it gives the root its data, or gets some
+	odd            bool
+	form
+	rooms []result
 }
 
 // result is memory that was full of a number, and whether sevens come.
@@ -94,11 +95,12 @@ type args struct {
 	each, into []mpi.Buf
 	n          []int
 	root       int
+	form       form
 }
 
 func (x *typing) args(call string) (a args) {
 	c, p, here := x.c, x.peers(), x.inPlace && x.leads
-	a = args{c: c, n: x.counts(), root: x.root}
+	a = args{c: c, n: x.counts(), root: x.root, form: x.form}
 	switch call {
 	case "Gather", "Gatherv", "Reduce": // one root in place
 		x.inPlace = here
@@ -151,29 +153,51 @@ var typedCalls = map[string]struct {
 	blocking    func(a *args) error
 	nonblocking func(a *args) (request, error)
 }{
-	"Bcast":              {func(a *args) error { return a.c.Bcast(a.s, a.root) }, func(a *args) (request, error) { return a.c.Ibcast(a.s, a.root) }},
-	"Gather":             {func(a *args) error { return a.c.Gather(a.s, a.r, a.root) }, func(a *args) (request, error) { return a.c.Igather(a.s, a.r, a.root) }},
-	"Gatherv":            {func(a *args) error { return a.c.Gatherv(a.s, a.r, a.n, nil, a.root) }, func(a *args) (request, error) { return a.c.Igatherv(a.s, a.r, a.n, nil, a.root) }},
-	"Scatter":            {func(a *args) error { return a.c.Scatter(a.s, a.r, a.root) }, func(a *args) (request, error) { return a.c.Iscatter(a.s, a.r, a.root) }},
-	"Scatterv":           {func(a *args) error { return a.c.Scatterv(a.s, a.r, a.n, nil, a.root) }, func(a *args) (request, error) { return a.c.Iscatterv(a.s, a.r, a.n, nil, a.root) }},
-	"Allgather":          {func(a *args) error { return a.c.Allgather(a.s, a.r) }, func(a *args) (request, error) { return a.c.Iallgather(a.s, a.r) }},
-	"Allgatherv":         {func(a *args) error { return a.c.Allgatherv(a.s, a.r, a.n, nil) }, func(a *args) (request, error) { return a.c.Iallgatherv(a.s, a.r, a.n, nil) }},
-	"Alltoall":           {func(a *args) error { return a.c.Alltoall(a.s, a.r) }, func(a *args) (request, error) { return a.c.Ialltoall(a.s, a.r) }},
-	"Alltoallv":          {func(a *args) error { return a.c.Alltoallv(a.s, a.n, nil, a.r, a.n, nil) }, func(a *args) (request, error) { return a.c.Ialltoallv(a.s, a.n, nil, a.r, a.n, nil) }},
-	"Alltoallw":          {func(a *args) error { return a.c.Alltoallw(a.each, a.into) }, func(a *args) (request, error) { return a.c.Ialltoallw(a.each, a.into) }},
-	"Reduce":             {func(a *args) error { return a.c.Reduce(mpi.Max, a.s, a.r, a.root) }, func(a *args) (request, error) { return a.c.Ireduce(mpi.Max, a.s, a.r, a.root) }},
-	"Allreduce":          {func(a *args) error { return a.c.Allreduce(mpi.Max, a.s, a.r) }, func(a *args) (request, error) { return a.c.Iallreduce(mpi.Max, a.s, a.r) }},
-	"ReduceScatterBlock": {func(a *args) error { return a.c.ReduceScatterBlock(mpi.Max, a.s, a.r) }, func(a *args) (request, error) { return a.c.IreduceScatterBlock(mpi.Max, a.s, a.r) }},
-	"ReduceScatter":      {func(a *args) error { return a.c.ReduceScatter(mpi.Max, a.s, a.r, a.n) }, func(a *args) (request, error) { return a.c.IreduceScatter(mpi.Max, a.s, a.r, a.n) }},
-	"Scan":               {func(a *args) error { return a.c.Scan(mpi.Max, a.s, a.r) }, func(a *args) (request, error) { return a.c.Iscan(mpi.Max, a.s, a.r) }},
-	"Exscan":             {func(a *args) error { return a.c.Exscan(mpi.Max, a.s, a.r) }, func(a *args) (request, error) { return a.c.Iexscan(mpi.Max, a.s, a.r) }},
+	"Bcast":  {func(a *args) error { return a.c.Bcast(a.s, a.root) }, func(a *args) (request, error) { return either(a.form, a.c.Ibcast, a.c.BcastInit)(a.s, a.root) }},
+	"Gather": {func(a *args) error { return a.c.Gather(a.s, a.r, a.root) }, func(a *args) (request, error) { return either(a.form, a.c.Igather, a.c.GatherInit)(a.s, a.r, a.root) }},
+	"Gatherv": {func(a *args) error { return a.c.Gatherv(a.s, a.r, a.n, nil, a.root) }, func(a *args) (request, error) {
+		return either(a.form, a.c.Igatherv, a.c.GathervInit)(a.s, a.r, a.n, nil, a.root)
+	}},
+	"Scatter": {func(a *args) error { return a.c.Scatter(a.s, a.r, a.root) }, func(a *args) (request, error) { return either(a.form, a.c.Iscatter, a.c.ScatterInit)(a.s, a.r, a.root) }},
+	"Scatterv": {func(a *args) error { return a.c.Scatterv(a.s, a.r, a.n, nil, a.root) }, func(a *args) (request, error) {
+		return either(a.form, a.c.Iscatterv, a.c.ScattervInit)(a.s, a.r, a.n, nil, a.root)
+	}},
+	"Allgather": {func(a *args) error { return a.c.Allgather(a.s, a.r) }, func(a *args) (request, error) { return either(a.form, a.c.Iallgather, a.c.AllgatherInit)(a.s, a.r) }},
+	"Allgatherv": {func(a *args) error { return a.c.Allgatherv(a.s, a.r, a.n, nil) }, func(a *args) (request, error) {
+		return either(a.form, a.c.Iallgatherv, a.c.AllgathervInit)(a.s, a.r, a.n, nil)
+	}},
+	"Alltoall": {func(a *args) error { return a.c.Alltoall(a.s, a.r) }, func(a *args) (request, error) { return either(a.form, a.c.Ialltoall, a.c.AlltoallInit)(a.s, a.r) }},
+	"Alltoallv": {func(a *args) error { return a.c.Alltoallv(a.s, a.n, nil, a.r, a.n, nil) }, func(a *args) (request, error) {
+		return either(a.form, a.c.Ialltoallv, a.c.AlltoallvInit)(a.s, a.n, nil, a.r, a.n, nil)
+	}},
+	"Alltoallw": {func(a *args) error { return a.c.Alltoallw(a.each, a.into) }, func(a *args) (request, error) {
+		return either(a.form, a.c.Ialltoallw, a.c.AlltoallwInit)(a.each, a.into)
+	}},
+	"Reduce": {func(a *args) error { return a.c.Reduce(mpi.Max, a.s, a.r, a.root) }, func(a *args) (request, error) {
+		return either(a.form, a.c.Ireduce, a.c.ReduceInit)(mpi.Max, a.s, a.r, a.root)
+	}},
+	"Allreduce": {func(a *args) error { return a.c.Allreduce(mpi.Max, a.s, a.r) }, func(a *args) (request, error) {
+		return either(a.form, a.c.Iallreduce, a.c.AllreduceInit)(mpi.Max, a.s, a.r)
+	}},
+	"ReduceScatterBlock": {func(a *args) error { return a.c.ReduceScatterBlock(mpi.Max, a.s, a.r) }, func(a *args) (request, error) {
+		return either(a.form, a.c.IreduceScatterBlock, a.c.ReduceScatterBlockInit)(mpi.Max, a.s, a.r)
+	}},
+	"ReduceScatter": {func(a *args) error { return a.c.ReduceScatter(mpi.Max, a.s, a.r, a.n) }, func(a *args) (request, error) {
+		return either(a.form, a.c.IreduceScatter, a.c.ReduceScatterInit)(mpi.Max, a.s, a.r, a.n)
+	}},
+	"Scan":   {func(a *args) error { return a.c.Scan(mpi.Max, a.s, a.r) }, func(a *args) (request, error) { return either(a.form, a.c.Iscan, a.c.ScanInit)(mpi.Max, a.s, a.r) }},
+	"Exscan": {func(a *args) error { return a.c.Exscan(mpi.Max, a.s, a.r) }, func(a *args) (request, error) { return either(a.form, a.c.Iexscan, a.c.ExscanInit)(mpi.Max, a.s, a.r) }},
 }
 
 // withBufs makes a call.
 func (x *typing) withBufs(name string) error {
 	call, a := typedCalls[name], x.args(name)
-	if x.later {
-		return wait(call.nonblocking(&a))
+	if x.nonblocking {
+		r, err := call.nonblocking(&a)
+		if x.persistent && err == nil { // wrong types have been found before
+			ok(mpi.Start(&r))
+		}
+		return wait(r, err)
 	}
 	return call.blocking(&a)
 }
@@ -224,7 +248,7 @@ func (x typing) all(forms []form, odd ...bool) {
 			continue
 		}
 		for _, f := range forms {
-			x.later, x.inPlace = f.nonblocking, f.inPlace
+			x.form = f
 			for i, one := range append([]bool{false}, odd...) {
 				x.odd = one
 				x.try(name, i > 0, (*typing).withBufs)
@@ -274,7 +298,7 @@ func TestCollectivesOfOtherElementsBetweenGroups(t *testing.T) {
 		case s.at == 0:
 			root = mpi.ProcNull
 		}
-		typing{c: s.x, root: root, leads: root == mpi.Root, follows: s.at == 1}.all(forms[:2], root == mpi.Root, s.at == 1 && me == s.x.Size()-1)
+		typing{c: s.x, root: root, leads: root == mpi.Root, follows: s.at == 1}.all(notInPlace, root == mpi.Root, s.at == 1 && me == s.x.Size()-1)
 	}, mpi.WithTypeChecks())
 }
 

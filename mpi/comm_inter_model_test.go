@@ -132,7 +132,7 @@ func (x *duel[T]) all() {
 		want = append(want, x.vector(r, 0, in)...)
 	}
 	if x.nonblocking {
-		x.end(mpi.Iallgather(c, x.vector(x.me(), 0, n), recv))
+		x.end(either(x.form, mpi.Iallgather[T], mpi.AllgatherInit[T])(c, x.vector(x.me(), 0, n), recv))
 	} else {
 		ok(mpi.Allgather(c, x.vector(x.me(), 0, n), recv))
 	}
@@ -145,7 +145,7 @@ func (x *duel[T]) all() {
 	}
 	recv = x.room(len(them) * in)
 	if x.nonblocking {
-		x.end(mpi.Ialltoall(c, out, recv))
+		x.end(either(x.form, mpi.Ialltoall[T], mpi.AlltoallInit[T])(c, out, recv))
 	} else {
 		ok(mpi.Alltoall(c, out, recv))
 	}
@@ -155,7 +155,7 @@ func (x *duel[T]) all() {
 
 	recv = x.room(x.n)
 	if x.nonblocking {
-		x.end(mpi.Iallreduce(c, x.op, x.vector(x.me(), 0, x.n), recv))
+		x.end(either(x.form, mpi.Iallreduce[T, *mpi.Op], mpi.AllreduceInit[T, *mpi.Op])(c, x.op, x.vector(x.me(), 0, x.n), recv))
 	} else {
 		ok(mpi.Allreduce(c, x.op, x.vector(x.me(), 0, x.n), recv))
 	}
@@ -165,7 +165,7 @@ func (x *duel[T]) all() {
 	mine := whole / c.Size()
 	recv = x.room(mine)
 	if x.nonblocking {
-		x.end(mpi.IreduceScatterBlock(c, x.op, x.vector(x.me(), 0, whole), recv))
+		x.end(either(x.form, mpi.IreduceScatterBlock[T, *mpi.Op], mpi.ReduceScatterBlockInit[T, *mpi.Op])(c, x.op, x.vector(x.me(), 0, whole), recv))
 	} else {
 		ok(mpi.ReduceScatterBlock(c, x.op, x.vector(x.me(), 0, whole), recv))
 	}
@@ -174,14 +174,14 @@ func (x *duel[T]) all() {
 	counts := uneven(c.Size(), mine)
 	recv = x.room(counts[me])
 	if x.nonblocking {
-		x.end(mpi.IreduceScatter(c, x.op, x.vector(x.me(), 0, whole), recv, counts))
+		x.end(either(x.form, mpi.IreduceScatter[T, *mpi.Op], mpi.ReduceScatterInit[T, *mpi.Op])(c, x.op, x.vector(x.me(), 0, whole), recv, counts))
 	} else {
 		ok(mpi.ReduceScatter(c, x.op, x.vector(x.me(), 0, whole), recv, counts))
 	}
 	x.check("ReduceScatter", recv, x.sum(countOf(counts[:me]), counts[me]))
 
 	if x.nonblocking {
-		x.end(c.Ibarrier())
+		x.end(either(x.form, c.Ibarrier, c.BarrierInit)())
 	} else {
 		ok(c.Barrier())
 	}
@@ -199,7 +199,7 @@ func (x *duel[T]) irregular() {
 	}
 	recv := x.room(total)
 	if x.nonblocking {
-		r, err := mpi.Iallgatherv(c, x.vector(x.me(), 0, mine), recv, counts, displs)
+		r, err := either(x.form, mpi.Iallgatherv[T], mpi.AllgathervInit[T])(c, x.vector(x.me(), 0, mine), recv, counts, displs)
 		clear(counts)
 		clear(displs)
 		x.end(r, err)
@@ -222,7 +222,7 @@ func (x *duel[T]) irregular() {
 	}
 	recv = x.room(recvs)
 	if x.nonblocking {
-		r, err := mpi.Ialltoallv(c, out, sendcounts, sdispls, recv, recvcounts, rdispls)
+		r, err := either(x.form, mpi.Ialltoallv[T], mpi.AlltoallvInit[T])(c, out, sendcounts, sdispls, recv, recvcounts, rdispls)
 		clear(sendcounts)
 		clear(rdispls)
 		x.end(r, err)
@@ -274,27 +274,37 @@ func (x *duel[T]) rooted() {
 	} else if away {
 		want = x.vector(x.lead(), 0, n)
 	}
-	x.call(func() error { return mpi.Bcast(c, buf, root) }, func() (mpi.Request, error) { return mpi.Ibcast(c, buf, root) })
+	x.call(func() error { return mpi.Bcast(c, buf, root) }, func() (mpi.Request, error) { return either(x.form, mpi.Ibcast[T], mpi.BcastInit[T])(c, buf, root) })
 	x.check("Bcast", buf, want)
 
-	x.call(func() error { return mpi.Gather(c, input, many, root) }, func() (mpi.Request, error) { return mpi.Igather(c, input, many, root) })
+	x.call(func() error { return mpi.Gather(c, input, many, root) }, func() (mpi.Request, error) {
+		return either(x.form, mpi.Igather[T], mpi.GatherInit[T])(c, input, many, root)
+	})
 	x.check("Gather", many, blocks)
 
 	recv := x.room(one)
-	x.call(func() error { return mpi.Scatter(c, blocks, recv, root) }, func() (mpi.Request, error) { return mpi.Iscatter(c, blocks, recv, root) })
+	x.call(func() error { return mpi.Scatter(c, blocks, recv, root) }, func() (mpi.Request, error) {
+		return either(x.form, mpi.Iscatter[T], mpi.ScatterInit[T])(c, blocks, recv, root)
+	})
 	x.check("Scatter", recv, input)
 
 	mine := input[:some]
 	x.call(func() error { return mpi.Gatherv(c, mine, gaps, counts, displs, root) },
-		func() (mpi.Request, error) { return mpi.Igatherv(c, mine, gaps, counts, displs, root) })
+		func() (mpi.Request, error) {
+			return either(x.form, mpi.Igatherv[T], mpi.GathervInit[T])(c, mine, gaps, counts, displs, root)
+		})
 	x.check("Gatherv", gaps, whole)
 
 	recv = x.room(some)
 	x.call(func() error { return mpi.Scatterv(c, whole, recv, counts, displs, root) },
-		func() (mpi.Request, error) { return mpi.Iscatterv(c, whole, recv, counts, displs, root) })
+		func() (mpi.Request, error) {
+			return either(x.form, mpi.Iscatterv[T], mpi.ScattervInit[T])(c, whole, recv, counts, displs, root)
+		})
 	x.check("Scatterv", recv, mine)
 
 	recv = x.room(len(sum))
-	x.call(func() error { return mpi.Reduce(c, x.op, input, recv, root) }, func() (mpi.Request, error) { return mpi.Ireduce(c, x.op, input, recv, root) })
+	x.call(func() error { return mpi.Reduce(c, x.op, input, recv, root) }, func() (mpi.Request, error) {
+		return either(x.form, mpi.Ireduce[T, *mpi.Op], mpi.ReduceInit[T, *mpi.Op])(c, x.op, input, recv, root)
+	})
 	x.check("Reduce", recv, sum)
 }

@@ -11,7 +11,7 @@ import (
 func TestEveryCollectiveBetweenTwoGroupsGivesWhatTheModelGives(t *testing.T) {
 	onBoth(t, func(s half) {
 		for _, n := range []int{0, 1, 3, 700} {
-			for _, f := range forms[:2] { // nothing is in place
+			for _, f := range notInPlace {
 				x := duel[word]{half: s, trial: trial[word]{c: s.x, form: f, n: n, element: letter, op: (*mpi.Op)(mpi.NewOp(join)), fold: join}}
 				x.all()
 				x.roots(x.rooted)
