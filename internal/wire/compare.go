@@ -37,9 +37,9 @@ const (
 )
 
 // MakeCompared fills b, which has at least ComparedSize bytes. what is the operator in
-// its lower 16 bits, the call in 8 bits above them, and above that 1 if it is
-// nonblocking plus 2 if it is checked; alike is what the ranks give alike. Both are 0 if the rank has not made the call of
-// this number, or has forgotten it.
+// its lower 16 bits, the call in 8 bits above them, and above that 1 if it is nonblocking,
+// or 4 if it is persistent, plus 2 if it is checked; alike is what the ranks give alike.
+// Both are 0 if the rank has not made the call of this number, or has forgotten it.
 func MakeCompared(b []byte, number, what uint32, alike uint64) ComparedHeader {
 	le.PutUint32(b[comparedWhat:], what)
 	le.PutUint32(b[comparedNumber:], number)
@@ -55,7 +55,7 @@ func (h ComparedHeader) Valid() bool {
 	if call := what >> 16 & 0xff; call == 0 {
 		return what == 0 && h.Alike() == 0
 	} else {
-		return call < comparedCalls && what>>24 <= 3
+		return call < comparedCalls && what>>24 <= 6 && what>>24 != 5
 	}
 }
 func (h ComparedHeader) What() uint32   { return le.Uint32(h[comparedWhat:]) }

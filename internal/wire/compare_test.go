@@ -41,7 +41,7 @@ func TestAComparisonThatSaysNothingIsInvalid(t *testing.T) {
 	reply := func(what uint32, alike uint64) wire.ComparedHeader {
 		return wire.MakeCompared(make([]byte, wire.ComparedSize), 7, what, alike)
 	}
-	if !reply(0, 0).Valid() || !reply(1<<16, 0).Valid() {
+	if !reply(0, 0).Valid() || !reply(1<<16, 0).Valid() || !reply(6<<24|1<<16, 0).Valid() {
 		t.Error("a reply is invalid")
 	}
 	for name, bad := range map[string]wire.ComparedHeader{
@@ -50,7 +50,9 @@ func TestAComparisonThatSaysNothingIsInvalid(t *testing.T) {
 		"no call":           reply(5, 0),
 		"no call, alike":    reply(0, 5),
 		"an unknown call":   reply(32<<16, 0),
-		"unknown flags":     reply(4<<24|1<<16, 0),
+		"unknown flags":     reply(8<<24|1<<16, 0),
+		"two forms":         reply(5<<24|1<<16, 0),
+		"all flags":         reply(7<<24|1<<16, 0),
 		"too much alike":    reply(1<<16, 1<<56),
 		"flags and no call": reply(1<<24, 0),
 	} {
