@@ -87,6 +87,20 @@ func TestDisconnectWaitsForWhatIsInFlight(t *testing.T) {
 			},
 			func(d *mpi.Comm) { get(mpi.Wait(begin(mpi.Ibcast(d, pattern(8, 1), 1)))) },
 		},
+		"a persistent collective call": {
+			func(w *mpi.World, d *mpi.Comm, in []byte) func() {
+				r, rest := get(mpi.BcastInit(d, in, 1)), get(d.BarrierInit())
+				ok(r.Start())
+				return func() { get(r.Wait()); ok(r.Free()); ok(rest.Free()) }
+			},
+			func(d *mpi.Comm) {
+				r, rest := get(mpi.BcastInit(d, pattern(8, 1), 1)), get(d.BarrierInit())
+				ok(r.Start())
+				get(r.Wait())
+				ok(r.Free())
+				ok(rest.Free())
+			},
+		},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			withAndWithoutThread(t, func(t *testing.T, fabric string, opts ...mpi.Option) {
