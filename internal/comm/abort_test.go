@@ -101,6 +101,9 @@ func TestTheEarliestFailureCounts(t *testing.T) {
 func TestACallBeforeTheOneThatHasFailedIsMade(t *testing.T) {
 	const size = 3
 	for way, call := range ways {
+		if way == "persistent" {
+			continue // a failure ends all of them
+		}
 		t.Run(way, func(t *testing.T) {
 			noErrors(t, eachOrNone(engines(t, size), func(ctx context.Context, in *Instance) error {
 				c := in.World

@@ -88,6 +88,24 @@ var callBugs = planted.List{
 		"\t\t\tc.P2P.Allow(c.ID)\n", "", "TestFinishEnds"},
 }
 
+// persistentBugs are mistakes in persistent calls, which tests find.
+var persistentBugs = planted.List{
+	{"the failure of a later call spares persistent ones", "internal/comm/collective.go",
+		"tag&persistTag == 0 && ", "", "TestAFailureEndsEarlier"},
+	{"a failed start ends calls from its number on", "internal/comm/medium.go",
+		"c.failOwned(c.seq.Load()+1, err)", "c.failOwned(x.seq, err)", "TestAFailedStartLeaves"},
+	{"the number is drawn at each start", "internal/comm/icollective.go",
+		"\t\tx.restarted()\n", "\t\tx.seq = x.m.(*Comm).seq.Add(1)\n\t\tx.restarted()\n", "TestPersistentCallsStart"},
+	{"calls under way have one temporary memory", "internal/comm/persistent.go",
+		"\tx.take(p, o)\n", "\tx.take(p, o)\n\tif c.scratch == nil {\n\t\tc.scratch = new(scratch)\n\t}\n\tx.mem[coll.Temp] = c.scratch.temporary(p.Temp * o.Elem)\n", "TestPersistentCallsStart"},
+	{"a start goes on where the last one has ended", "internal/comm/icollective.go",
+		"x.r, x.next, x.over = r, 0, false", "x.r, x.over = r, false", "TestPersistentCallsStart"},
+	{"a request does not keep its context", "internal/comm/persistent.go",
+		"\t\tc.keep()\n\t\tr.Persist(x, nil, c.unkeep)\n", "\t\tr.Persist(x, nil, nil)\n", "TestAPersistentCallKeeps"},
+	{"a request keeps its context for good", "internal/comm/persistent.go",
+		"r.Persist(x, nil, c.unkeep)", "r.Persist(x, nil, nil)", "TestAPersistentCallKeeps"},
+}
+
 // creationBugs are mistakes in creations, which tests find.
 var creationBugs = planted.List{
 	{"ranks of one key are in any order", "internal/comm/members.go",
@@ -167,6 +185,8 @@ var meetingBugs = planted.List{
 var compareBugs = planted.List{
 	{"blocking and nonblocking calls match", "internal/comm/history.go",
 		"\t\treturn laterTag\n", "\t\treturn 0\n", "TestCallsThatDiffer.*/Bcast_and_Ibcast"},
+	{"blocking and persistent calls match", "internal/comm/history.go",
+		"\t\treturn persistTag\n", "\t\treturn 0\n", "TestCallsThatDiffer.*/Bcast_and_BcastInit"},
 	{"the creations have one tag", "internal/comm/creation.go",
 		"k := c.creationOfAll(spec.call(),", "k := c.creationOfAll(coll.Dup,", "TestCallsThatDiffer.*/Split_and_Create"},
 	{"the root is not compared", "internal/coll/alike.go",

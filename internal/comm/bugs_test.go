@@ -17,6 +17,11 @@ func TestPlantedBugs(t *testing.T) {
 	how.Hunt(t, callBugs)
 }
 
+// The tests of persistent calls find the bugs in them.
+func TestPlantedBugsOfPersistentCalls(t *testing.T) {
+	planted.Tests{}.Hunt(t, persistentBugs)
+}
+
 // The tests of context ids find the bugs in them.
 func TestPlantedBugsOfIds(t *testing.T) {
 	planted.Tests{}.Hunt(t, idBugs)

@@ -85,6 +85,15 @@ var ways = map[string]func(ctx context.Context, c *Comm, call coll.Call, p *coll
 		_, err := progress.WaitResult(&h)
 		return err
 	},
+	"persistent": func(ctx context.Context, c *Comm, call coll.Call, p *coll.Plan, o Operands) error {
+		h, err := c.Persist(ctx, call, p, &o)
+		if err != nil {
+			return err
+		}
+		err = again(h)
+		_, freed := progress.Release(&h)
+		return errors.Join(err, freed)
+	},
 }
 
 func noErrors(t *testing.T, errs []error) {

@@ -77,10 +77,14 @@ func make1(ctx context.Context, c *Comm, nonblocking bool, call coll.Call, root,
 
 // What ranks do that go together or not, by name.
 var deeds = map[string]func(ctx context.Context, c *Comm) error{
-	"Bcast":         func(ctx context.Context, c *Comm) error { return make1(ctx, c, false, coll.Bcast, 0, 1, 0) },
-	"Bcast of 2":    func(ctx context.Context, c *Comm) error { return make1(ctx, c, false, coll.Bcast, 0, 2, 0) },
-	"Bcast of 0":    func(ctx context.Context, c *Comm) error { return make1(ctx, c, false, coll.Bcast, 0, 0, 0) },
-	"Ibcast":        func(ctx context.Context, c *Comm) error { return make1(ctx, c, true, coll.Bcast, 0, 1, 0) },
+	"Bcast":      func(ctx context.Context, c *Comm) error { return make1(ctx, c, false, coll.Bcast, 0, 1, 0) },
+	"Bcast of 2": func(ctx context.Context, c *Comm) error { return make1(ctx, c, false, coll.Bcast, 0, 2, 0) },
+	"Bcast of 0": func(ctx context.Context, c *Comm) error { return make1(ctx, c, false, coll.Bcast, 0, 0, 0) },
+	"Ibcast":     func(ctx context.Context, c *Comm) error { return make1(ctx, c, true, coll.Bcast, 0, 1, 0) },
+	"BcastInit": func(ctx context.Context, c *Comm) error {
+		p := c.Plan(&PlanKey{Call: coll.Bcast, Elem: 8, Count: 1})
+		return ways["persistent"](ctx, c, coll.Bcast, p, Operands{In: words(1, 1), Out: make([]byte, 8), Elem: 8})
+	},
 	"Bcast of 2's":  func(ctx context.Context, c *Comm) error { return make1(ctx, c, false, coll.Bcast, 2, 1, 0) },
 	"Reduce":        func(ctx context.Context, c *Comm) error { return make1(ctx, c, false, coll.Reduce, 0, 1, 1) },
 	"Reduce to 1":   func(ctx context.Context, c *Comm) error { return make1(ctx, c, false, coll.Reduce, 1, 1, 1) },
@@ -121,6 +125,8 @@ func TestCallsThatDifferFailAtAllRanks(t *testing.T) {
 		{"Bcast of 2", "Bcast of 0", 1, nil}, // a leaf
 		{"Bcast", "Ibcast", 1, []string{"nonblocking Bcast"}},
 		{"Ibcast", "Bcast", 1, []string{"nonblocking Bcast"}},
+		{"Bcast", "BcastInit", 1, []string{"persistent Bcast"}},
+		{"BcastInit", "Ibcast", 0, []string{"persistent Bcast", "nonblocking Bcast"}},
 		{"Bcast", "Barrier", 1, []string{"Barrier"}},
 		{"Barrier", "Bcast", 1, []string{"Barrier"}},
 		{"Barrier", "Ibarrier", 1, []string{"nonblocking Barrier"}},
