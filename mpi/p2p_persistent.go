@@ -81,8 +81,9 @@ func Startall(requests []Request) error {
 // again only once the program knows of it in another way. The request is then
 // freed. For a generalized request whose operation has completed, free is
 // called, and its error returned. A collective operation under way can't be given up
-// (MPI-4.0 §6.12), nor can a partitioned one between Start and the call that completes the
-// round (MPI-4.1 §4.2.1): that is ErrRequest, and the handle stays. Local.
+// (MPI-4.0 §6.12), nor can a persistent collective or a partitioned one between Start and
+// the call that completes it (MPI-4.1 §4.2.1): that is ErrRequest, and the handle stays.
+// Local.
 func RequestFree(r *Request) error {
 	if r == nil {
 		return noRequest("RequestFree")
