@@ -65,6 +65,7 @@ var allowed = map[string][]string{
 	"internal/testkit/tcpproxy":     {},
 	"internal/testkit/tier":         {},
 	"internal/timeline":             {},
+	"internal/topo":                 {},
 	"internal/transports":           {"fabric", "fabric/mem", "fabric/shm", "fabric/tcp", "fabric/verbs", "internal/launch", "internal/limits", "internal/wire"},
 	"internal/ulfm":                 {},
 	"internal/wire":                 {},
