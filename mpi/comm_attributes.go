@@ -9,6 +9,7 @@ import (
 type commState struct {
 	handler atomic.Pointer[Errhandler] // nil: ErrorsReturn; stored by SetErrhandler, loaded by raise
 	win     *Win                       // unless nil, the window whose communicator it is
+	topo    *topology                  // nil: none
 	leaving atomic.Bool                // a goroutine is in Disconnect, whose swap pairs with that of another
 	attrs   attributes[*Comm]
 

@@ -10,7 +10,7 @@ import (
 // given (MPI_Comm_dup, MPI-4.0 §7.4.2). Every rank must call it, in the same
 // order among the communicator's collective calls. The duplicate's operations
 // have the context of this one (WithContext), and its errors the same handler. It
-// has the attributes that their Keyvals copy, and no hints. If a copy function
+// has the attributes that their Keyvals copy, the topology, and no hints. If a copy function
 // fails at a rank, Dup fails at all, and this communicator stays usable. Any other
 // error has the same consequences as an error of Barrier. The duplicate of an
 // intercommunicator is one too, of the same groups. It fails with the class of a copy
@@ -52,6 +52,7 @@ func (c *Comm) prepareDup(call string, info *Info) creation {
 	if c.gone() {
 		return k
 	}
+	k.topo = c.st.topo
 	var hints *Info
 	if hints, k.spec.Failed = hintsOf(call, info); k.spec.Failed == nil {
 		k.hints = *hints
@@ -68,6 +69,7 @@ type creation struct {
 	spec  comm.Spec
 	hints Info
 	attrs []*attr[*Comm]
+	topo  *topology
 }
 
 // make makes the communicator, or returns nil for a rank that is in none.
@@ -112,7 +114,7 @@ func (k *creation) start() (Request, *Comm, error) {
 func (k *creation) finish(made *Comm, core *comm.Comm) {
 	c := k.c
 	made.is(c.w, core, c.ctx)
-	made.st.attrs.list, made.st.hints = k.attrs, k.hints
+	made.st.attrs.list, made.st.hints, made.st.topo = k.attrs, k.hints, k.topo
 	made.st.handler.Store(c.st.handler.Load())
 	c.w.comms.add(made)
 }

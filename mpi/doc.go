@@ -43,6 +43,10 @@
 //
 // A failure at the target is told by the call that ends the operation.
 //
+// A communicator may have a topology, which says who is whose neighbor: a grid
+// (Comm.CartCreate) or a graph (Comm.DistGraphAdjacent). It may number the ranks such that
+// neighbors are on one host.
+//
 // # Local, non-local, collective
 //
 // A call is Local if its return does not depend on calls of other ranks, and Non-local if

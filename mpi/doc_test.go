@@ -81,7 +81,7 @@ var sections = map[string]string{
 	"WIN_MODEL": "§12.2.6", "WIN_FLAVOR_CREATE": "§12.2.6", "WIN_FLAVOR_ALLOCATE": "§12.2.6", "WIN_FLAVOR_DYNAMIC": "§12.2.6",
 	"WIN_FLAVOR_SHARED": "§12.2.6", "WIN_UNIFIED": "§12.4", "WIN_SEPARATE": "§12.4", "REPLACE": "§12.3.4", "NO_OP": "§12.3.4", "LOCK_EXCLUSIVE": "§12.5.3",
 	"LOCK_SHARED": "§12.5.3", "MODE_NOCHECK": "§12.5.5", "MODE_NOSTORE": "§12.5.5", "MODE_NOPUT": "§12.5.5", "MODE_NOPRECEDE": "§12.5.5",
-	"MODE_NOSUCCEED": "§12.5.5",
+	"MODE_NOSUCCEED": "§12.5.5", "CART": "§8.5.5", "GRAPH": "§8.5.5", "DIST_GRAPH": "§8.5.5",
 }
 
 // cited is "(MPI_Send, MPI-4.0 §3.2.1" in a comment.

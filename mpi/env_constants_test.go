@@ -14,6 +14,7 @@ func TestSpecialNumbersHaveMPI5sValues(t *testing.T) {
 		{"AnySource", mpi.AnySource, -1}, {"AnyTag", mpi.AnyTag, -2}, {"ProcNull", mpi.ProcNull, -3},
 		{"Root", mpi.Root, -4}, {"Undefined", mpi.Undefined, -32766},
 		{"Ident", int(mpi.Ident), 201}, {"Congruent", int(mpi.Congruent), 202}, {"Similar", int(mpi.Similar), 203}, {"Unequal", int(mpi.Unequal), 204},
+		{"TopologyCart", int(mpi.TopologyCart), 211}, {"TopologyGraph", int(mpi.TopologyGraph), 212}, {"TopologyDistGraph", int(mpi.TopologyDistGraph), 213},
 		{"ThreadSingle", int(mpi.ThreadSingle), 0}, {"ThreadFunneled", int(mpi.ThreadFunneled), 1024},
 		{"ThreadSerialized", int(mpi.ThreadSerialized), 2048}, {"ThreadMultiple", int(mpi.ThreadMultiple), 4096},
 		{"MaxInfoKey", mpi.MaxInfoKey, 255}, {"MaxInfoValue", mpi.MaxInfoValue, 1023}, {"MaxErrorString", mpi.MaxErrorString, 511}, {"TypeShared", int(mpi.TypeShared), 221}, {"TypeHWUnguided", int(mpi.TypeHWUnguided), 222}, {"TypeHWGuided", int(mpi.TypeHWGuided), 223},

@@ -76,6 +76,7 @@ var functions = map[string]any{
 	"PackExternal": mpi.PackExternal, "UnpackExternal": mpi.UnpackExternal, "PackExternalSize": mpi.PackExternalSize,
 	"Address": mpi.Address[int], "AintAdd": mpi.AintAdd, "AintDiff": mpi.AintDiff, "NewTypeKeyval": mpi.NewTypeKeyval[int],
 	"NewWinErrhandler": mpi.NewWinErrhandler, "NewWinKeyval": mpi.NewWinKeyval[int],
+	"DimsCreate": mpi.DimsCreate,
 	"WithFabric": mpi.WithFabric, "WithLogger": mpi.WithLogger, "WithLimits": mpi.WithLimits,
 	"WithWatchdog": mpi.WithWatchdog, "WithChecks": mpi.WithChecks, "WithWindowChecks": mpi.WithWindowChecks, "WithTypeChecks": mpi.WithTypeChecks, "WithoutProgressThread": mpi.WithoutProgressThread, "WithoutSIGQUIT": mpi.WithoutSIGQUIT, "WithoutPeek": mpi.WithoutPeek, "WithTrace": mpi.WithTrace,
 }
@@ -85,7 +86,7 @@ var functions = map[string]any{
 var values = map[string][]any{
 	"World": {(*mpi.World)(nil), new(mpi.World)},
 	"Comm":  {(*mpi.Comm)(nil), new(mpi.Comm)}, "Session": {(*mpi.Session)(nil), new(mpi.Session)},
-	"Group": {(*mpi.Group)(nil), new(mpi.Group), mpi.GroupEmpty}, "Comparison": {mpi.Comparison(0)}, "SplitKind": {mpi.SplitKind(0)},
+	"Group": {(*mpi.Group)(nil), new(mpi.Group), mpi.GroupEmpty}, "Comparison": {mpi.Comparison(0)}, "SplitKind": {mpi.SplitKind(0)}, "TopologyKind": {mpi.TopologyKind(0)},
 	"Request": {mpi.Request{}}, "Message": {mpi.Message{}, new(mpi.Message)}, "Status": {mpi.Status{}, new(mpi.Status)}, "Pending": {mpi.Pending{}},
 	"Buf": {mpi.Buf{}, mpi.BufInPlace}, "Datatype": {(*mpi.Datatype)(nil), new(mpi.Datatype)}, "TypeKeyval": {(*mpi.TypeKeyval[int])(nil), new(mpi.TypeKeyval[int])},
 	"Combiner": {mpi.Combiner(0)}, "Order": {mpi.Order(0)}, "Dist": {mpi.Dist(0)}, "ArgError": {&mpi.ArgError{}}, "SignatureError": {&mpi.SignatureError{}},
@@ -107,7 +108,7 @@ var values = map[string][]any{
 
 // noValues are the exported types that have no methods to call.
 var noValues = map[string]bool{"Scalar": true, "SnapshotFamily": true, "SnapshotRow": true, "Range": true, "CommOptions": true, "WinOptions": true,
-	"Setting": true, "Loc": true, "Origin": true, "Protocol": true, "Algorithm": true, "Operator": true, "BufOperator": true}
+	"Setting": true, "Loc": true, "Origin": true, "Protocol": true, "Algorithm": true, "Operator": true, "BufOperator": true, "CartOptions": true, "CartInfo": true, "GraphOptions": true, "DistGraph": true, "DistGraphEdges": true}
 
 // What is nil or zero, after an error that was not looked at say, is answered
 // with an error where there is one to answer, and never with a panic.

@@ -107,6 +107,9 @@ func Place(w *World, root fs.FS, cpus ...int) {
 	w.place = func() hardware.Place { return hardware.Find(root, cpus) }
 }
 
+// Hosts has the rank take the ranks of the job for ones of these hosts.
+func Hosts(w *World, names ...string) { w.hosts = names }
+
 // Reserved is how many context ids are reserved at the rank: of creations under way.
 func Reserved(w *World) (n int) {
 	w.engine.Loop.Exclusive(func() { n = w.engine.P2P.Reserved() })
