@@ -1,6 +1,9 @@
 package topo
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Dims fills the zeros of dims so that the product of all is n. The largest of those that
 // it fills is as small as it can be, then the next largest, and so on; they come in falling
@@ -37,18 +40,14 @@ func Dims(n int, dims []int) ([]int, error) {
 }
 
 // divisors are the divisors of n, rising.
-func divisors(n int) []int {
-	var low, high []int
+func divisors(n int) (all []int) {
 	for d := 1; d <= n/d; d++ {
 		if n%d == 0 {
-			low = append(low, d)
-			if d != n/d {
-				high = append(high, n/d)
-			}
+			all = append(all, d, n/d)
 		}
 	}
-	slices.Reverse(high)
-	return append(low, high...)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // splits finds how divisors of one number are split into factors.
@@ -68,21 +67,11 @@ func (s splits) largest(n, k int) int {
 		return f
 	}
 	for _, f := range s.divisors {
-		if n%f == 0 && reaches(f, k, n) && s.largest(n/f, k-1) <= f {
+		enough := math.Pow(float64(f), float64(k)) > 0.99*float64(n) // the other side of rounding
+		if enough && n%f == 0 && s.largest(n/f, k-1) <= f {
 			s.known[key] = f
 			return f
 		}
 	}
-	return n
-}
-
-// reaches reports whether f to the power of k is n or more.
-func reaches(f, k, n int) bool {
-	for p := 1; k > 0; k-- {
-		if p > (n-1)/f {
-			return true
-		}
-		p *= f
-	}
-	return false
+	return n // not reached: n is one of the divisors
 }

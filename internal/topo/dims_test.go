@@ -101,7 +101,7 @@ func TestDimsByHand(t *testing.T) {
 	}
 	// A number with very many divisors, in as many dimensions as it has factors and more.
 	const n = 963_761_198_400
-	for k := 1; k <= 40; k++ {
+	for _, k := range []int{1, 2, 3, 8, 20, 40} {
 		got, err := Dims(n, make([]int, k))
 		product := 1
 		for i, d := range got {

@@ -74,5 +74,5 @@ func (e *GraphError) Error() string {
 	case e.Edge >= 0:
 		return fmt.Sprintf("edge %d leads to node %d, and the nodes are 0 to %d", e.Edge, edges[e.Edge], len(index)-1)
 	}
-	return fmt.Sprintf("%d edges, and the last index says that there are %d: give as many", len(edges), e.Graph.last())
+	return fmt.Sprintf("%d edges, and the index of the last node is another number: give as many edges as it says, none without nodes", len(edges))
 }

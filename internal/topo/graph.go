@@ -31,14 +31,6 @@ func (g Graph) Check(n int) error {
 	return nil
 }
 
-// last is the number of edges.
-func (g Graph) last() int {
-	if len(g.Index) == 0 {
-		return 0
-	}
-	return g.Index[len(g.Index)-1]
-}
-
 // Size is the number of nodes.
 func (g Graph) Size() int { return len(g.Index) }
 

@@ -14,13 +14,11 @@ func (g Grid) Check(n int) error {
 	if len(g.Dims) != len(g.Periodic) {
 		return &GridError{n, g, -1}
 	}
+	left := n
 	for i, d := range g.Dims {
 		if d < 1 {
 			return &GridError{n, g, i}
 		}
-	}
-	left := n
-	for _, d := range g.Dims {
 		left /= d
 	}
 	if left < 1 {
