@@ -99,7 +99,7 @@ var notBetweenProcesses = map[string][]string{
 		"TestATypeHasAttributesUntilItsFree", "TestAPredefinedTypeHasAttributes", "TestDupCopiesAttributesThatCanBeCopied", "TestOneGoroutineFreesAType",
 		"TestWhatBelongsToAllIsNotFreed", "TestTypesHaveNames", "TestTypesOfGoTypesHaveContents", "TestListsOfTypesAreCopied",
 		"TestViewsOutsideOfTheirSlicesAreRefused", "TestAViewOfAKnownShapeAllocatesNothing", "TestGoroutinesMakeViewsOfManyShapes", "TestTheDatatypesPageIsTrue",
-		"TestCountsAndLimitsThatCannotBe", "TestBuffersThatOverlapAreRefused", "TestSignaturesComeInPieces", "TestAMessageWithoutASignatureIsRefused",
+		"TestTopologiesAreNotChangedByWhatIsMadeOfThem", "TestCountsAndLimitsThatCannotBe", "TestBuffersThatOverlapAreRefused", "TestSignaturesComeInPieces", "TestAMessageWithoutASignatureIsRefused",
 	},
 	"its ranks are goroutines anyway": {
 		"TestABarrierOfManyGoroutinesEndsSoon", "TestABufferIsTheUsersWhenAnEndedWorldGivesItBack", "TestStormsOfCancelsTakeLinearTime",

@@ -167,7 +167,7 @@ func (k *arrangement) make(args ...any) (*Comm, error) {
 	if errors.As(err, new(*comm.KindsError)) {
 		err = badArg(k.call, ErrNotSame, "the ranks give different arguments, or make different calls: all make this one, with the same %s", k.same)
 	}
-	if e, ok := errors.AsType[*Error](err); ok { // maybe of a call that the program has not made
+	if e, ok := err.(*Error); ok { // maybe of a call that the program has not made
 		return nil, c.raise(&Error{Class: e.Class, Call: k.call, Err: e.Err})
 	}
 	if core != nil {

@@ -13,6 +13,7 @@ import (
 func TestGraphsHaveNodes(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		act(t, fabric, 5, func(w *mpi.World, c *mpi.Comm) {
+			allNear(w)
 			near := [][]int{{1, 3}, {0}, {3, 2, 2}, {0, 2}}
 			for _, reorder := range []bool{false, true} {
 				o := mpi.GraphOptions{Index: []int{2, 3, 6, 8}, Edges: slices.Concat(near...), Reorder: reorder}
@@ -112,6 +113,7 @@ func isDistGraph(t *testing.T, c *mpi.Comm, edges []given, weighted bool) {
 func TestRandomDistributedGraphs(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		act(t, fabric, 4, func(w *mpi.World, c *mpi.Comm) {
+			allNear(w)
 			for seed := range uint64(20) {
 				edges, weighted, reorder := randomEdges(4, seed), seed&1 == 1, seed&2 == 2
 				mine := neighborsIn(edges, c.Rank(), weighted)
