@@ -137,31 +137,33 @@ func TestReorderIsAPermutationThatNeverCostsMore(t *testing.T) {
 	})
 }
 
-// Large grids on equal hosts come out as blocks, and nearly so if a host is odd. On graphs
-// without a grid, growth and swaps find the like.
-func TestReorderOfLargeGrids(t *testing.T) {
-	odd := roundRobin(64, 4097)[1:] // host 0 has a process less, host 1 one more: both are odd
-	odd[7] = Place{64}
-	deep := roundRobin(64, 4096)
+// Cubes on equal hosts come out as blocks, and nearly so if a host is odd. Without the grid,
+// and with its ranks shuffled, parts that grow are as good.
+func TestReorderOfCubes(t *testing.T) {
+	const alone8, alone16 = 3 * 2 * 7 * 64, 3 * 2 * 15 * 256 // the edges
+	odd, deep := roundRobin(8, 512), roundRobin(8, 512)
+	odd[8] = Place{8}
 	for i := range deep {
-		deep[i] = Place{i % 64, i / 64 % 8, i / 64 % 8, i}
+		deep[i] = Place{i % 8, i / 8 % 8, i / 8 % 8, i}
 	}
 	for i, c := range []struct {
 		places []Place
+		side   int
 		grid   bool
 		most   int // Cost
 	}{
-		{roundRobin(2, 4096), true, 23040 + 512},
-		{roundRobin(64, 4096), true, 23040 + 9*512},
-		{deep, true, 23040 + 9*512 + 9*512 + 24*512},
-		{odd, true, 23040 + 10*512},
-		{roundRobin(64, 4096), false, 23040 + 10*512},
+		{roundRobin(64, 4096), 16, true, alone16 + 3*2*3*256},
+		{roundRobin(2, 512), 8, true, alone8 + 2*64},
+		{roundRobin(8, 512), 8, true, alone8 + 3*2*64},
+		{deep, 8, true, alone8 + 3*2*64 + 3*2*3*64},
+		{odd, 8, true, alone8 + 3*2*64 + 12},
+		{roundRobin(8, 512), 8, false, alone8 + 3*2*64},
 	} {
-		g := mesh(16, 16, 16)
+		g := mesh(c.side, c.side, c.side)
 		edges := g.Edges()
-		if !c.grid { // and the ranks do not follow each other
+		if !c.grid {
 			for j, e := range edges {
-				edges[j].From, edges[j].To = e.From*1237%4096, e.To*1237%4096
+				edges[j].From, edges[j].To = e.From*237%512, e.To*237%512
 			}
 			g = nil
 		}
