@@ -59,6 +59,7 @@ var badTopologies = map[string]struct {
 	"weights on one side":     {mpi.ErrArg, "0 SourceWeights for 1", adjacent(mpi.DistGraph{Sources: []int{1}, DestWeights: []int{}})},
 	"negative weight":         {mpi.ErrArg, "-1", adjacent(mpi.DistGraph{Sources: []int{1}, SourceWeights: []int{-1}})},
 	"half an edge to oneself": {mpi.ErrArg, "oneself", adjacent(mpi.DistGraph{Sources: []int{1}})},
+	"its other half":          {mpi.ErrArg, "oneself", adjacent(mpi.DistGraph{Dests: []int{1}})},
 	"a bad hint":              {mpi.ErrInfoValue, "", adjacent(mpi.DistGraph{Info: hint("mpi_assert_no_any_tag", "perhaps")})},
 	"Degrees":                 {mpi.ErrArg, "1 Degrees for 2 Sources", edgesOf(mpi.DistGraphEdges{Sources: []int{0, 1}, Degrees: []int{1}, Dests: []int{0}})},
 	"a negative one":          {mpi.ErrArg, "Degrees[0] is -1", edgesOf(mpi.DistGraphEdges{Sources: []int{0}, Degrees: []int{-1}})},
