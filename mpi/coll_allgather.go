@@ -88,7 +88,7 @@ func (x *operation) allgatherv(c *Comm, call string, counts, displs []int) error
 	if c.remote > 0 {
 		return x.allgathervBetween(c, call, counts, displs)
 	}
-	to, err := x.receives(c, call, counts, displs)
+	to, err := x.receives(call, counts, displs, c.everyone())
 	switch {
 	case err != nil:
 		return err

@@ -92,13 +92,13 @@ func (x *operation) alltoallv(c *Comm, call string, sendcounts, sdispls, recvcou
 	if c.remote > 0 && x.here {
 		return refuseBetween(call, "send")
 	}
-	to, err := x.receives(c, call, recvcounts, rdispls)
+	to, err := x.receives(call, recvcounts, rdispls, c.everyone())
 	if err != nil {
 		return err
 	}
 	s := coll.Shape{RecvCounts: to.counts, RecvDispls: to.displs, InPlace: x.here}
 	if !x.here {
-		from, err := x.blocks(c, call, "send", x.sends, sendcounts, sdispls)
+		from, err := x.blocks(call, "send", x.sends, sendcounts, sdispls, c.everyone())
 		switch {
 		case err != nil:
 			return err

@@ -12,9 +12,21 @@ import (
 // matter.
 type blocks struct{ counts, displs []int }
 
+// parties is for whom the blocks of a buffer are: one for each.
+type parties struct {
+	n    int
+	name string // of one of them
+}
+
+// everyone are the ranks that blocks go to, or come from.
+func (c *Comm) everyone() parties { return parties{c.peers, "rank"} }
+
+// slots are those of a neighborhood.
+func slots(n int) parties { return parties{n, "slot"} }
+
 // irregular plans a v-form. The plan has all that it needs of s.
 func (x *operation) irregular(c *Comm, call coll.Call, s *coll.Shape) error {
-	s.Rank, s.Size, s.Remote, s.Bytes, s.Gaps = c.rank, c.size, c.remote, x.o.Elem, x.gaps()
+	s.Rank, s.Size, s.Remote, s.Bytes, s.Gaps, s.Near = c.rank, c.size, c.remote, x.o.Elem, x.gaps(), c.core.Near
 	p := coll.Make(call, s)
 	x.plan = &p
 	if c.compares {
@@ -25,25 +37,25 @@ func (x *operation) irregular(c *Comm, call coll.Call, s *coll.Shape) error {
 
 // blocks checks the counts and displs of a buffer of n elements. They count elements of
 // the buffer's type.
-func (x *operation) blocks(c *Comm, call, buffer string, n int, counts, displs []int) (blocks, error) {
+func (x *operation) blocks(call, buffer string, n int, counts, displs []int, of parties) (blocks, error) {
 	if !x.bufs {
-		return c.blocks(call, buffer, n, counts, displs)
+		return of.blocks(call, buffer, n, counts, displs)
 	}
-	return x.blocksOfBuf(c, call, buffer, n, counts, displs)
+	return x.blocksOfBuf(call, buffer, n, counts, displs, of)
 }
 
 // blocks checks the counts and displs of a buffer that has room for so many
 // elements. displs that are nil stand for blocks one after another.
-func (c *Comm) blocks(call, buffer string, room int, counts, displs []int) (blocks, error) {
-	if len(counts) != c.peers {
-		return blocks{}, badArg(call, ErrArg, "%d counts of %s for %d ranks: there has to be one for each", len(counts), buffer, c.peers)
+func (of parties) blocks(call, buffer string, room int, counts, displs []int) (blocks, error) {
+	if len(counts) != of.n {
+		return blocks{}, badArg(call, ErrArg, "%d counts of %s for %d %ss: there has to be one for each", len(counts), buffer, of.n, of.name)
 	}
 	packed := displs == nil
 	switch {
 	case packed:
-		displs = make([]int, c.peers)
-	case len(displs) != c.peers:
-		return blocks{}, badArg(call, ErrArg, "%d displacements of %s for %d ranks: there has to be one for each, or nil", len(displs), buffer, c.peers)
+		displs = make([]int, of.n)
+	case len(displs) != of.n:
+		return blocks{}, badArg(call, ErrArg, "%d displacements of %s for %d %ss: there has to be one for each, or nil", len(displs), buffer, of.n, of.name)
 	}
 	next := 0
 	for i, n := range counts {
@@ -53,10 +65,10 @@ func (c *Comm) blocks(call, buffer string, room int, counts, displs []int) (bloc
 		at := displs[i]
 		switch {
 		case n < 0:
-			return blocks{}, badArg(call, ErrCount, "the count of rank %d's block of %s is %d", i, buffer, n)
+			return blocks{}, badArg(call, ErrCount, "the count of %s %d's block of %s is %d", of.name, i, buffer, n)
 		case n == 0:
 		case at < 0 || at > room || n > room-at:
-			return blocks{}, badArg(call, ErrBuffer, "rank %d's block of %d elements from element %d on is not in %s, which has %d", i, n, at, buffer, room)
+			return blocks{}, badArg(call, ErrBuffer, "%s %d's block of %d elements from element %d on is not in %s, which has %d", of.name, i, n, at, buffer, room)
 		}
 		next = at + n
 	}
@@ -64,18 +76,18 @@ func (c *Comm) blocks(call, buffer string, room int, counts, displs []int) (bloc
 }
 
 // receives checks the blocks of a recv, which do not overlap.
-func (x *operation) receives(c *Comm, call string, counts, displs []int) (blocks, error) {
+func (x *operation) receives(call string, counts, displs []int, of parties) (blocks, error) {
 	if x.instead {
 		return blocks{}, badArg(call, ErrBuffer, "InPlace as recv: the result needs a buffer")
 	}
-	to, err := x.blocks(c, call, "recv", x.recvs, counts, displs)
+	to, err := x.blocks(call, "recv", x.recvs, counts, displs, of)
 	if err != nil || to.ascend() {
 		return to, err
 	}
 	byPlace := to.order()
 	for k, i := range byPlace[1:] {
 		if j := byPlace[k]; to.displs[j]+to.counts[j] > to.displs[i] {
-			return to, badArg(call, ErrBuffer, "the blocks of ranks %d and %d overlap in recv", min(i, j), max(i, j))
+			return to, badArg(call, ErrBuffer, "the blocks of %ss %d and %d overlap in recv", of.name, min(i, j), max(i, j))
 		}
 	}
 	return to, nil

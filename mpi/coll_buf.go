@@ -135,7 +135,7 @@ func (x *operation) wholeElements(c *Comm, call string, k *comm.PlanKey) error {
 		return nil
 	}
 	arrives := k.Count
-	if c.remote > 0 && (k.Call == coll.Allgather || k.Call == coll.Alltoall) {
+	if k.Call.Near() || c.remote > 0 && (k.Call == coll.Allgather || k.Call == coll.Alltoall) {
 		arrives = k.RecvCount
 	}
 	switch {
@@ -153,7 +153,7 @@ func (x *operation) cutElements(call, buffer string, n int) error {
 }
 
 // blocksOfBuf checks the blocks of a Buf that has n elements of the operation.
-func (x *operation) blocksOfBuf(c *Comm, call, buffer string, n int, counts, displs []int) (blocks, error) {
+func (x *operation) blocksOfBuf(call, buffer string, n int, counts, displs []int, of parties) (blocks, error) {
 	unit := x.sendUnit
 	if buffer == "recv" {
 		unit = x.recvUnit
@@ -162,11 +162,11 @@ func (x *operation) blocksOfBuf(c *Comm, call, buffer string, n int, counts, dis
 	if unit > 0 {
 		room = n / unit
 	}
-	b, err := c.blocks(call, buffer, room, counts, displs)
+	b, err := of.blocks(call, buffer, room, counts, displs)
 	if err != nil {
 		return b, err
 	}
-	in := blocks{make([]int, c.peers), make([]int, c.peers)}
+	in := blocks{make([]int, of.n), make([]int, of.n)}
 	for i, n := range b.counts {
 		if n > 0 {
 			in.counts[i], in.displs[i] = n*unit, b.displs[i]*unit

@@ -49,14 +49,14 @@ func (x *operation) alltoallw(c *Comm, call string, send, recv []Buf) error {
 	if c.remote > 0 && x.here {
 		return refuseBetween(call, "send")
 	}
-	out, to, err := c.wide(call, "recv", recv, true)
+	out, to, err := wideOf(call, "recv", recv, true, c.everyone())
 	if err != nil {
 		return err
 	}
 	x.o.Gaps = &comm.Gaps{Out: out}
 	s := coll.Shape{RecvCounts: to.counts, RecvDispls: to.displs, InPlace: x.here}
 	if !x.here {
-		in, from, err := c.wide(call, "send", send, false)
+		in, from, err := wideOf(call, "send", send, false, c.everyone())
 		if err != nil {
 			return err
 		}
@@ -73,10 +73,10 @@ func (x *operation) alltoallw(c *Comm, call string, send, recv []Buf) error {
 	return x.irregular(c, coll.Alltoallw, &s)
 }
 
-// wide checks a Buf for each rank. Their bytes are numbered in a row.
-func (c *Comm) wide(call, arg string, bufs []Buf, into bool) (*wide, blocks, error) {
-	if len(bufs) != c.peers {
-		return nil, blocks{}, badArg(call, ErrArg, "%s has %d Bufs for %d ranks: there has to be one for each", arg, len(bufs), c.peers)
+// wideOf checks a Buf for each of the parties. Their bytes are numbered in a row.
+func wideOf(call, arg string, bufs []Buf, into bool, of parties) (*wide, blocks, error) {
+	if len(bufs) != of.n {
+		return nil, blocks{}, badArg(call, ErrArg, "%s has %d Bufs for %d %ss: there has to be one for each", arg, len(bufs), of.n, of.name)
 	}
 	w := &wide{bufs: slices.Clone(bufs), at: make([]int, len(bufs)+1)}
 	at := blocks{counts: make([]int, len(bufs)), displs: w.at[:len(bufs)]}

@@ -100,7 +100,7 @@ func (x *operation) gatherv(c *Comm, call string, counts, displs []int, root int
 	s := coll.Shape{Root: root, Count: x.sends, InPlace: x.here}
 	switch {
 	case c.rank == root:
-		to, err := x.receives(c, call, counts, displs)
+		to, err := x.receives(call, counts, displs, c.everyone())
 		switch {
 		case err != nil:
 			return err

@@ -28,7 +28,7 @@ func (x *operation) allgathervBetween(c *Comm, call string, counts, displs []int
 	if err := x.noneInPlace(call); err != nil {
 		return err
 	}
-	to, err := x.receives(c, call, counts, displs)
+	to, err := x.receives(call, counts, displs, c.everyone())
 	switch {
 	case err != nil:
 		return err

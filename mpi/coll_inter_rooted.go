@@ -87,7 +87,7 @@ func (x *operation) gathervBetween(c *Comm, call string, counts, displs []int, r
 	case Root:
 		var to blocks
 		if err = x.noneInPlace(call); err == nil {
-			to, err = x.receives(c, call, counts, displs)
+			to, err = x.receives(call, counts, displs, c.everyone())
 		}
 		s.Counts, s.Displs = to.counts, to.displs
 		x.o.In = nil
@@ -127,7 +127,7 @@ func (x *operation) scattervBetween(c *Comm, call string, counts, displs []int, 
 	case Root:
 		var from blocks
 		if err = x.noneInPlace(call); err == nil {
-			from, err = x.blocks(c, call, "send", x.sends, counts, displs)
+			from, err = x.blocks(call, "send", x.sends, counts, displs, c.everyone())
 		}
 		s.Counts, s.Displs = from.counts, from.displs
 		x.o.Out = nil

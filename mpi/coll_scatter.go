@@ -107,7 +107,7 @@ func (x *operation) scatterv(c *Comm, call string, counts, displs []int, root in
 	if x.here {
 		return refuseHere(call, "the root passes it as recv")
 	}
-	from, err := x.blocks(c, call, "send", x.sends, counts, displs)
+	from, err := x.blocks(call, "send", x.sends, counts, displs, c.everyone())
 	switch {
 	case err != nil:
 		return err

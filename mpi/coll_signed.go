@@ -37,8 +37,8 @@ func (x *operation) compare(c *Comm, which coll.Call, s *coll.Shape) {
 // none: their kind, or 0 if they are of several or there are none. Where ranks may have
 // nothing to do with one another it is 0 too, but for one that exchanges elements with all.
 func (x *operation) elements(c *Comm, which coll.Call, s *coll.Shape) uint16 {
-	if x.o.Op != 0 {
-		return 0 // it has their kind
+	if x.o.Op != 0 || which.Near() {
+		return 0 // it has their kind; and ranks that are no neighbors need not have one in common
 	}
 	var all datatype.Kind
 	for peer := range c.peers {
@@ -93,6 +93,9 @@ func recordOf(all []byte, rank int) *record { return (*record)(all[signature*ran
 
 // parts are what MPI has this rank send a peer in a call, and take from it.
 func (x *operation) parts(c *Comm, which coll.Call, s *coll.Shape, peer int) (sends, takes part) {
+	if which.Near() {
+		return x.partsOfNeighbors(c, which, s, peer)
+	}
 	block, arrives := s.Count, s.Count
 	switch {
 	case which == coll.ReduceScatter: // the counts are of this group's ranks

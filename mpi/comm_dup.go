@@ -115,6 +115,7 @@ func (k *creation) finish(made *Comm, core *comm.Comm) {
 	c := k.c
 	made.is(c.w, core, c.ctx)
 	made.st.attrs.list, made.st.hints, made.st.topo = k.attrs, k.hints, k.topo
+	core.Near = k.topo.neighbors()
 	made.st.handler.Store(c.st.handler.Load())
 	c.w.comms.add(made)
 }

@@ -22,6 +22,24 @@ func (n *Neighbors) arrival(k int) int {
 	return k
 }
 
+// Own returns the slots of Dests and of Sources between which a rank sends itself blocks,
+// which are equally long.
+func (n *Neighbors) Own(rank int) (slots [][2]int) {
+	for slot, to := range n.Dests {
+		if to == rank {
+			slots = append(slots, [2]int{slot, -1})
+		}
+	}
+	own := slots
+	for k := range n.Sources {
+		if slot := n.arrival(k); n.Sources[slot] == rank && len(own) > 0 {
+			own[0][1] = slot
+			own = own[1:]
+		}
+	}
+	return slots[:len(slots)-len(own)]
+}
+
 // neighborsGather sends all neighbors one block, neighborsExchange one each.
 var (
 	neighborsGather   = Algorithm{"linear", within, func(s *Shape) Plan { return s.toNeighbors(func(int) Ref { return Ref{In, 0, s.Count} }) }}
@@ -36,31 +54,18 @@ func (s *Shape) toNeighbors(leaves func(slot int) Ref) Plan {
 		return d.end()
 	}
 	n, out := s.Near, blocks{Out, s.RecvCount, s.RecvCounts, s.RecvDispls}
-	var own []Ref // where what the rank sends itself arrives
 	for k := range n.Sources {
-		slot := n.arrival(k)
-		switch from := n.Sources[slot]; {
-		case from == s.Rank:
-			own = append(own, out.at(slot))
-		case from >= 0:
-			d.recv(from, out.at(slot))
+		if slot := n.arrival(k); n.Sources[slot] >= 0 && n.Sources[slot] != s.Rank {
+			d.recv(n.Sources[slot], out.at(slot))
 		}
 	}
 	for slot, to := range n.Dests {
-		switch {
-		case to < 0:
-		case to != s.Rank:
+		if to >= 0 && to != s.Rank {
 			d.send(to, leaves(slot))
-		case len(own) > 0 && own[0].N == leaves(slot).N:
-			d.move(leaves(slot), own[0])
-			own = own[1:]
-		default: // two lengths: the receive says so
-			d.send(to, leaves(slot))
-			if len(own) > 0 {
-				d.recv(to, own[0])
-				own = own[1:]
-			}
 		}
+	}
+	for _, own := range n.Own(s.Rank) {
+		d.move(leaves(own[0]), out.at(own[1]))
 	}
 	return d.end()
 }
