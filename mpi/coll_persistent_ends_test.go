@@ -119,7 +119,7 @@ func TestAStartThatFailsEndsPersistentCalls(t *testing.T) {
 						ended.give()
 					}
 					switch {
-					case x.here == nil && err == nil: // it has panicked at other ranks, behind their last message
+					case err == nil && (c.Rank() > 0 || x.here == nil): // where a start has failed, all that is needed here was sent before
 					case !errors.Is(err, x.class):
 						t.Errorf("rank %d: %v", c.Rank(), err)
 					}
