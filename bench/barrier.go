@@ -1,13 +1,30 @@
 package bench
 
 import (
+	"errors"
+
 	"github.com/weft-mpi/weft/bench/osufmt"
+	"github.com/weft-mpi/weft/mpi"
 )
 
 // runBarrier is osu_barrier: the mean time of a barrier on each rank, averaged
 // over the ranks.
 func runBarrier(j *job) error {
-	return j.once(osufmt.Title{}, []osufmt.Column{osufmt.AvgLatency}, j.barrier)
+	return j.barriers(j.c.Barrier)
+}
+
+// runBarrierPersistent is osu_barrier_persistent.
+func runBarrierPersistent(j *job) error {
+	r, err := j.c.BarrierInit()
+	if err != nil {
+		return err
+	}
+	err = j.barriers(func() error { return startWait(&r) })
+	return errors.Join(err, mpi.RequestFree(&r))
+}
+
+func (j *job) barriers(call func() error) error {
+	return j.once(osufmt.Title{}, []osufmt.Column{osufmt.AvgLatency}, func() (result, error) { return j.barrier(call) })
 }
 
 // runIbarrier is osu_ibarrier.
@@ -37,12 +54,12 @@ func (j *job) once(title osufmt.Title, lead []osufmt.Column, measure func() (res
 	return j.sink.Row(j.row(Char, 0, r))
 }
 
-func (j *job) barrier() (result, error) {
+func (j *job) barrier(call func() error) (result, error) {
 	iterations, warmup := j.o.counts(0)
 	r := result{samples: j.samples(iterations)}
 	for i := range warmup + iterations {
 		start := now()
-		if err := j.c.Barrier(); err != nil {
+		if err := call(); err != nil {
 			return r, err
 		}
 		if i >= warmup {

@@ -37,7 +37,7 @@ const flagsOneSided = "ixczC"
 const flagsCollective = "mixcuTzf"
 
 // benchmarks are in the order of osu-go list.
-var benchmarks = slices.Concat(pointToPoint, collectives, nonblocking(), others)
+var benchmarks = slices.Concat(pointToPoint, collectives, nonblocking(), persistents(), others)
 
 var pointToPoint = []*Benchmark{
 	pair("latency", "OSU MPI Latency Test", flagsPt2pt+"fD", "half round trip of a blocking ping-pong", latencyDefaults, runLatency),
@@ -122,12 +122,14 @@ var collectives = []*Benchmark{
 	collectiveOf("reduce_scatter", "Reduce_scatter", "", "a sum over all ranks, a part of it for each", reductionDefaults),
 }
 
+var exscan = &Benchmark{
+	Name: "exscan", Title: "Weft MPI Exscan Latency Test", Own: true, Flags: flagsCollective + "E",
+	Summary:  "a sum over the ranks before each rank",
+	MinRanks: 2, Defaults: reductionDefaults, run: runCollective,
+}
+
 var others = []*Benchmark{
-	{
-		Name: "exscan", Title: "Weft MPI Exscan Latency Test", Own: true, Flags: flagsCollective + "E",
-		Summary:  "a sum over the ranks before each rank",
-		MinRanks: 2, Defaults: reductionDefaults, run: runCollective,
-	},
+	exscan,
 	{
 		Name: "agree", Title: "Weft MPI Agree Latency Test", Own: true, Flags: "fixz",
 		Summary:  "an agreement of all ranks, none of which has failed",
@@ -178,6 +180,21 @@ func nonblocking() (all []*Benchmark) {
 			i.Title = "OSU MPI Non-blocking All-to-All Latency Test" // so in OSU
 		}
 		all = append(all, &i)
+	}
+	return all
+}
+
+// persistents are the benchmarks of the persistent forms of the collective calls. OSU has
+// none of exscan.
+func persistents() (all []*Benchmark) {
+	for _, b := range slices.Concat(collectives, []*Benchmark{exscan}) {
+		p := *b
+		p.Name, p.Summary = b.Name+"_persistent", b.Name+" by a persistent request"
+		p.Title = strings.Replace(b.Title, "Latency", "Persistent Latency", 1)
+		if b.Name == "barrier" {
+			p.run = runBarrierPersistent
+		}
+		all = append(all, &p)
 	}
 	return all
 }

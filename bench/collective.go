@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ type collectiveCall struct {
 	*job
 	kind        string // the name of the blocking benchmark
 	nonblocking bool
+	persistent  bool
 	size, n     int
 	sends       int   // elements of the send buffer; at least n
 	recvs       int   // elements of the recv buffer; at least n
@@ -30,8 +32,9 @@ type collectiveCall struct {
 	out, in   mpi.Buf   // the buffers of calls with Bufs
 	outs, ins []mpi.Buf // their blocks, for each rank: of alltoallw
 
-	call  func() error                // blocking
+	call  func() error                // blocking; of a persistent one Start and Wait
 	start func() (mpi.Request, error) // non-blocking
+	saved mpi.Request                 // persistent
 	arm   func(round int)             // with -c, before each round
 	wrong func(round int) int         // and behind it: results that are wrong
 
@@ -44,7 +47,7 @@ type collectiveCall struct {
 // root is rank 0.
 func runCollective(j *job) error {
 	title, lead := osufmt.Title{}, []osufmt.Column{osufmt.AvgLatency}
-	if _, nonblocking := j.collective(); nonblocking {
+	if _, nonblocking, _ := j.collective(); nonblocking {
 		j.rate = workRate()
 		title, lead = nonblockingTitle, overlapColumns
 	}
@@ -54,13 +57,15 @@ func runCollective(j *job) error {
 
 // collective is the name of the blocking benchmark of the same call. Those of
 // non-blocking calls are the only collective ones whose names begin with an i.
-func (b *Benchmark) collective() (kind string, nonblocking bool) {
-	return strings.CutPrefix(b.Name, "i")
+func (b *Benchmark) collective() (kind string, nonblocking, persistent bool) {
+	kind, persistent = strings.CutSuffix(b.Name, "_persistent")
+	kind, nonblocking = strings.CutPrefix(kind, "i")
+	return kind, nonblocking, persistent
 }
 
 // reduces reports whether a collective benchmark has an operator.
 func (b *Benchmark) reduces() bool {
-	switch kind, _ := b.collective(); kind {
+	switch kind, _, _ := b.collective(); kind {
 	case "allreduce", "reduce", "exscan", "reduce_scatter":
 		return true
 	}
@@ -83,7 +88,11 @@ func collective[T element](j *job, b *buffers[T], size int) (result, error) {
 	if j.o.Validate {
 		validate(x, send, recv)
 	}
-	return x.measure()
+	r, err := x.measure()
+	if x.persistent {
+		err = errors.Join(err, mpi.RequestFree(&x.saved))
+	}
+	return r, err
 }
 
 // blockOf is a type of which count elements are a block of n elements of type base, which
@@ -118,7 +127,7 @@ func (o *Options) blockOf(base *mpi.Datatype, size, n int) (t *mpi.Datatype, cou
 func callOf(j *job, size, n int) *collectiveCall {
 	p, me := j.c.Size(), j.c.Rank()
 	x := &collectiveCall{job: j, size: size, n: n, sends: n, recvs: n, results: n}
-	x.kind, x.nonblocking = j.collective()
+	x.kind, x.nonblocking, x.persistent = j.collective()
 	ofAll := func(i int) (int, int, int) { return 0, p, i }
 	ofRank := func(i int) (int, int, int) { return i / n, i/n + 1, i % n }
 	atRoot := 0 // results of a call that has them at the root only

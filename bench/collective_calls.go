@@ -3,9 +3,10 @@ package bench
 import "github.com/weft-mpi/weft/mpi"
 
 // onBufs reports whether the call is that with Bufs: with derived types, pairs, and types
-// for each rank there is no other, and of non-blocking calls that is the one measured.
+// for each rank there is no other, and of non-blocking and persistent calls that is the one
+// measured.
 func (x *collectiveCall) onBufs() bool {
-	return x.nonblocking || x.o.Derived.Kind != NotDerived || x.o.Reduction == MaxLoc || x.kind == "alltoallw"
+	return x.nonblocking || x.persistent || x.o.Derived.Kind != NotDerived || x.o.Reduction == MaxLoc || x.kind == "alltoallw"
 }
 
 // callOnSlices is the blocking call on slices.
@@ -34,46 +35,76 @@ func callOnSlices[T element](x *collectiveCall, send, recv []T) func() error {
 	return func() error { _, err := x.c.Agree(1); return err }
 }
 
-// callsOnBufs are the calls with Bufs, a blocking and a non-blocking one for each kind.
+// callsOnBufs are the calls with Bufs, a blocking, a non-blocking and a persistent one for
+// each kind.
 var callsOnBufs = []struct {
 	kind  string
 	call  func(*collectiveCall) error
 	start func(*collectiveCall) (mpi.Request, error)
+	init  func(*collectiveCall) (mpi.Request, error)
 }{
 	{
-		"allreduce", func(x *collectiveCall) error { return x.c.Allreduce(x.op, x.out, x.in) },
+		"allreduce",
+		func(x *collectiveCall) error { return x.c.Allreduce(x.op, x.out, x.in) },
 		func(x *collectiveCall) (mpi.Request, error) { return x.c.Iallreduce(x.op, x.out, x.in) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.AllreduceInit(x.op, x.out, x.in) },
 	},
 	{
-		"reduce", func(x *collectiveCall) error { return x.c.Reduce(x.op, x.out, x.in, 0) },
+		"reduce",
+		func(x *collectiveCall) error { return x.c.Reduce(x.op, x.out, x.in, 0) },
 		func(x *collectiveCall) (mpi.Request, error) { return x.c.Ireduce(x.op, x.out, x.in, 0) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.ReduceInit(x.op, x.out, x.in, 0) },
 	},
-	{"exscan", func(x *collectiveCall) error { return x.c.Exscan(x.op, x.out, x.in) }, nil},
 	{
-		"bcast", func(x *collectiveCall) error { return x.c.Bcast(x.in, 0) },
+		"exscan",
+		func(x *collectiveCall) error { return x.c.Exscan(x.op, x.out, x.in) },
+		nil,
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.ExscanInit(x.op, x.out, x.in) },
+	},
+	{
+		"bcast",
+		func(x *collectiveCall) error { return x.c.Bcast(x.in, 0) },
 		func(x *collectiveCall) (mpi.Request, error) { return x.c.Ibcast(x.in, 0) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.BcastInit(x.in, 0) },
 	},
 	{
-		"gather", func(x *collectiveCall) error { return x.c.Gather(x.out, x.in, 0) },
+		"gather",
+		func(x *collectiveCall) error { return x.c.Gather(x.out, x.in, 0) },
 		func(x *collectiveCall) (mpi.Request, error) { return x.c.Igather(x.out, x.in, 0) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.GatherInit(x.out, x.in, 0) },
 	},
 	{
-		"scatter", func(x *collectiveCall) error { return x.c.Scatter(x.out, x.in, 0) },
+		"scatter",
+		func(x *collectiveCall) error { return x.c.Scatter(x.out, x.in, 0) },
 		func(x *collectiveCall) (mpi.Request, error) { return x.c.Iscatter(x.out, x.in, 0) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.ScatterInit(x.out, x.in, 0) },
 	},
 	{
-		"allgather", func(x *collectiveCall) error { return x.c.Allgather(x.out, x.in) },
+		"allgather",
+		func(x *collectiveCall) error { return x.c.Allgather(x.out, x.in) },
 		func(x *collectiveCall) (mpi.Request, error) { return x.c.Iallgather(x.out, x.in) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.AllgatherInit(x.out, x.in) },
 	},
 	{
-		"alltoall", func(x *collectiveCall) error { return x.c.Alltoall(x.out, x.in) },
+		"alltoall",
+		func(x *collectiveCall) error { return x.c.Alltoall(x.out, x.in) },
 		func(x *collectiveCall) (mpi.Request, error) { return x.c.Ialltoall(x.out, x.in) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.AlltoallInit(x.out, x.in) },
 	},
 	{
-		"alltoallw", func(x *collectiveCall) error { return x.c.Alltoallw(x.outs, x.ins) },
+		"alltoallw",
+		func(x *collectiveCall) error { return x.c.Alltoallw(x.outs, x.ins) },
 		func(x *collectiveCall) (mpi.Request, error) { return x.c.Ialltoallw(x.outs, x.ins) },
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.AlltoallwInit(x.outs, x.ins) },
 	},
-	{"reduce_scatter", nil, func(x *collectiveCall) (mpi.Request, error) { return x.c.IreduceScatter(x.op, x.out, x.in, x.counts) }},
+	{
+		"reduce_scatter",
+		nil,
+		func(x *collectiveCall) (mpi.Request, error) { return x.c.IreduceScatter(x.op, x.out, x.in, x.counts) },
+		func(x *collectiveCall) (mpi.Request, error) {
+			return x.c.ReduceScatterInit(x.op, x.out, x.in, x.counts)
+		},
+	},
 }
 
 // setBufs sets the calls with Bufs of two slices of elements.
@@ -94,7 +125,11 @@ func (x *collectiveCall) setBufs(send, recv any) error {
 		if f := &callsOnBufs[i]; f.kind == x.kind {
 			x.call = func() error { return f.call(x) }
 			x.start = func() (mpi.Request, error) { return f.start(x) }
+			if x.persistent {
+				x.saved, err = f.init(x)
+				x.call = func() error { return startWait(&x.saved) }
+			}
 		}
 	}
-	return nil
+	return err
 }

@@ -31,8 +31,11 @@ func TestWrongResultsOfCollectiveCallsAreCounted(t *testing.T) {
 				if err := x.setBufs(send, recv); err != nil {
 					return err
 				}
-				if x.kind == "reduce_scatter" { // has but one kind of blocking call
+				if !x.onBufs() && x.kind == "reduce_scatter" { // has but one kind of blocking call
 					x.call = callOnSlices(x, send, recv)
+				}
+				if x.persistent {
+					defer mpi.RequestFree(&x.saved)
 				}
 				validate(x, send, recv)
 				for _, want := range []int{0, 1} {
@@ -64,6 +67,18 @@ func TestWrongResultsOfCollectiveCallsAreCounted(t *testing.T) {
 	}
 }
 
+func TestTitlesOfTheFormsOfACallAreThoseOfOSU(t *testing.T) {
+	for name, want := range map[string]string{
+		"barrier_persistent":   "OSU MPI Barrier Persistent Latency Test",
+		"alltoallw_persistent": "OSU MPI All-to-Allw Personalized Exchange Persistent Latency Test",
+		"exscan_persistent":    "Weft MPI Exscan Persistent Latency Test",
+	} {
+		if b, ok := Lookup(name); !ok || b.Title != want || b.Own != strings.HasPrefix(want, "Weft") {
+			t.Errorf("%s: %+v, want %q", name, b, want)
+		}
+	}
+}
+
 // The pair of the largest value has the index of the lowest rank that has it.
 func TestMaxLocIsOfPairs(t *testing.T) {
 	b, _ := Lookup("allreduce")
@@ -88,6 +103,7 @@ func TestOptionsThatABenchmarkHasNotAreRefused(t *testing.T) {
 		{"bcast", "by hand", func(o *Options) { o.Derived = Derived{Kind: ByHand, Stride: 4, Block: 2} }},
 		{"put_bw", "by hand", func(o *Options) { o.Derived = Derived{Kind: ByHand, Stride: 4, Block: 2} }},
 		{"acc_latency", "no derived datatypes", func(o *Options) { o.Derived.Kind = Contiguous }},
+		{"exscan_persistent", "no sum of structs", func(o *Options) { o.Derived.Kind = Structs }},
 	} {
 		b, _ := Lookup(tc.name)
 		o := quick(b)

@@ -115,6 +115,8 @@ func TestDefaultsAreThoseOfOSU(t *testing.T) {
 		{"bibw_persistent", 1, 4 << 20, 100, 10, 20, 2, 64},
 		{"mbw_mr", 1, 4 << 20, 100, 10, 100, 10, 64},
 		{"barrier", 0, 0, 1000, 100, 1000, 100, 0},
+		{"barrier_persistent", 0, 0, 1000, 100, 1000, 100, 0},
+		{"bcast_persistent", 1, 1 << 20, 1000, 100, 100, 10, 0},
 		{"put_latency", 1, 4 << 20, 10000, 100, 1000, 10, 0},
 		{"get_latency", 1, 4 << 20, 10000, 100, 1000, 10, 0},
 		{"acc_latency", 1, 4 << 20, 10000, 100, 1000, 10, 0},
