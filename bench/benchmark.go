@@ -120,6 +120,11 @@ var collectives = []*Benchmark{
 	collectiveOf("alltoall", "All-to-All Personalized Exchange", "E", "a block of each rank to each rank", collectiveDefaults),
 	collectiveOf("alltoallw", "All-to-Allw Personalized Exchange", "E", "alltoall with a datatype for each rank", collectiveDefaults),
 	collectiveOf("reduce_scatter", "Reduce_scatter", "", "a sum over all ranks, a part of it for each", reductionDefaults),
+	collectiveOf("neighbor_allgather", "Neighborhood Allgather", "E", "a block to all four neighbors on a periodic grid", collectiveDefaults),
+	collectiveOf("neighbor_allgatherv", "Neighborhood Allgatherv", "E", "neighbor_allgather with a count and a displacement for each", collectiveDefaults),
+	collectiveOf("neighbor_alltoall", "Neighborhood All-to-All", "E", "a block to each of four neighbors on a periodic grid", collectiveDefaults),
+	collectiveOf("neighbor_alltoallv", "Neighborhood All-to-Allv", "E", "neighbor_alltoall with a count and a displacement for each", collectiveDefaults),
+	collectiveOf("neighbor_alltoallw", "Neighborhood All-to-Allw", "E", "neighbor_alltoall with a datatype for each neighbor", collectiveDefaults),
 }
 
 var exscan = &Benchmark{
@@ -130,6 +135,11 @@ var exscan = &Benchmark{
 
 var others = []*Benchmark{
 	exscan,
+	{
+		Name: "neighbor_isend", Title: "Weft MPI Neighborhood Isend Latency Test", Own: true, Flags: flagsCollective,
+		Summary:  "what neighbor_alltoall moves, by Irecv, Isend and Waitall",
+		MinRanks: 2, Defaults: collectiveDefaults, run: runCollective,
+	},
 	{
 		Name: "agree", Title: "Weft MPI Agree Latency Test", Own: true, Flags: "fixz",
 		Summary:  "an agreement of all ranks, none of which has failed",
@@ -185,14 +195,17 @@ func nonblocking() (all []*Benchmark) {
 }
 
 // persistents are the benchmarks of the persistent forms of the collective calls. OSU has
-// none of exscan.
+// none of exscan and of neighborhoods.
 func persistents() (all []*Benchmark) {
 	for _, b := range slices.Concat(collectives, []*Benchmark{exscan}) {
 		p := *b
 		p.Name, p.Summary = b.Name+"_persistent", b.Name+" by a persistent request"
 		p.Title = strings.Replace(b.Title, "Latency", "Persistent Latency", 1)
-		if b.Name == "barrier" {
+		switch {
+		case b.Name == "barrier":
 			p.run = runBarrierPersistent
+		case b.neighborhood():
+			p.Own, p.Title = true, strings.Replace(p.Title, "OSU", "Weft", 1)
 		}
 		all = append(all, &p)
 	}

@@ -19,7 +19,9 @@ type collectiveCall struct {
 	size, n     int
 	sends       int   // elements of the send buffer; at least n
 	recvs       int   // elements of the recv buffer; at least n
-	counts      []int // reduce_scatter: elements of each rank's result
+	counts      []int // reduce_scatter: elements of each rank's result; of calls with displs of each block
+	displs      []int // where each block begins
+	neighbors   []int // the ranks of each slot
 
 	// The first results elements of recv are known afterwards: number i is the sum, or
 	// the pair, of the elements that the ranks from first to before end have at the
@@ -45,8 +47,18 @@ type collectiveCall struct {
 // runCollective is osu_allreduce and so on: the mean time of the call on each rank,
 // averaged over the ranks. A barrier, which is not timed, is between two calls. The
 // root is rank 0.
-func runCollective(j *job) error {
+func runCollective(j *job) (err error) {
 	title, lead := osufmt.Title{}, []osufmt.Column{osufmt.AvgLatency}
+	if j.neighborhood() {
+		if err = j.onGrid(); err != nil {
+			return err
+		}
+		defer func() {
+			if err == nil {
+				err = j.c.Free()
+			}
+		}()
+	}
 	if _, nonblocking, _ := j.collective(); nonblocking {
 		j.rate = workRate()
 		title, lead = nonblockingTitle, overlapColumns
@@ -61,6 +73,19 @@ func (b *Benchmark) collective() (kind string, nonblocking, persistent bool) {
 	kind, persistent = strings.CutSuffix(b.Name, "_persistent")
 	kind, nonblocking = strings.CutPrefix(kind, "i")
 	return kind, nonblocking, persistent
+}
+
+// neighborhood reports whether a collective benchmark is on a grid.
+func (b *Benchmark) neighborhood() bool {
+	kind, _, _ := b.collective()
+	return strings.HasPrefix(kind, "neighbor_")
+}
+
+// onGrid makes the job's communicator a periodic grid of two dimensions, with the ranks
+// in their order.
+func (j *job) onGrid() (err error) {
+	j.c, err = j.c.CartCreate(mpi.CartOptions{Dims: []int{0, 0}, Periodic: []bool{true, true}})
+	return err
 }
 
 // reduces reports whether a collective benchmark has an operator.
@@ -128,6 +153,10 @@ func callOf(j *job, size, n int) *collectiveCall {
 	p, me := j.c.Size(), j.c.Rank()
 	x := &collectiveCall{job: j, size: size, n: n, sends: n, recvs: n, results: n}
 	x.kind, x.nonblocking, x.persistent = j.collective()
+	if j.neighborhood() {
+		x.neighbors = j.c.Neighbors()
+	}
+	slots := len(x.neighbors)
 	ofAll := func(i int) (int, int, int) { return 0, p, i }
 	ofRank := func(i int) (int, int, int) { return i / n, i/n + 1, i % n }
 	atRoot := 0 // results of a call that has them at the root only
@@ -166,6 +195,13 @@ func callOf(j *job, size, n int) *collectiveCall {
 	case "alltoall", "alltoallw":
 		x.from = func(i int) (int, int, int) { return i / n, i/n + 1, me*n + i%n }
 		x.sends, x.recvs, x.results = p*n, p*n, p*n
+	case "neighbor_allgather", "neighbor_allgatherv":
+		x.from = func(i int) (int, int, int) { r := x.neighbors[i/n]; return r, r + 1, i % n }
+		x.recvs, x.results = slots*n, slots*n
+	case "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw", "neighbor_isend":
+		// What comes to a slot is that of the other direction at the neighbor.
+		x.from = func(i int) (int, int, int) { r := x.neighbors[i/n]; return r, r + 1, (i/n^1)*n + i%n }
+		x.sends, x.recvs, x.results = slots*n, slots*n, slots*n
 	default: // no data
 		x.results = 0
 	}
@@ -179,8 +215,11 @@ func callOf(j *job, size, n int) *collectiveCall {
 // gaps hold behind it: never an element that is sent.
 const unreceived = 100
 
-// sent is the element at the index at that a rank sends in a round.
-func (x *collectiveCall) sent(rank, at, round int) int { return (at + 3*rank + x.size + round) % 8 }
+// sent is the element at the index at that a rank sends in a round. Up to eight blocks of
+// a rank differ, whatever their length.
+func (x *collectiveCall) sent(rank, at, round int) int {
+	return (at%x.n + 5*(at/x.n) + 3*rank + x.size + round) % 8
+}
 
 // want is what recv has at the index i behind a round.
 func (x *collectiveCall) want(i, round int) (sum int) {

@@ -18,20 +18,26 @@ func TestWrongResultsOfCollectiveCallsAreCounted(t *testing.T) {
 			o     Options
 			at    int // in the second gap of a vector
 		}{{"", Options{}, 1}, {"E", Options{Derived: vector}, 2}, {"O", Options{Reduction: MaxLoc}, 1}} {
-			if b.takes("C") || !b.takes("c"+tc.takes) || !b.reduces() && !b.takes("E") {
+			if b.takes("C") || !b.takes("c"+tc.takes) || !b.reduces() && !b.takes("E") && !b.neighborhood() {
 				continue
 			}
 			err := mpi.Run(3, func(w *mpi.World) error {
 				o := quick(b)
 				o.Derived, o.Reduction = tc.o.Derived, tc.o.Reduction
 				j := &job{Benchmark: b, o: o, c: w.Comm(), sink: osufmt.NewWriter(&strings.Builder{})}
+				if b.neighborhood() {
+					if err := j.onGrid(); err != nil {
+						return err
+					}
+					defer j.c.Free()
+				}
 				const n, size = 16, 64
 				x := callOf(j, size, n)
 				send, recv := make([]int32, x.sends), make([]int32, x.recvs)
 				if err := x.setBufs(send, recv); err != nil {
 					return err
 				}
-				if !x.onBufs() && x.kind == "reduce_scatter" { // has but one kind of blocking call
+				if !x.onBufs() && (x.kind == "reduce_scatter" || x.kind == "neighbor_isend") { // have but one kind of blocking call
 					x.call = callOnSlices(x, send, recv)
 				}
 				if x.persistent {
@@ -67,11 +73,52 @@ func TestWrongResultsOfCollectiveCallsAreCounted(t *testing.T) {
 	}
 }
 
+// Blocks that change places are wrong results, also those that come from one rank: with
+// two ranks the first two slots of a grid lead to the same.
+func TestBlocksAtEachOthersPlacesAreCounted(t *testing.T) {
+	for _, name := range []string{"alltoall", "allgather", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_isend"} {
+		for _, n := range []int{1, 3, 16} {
+			b, _ := Lookup(name)
+			err := mpi.Run(2, func(w *mpi.World) error {
+				j := &job{Benchmark: b, o: quick(b), c: w.Comm()}
+				if b.neighborhood() {
+					if err := j.onGrid(); err != nil {
+						return err
+					}
+					defer j.c.Free()
+				}
+				x := callOf(j, 4*n, n)
+				send, recv := make([]int32, x.sends), make([]int32, x.recvs)
+				x.call = callOnSlices(x, send, recv)
+				validate(x, send, recv)
+				x.arm(0)
+				if err := x.call(); err != nil {
+					return err
+				}
+				right := x.wrong(0)
+				for i := range n {
+					recv[i], recv[n+i] = recv[n+i], recv[i]
+				}
+				if swapped := x.wrong(0); right != 0 || swapped != 2*n {
+					t.Errorf("%s: %d elements are wrong, and %d of %d at each other's places", name, right, swapped, 2*n)
+				}
+				return nil
+			}, mpi.WithFabric("mem"))
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
 func TestTitlesOfTheFormsOfACallAreThoseOfOSU(t *testing.T) {
 	for name, want := range map[string]string{
-		"barrier_persistent":   "OSU MPI Barrier Persistent Latency Test",
-		"alltoallw_persistent": "OSU MPI All-to-Allw Personalized Exchange Persistent Latency Test",
-		"exscan_persistent":    "Weft MPI Exscan Persistent Latency Test",
+		"barrier_persistent":           "OSU MPI Barrier Persistent Latency Test",
+		"alltoallw_persistent":         "OSU MPI All-to-Allw Personalized Exchange Persistent Latency Test",
+		"exscan_persistent":            "Weft MPI Exscan Persistent Latency Test",
+		"neighbor_allgather":           "OSU MPI Neighborhood Allgather Latency Test",
+		"ineighbor_alltoall":           "OSU MPI Non-blocking Neighborhood All-to-All Latency Test",
+		"neighbor_alltoall_persistent": "Weft MPI Neighborhood All-to-All Persistent Latency Test",
 	} {
 		if b, ok := Lookup(name); !ok || b.Title != want || b.Own != strings.HasPrefix(want, "Weft") {
 			t.Errorf("%s: %+v, want %q", name, b, want)
@@ -103,6 +150,7 @@ func TestOptionsThatABenchmarkHasNotAreRefused(t *testing.T) {
 		{"bcast", "by hand", func(o *Options) { o.Derived = Derived{Kind: ByHand, Stride: 4, Block: 2} }},
 		{"put_bw", "by hand", func(o *Options) { o.Derived = Derived{Kind: ByHand, Stride: 4, Block: 2} }},
 		{"acc_latency", "no derived datatypes", func(o *Options) { o.Derived.Kind = Contiguous }},
+		{"neighbor_isend", "no derived datatypes", func(o *Options) { o.Derived.Kind = Contiguous }},
 		{"exscan_persistent", "no sum of structs", func(o *Options) { o.Derived.Kind = Structs }},
 	} {
 		b, _ := Lookup(tc.name)

@@ -9,7 +9,7 @@
 // Each file has one benchmark or one family. The methods are those of OSU 7.4:
 // the calls that are timed, the number of warm-up iterations, the window. Where
 // OSU has no such benchmark (latency_ssend, latency_mprobe, overlap, async,
-// partitioned, matching, cpu, exscan) or no such option (-D struct and hand, -O) the
+// partitioned, matching, cpu, exscan, neighbor_isend) or no such option (-D struct and hand, -O) the
 // method is that of the C programs in bench/peers, so that both sides of a comparison do
 // the same.
 //

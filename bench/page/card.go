@@ -99,7 +99,7 @@ var words = []struct {
 	re   *regexp.Regexp
 }{
 	{onesided, regexp.MustCompile(`(?i)mpi_(put|get|acc|fetch|compare)`)},
-	{collectives, regexp.MustCompile(`(?i)barrier|b(road)?cast|reduce|gather|scatter|all-?to-?all|scan\b|\bagree\b`)},
+	{collectives, regexp.MustCompile(`(?i)barrier|b(road)?cast|reduce|gather|scatter|all-?to-?all|scan\b|\bagree\b|neighborhood`)},
 	{others, regexp.MustCompile(`(?i)overlap|asynchronous|partitioned|matching|cpu`)},
 	{rates, regexp.MustCompile(`(?i)message rate`)},
 	{bandwidths, regexp.MustCompile(`(?i)bandwidth`)},

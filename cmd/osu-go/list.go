@@ -16,9 +16,9 @@ func list(args []string, w io.Writer) error {
 	}
 	fmt.Fprintln(w, "benchmarks:")
 	for _, b := range bench.All() {
-		fmt.Fprintf(w, "  %-27s%s (%s)\n", b.Name, b.Summary, ranksOf(b))
+		fmt.Fprintf(w, "  %-31s%s (%s)\n", b.Name, b.Summary, ranksOf(b))
 		for _, n := range b.Notes {
-			fmt.Fprintf(w, "  %-27s  %s\n", "", n)
+			fmt.Fprintf(w, "  %-31s  %s\n", "", n)
 		}
 	}
 	_, err := fmt.Fprintf(w, "fabrics:\n  %s\n", strings.Join(mpi.Fabrics(), "\n  "))

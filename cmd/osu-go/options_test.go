@@ -117,6 +117,8 @@ func TestDefaultsAreThoseOfOSU(t *testing.T) {
 		{"barrier", 0, 0, 1000, 100, 1000, 100, 0},
 		{"barrier_persistent", 0, 0, 1000, 100, 1000, 100, 0},
 		{"bcast_persistent", 1, 1 << 20, 1000, 100, 100, 10, 0},
+		{"neighbor_alltoall", 1, 1 << 20, 1000, 100, 100, 10, 0},
+		{"ineighbor_allgatherv", 1, 1 << 20, 1000, 100, 100, 10, 0},
 		{"put_latency", 1, 4 << 20, 10000, 100, 1000, 10, 0},
 		{"get_latency", 1, 4 << 20, 10000, 100, 1000, 10, 0},
 		{"acc_latency", 1, 4 << 20, 10000, 100, 1000, 10, 0},
