@@ -2,6 +2,7 @@ package comm
 
 import (
 	"context"
+	"slices"
 
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/expiry"
@@ -42,6 +43,7 @@ func (c *Comm) Persist(ctx context.Context, call coll.Call, p *coll.Plan, o *Ope
 		c.place(x)
 	}
 	x.take(p, o)
+	x.lateReceives()
 	x.ended = x.messageEnded
 	hooks := make([]func(*progress.Request, error), len(x.steps))
 	for i := range x.steps {
@@ -58,6 +60,26 @@ func (c *Comm) Persist(ctx context.Context, call coll.Call, p *coll.Plan, o *Ope
 		r.Persist(x, nil, c.unkeep)
 	})
 	return r.Handle(), nil
+}
+
+// lateReceives moves each Recv that is the only one before its Wait there, if it is short:
+// so it is lone.
+func (x *schedule) lateReceives() {
+	x.steps = slices.Clone(x.steps)
+	at, many := 0, 0 // the last Recv, and how many there are, since the last Wait
+	for i, step := range x.steps {
+		switch step.Do {
+		case coll.Recv:
+			at = i
+			many++
+		case coll.Wait:
+			if recv := x.steps[at]; many == 1 && recv.To.N*x.elem <= shortRecv {
+				copy(x.steps[at:], x.steps[at+1:i])
+				x.steps[i-1] = recv
+			}
+			many = 0
+		}
+	}
 }
 
 // lone reports whether a Recv is all that is waited for next, and short: a long message
