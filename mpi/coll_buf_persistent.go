@@ -15,7 +15,8 @@ import (
 // of several it starts first may differ from rank to rank. The buffers are used anew in
 // each start: while it is active what is sent must not be written to, and the result not
 // be touched. It does not match a blocking or nonblocking call. MPI lets the call that
-// makes the request wait for the other ranks: it does WithChecks and WithTypeChecks, which
+// makes the request wait for the other ranks: BarrierInit does, as ranks that reach one
+// another's memory prepare flags for it, and all do WithChecks and WithTypeChecks, which
 // compare the calls there, once. No key of MPI's info would have a meaning, so there is no
 // such argument.
 //

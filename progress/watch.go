@@ -27,7 +27,7 @@ type watching struct {
 	waiting List // in the order they began
 	inward  int  // how many of those are inward
 
-	glimpses uint64 // see glimpse
+	glimpses uint64 // see Glimpse
 }
 
 func (s *watching) Start(r *Request) {
@@ -91,12 +91,26 @@ func (l *Loop) Observe(w Watched) {
 	l.Orphan(&l.watching, l.watcher(l.New(), 0, expiry.Expiry{}, w), func(*Request, error) {})
 }
 
+// WatchOn completes a request of another sink's when the condition holds, unless Unwatch is
+// called before. For the owner.
+func (l *Loop) WatchOn(r *Request, w Watched) {
+	r.Kind, r.watched = inward, w
+	l.watching.Start(r)
+}
+
+// Unwatch ends a WatchOn. For the owner.
+func (l *Loop) Unwatch(r *Request) {
+	l.watching.waiting.Remove(r)
+	l.watching.inward -= inward
+	r.watched = nil
+}
+
 // WaitFor is Watch and blocks until the condition holds or the expiry has passed. It
 // polls and sleeps as any wait, but for some looks before it begins.
 func (l *Loop) WaitFor(until expiry.Expiry, w Watched) error {
 	owner := l.Enter()
 	if owner && !l.over && !l.oversubscribed && !l.crowded && l.brisk() {
-		if ok, err := l.glimpse(w); ok || err != nil {
+		if ok, err := l.Glimpse(w); ok || err != nil {
 			l.Leave()
 			return err
 		}
@@ -112,10 +126,10 @@ func (l *Loop) WaitFor(until expiry.Expiry, w Watched) error {
 	return err
 }
 
-// glimpse looks at a condition for about as long as a store takes from core to core:
+// Glimpse looks at a condition for about as long as a store takes from core to core:
 // most waits for those that store at the same time need no request. One in some polls
-// first, for a program that makes no other calls.
-func (l *Loop) glimpse(w Watched) (ok bool, err error) {
+// first, for a program that makes no other calls. For the owner, outside of a pass.
+func (l *Loop) Glimpse(w Watched) (ok bool, err error) {
 	if l.watching.glimpses++; l.watching.glimpses%pollEvery == 0 {
 		l.pass(1)
 	}

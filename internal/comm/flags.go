@@ -102,6 +102,23 @@ func (f *flags) release() {
 	f.in.flags.give(f.mine)
 }
 
+// mayShare reports whether the ranks that are to look at our flags, and those at whose we
+// look, are such that reach one another's memory.
+func (f *flags) mayShare() bool {
+	d := f.in.Loop.Via(fabric.Peer(f.rounds[0].sources[0].rank))
+	if !d.Caps().Reach {
+		return false
+	}
+	for _, r := range f.rounds {
+		for i := range r.sources {
+			if f.in.Loop.Via(fabric.Peer(r.sources[i].rank)) != d || f.in.Loop.Via(fabric.Peer(r.lookers[i].rank)) != d {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // begin begins the next barrier.
 func (f *flags) begin(call uint32) {
 	f.number++
@@ -166,19 +183,11 @@ func (f *flags) prepare(ctx context.Context, c *Comm) (can byte, err error) {
 func (f *flags) share() (can bool) {
 	in, n := f.in, len(f.rounds)*flagLine
 	in.Loop.Exclusive(func() {
-		d := in.Loop.Via(fabric.Peer(f.rounds[0].sources[0].rank))
-		if !d.Caps().Reach {
+		if !f.mayShare() {
 			return
 		}
-		for _, r := range f.rounds {
-			for i := range r.sources {
-				if in.Loop.Via(fabric.Peer(r.sources[i].rank)) != d || in.Loop.Via(fabric.Peer(r.lookers[i].rank)) != d {
-					return
-				}
-			}
-		}
 		if f.mine, can = in.flags.take(n); !can {
-			s, err := d.Share(n)
+			s, err := in.Loop.Via(fabric.Peer(f.rounds[0].sources[0].rank)).Share(n)
 			f.mine, can = flagBlock{Segment: s}, err == nil
 		}
 	})

@@ -36,13 +36,18 @@ func (c *Comm) recv(from int, tag int32, d pt2pt.Data, place [3]uintptr, hook fu
 }
 
 func (c *Comm) failed(x *schedule, err error) error {
-	switch {
-	case !x.kept:
-		return c.failOwned(x.seq, err)
-	case c.Broken() != nil:
+	if x.kept {
+		return c.failPersistent(err)
+	}
+	return c.failOwned(x.seq, err)
+}
+
+// failPersistent is failOwned for a persistent call. Calls that this rank has made go on.
+func (c *Comm) failPersistent(err error) error {
+	if c.Broken() != nil {
 		return cmp.Or(c.P2P.Forbidden(c.Library()), err)
 	}
-	return c.failOwned(c.seq.Load()+1, err) // calls that this rank has made go on
+	return c.failOwned(c.seq.Load()+1, err)
 }
 
 // union is an intercommunicator as the medium of plans for both groups as one, whose

@@ -25,11 +25,16 @@ import (
 // collective calls is that of this call. The memory of o is the request's while it is
 // active, and o itself is copied; p is not changed. Each start ends with ctx. With
 // Config.Check, or types to compare, ranks compare their calls here, once, and it waits for
-// the others; it is local otherwise.
+// the others, as it does for a Barrier; it is local otherwise.
 func (c *Comm) Persist(ctx context.Context, call coll.Call, p *coll.Plan, o *Operands) (progress.Handle, error) {
-	x := &schedule{m: c, c: c, call: call, kept: true, starts: c.made.starts(call, p.By), is: signed(call, o.Op, p.Alike).again()}
 	var place [3]uintptr
 	frames.Callers(&place)
+	if call == coll.Barrier && !c.compares && c.Remote == nil && c.Size > 1 {
+		if h, err := c.persistFlags(ctx, place); err != nil || !h.Null() {
+			return h, err
+		}
+	}
+	x := &schedule{m: c, c: c, call: call, kept: true, starts: c.made.starts(call, p.By), is: signed(call, o.Op, p.Alike).again()}
 	if c.compares {
 		first := &schedule{m: c, call: call, is: x.is}
 		first.take(&coll.Plan{}, &Operands{Op: o.Op, Elements: o.Elements, Types: o.Types})
