@@ -21,7 +21,8 @@
 //
 // A request is a slot of the loop's slab. A Handle is a pointer and a generation, so
 // a stale copy is told from the slot's next request. A persistent request keeps its
-// slot and its arguments until it is freed. An operation that completes in
+// slot and its arguments until it is freed; a start of one that waits for a single message
+// may be held until the call that waits for it (hold.go). An operation that completes in
 // its call needs no slot (Loop.Instant). A request that completes finds its Waiter:
 // a goroutine, a callback (OnEnd), or a hook under ownership for the engine itself
 // (Orphan, Step). Where a request is not yet over, and a rank that its message may

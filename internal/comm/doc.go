@@ -14,7 +14,8 @@
 //
 // Collective calls send point-to-point messages in the odd context. They carry out
 // plans of package coll, step by step in the calling goroutine (collective.go), or
-// as a request of the loop's (icollective.go); the last plans are kept (plans.go).
+// as a request of the loop's (icollective.go), which a persistent call keeps
+// (persistent.go); the last plans are kept (plans.go).
 // A call that fails at a rank fails at all (abort.go), and so do calls that do not match
 // (compare.go, check.go). Communicators are made by
 // such calls (creation.go), also on intercommunicators (intercomm.go), or by letters
@@ -31,8 +32,8 @@
 // # A collective call
 //
 // The tag of its messages is the call and its number in the communicator, which is drawn
-// as the call is made; blocking and nonblocking calls, and the different creations, have
-// tags of their own, so that they do not match by accident. Long steps, and those with a
+// as the call is made; blocking, nonblocking and persistent calls, and the different
+// creations, have tags of their own, so that they do not match by accident. Long steps, and those with a
 // function of the program's, are done beside the loop (progress.Loop.Aside). Memory of a
 // call whose elements are not one range is a Gapped (gaps.go), whose packed bytes the
 // steps number. History keeps the signatures of the last 64 calls, by which ranks compare.
@@ -41,7 +42,8 @@
 //
 // The first barrier of a communicator uses messages, and so do the second and the last one
 // of a job. Behind the second the ranks exchange the places of their flags and agree
-// whether each reaches those it needs; if one does not, barriers go on by messages.
+// whether each reaches those it needs; if one does not, barriers go on by messages. A
+// persistent barrier has flags of its own, which its Init prepares (persistent_barrier.go).
 //
 // # Memory order
 //
