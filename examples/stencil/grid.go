@@ -1,39 +1,21 @@
 package main
 
-import "github.com/weft-mpi/weft/mpi"
+// grid is ranks in columns and rows, and the cells of the plate that they share.
+type grid struct{ columns, rows, width, height int }
 
-// grid is ranks in rows and columns, and the cells of the plate that they share.
-type grid struct{ rows, columns, height, width int }
-
-// gridOf is the grid of n ranks with as many columns as rows, or as few more as n permits.
-// The blocks of a grid of several rows and columns differ in size.
-func gridOf(n int) grid {
-	rows := 1
-	for r := 2; r*r <= n; r++ {
-		if n%r == 0 {
-			rows = r
-		}
-	}
-	columns := n / rows
-	return grid{rows, columns, 5*rows + rows/2, 7*columns + columns/2}
+// gridOf is the grid of ranks in these dimensions. DimsCreate lets them not rise, so a grid
+// has at least as many columns as rows. Its blocks, if it has several of both, differ in size.
+func gridOf(dims []int) grid {
+	columns, rows := dims[0], dims[1]
+	return grid{columns, rows, 7*columns + columns/2, 5*rows + rows/2}
 }
 
-// neighbour is the rank so many rows further down and columns further to the right, or
-// ProcNull beyond the edge.
-func (g grid) neighbour(rank, down, right int) int {
-	row, column := rank/g.columns+down, rank%g.columns+right
-	if row < 0 || row >= g.rows || column < 0 || column >= g.columns {
-		return mpi.ProcNull
-	}
-	return row*g.columns + column
-}
-
-// block is what a rank has of the plate.
+// block is what the rank at some coordinates has of the plate.
 type block struct{ top, left, height, width int }
 
-func (g grid) block(rank int) (b block) {
-	b.top, b.height = share(g.height, g.rows, rank/g.columns)
-	b.left, b.width = share(g.width, g.columns, rank%g.columns)
+func (g grid) block(coords []int) (b block) {
+	b.left, b.width = share(g.width, g.columns, coords[0])
+	b.top, b.height = share(g.height, g.rows, coords[1])
 	return b
 }
 

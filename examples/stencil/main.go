@@ -1,14 +1,16 @@
 // Command stencil computes how heat spreads over a plate whose edges have a fixed
 // temperature (Jacobi's method). The plate is cut into blocks, one for each rank of a grid
-// of ranks that is as near to square as their number permits. In each step a rank sends the
-// edges of its block to its neighbours, and receives theirs around the block: rows and
-// columns, which are views of one slice (mpi.Subarray). At the end rank 0 receives the
-// blocks at their places in the whole plate, and compares it with the one that it has
-// computed alone. With a launcher the ranks are processes, without one they are goroutines:
-// as many as the argument says, or one for each core.
+// of ranks that is as near to square as their number permits (CartCreate). In each step a
+// rank sends the edges of its block to its neighbours, and receives theirs around the block,
+// by one persistent call (NeighborAlltoallwInit): rows and columns, which are views of one
+// slice (mpi.Subarray). At the end rank 0 receives the blocks at their places in the whole
+// plate, and compares it with the one that it has computed alone. With a launcher the ranks
+// are processes, without one they are goroutines: as many as the argument says, or one for
+// each core.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -34,59 +36,53 @@ func main() {
 
 const steps = 60
 
-// spread runs one rank. Rank 0 prints some of the result to out.
-func spread(c *mpi.Comm, out io.Writer) error {
-	g := gridOf(c.Size())
-	b := g.block(c.Rank())
+// spread runs one rank. Rank 0 of the grid prints some of the result to out.
+func spread(world *mpi.Comm, out io.Writer) error {
+	c, err := world.CartCreate(mpi.CartOptions{Dims: []int{0, 0}, Reorder: true})
+	if err != nil {
+		return err
+	}
+	cart, err := c.Cart()
+	if err != nil {
+		return err
+	}
+	g := gridOf(cart.Dims)
+	b := g.block(cart.Coords)
 	now, next := b.plate(), b.plate()
-	nowSides, nextSides := b.sides(now), b.sides(next)
+	nowHalo, err := b.halo(c, now)
+	if err != nil {
+		return err
+	}
+	nextHalo, err := b.halo(c, next)
+	if err != nil {
+		return err
+	}
 	for range steps {
-		if err := exchange(c, g, nowSides); err != nil {
+		if err := nowHalo.Start(); err != nil {
+			return err
+		}
+		if _, err := nowHalo.Wait(); err != nil {
 			return err
 		}
 		relax(now, next, b.width+2)
-		now, next, nowSides, nextSides = next, now, nextSides, nowSides
+		now, next, nowHalo, nextHalo = next, now, nextHalo, nowHalo
 	}
-	return collect(c, g, now, out)
+	return errors.Join(nowHalo.Free(), nextHalo.Free(), collect(c, g, b, now, out), c.Free())
 }
 
-// side is a view of an edge of a block, and one of the cells around it that the neighbour
-// there has the values of.
-type side struct {
-	down, right  int // where the neighbour is
-	edge, around mpi.Buf
-}
-
-// sides are those of the block in its plate.
-func (b block) sides(plate []float64) (s []side) {
+// halo sends the edges of the block to the neighbours and receives theirs around it, each
+// time that it is started: to the left, to the right, up and down, as the dimensions of the
+// grid are columns and rows. At the edge of the plate there is no neighbour, and the cells
+// around stay as they are.
+func (b block) halo(c *mpi.Comm, plate []float64) (mpi.Request, error) {
 	part := func(rows, columns, top, left int) mpi.Buf {
 		return mpi.Subarray(plate, []int{b.height + 2, b.width + 2}, []int{rows, columns}, []int{top, left})
 	}
 	row := func(top int) mpi.Buf { return part(1, b.width, top, 1) }
 	column := func(left int) mpi.Buf { return part(b.height, 1, 1, left) }
-	return []side{
-		{-1, 0, row(1), row(0)}, {1, 0, row(b.height), row(b.height + 1)},
-		{0, -1, column(1), column(0)}, {0, 1, column(b.width), column(b.width + 1)},
-	}
-}
-
-// exchange sends the edges of this rank's block to the neighbours and receives theirs. At
-// the edge of the plate the neighbour is ProcNull, and the cells around stay as they are.
-func exchange(c *mpi.Comm, g grid, sides []side) error {
-	var requests []mpi.Request
-	for i, s := range sides {
-		to := g.neighbour(c.Rank(), s.down, s.right)
-		r, err := c.Irecv(s.around, to, i^1) // what is sent up comes from below
-		if err != nil {
-			return err
-		}
-		requests = append(requests, r)
-		if r, err = c.Isend(s.edge, to, i); err != nil {
-			return err
-		}
-		requests = append(requests, r)
-	}
-	return mpi.Waitall(requests, nil)
+	edges := []mpi.Buf{column(1), column(b.width), row(1), row(b.height)}
+	around := []mpi.Buf{column(0), column(b.width + 1), row(0), row(b.height + 1)}
+	return c.NeighborAlltoallwInit(edges, around)
 }
 
 // relax computes the next values of all cells but those around the block. A row of the
@@ -100,8 +96,7 @@ func relax(now, next []float64, width int) {
 }
 
 // collect sends the blocks to rank 0, which compares them with what it computes alone.
-func collect(c *mpi.Comm, g grid, plate []float64, out io.Writer) error {
-	mine := g.block(c.Rank())
+func collect(c *mpi.Comm, g grid, mine block, plate []float64, out io.Writer) error {
 	inner := mpi.Subarray(plate, []int{mine.height + 2, mine.width + 2}, []int{mine.height, mine.width}, []int{1, 1})
 	sent, err := c.Isend(inner, 0, 0)
 	if err != nil {
@@ -111,7 +106,11 @@ func collect(c *mpi.Comm, g grid, plate []float64, out io.Writer) error {
 		whole := block{0, 0, g.height, g.width}
 		all := whole.plate()
 		for rank := range c.Size() {
-			b := g.block(rank)
+			coords, err := c.CartCoords(rank)
+			if err != nil {
+				return err
+			}
+			b := g.block(coords)
 			at := mpi.Subarray(all, []int{g.height + 2, g.width + 2}, []int{b.height, b.width}, []int{b.top + 1, b.left + 1})
 			if _, err := c.Recv(at, rank, 0); err != nil {
 				return err

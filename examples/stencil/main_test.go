@@ -6,14 +6,25 @@ import (
 	"testing"
 
 	"github.com/weft-mpi/weft/internal/testkit/examplerun"
+	"github.com/weft-mpi/weft/mpi"
 )
 
 func TestMain(m *testing.M) { examplerun.Main(m, main) }
 
+// gridOn is the grid of n ranks.
+func gridOn(t *testing.T, n int) grid {
+	t.Helper()
+	dims, err := mpi.DimsCreate(n, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gridOf(dims)
+}
+
 // check checks the line that a job of n ranks has printed, and the value in it.
 func check(t *testing.T, out string, n int) {
 	t.Helper()
-	g := gridOf(n)
+	g := gridOn(t, n)
 	whole := block{0, 0, g.height, g.width}
 	now := whole.plate()
 	for range steps {
@@ -37,21 +48,22 @@ func check(t *testing.T, out string, n int) {
 
 func TestBlocksCoverThePlate(t *testing.T) {
 	for n := 1; n <= 40; n++ {
-		g := gridOf(n)
+		g := gridOn(t, n)
 		if g.rows*g.columns != n || g.rows > g.columns {
 			t.Errorf("%d ranks are %d x %d", n, g.rows, g.columns)
 		}
 		owners := make([]int, g.height*g.width)
-		for rank := range n {
-			b := g.block(rank)
+		for i := range n {
+			column, row := i/g.rows, i%g.rows
+			b := g.block([]int{column, row})
 			for i := range b.height * b.width {
 				owners[(b.top+i/b.width)*g.width+b.left+i%b.width]++
 			}
-			if right := g.neighbour(rank, 0, 1); right >= 0 && (g.block(right).left != b.left+b.width || g.block(right).height != b.height) {
-				t.Errorf("of %d ranks, %d is to the right of %d, with %+v beside %+v", n, right, rank, g.block(right), b)
+			if right := g.block([]int{column + 1, row}); column+1 < g.columns && (right.left != b.left+b.width || right.height != b.height) {
+				t.Errorf("of %d ranks, %+v is to the right of %+v", n, right, b)
 			}
-			if below := g.neighbour(rank, 1, 0); below >= 0 && (g.block(below).top != b.top+b.height || g.block(below).width != b.width) {
-				t.Errorf("of %d ranks, %d is below %d, with %+v under %+v", n, below, rank, g.block(below), b)
+			if below := g.block([]int{column, row + 1}); row+1 < g.rows && (below.top != b.top+b.height || below.width != b.width) {
+				t.Errorf("of %d ranks, %+v is below %+v", n, below, b)
 			}
 		}
 		for i, o := range owners {
@@ -64,7 +76,7 @@ func TestBlocksCoverThePlate(t *testing.T) {
 
 // A wrong value anywhere is found.
 func TestADifferenceIsFound(t *testing.T) {
-	g := gridOf(6)
+	g := gridOn(t, 6)
 	all := block{0, 0, g.height, g.width}.plate()
 	if compare(all, g) == nil {
 		t.Error("a plate before the first step is taken for the result")
