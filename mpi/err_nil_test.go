@@ -76,7 +76,10 @@ var functions = map[string]any{
 	"PackExternal": mpi.PackExternal, "UnpackExternal": mpi.UnpackExternal, "PackExternalSize": mpi.PackExternalSize,
 	"Address": mpi.Address[int], "AintAdd": mpi.AintAdd, "AintDiff": mpi.AintDiff, "NewTypeKeyval": mpi.NewTypeKeyval[int],
 	"NewWinErrhandler": mpi.NewWinErrhandler, "NewWinKeyval": mpi.NewWinKeyval[int],
-	"DimsCreate": mpi.DimsCreate,
+	"DimsCreate":        mpi.DimsCreate,
+	"NeighborAllgather": mpi.NeighborAllgather[byte], "NeighborAllgatherv": mpi.NeighborAllgatherv[byte], "NeighborAlltoall": mpi.NeighborAlltoall[byte], "NeighborAlltoallv": mpi.NeighborAlltoallv[byte],
+	"IneighborAllgather": mpi.IneighborAllgather[byte], "IneighborAllgatherv": mpi.IneighborAllgatherv[byte], "IneighborAlltoall": mpi.IneighborAlltoall[byte], "IneighborAlltoallv": mpi.IneighborAlltoallv[byte],
+	"NeighborAllgatherInit": mpi.NeighborAllgatherInit[byte], "NeighborAllgathervInit": mpi.NeighborAllgathervInit[byte], "NeighborAlltoallInit": mpi.NeighborAlltoallInit[byte], "NeighborAlltoallvInit": mpi.NeighborAlltoallvInit[byte],
 	"WithFabric": mpi.WithFabric, "WithLogger": mpi.WithLogger, "WithLimits": mpi.WithLimits,
 	"WithWatchdog": mpi.WithWatchdog, "WithChecks": mpi.WithChecks, "WithWindowChecks": mpi.WithWindowChecks, "WithTypeChecks": mpi.WithTypeChecks, "WithoutProgressThread": mpi.WithoutProgressThread, "WithoutSIGQUIT": mpi.WithoutSIGQUIT, "WithoutPeek": mpi.WithoutPeek, "WithTrace": mpi.WithTrace,
 }
