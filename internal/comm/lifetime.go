@@ -76,6 +76,9 @@ func (c *Comm) Free() (first bool) {
 // free is the rest of Free, for the owner.
 func (c *Comm) free() {
 	c.in.restFailures(c) // before Close, which refuses messages
+	if c.Broken() != nil {
+		c.P2P.CallsFailed(c.ID)
+	}
 	c.P2P.Close(c.ID)
 	c.P2P.Unpend(c.ID)
 	c.freed = true

@@ -54,6 +54,8 @@ type communicator struct {
 	// What may still use it, from Close on: what can receive a message, collective
 	// calls under way, and the rest. Collective calls are counted before, too.
 	takers, holds, others int
+
+	failed bool // see CallsFailed
 }
 
 // Kinds of counted requests.
@@ -175,6 +177,15 @@ func (e *Engine) Hold(id uint32) bool {
 	}
 	c.holds++
 	return true
+}
+
+// CallsFailed says that collective calls of a communicator have failed: what other ranks
+// have sent for them is dropped without a word once the communicator has been freed. For the
+// owner.
+func (e *Engine) CallsFailed(id uint32) {
+	if c := e.contexts.known[id]; c != nil {
+		c.failed = true
+	}
 }
 
 // Release undoes Hold. For the owner.

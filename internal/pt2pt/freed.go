@@ -56,11 +56,14 @@ func (e *Engine) refuse(from fabric.Peer, kind uint8, imm, req, bytes uint64) {
 		}
 		e.acknowledge(from, req, wire.Freed)
 	}
+	cid, tag := wire.Match(imm)
+	if c := e.communicatorOf(cid); c != nil && c.failed && wire.Library(cid) {
+		return
+	}
 	s := &e.contexts
 	if s.dropped++; s.dropped&(s.dropped-1) != 0 {
 		return
 	}
-	cid, tag := wire.Match(imm)
 	e.log.Error("a message was dropped: this rank has freed the communicator, and no receive has taken the message",
 		"rank", e.rank, "source", from, "tag", tag, "context", cid, "bytes", bytes, "so far", s.dropped,
 		"remedy", "receive every message of a communicator before Comm.Free")
