@@ -55,7 +55,7 @@ func (x *operation) prepare(c *Comm, call coll.Call, err error) (Request, error)
 		return c.request(h), nil
 	}
 	name := call.String() + "Init"
-	if call == coll.Barrier || call == coll.Alltoallw { // which are methods only
+	if call == coll.Barrier || call == coll.Alltoallw || call == coll.NeighborAlltoallw { // which are methods only
 		name = "Comm." + name
 	}
 	return Request{}, c.fail(name, err)

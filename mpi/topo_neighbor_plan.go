@@ -77,9 +77,13 @@ func (x *operation) atOnce(c *Comm, call string, near *coll.Neighbors, k *comm.P
 		return x.ownDiffers(call, own[0], k.Count, k.RecvCount)
 	}
 	if x.overlap(x.recvs) {
-		return x.overlaps(call)
+		return nearbyOverlap(call)
 	}
 	return x.uniform(c, call, k)
+}
+
+func nearbyOverlap(call string) error {
+	return badArg(call, ErrBuffer, "send and recv overlap: give two buffers: there is no InPlace in calls of neighborhoods")
 }
 
 // ownDiffers is the error of a block that the rank sends itself.
@@ -102,7 +106,7 @@ func (x *operation) neighborAllgatherv(c *Comm, call string, counts, displs []in
 		}
 	}
 	if x.meet(one(x.sends), to) {
-		return x.overlaps(call)
+		return nearbyOverlap(call)
 	}
 	return x.irregular(c, coll.NeighborAllgatherv, &coll.Shape{Count: x.sends, RecvCounts: to.counts, RecvDispls: to.displs})
 }
@@ -150,7 +154,7 @@ func (x *operation) byBlocks(c *Comm, call string, which coll.Call, near *coll.N
 		}
 	}
 	if x.meet(from, to) {
-		return x.overlaps(call)
+		return nearbyOverlap(call)
 	}
 	return x.irregular(c, which, &coll.Shape{Counts: from.counts, Displs: from.displs, RecvCounts: to.counts, RecvDispls: to.displs})
 }
