@@ -128,3 +128,19 @@ var bugs = planted.List{
 	{"the first ranks exchange messages before their groups have come", "inter_barrier.go",
 		"\t\td.await(s.Rank + m)\n\t}\n\td.wait()\n", "\t\td.await(s.Rank + m)\n\t}\n"},
 }
+
+// neighborBugs are mistakes in calls of neighborhoods, which TestNeighbors finds.
+var neighborBugs = planted.List{
+	{"what is sent up a grid arrives from above", "neighbors_linear.go",
+		"return k ^ 1", "return k"},
+	{"a graph is taken for a grid", "neighbors_linear.go",
+		"\tif n.Crossed {\n", "\tif len(n.Sources) > k^1 {\n"},
+	{"a rank's own blocks come to the slots that they leave from", "neighbors_linear.go",
+		"if slot := n.arrival(k); n.Sources[slot] == rank &&", "if slot := k; n.Sources[slot] == rank &&"},
+	{"what has no neighbor goes to rank 0", "neighbors_linear.go",
+		"if to >= 0 && to != s.Rank {\n\t\t\td.send(to, ", "if to != s.Rank {\n\t\t\td.send(max(to, 0), "},
+	{"a rank sends its own blocks too", "neighbors_linear.go",
+		"if to >= 0 && to != s.Rank {\n", "if to >= 0 {\n"},
+	{"one block goes to all neighbors", "neighbors_linear.go",
+		"s.toNeighbors(s.blocks(In).at)", "s.toNeighbors(func(int) Ref { return s.blocks(In).at(0) })"},
+}

@@ -12,3 +12,8 @@ import (
 func TestPlantedBugs(t *testing.T) {
 	planted.Tests{Run: "Symbolic", Timeout: "20m", Args: []string{"-most", "20"}}.Hunt(t, bugs)
 }
+
+// The tests of neighborhoods find the bugs in them.
+func TestPlantedBugsOfNeighborhoods(t *testing.T) {
+	planted.Tests{Run: "TestNeighbors"}.Hunt(t, neighborBugs)
+}
