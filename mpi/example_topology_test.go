@@ -87,3 +87,52 @@ func ExampleComm_DistGraphCreate() {
 	}
 	// Output: edges come from [0] and go to [3 4]
 }
+
+// Each rank has a block of a torus, with a border for its neighbors' cells around it. In
+// each step it sends its outermost rows and columns, which are parts of its memory, and
+// receives the border.
+func ExampleComm_NeighborAlltoallwInit() {
+	const n = 2 // cells of a block in each dimension
+	err := mpi.Run(4, func(w *mpi.World) error {
+		cart, err := w.Comm().CartCreate(mpi.CartOptions{Dims: []int{2, 2}, Periodic: []bool{true, true}})
+		if err != nil {
+			return err
+		}
+		cells := make([]int, (n+2)*(n+2))
+		part := func(row, column, rows, columns int) mpi.Buf {
+			return mpi.Subarray(cells, []int{n + 2, n + 2}, []int{rows, columns}, []int{row, column})
+		}
+		// Slots: up, down, left, right.
+		send := []mpi.Buf{part(1, 1, 1, n), part(n, 1, 1, n), part(1, 1, n, 1), part(1, n, n, 1)}
+		recv := []mpi.Buf{part(0, 1, 1, n), part(n+1, 1, 1, n), part(1, 0, n, 1), part(1, n+1, n, 1)}
+		halo, err := cart.NeighborAlltoallwInit(send, recv)
+		if err != nil {
+			return err
+		}
+		for step := range 2 {
+			for row := 1; row <= n; row++ {
+				for column := 1; column <= n; column++ {
+					cells[row*(n+2)+column] = 100*step + 10*cart.Rank() + n*(row-1) + column
+				}
+			}
+			if err := halo.Start(); err != nil {
+				return err
+			}
+			if _, err := halo.Wait(); err != nil {
+				return err
+			}
+		}
+		for row := 0; cart.Rank() == 0 && row < n+2; row++ {
+			fmt.Println(cells[row*(n+2) : (row+1)*(n+2)])
+		}
+		return halo.Free()
+	}, mpi.WithFabric("mem"))
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// [0 123 124 0]
+	// [112 101 102 111]
+	// [114 103 104 113]
+	// [0 121 122 0]
+}
