@@ -49,6 +49,15 @@ func (a *nearby) call(name string, f form) (r request, err error) {
 	return r, err
 }
 
+// complete makes one, and a start of a persistent one.
+func (a *nearby) complete(name string, f form) error {
+	r, err := a.call(name, f)
+	if f.persistent {
+		return restart(r, err)
+	}
+	return wait(r, err)
+}
+
 // inForm is the name of a call in a form.
 func inForm(name string, f form) string {
 	switch {

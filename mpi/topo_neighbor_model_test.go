@@ -284,10 +284,13 @@ func drawHood(c *mpi.Comm, seed uint64) *hood {
 
 // What each slot gets is what a message for it says, and all other memory stays as it was.
 func TestNeighborhoodsGetWhatMessagesAnnounce(t *testing.T) {
-	onEach(t, func(t *testing.T, fabric string) {
+	withTypesToo(t, func(t *testing.T, fabric string, opts ...mpi.Option) {
 		for _, n := range []int{2, 5, 6} {
 			if n == 6 && fabric != "mem" {
 				continue
+			}
+			if opts != nil {
+				opts = append(opts, mpi.WithChecks())
 			}
 			act(t, fabric, n, func(w *mpi.World, c *mpi.Comm) {
 				for seed := range uint64(24) {
@@ -303,7 +306,7 @@ func TestNeighborhoodsGetWhatMessagesAnnounce(t *testing.T) {
 					}
 					ok(h.c.Free())
 				}
-			})
+			}, opts...)
 		}
 	})
 }
