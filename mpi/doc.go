@@ -45,7 +45,10 @@
 //
 // A communicator may have a topology, which says who is whose neighbor: a grid
 // (Comm.CartCreate) or a graph (Comm.DistGraphAdjacent). It may number the ranks such that
-// neighbors are on one host.
+// neighbors are on one host. Calls such as NeighborAlltoall exchange elements with the
+// neighbors, by a message for each edge of the topology:
+//
+//	err = mpi.NeighborAlltoall(cart, send, recv) // a block for each of cart.Neighbors()
 //
 // # Local, non-local, collective
 //

@@ -13,7 +13,7 @@ import (
 // ranks fails at all of them with a MismatchError, before it has moved any data. One of
 // elements of another type does not match, as many bytes as they may have; elements of
 // several types are not compared, nor those of an Alltoallv or Alltoallw in which a rank
-// has none for another. On an intercommunicator it compares nothing, WithTypeChecks does.
+// has none for another, nor those of calls of neighborhoods. On an intercommunicator it compares nothing, WithTypeChecks does.
 // It adds an exchange of some bytes among all ranks to each call. Without it only calls
 // that wait for about a second are compared. All ranks give it, or none. WEFT_CHECK=coll
 // is the same from outside. Local.
