@@ -61,7 +61,7 @@ func (t *topology) near() (sources, dests []int, cart bool) {
 	return t.sources, t.dests, t.kind == TopologyCart
 }
 
-// What topo has for no rank is ProcNull.
+// Package topo has the same number for no rank.
 const _ = uint(ProcNull-topo.None) + uint(topo.None-ProcNull)
 
 // Topology is the kind of the communicator's topology, or Undefined if it has none

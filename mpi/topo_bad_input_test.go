@@ -101,7 +101,7 @@ func edgesOf(g mpi.DistGraphEdges) topologyCall {
 	}
 }
 
-// What is wrong at one rank fails the call at all, with that rank's class, and the
+// A mistake at one rank fails the call at all, with that rank's class, and the
 // communicator remains usable.
 func TestBadTopologiesFailAtAllRanks(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
@@ -127,7 +127,7 @@ func TestBadTopologiesFailAtAllRanks(t *testing.T) {
 	})
 }
 
-// What all ranks have to give alike, and do not.
+// Arguments that all ranks have to give alike, and do not.
 func TestRanksThatGiveDifferentTopologies(t *testing.T) {
 	onEach(t, func(t *testing.T, fabric string) {
 		act(t, fabric, 4, func(w *mpi.World, c *mpi.Comm) {

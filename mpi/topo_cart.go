@@ -152,9 +152,8 @@ func (c *Comm) CartShift(dim, disp int) (source, dest int, err error) {
 // CartSub cuts the grid into grids of fewer dimensions and makes a communicator of each
 // (MPI_Cart_sub, MPI-4.0 §8.5.7). keep says of each dimension whether the new ones have it;
 // ranks that differ only in the others are in different ones. Every rank calls it with the
-// same keep, in the same order among the communicator's collective calls. What CartCreate
-// says of the new communicator holds here too. It fails with ErrTopology without a
-// Cartesian topology, with ErrDims at all ranks if one has not a value for each dimension,
+// same keep, in the same order among the communicator's collective calls. The new
+// communicator is as CartCreate says. It fails with ErrTopology without a Cartesian topology, with ErrDims at all ranks if one has not a value for each dimension,
 // and with ErrNotSame if ranks give different ones. Non-local.
 func (c *Comm) CartSub(keep ...bool) (*Comm, error) {
 	const call = "Comm.CartSub"

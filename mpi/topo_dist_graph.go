@@ -174,7 +174,7 @@ type DistGraphEdges struct {
 // given once; one that is given twice is there twice. Both ends hear of an edge, and have
 // their edges in the order of the ranks that gave them, and of its lists.
 //
-// What DistGraphAdjacent says of Reorder and of the new communicator holds here too. A wrong
+// Reorder and the new communicator are as DistGraphAdjacent says. A wrong
 // argument at one rank makes the call fail at all, with ErrRank for a rank that there is
 // not, ProcNull among them, ErrArg for Degrees or Weights that are negative or of another
 // length, and for Degrees that do not make the number of Dests, ErrInfoValue where SetInfo

@@ -33,7 +33,7 @@ func (o GraphOptions) graph(call string, n int) (topo.Graph, error) {
 // ones, and get nil. The graph need not be symmetric, but neighborhood calls on it want
 // that. For large graphs DistGraphAdjacent is better.
 //
-// What CartCreate says of Reorder and of the new communicator holds here too. A wrong
+// Reorder and the new communicator are as CartCreate says. A wrong
 // argument at one rank makes the call fail at all, with ErrArg for more nodes than ranks,
 // Index that falls or does not end with the number of Edges, and a neighbor that is no node;
 // with ErrNotSame if ranks give different graphs. On an intercommunicator it fails with

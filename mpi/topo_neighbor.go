@@ -4,8 +4,8 @@ import "github.com/weft-mpi/weft/internal/coll"
 
 // The calls of neighborhoods exchange elements along the edges of the communicator's
 // topology. The slots of a rank are the ranks that CartCreate's grid, GraphNeighbors or
-// DistGraphNeighbors have for it, in that order. What is checked, and how they are
-// carried out, they have from the other collective calls.
+// DistGraphNeighbors have for it, in that order. Checks and execution are those of the
+// other collective calls.
 
 // NeighborAllgather sends the elements of send to each neighbor, and receives theirs in
 // recv, which is cut into one block for each rank that the communicator's topology has

@@ -282,7 +282,7 @@ func drawHood(c *mpi.Comm, seed uint64) *hood {
 	return h
 }
 
-// What each slot gets is what a message for it says, and all other memory stays as it was.
+// Each slot gets what a message for it says, and all other memory stays as it was.
 func TestNeighborhoodsGetWhatMessagesAnnounce(t *testing.T) {
 	withTypesToo(t, func(t *testing.T, fabric string, opts ...mpi.Option) {
 		for _, n := range []int{2, 5, 6} {

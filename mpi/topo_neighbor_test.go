@@ -7,7 +7,7 @@ import (
 	"github.com/weft-mpi/weft/mpi"
 )
 
-// What is sent from a slot of a grid arrives at the slot in the other direction, however
+// A block that is sent from a slot of a grid arrives at the slot in the other direction, however
 // small and periodic the dimensions are. Rank r sends 10r + s from slot s.
 func TestNeighborAlltoallOnSmallGrids(t *testing.T) {
 	both := []bool{true, true, true}

@@ -142,7 +142,7 @@ func TestDuplicatesKeepTheTopology(t *testing.T) {
 	})
 }
 
-// What calls return is the caller's.
+// The caller owns what calls return.
 func TestTopologiesAreNotChangedByWhatIsMadeOfThem(t *testing.T) {
 	act(t, "mem", 1, func(w *mpi.World, c *mpi.Comm) {
 		dims, index, edges := []int{1}, []int{2}, []int{0, 0}

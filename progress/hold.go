@@ -61,10 +61,10 @@ func (l *Loop) unhold() (r *Request) {
 	return r
 }
 
-// enterFor is Enter for a wait for the request of h, which it carries on if that is held and
+// enterFor is Enter, where a request is held, for a wait for the request of h, which it carries on if that is held and
 // nothing else is to be done.
 func (l *Loop) enterFor(h Handle) bool {
-	if !l.owned.is(heldWord) || !l.owned.take(heldWord) {
+	if !l.owned.take(heldWord) {
 		return l.Enter()
 	}
 	r := l.unhold()

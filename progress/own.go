@@ -29,7 +29,7 @@ const (
 	heldWord // free, and a request is held, see hold.go
 )
 
-// take makes the caller the owner if the word is free, or held.
+// take makes the caller the owner if the word is was, freeWord or heldWord.
 func (o *ownership) take(was uint64) bool {
 	return atomic.CompareAndSwapUint64(&o.word, was, ownedWord)
 }

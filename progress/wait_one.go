@@ -23,7 +23,13 @@ func WaitResult(h *Handle) (Result, error) {
 		return nothing, nil
 	}
 	l := r.loop
-	if !l.enterFor(*h) {
+	owner := false
+	if l.owned.is(heldWord) {
+		owner = l.enterFor(*h)
+	} else {
+		owner = l.Enter()
+	}
+	if !owner {
 		return waitQueued(h)
 	}
 	was, res, err := h.spend(), nothing, error(nil)

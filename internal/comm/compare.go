@@ -165,8 +165,12 @@ func (k *comparisons) compare(from fabric.Peer, cid, number uint32, theirs signa
 	k.waits(func(of *Comm, peer int, n uint32, _ uint64) {
 		waits = waits || of == c && peer == int(from) && n == number
 	})
-	if waits {
-		c.failOwned(number, c.mismatch(rank, theirs, mine))
+	switch err := c.mismatch(rank, theirs, mine); {
+	case !waits:
+	case mine.what&persistent != 0:
+		c.failPersistent(err)
+	default:
+		c.failOwned(number, err)
 	}
 }
 

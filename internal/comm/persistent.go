@@ -7,6 +7,7 @@ import (
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/internal/frames"
+	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -19,7 +20,8 @@ import (
 //
 // A failure of one ends all persistent calls of the communicator, at all ranks, since
 // ranks may have started others in another order; each start then fails. The other calls
-// go on up to the last one that the rank which fails has made.
+// go on up to the last one that the rank which fails has made, but for an Init in which
+// ranks still compare types.
 
 // Persist makes a persistent collective call, at rest. Its place among the communicator's
 // collective calls is that of this call. The memory of o is the request's while it is
@@ -57,14 +59,20 @@ func (c *Comm) Persist(ctx context.Context, call coll.Call, p *coll.Plan, o *Ope
 		}
 	}
 	x.hooks = hooks
-	l := c.in.Loop
-	r := l.NewShared()
+	return c.persist(ctx, x, place, x.seq, c.unkeep), nil
+}
+
+// persist makes the request of a persistent call, whose context says that it is the
+// communicator's.
+func (c *Comm) persist(ctx context.Context, s progress.Sink, place [3]uintptr, seq uint32, freed func()) progress.Handle {
+	r := c.in.Loop.NewShared()
 	r.Kind, r.Peer, r.Until, r.Place = 0, progress.AnySource, expiry.Of(ctx), place
-	l.Exclusive(func() {
+	r.Imm = wire.Imm(c.Library(), tagOf(0, seq)|persistTag)
+	c.in.Loop.Exclusive(func() {
 		c.keep()
-		r.Persist(x, nil, c.unkeep)
+		r.Persist(s, nil, freed)
 	})
-	return r.Handle(), nil
+	return r.Handle()
 }
 
 // lateReceives moves each Recv that is the only one before its Wait there, if it is short:

@@ -7,7 +7,6 @@ import (
 
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/diagnose"
-	"github.com/weft-mpi/weft/internal/expiry"
 	"github.com/weft-mpi/weft/progress"
 )
 
@@ -49,13 +48,7 @@ func (c *Comm) persistFlags(ctx context.Context, place [3]uintptr) (h progress.H
 		return h, err
 	}
 	b := &flagBarrier{c: c, f: f, seq: x.seq, starts: c.made.starts(coll.Barrier, byFlagsToo)}
-	r := c.in.Loop.NewShared()
-	r.Kind, r.Peer, r.Until, r.Place = 0, progress.AnySource, expiry.Of(ctx), place
-	c.in.Loop.Exclusive(func() {
-		c.keep()
-		r.Persist(b, nil, b.freed)
-	})
-	return r.Handle(), nil
+	return c.persist(ctx, b, place, x.seq, b.freed), nil
 }
 
 // allCan has all ranks hear whether all of them can, as a part of the call of x.

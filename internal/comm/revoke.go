@@ -27,6 +27,9 @@ func (c *Comm) revoked() {
 		c.P2P.Forbid(c.ID, spareNone, ErrRevoked)
 		c.in.Parts.Revoke(c.ID, ErrRevoked)
 		c.P2P.Allow(c.ID)
+		if c = c.in.running[c.ID]; c != nil { // the one that collective calls are under way on
+			c.breakFrom(c.seq.Load()-maxUnderWay, ErrRevoked)
+		}
 		return
 	}
 	c.isRevoked.Store(true) // before over, which sends a call to look
