@@ -101,9 +101,9 @@ var persistentBugs = planted.List{
 	{"a start goes on where the last one has ended", "internal/comm/icollective.go",
 		"x.r, x.next, x.over = r, 0, false", "x.r, x.over = r, false", "TestPersistentCallsStart"},
 	{"a request does not keep its context", "internal/comm/persistent.go",
-		"\t\tc.keep()\n\t\tr.Persist(x, nil, c.unkeep)\n", "\t\tr.Persist(x, nil, nil)\n", "TestAPersistentCallKeeps"},
+		"\t\tc.keep()\n\t\tr.Persist(s, nil, freed)\n", "\t\tr.Persist(s, nil, nil)\n", "TestAPersistentCallKeeps"},
 	{"a request keeps its context for good", "internal/comm/persistent.go",
-		"r.Persist(x, nil, c.unkeep)", "r.Persist(x, nil, nil)", "TestAPersistentCallKeeps"},
+		"r.Persist(s, nil, freed)", "r.Persist(s, nil, nil)", "TestAPersistentCallKeeps"},
 }
 
 // creationBugs are mistakes in creations, which tests find.
