@@ -17,7 +17,7 @@ var countBugs = planted.List{
 	{"a barrier by flags is not counted", "internal/comm/barrier.go",
 		"\t\t\tc.made.block(coll.Barrier, byFlagsToo)\n", "", "TestCallsOf"},
 	{"a blocking call counts twice", "internal/comm/counts.go",
-		"atomic.LoadUint64(n)+1) //", "atomic.LoadUint64(n)+2) //", "TestCallsOf"},
+		"atomic.LoadUint64(n)+1) }", "atomic.LoadUint64(n)+2) }", "TestCallsOf"},
 	{"a nonblocking call counts as blocking", "internal/comm/counts.go",
 		"tableOf(&m.later)[call]", "tableOf(&m.blocking)[call]", "TestCallsOf"},
 	{"the calls of a freed communicator are forgotten", "internal/comm/counts.go",
