@@ -145,17 +145,17 @@ func (x *operation) overlaps(call string) error {
 	return badArg(call, ErrBuffer, "send and recv overlap: give two buffers, or within one group InPlace as send if the input is where the result comes")
 }
 
-// shares cuts the n elements of a buffer, send or recv, into one block for each of so
-// many ranks.
-func (x *operation) shares(call, buffer string, n, ranks int) (int, error) {
+// shares cuts the n elements of a buffer, send or recv, into one block for each of the
+// parties, of which there may be none.
+func (x *operation) shares(call, buffer string, n int, of parties) (int, error) {
 	unit := 1
 	if x.bufs {
 		unit = x.unit(buffer)
 	}
-	if n/unit%ranks != 0 {
-		return 0, badArg(call, ErrCount, "the %d elements of %s can't be cut into %d blocks of one length, one for each rank", n/unit, buffer, ranks)
+	if each := max(of.n, 1); n/unit%each == 0 {
+		return n / each, nil
 	}
-	return n / ranks, nil
+	return 0, badArg(call, ErrCount, "the %d elements of %s can't be cut into %d blocks of one length, one for each %s", n/unit, buffer, of.n, of.name)
 }
 
 // unit is how many elements are counted for each of a buffer's type, at least 1.

@@ -71,7 +71,7 @@ func (x *operation) allgather(c *Comm, call string) (err error) {
 	}
 	k := comm.PlanKey{Call: coll.Allgather, Count: x.sends, InPlace: x.here}
 	if x.here && !x.instead {
-		if k.Count, err = x.shares(call, "recv", x.recvs, c.size); err != nil {
+		if k.Count, err = x.shares(call, "recv", x.recvs, c.everyone()); err != nil {
 			return err
 		}
 	}

@@ -72,9 +72,9 @@ func (x *operation) alltoall(c *Comm, call string) (err error) {
 	}
 	k := comm.PlanKey{Call: coll.Alltoall, InPlace: x.here}
 	if x.here {
-		k.Count, err = x.shares(call, "recv", x.recvs, c.size)
+		k.Count, err = x.shares(call, "recv", x.recvs, c.everyone())
 	} else {
-		k.Count, err = x.shares(call, "send", x.sends, c.size)
+		k.Count, err = x.shares(call, "send", x.sends, c.everyone())
 	}
 	if err == nil {
 		err = x.checkRecv(call, k.Count*c.size)

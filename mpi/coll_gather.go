@@ -75,7 +75,7 @@ func (x *operation) gather(c *Comm, call string, root int) (err error) {
 	switch {
 	case c.rank == root:
 		if x.here && !x.instead {
-			if k.Count, err = x.shares(call, "recv", x.recvs, c.size); err != nil {
+			if k.Count, err = x.shares(call, "recv", x.recvs, c.everyone()); err != nil {
 				return err
 			}
 		}

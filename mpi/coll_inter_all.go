@@ -13,7 +13,7 @@ import (
 func (x *operation) allgatherBetween(c *Comm, call string) (err error) {
 	k := comm.PlanKey{Call: coll.Allgather, Count: x.sends}
 	if err = x.noneInPlace(call); err == nil {
-		k.RecvCount, err = x.shares(call, "recv", x.recvs, c.remote)
+		k.RecvCount, err = x.shares(call, "recv", x.recvs, c.everyone())
 	}
 	if err == nil {
 		err = x.checkRecv(call, x.recvs)
@@ -41,10 +41,10 @@ func (x *operation) allgathervBetween(c *Comm, call string, counts, displs []int
 func (x *operation) alltoallBetween(c *Comm, call string) (err error) {
 	k := comm.PlanKey{Call: coll.Alltoall}
 	if err = x.noneInPlace(call); err == nil {
-		k.Count, err = x.shares(call, "send", x.sends, c.remote)
+		k.Count, err = x.shares(call, "send", x.sends, c.everyone())
 	}
 	if err == nil {
-		k.RecvCount, err = x.shares(call, "recv", x.recvs, c.remote)
+		k.RecvCount, err = x.shares(call, "recv", x.recvs, c.everyone())
 	}
 	if err == nil {
 		err = x.checkRecv(call, x.recvs)

@@ -49,7 +49,7 @@ func (x *operation) gatherBetween(c *Comm, call string, root int) (err error) {
 		x.o.In, x.o.Out = nil, nil
 	case Root:
 		if err = x.noneInPlace(call); err == nil {
-			k.Count, err = x.shares(call, "recv", x.recvs, c.remote)
+			k.Count, err = x.shares(call, "recv", x.recvs, c.everyone())
 		}
 		x.o.In = nil
 	default:
@@ -107,7 +107,7 @@ func (x *operation) scatterBetween(c *Comm, call string, root int) (err error) {
 		x.o.In, x.o.Out = nil, nil
 	case Root:
 		if err = x.noneInPlace(call); err == nil {
-			k.Count, err = x.shares(call, "send", x.sends, c.remote)
+			k.Count, err = x.shares(call, "send", x.sends, c.everyone())
 		}
 		x.o.Out = nil
 	default:

@@ -83,9 +83,9 @@ func (x *operation) reduceScatterBlock(c *Comm, call string, o *Op, kind op.Kind
 	}
 	k := comm.PlanKey{Call: coll.ReduceScatterBlock, InPlace: x.here}
 	if x.here {
-		k.Count, err = x.shares(call, "recv", x.recvs, c.size)
+		k.Count, err = x.shares(call, "recv", x.recvs, parties{c.size, "rank"})
 	} else {
-		k.Count, err = x.shares(call, "send", x.sends, c.size)
+		k.Count, err = x.shares(call, "send", x.sends, parties{c.size, "rank"})
 	}
 	if err == nil {
 		err = x.checkRecv(call, k.Count)

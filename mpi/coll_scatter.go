@@ -79,7 +79,7 @@ func (x *operation) scatter(c *Comm, call string, root int) (err error) {
 	case x.here:
 		return refuseHere(call, "the root passes it as recv")
 	case x.instead:
-		if k.Count, err = x.shares(call, "send", x.sends, c.size); err != nil {
+		if k.Count, err = x.shares(call, "send", x.sends, c.everyone()); err != nil {
 			return err
 		}
 	case x.sends != x.recvs*c.size:

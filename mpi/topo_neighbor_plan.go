@@ -42,7 +42,7 @@ func (x *operation) neighborAllgather(c *Comm, call string) error {
 		return err
 	}
 	k := comm.PlanKey{Call: coll.NeighborAllgather, Count: x.sends}
-	if k.RecvCount, err = x.slots(call, "recv", x.recvs, len(near.Sources)); err != nil {
+	if k.RecvCount, err = x.shares(call, "recv", x.recvs, slots(len(near.Sources))); err != nil {
 		return err
 	}
 	return x.atOnce(c, call, near, &k)
@@ -54,21 +54,13 @@ func (x *operation) neighborAlltoall(c *Comm, call string) error {
 		return err
 	}
 	k := comm.PlanKey{Call: coll.NeighborAlltoall}
-	if k.Count, err = x.slots(call, "send", x.sends, len(near.Dests)); err != nil {
+	if k.Count, err = x.shares(call, "send", x.sends, slots(len(near.Dests))); err != nil {
 		return err
 	}
-	if k.RecvCount, err = x.slots(call, "recv", x.recvs, len(near.Sources)); err != nil {
+	if k.RecvCount, err = x.shares(call, "recv", x.recvs, slots(len(near.Sources))); err != nil {
 		return err
 	}
 	return x.atOnce(c, call, near, &k)
-}
-
-// slots cuts a buffer of n elements into one block for each slot.
-func (x *operation) slots(call, buffer string, n, slots int) (int, error) {
-	if unit := x.unit(buffer); slots > 0 && n/unit%slots != 0 {
-		return 0, badArg(call, ErrCount, "the %d elements of %s can't be cut into %d blocks of one length, one for each slot of the neighborhood", n/unit, buffer, slots)
-	}
-	return n / max(slots, 1), nil
 }
 
 // atOnce plans a call whose blocks are equally long.
