@@ -1,0 +1,2 @@
+package capi
+var functions = [...]func(*Args) error{0: send}
