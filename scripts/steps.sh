@@ -7,8 +7,20 @@ export WEFT_CI=1 # what this machine lacks is a failure, not a skip
 # interrupt.
 [ -z "$(trap -p INT)" ] || exec env --default-signal=INT "$0" "$@"
 
+# What is built takes 4 GB. Where the disk has less than that, memory takes it, if the
+# machine has three times as much.
+free() { df --output=avail -m "$1" | tail -n 1; }
+spare=
+if [ "$(free "${TMPDIR:-/tmp}")" -lt 6000 ] && [ "$(free /dev/shm)" -gt 12000 ]; then
+	spare=$(mktemp -d /dev/shm/steps.XXXXXX)
+	mkdir -p "$spare/cache" "$spare/tmp"
+	export TMPDIR=$spare/tmp GOCACHE=$spare/go-build
+	[ -e .cache ] || ln -s "$spare/cache" .cache
+	echo "== the disk has $(free /tmp) MB left: building in $spare"
+fi
+
 logs=$(mktemp -d)
-trap 'rm -rf "$logs"' EXIT
+trap 'rm -rf "$logs" ${spare:+"$spare"}' EXIT
 export FLAKY_LIST=$logs/flaky
 steps=() failures=0
 : >"$FLAKY_LIST"

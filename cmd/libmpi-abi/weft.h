@@ -1,0 +1,114 @@
+/* What the C files of the library share: handles, the way to Go and back, and errors. */
+#ifndef WEFT_H
+#define WEFT_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/mpi.h"
+
+/* MPI_API defines PMPI_name, and MPI_name as its weak alias, which a tool may define
+ * instead. The library itself calls neither. */
+#define MPI_API_OF(type, name, ...)                                              \
+	type PMPI_##name(__VA_ARGS__);                                           \
+	type MPI_##name(__VA_ARGS__) __attribute__((weak, alias("PMPI_" #name))); \
+	type PMPI_##name(__VA_ARGS__)
+#define MPI_API(name, ...) MPI_API_OF(int, name, __VA_ARGS__)
+
+/* The kinds of objects. Package capi has the same numbers. */
+enum weft_kind {
+	WEFT_NONE,
+	WEFT_COMM,
+	WEFT_GROUP,
+	WEFT_INFO,
+	WEFT_SESSION,
+	WEFT_WIN,
+	WEFT_MESSAGE,
+	WEFT_DATATYPE,
+	WEFT_OP,
+	WEFT_ERRHANDLER,
+	WEFT_FILE,
+	WEFT_REQUEST,
+	WEFT_KINDS
+};
+
+struct weft_attribute;
+
+/* What C knows of an object, so that no call is needed to ask for it. Package capi has the
+ * same layout, and writes all but attributes and the error handler. A slot whose handle is
+ * 0 is free. */
+struct weft_slot {
+	_Atomic uint32_t handle;
+	_Atomic uint32_t handler; /* the handle of its error handler */
+	union {
+		struct { int32_t rank, size, remote; };   /* of a communicator; remote: -1 within one group */
+		struct { int32_t unit, flavor, model; };  /* of a window */
+		struct { int32_t references, kind, gone; }; /* of an error handler */
+	};
+	uint32_t generation; /* of the slot's next handle */
+	union {
+		struct { int64_t bytes, lb, extent; };    /* of a datatype */
+		struct { void *base; int64_t length, free; }; /* of a window; of an error handler the next free slot */
+		void (*function)(void);                   /* of an error handler */
+	};
+	struct weft_attribute *attributes;
+};
+
+/* A handle above 4,095 is kind<<27 | generation<<20 | slot. Predefined handles are in the
+ * slot of their number. */
+#define WEFT_SLOTS (1u << 20)
+#define WEFT_FIRST 4096u
+
+extern struct weft_slot *weft_slots; /* WEFT_KINDS times WEFT_SLOTS */
+
+static inline struct weft_slot *weft_slot_of(enum weft_kind kind, uint64_t handle)
+{
+	return &weft_slots[(uint32_t)kind * WEFT_SLOTS + (uint32_t)(handle & (WEFT_SLOTS - 1))];
+}
+
+/* weft_find returns the slot of a handle, or NULL if that is stale, mistaken or null. */
+static inline struct weft_slot *weft_find(enum weft_kind kind, uint64_t handle)
+{
+	struct weft_slot *s = weft_slot_of(kind, handle);
+	return handle != 0 && atomic_load_explicit(&s->handle, memory_order_acquire) == handle ? s : NULL;
+}
+
+/* W is a handle or pointer as a word. */
+#define W(x) ((uint64_t)(uintptr_t)(x))
+
+/* The arguments of a call, in the order of the C function, and the object whose error
+ * handler sees its errors; WEFT_NONE is that of MPI_COMM_SELF. */
+struct weft_args {
+	uint64_t object;
+	int32_t kind;
+	int32_t large; /* the function is one with _c */
+	uint64_t word[16];
+};
+
+/* weft_open is above 0 from MPI_Init or MPI_Session_init on, until the last of MPI_Finalize
+ * and MPI_Session_finalize. */
+extern _Atomic int weft_open;
+
+static inline int weft_ready(void)
+{
+	return atomic_load_explicit(&weft_open, memory_order_relaxed) > 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+/* weft_go makes the call in Go. It returns MPI_SUCCESS or an error code. */
+extern int weft_go(int function, struct weft_args *a);
+
+/* weft_raise has the error handler see the error of a call, in C and behind the crossing: no
+ * frame of Go is on the stack, so the handler may longjmp or exit. It returns the code. */
+int weft_raise(const struct weft_args *a, int code, const char *call);
+
+/* weft_refuse raises what is wrong with a call about an object: the library is not in use,
+ * the handle is none, or else an argument. */
+int weft_refuse(enum weft_kind kind, uint64_t handle, const char *call);
+
+/* weft_class_of is the error class of a handle that is none of that kind. */
+int weft_class_of(enum weft_kind kind);
+
+#include "gen_numbers.h"
+
+#endif
