@@ -5,7 +5,7 @@
 
 #include "weft.h"
 
-int weft_class_of(enum weft_kind kind)
+int weft_class_of_kind(enum weft_kind kind)
 {
 	static const int classes[WEFT_KINDS] = {
 		[WEFT_NONE] = MPI_ERR_ARG,
@@ -29,7 +29,7 @@ int weft_refuse(enum weft_kind kind, uint64_t handle, const char *call)
 	struct weft_args a = {.kind = kind, .object = handle};
 	int code = weft_ready();
 	if (!code)
-		code = weft_find(kind, handle) ? MPI_ERR_ARG : weft_class_of(kind);
+		code = weft_find(kind, handle) ? MPI_ERR_ARG : weft_class_of_kind(kind);
 	return weft_raise(&a, code, call);
 }
 
@@ -52,21 +52,12 @@ static _Noreturn void fatal(const char *call, int code)
 int weft_raise(const struct weft_args *a, int code, const char *call)
 {
 	struct weft_slot *object = a->kind == WEFT_NONE ? NULL : weft_find(a->kind, a->object);
-	uint64_t handle = a->object;
-	enum weft_kind kind = a->kind;
-	struct weft_slot *handler;
 	uint32_t h;
 	if (!object) { /* MPI_COMM_SELF stands for no object */
-		kind = WEFT_COMM;
-		handle = W(MPI_COMM_SELF);
-		object = weft_find(kind, handle);
+		object = weft_find(WEFT_COMM, W(MPI_COMM_SELF));
 	}
 	h = object ? object->handler : W(MPI_ERRORS_ARE_FATAL);
 	if (h == W(MPI_ERRORS_RETURN))
 		return code;
-	if (h < WEFT_FIRST)
-		fatal(call, code);
-	handler = weft_slot_of(WEFT_ERRHANDLER, h);
-	weft_call_handler(handler, kind, handle, code);
-	return code;
+	fatal(call, code);
 }

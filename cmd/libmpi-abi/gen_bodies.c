@@ -4,16 +4,21 @@
 
 /* Functions that Go answers. */
 
-/* Functions that nothing answers: they do not look at most of their arguments. */
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-
 MPI_API(Bsend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	static const char call[] = "MPI_Bsend";
 	struct weft_args a;
 	weft_about(&a, WEFT_COMM, W(comm), 0);
 	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Bsend, call);
 }
 
 MPI_API(Bsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
@@ -22,8 +27,256 @@ MPI_API(Bsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 	struct weft_args a;
 	weft_about(&a, WEFT_COMM, W(comm), 1);
 	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Bsend_c, call);
 }
+
+MPI_API(Irecv, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Irecv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(source);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Irecv, call);
+}
+
+MPI_API(Irecv_c, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Irecv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(source);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Irecv_c, call);
+}
+
+MPI_API(Isend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Isend";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Isend, call);
+}
+
+MPI_API(Isend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Isend_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Isend_c, call);
+}
+
+MPI_API(Recv, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	static const char call[] = "MPI_Recv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(source);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(status);
+	return weft_answer(&a, weft_fn_Recv, call);
+}
+
+MPI_API(Recv_c, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	static const char call[] = "MPI_Recv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(source);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(status);
+	return weft_answer(&a, weft_fn_Recv_c, call);
+}
+
+MPI_API(Rsend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Rsend";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Rsend, call);
+}
+
+MPI_API(Rsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Rsend_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Rsend_c, call);
+}
+
+MPI_API(Send, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Send";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Send, call);
+}
+
+MPI_API(Send_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Send_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Send_c, call);
+}
+
+MPI_API(Ssend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Ssend";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Ssend, call);
+}
+
+MPI_API(Ssend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Ssend_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Ssend_c, call);
+}
+
+MPI_API(Wait, MPI_Request *request, MPI_Status *status)
+{
+	static const char call[] = "MPI_Wait";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(request);
+	a.word[0] = W(request);
+	a.word[1] = W(status);
+	return weft_answer(&a, weft_fn_Wait, call);
+}
+
+MPI_API(Barrier, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Barrier";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(comm);
+	return weft_answer(&a, weft_fn_Barrier, call);
+}
+
+/* Functions that nothing answers: they do not look at most of their arguments. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 MPI_API(Bsend_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
@@ -232,24 +485,6 @@ MPI_API(Iprobe, int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Irecv, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Irecv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Irecv_c, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Irecv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Irsend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	static const char call[] = "MPI_Irsend";
@@ -262,24 +497,6 @@ MPI_API(Irsend, const void *buf, int count, MPI_Datatype datatype, int dest, int
 MPI_API(Irsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	static const char call[] = "MPI_Irsend_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Isend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Isend";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Isend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Isend_c";
 	struct weft_args a;
 	weft_about(&a, WEFT_COMM, W(comm), 1);
 	WEFT_READY();
@@ -376,24 +593,6 @@ MPI_API(Probe, int source, int tag, MPI_Comm comm, MPI_Status *status)
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Recv, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-	static const char call[] = "MPI_Recv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Recv_c, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-	static const char call[] = "MPI_Recv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Recv_init, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	static const char call[] = "MPI_Recv_init";
@@ -457,24 +656,6 @@ MPI_API(Request_get_status_some, int incount, const MPI_Request array_of_request
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Rsend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Rsend";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Rsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Rsend_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Rsend_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	static const char call[] = "MPI_Rsend_init";
@@ -487,24 +668,6 @@ MPI_API(Rsend_init, const void *buf, int count, MPI_Datatype datatype, int dest,
 MPI_API(Rsend_init_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	static const char call[] = "MPI_Rsend_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Send, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Send";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Send_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Send_c";
 	struct weft_args a;
 	weft_about(&a, WEFT_COMM, W(comm), 1);
 	WEFT_READY();
@@ -619,24 +782,6 @@ MPI_API(Session_iflush_buffer, MPI_Session session, MPI_Request *request)
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Ssend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Ssend";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ssend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Ssend_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Ssend_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	static const char call[] = "MPI_Ssend_init";
@@ -736,15 +881,6 @@ MPI_API(Testany, int count, MPI_Request array_of_requests[], int *indx, int *fla
 MPI_API(Testsome, int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status array_of_statuses[])
 {
 	static const char call[] = "MPI_Testsome";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Wait, MPI_Request *request, MPI_Status *status)
-{
-	static const char call[] = "MPI_Wait";
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 0);
 	WEFT_READY();
@@ -1603,15 +1739,6 @@ MPI_API(Alltoallw_init_c, const void *sendbuf, const MPI_Count sendcounts[], con
 	static const char call[] = "MPI_Alltoallw_init_c";
 	struct weft_args a;
 	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Barrier, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Barrier";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
 	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
@@ -2505,27 +2632,9 @@ MPI_API(Comm_idup_with_info, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MP
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Comm_rank, MPI_Comm comm, int *rank)
-{
-	static const char call[] = "MPI_Comm_rank";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Comm_remote_group, MPI_Comm comm, MPI_Group *group)
 {
 	static const char call[] = "MPI_Comm_remote_group";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_remote_size, MPI_Comm comm, int *size)
-{
-	static const char call[] = "MPI_Comm_remote_size";
 	struct weft_args a;
 	weft_about(&a, WEFT_COMM, W(comm), 0);
 	WEFT_READY();
@@ -2559,15 +2668,6 @@ MPI_API(Comm_set_name, MPI_Comm comm, const char *comm_name)
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Comm_size, MPI_Comm comm, int *size)
-{
-	static const char call[] = "MPI_Comm_size";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Comm_split, MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
 	static const char call[] = "MPI_Comm_split";
@@ -2580,15 +2680,6 @@ MPI_API(Comm_split, MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 MPI_API(Comm_split_type, MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
 	static const char call[] = "MPI_Comm_split_type";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_test_inter, MPI_Comm comm, int *flag)
-{
-	static const char call[] = "MPI_Comm_test_inter";
 	struct weft_args a;
 	weft_about(&a, WEFT_COMM, W(comm), 0);
 	WEFT_READY();
@@ -3591,16 +3682,6 @@ MPI_API(Get_version, int *version, int *subversion)
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API_OF(double, Wtick, void)
-{
-	return 0;
-}
-
-MPI_API_OF(double, Wtime, void)
-{
-	return 0;
-}
-
 MPI_API(Info_create, MPI_Info *info)
 {
 	static const char call[] = "MPI_Info_create";
@@ -3689,15 +3770,6 @@ MPI_API(Info_set, MPI_Info info, const char *key, const char *value)
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Abort, MPI_Comm comm, int errorcode)
-{
-	static const char call[] = "MPI_Abort";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Close_port, const char *port_name)
 {
 	static const char call[] = "MPI_Close_port";
@@ -3770,56 +3842,6 @@ MPI_API(Comm_spawn_multiple, int count, char *array_of_commands[], char **array_
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Finalize, void)
-{
-	static const char call[] = "MPI_Finalize";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Finalized, int *flag)
-{
-	static const char call[] = "MPI_Finalized";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Init, int *argc, char ***argv)
-{
-	static const char call[] = "MPI_Init";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Init_thread, int *argc, char ***argv, int required, int *provided)
-{
-	static const char call[] = "MPI_Init_thread";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Initialized, int *flag)
-{
-	static const char call[] = "MPI_Initialized";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Is_thread_main, int *flag)
-{
-	static const char call[] = "MPI_Is_thread_main";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Lookup_name, const char *service_name, MPI_Info info, char *port_name)
 {
 	static const char call[] = "MPI_Lookup_name";
@@ -3841,15 +3863,6 @@ MPI_API(Open_port, MPI_Info info, char *port_name)
 MPI_API(Publish_name, const char *service_name, MPI_Info info, const char *port_name)
 {
 	static const char call[] = "MPI_Publish_name";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Query_thread, int *provided)
-{
-	static const char call[] = "MPI_Query_thread";
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 0);
 	WEFT_READY();

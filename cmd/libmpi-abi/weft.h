@@ -11,8 +11,8 @@
 /* MPI_API defines PMPI_name, and MPI_name as its weak alias, which a tool may define
  * instead. The library itself calls neither. */
 #define MPI_API_OF(type, name, ...)                                              \
-	type PMPI_##name(__VA_ARGS__);                                           \
-	type MPI_##name(__VA_ARGS__) __attribute__((weak, alias("PMPI_" #name))); \
+	type PMPI_##name(__VA_ARGS__) __attribute__((visibility("default")));                                         \
+	type MPI_##name(__VA_ARGS__) __attribute__((weak, alias("PMPI_" #name), visibility("default"))); \
 	type PMPI_##name(__VA_ARGS__)
 #define MPI_API(name, ...) MPI_API_OF(int, name, __VA_ARGS__)
 
@@ -106,8 +106,11 @@ int weft_raise(const struct weft_args *a, int code, const char *call);
  * the handle is none, or else an argument. */
 int weft_refuse(enum weft_kind kind, uint64_t handle, const char *call);
 
-/* weft_class_of is the error class of a handle that is none of that kind. */
-int weft_class_of(enum weft_kind kind);
+/* weft_class_of_kind is the error class of a handle that is none of that kind. */
+int weft_class_of_kind(enum weft_kind kind);
+
+/* weft_text writes what there is to say of an error code, with its final zero. */
+extern void weft_text(int code, char *out, int size);
 
 #include "gen_numbers.h"
 

@@ -178,5 +178,5 @@ func bytesAt(addr uint64, n int) []byte {
 	if addr < firstSlot || n <= 0 {
 		return nil
 	}
-	return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), n)
+	return unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(nil), addr)), n)
 }

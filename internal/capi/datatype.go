@@ -31,3 +31,19 @@ func (s *slot) describeType(t *mpi.Datatype) {
 	lb, extent := t.Extent()
 	s.words = [3]int64{int64(t.Size()), int64(lb), int64(extent)}
 }
+
+// predefineTypes gives MPI's datatypes their handles.
+func predefineTypes() {
+	for _, p := range &predefinedTypes {
+		if t := typesByName[p.kind]; t != nil {
+			types.put(p.handle, newDatatype(t), func(s *slot) { s.describeType(t) })
+		}
+	}
+}
+
+var typesByName = map[string]*mpi.Datatype{
+	"bool": mpi.TypeBool, "int8": mpi.TypeInt8, "uint8": mpi.TypeUint8, "int16": mpi.TypeInt16, "uint16": mpi.TypeUint16,
+	"int32": mpi.TypeInt32, "uint32": mpi.TypeUint32, "int64": mpi.TypeInt64, "uint64": mpi.TypeUint64,
+	"float32": mpi.TypeFloat32, "float64": mpi.TypeFloat64, "complex64": mpi.TypeComplex64, "complex128": mpi.TypeComplex128,
+	"byte": mpi.TypeByte, "packed": mpi.TypePacked,
+}

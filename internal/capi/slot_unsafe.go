@@ -23,8 +23,12 @@ const (
 // memory is the slots of all kinds, in memory of C's.
 var memory unsafe.Pointer
 
-// Use sets where the slots are. It is called once, when the library is loaded.
-func Use(p unsafe.Pointer) { memory = p }
+// Use sets where the slots are, and puts what has a handle from the start there. It is called
+// once, when the library is loaded.
+func Use(p unsafe.Pointer) {
+	memory = p
+	predefine()
+}
 
 // slotOf is the slot of a handle.
 func slotOf(k Kind, handle uint64) *slot {

@@ -7,10 +7,11 @@ import (
 	"github.com/weft-mpi/weft/internal/capi/spec"
 )
 
+// inGo reports whether there is a Go function of that name. One that C answers may call it.
+func (t *table) inGo(f *spec.Function) bool { return f.Code && t.answers.inGo[f.GoName()] }
+
 // answeredInGo reports whether a function's body crosses to Go.
-func (t *table) answeredInGo(f *spec.Function) bool {
-	return !t.answers.inC[f.Name] && f.Code && t.answers.inGo[f.GoName()]
-}
+func (t *table) answeredInGo(f *spec.Function) bool { return !t.answers.inC[f.Name] && t.inGo(f) }
 
 // answeredNowhere reports whether a function's body refuses.
 func (t *table) answeredNowhere(f *spec.Function) bool {
@@ -28,19 +29,17 @@ func (t *table) unsupported() []byte {
 	return w.Bytes()
 }
 
-// numbers is gen_numbers.h: what Go calls the functions it answers, and the handles that
-// live from the start.
+// numbers is gen_numbers.h: the functions' places in the table, and the handles that live
+// from the start.
 func (t *table) numbers() []byte {
 	w := &writer{}
 	w.line("/* %s */", generated)
 	w.line("#ifndef WEFT_GEN_NUMBERS_H\n#define WEFT_GEN_NUMBERS_H\n")
-	w.line("/* The functions that Go answers, by their places in the table. */\nenum {")
-	for i, f := range t.functions {
-		if t.answeredInGo(&f) {
-			w.line("\tweft_fn_%s = %d,", f.Name, i)
-		}
+	w.line("/* The functions, by their places in the table. */\nenum {")
+	for _, f := range t.functions {
+		w.line("\tweft_fn_%s,", f.Name)
 	}
-	w.line("\tweft_fn_count = %d\n};\n", len(t.functions))
+	w.line("\tweft_fn_count\n};\n")
 	w.line("/* ROW(kind, handle, bytes) for each handle that lives from the start: only datatypes have bytes. */")
 	var rows []string
 	for _, g := range t.groups {

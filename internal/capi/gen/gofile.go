@@ -10,7 +10,7 @@ func (t *table) goTables() ([]byte, error) {
 	w.line("// %s\n\npackage capi\n", generated)
 	w.line("// functions has the function that answers a call, by its number.\nvar functions = [...]func(*Args) error{")
 	for i, f := range t.functions {
-		if t.answeredInGo(&f) {
+		if t.inGo(&f) {
 			w.line("%d: %s, // MPI_%s", i, f.GoName(), f.Name)
 		}
 	}

@@ -121,7 +121,7 @@ func Open(o Options) (*Context, error) {
 	}
 	x := &Context{r: r, m: m}
 	var call *C.char
-	e := C.weft_open(name, &opt, unsafe.Pointer(&r.Sends[0]), unsafe.Pointer(&r.Recvs[0]),
+	e := C.weft_open_device(name, &opt, unsafe.Pointer(&r.Sends[0]), unsafe.Pointer(&r.Recvs[0]),
 		unsafe.Pointer(&r.RecvWC[0]), unsafe.Pointer(&r.SendWC[0]), &x.c, &call)
 	if err := failureOf(e, call); err != nil {
 		Unmap(m)
@@ -143,7 +143,7 @@ func (x *Context) Rings() *Rings { return &x.r }
 // SetSlots says where receive slot 0 is: a receive of slot i is posted with its
 // size bytes from base+i*size on, and with wr_id i.
 func (x *Context) SetSlots(base uint64, size, lkey uint32) {
-	C.weft_slots(x.c, C.uint64_t(base), C.uint32_t(size), C.uint32_t(lkey))
+	C.weft_ring_slots(x.c, C.uint64_t(base), C.uint32_t(size), C.uint32_t(lkey))
 }
 
 // PostPoll posts the first sends and recvs of the rings (ibv_post_send, one chain

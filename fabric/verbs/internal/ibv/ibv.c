@@ -155,7 +155,7 @@ static int nonblocking(int fd)
 	return f < 0 ? f : fcntl(fd, F_SETFL, f | O_NONBLOCK);
 }
 
-int weft_open(const char *device, const struct weft_options *o, void *sends, void *recvs,
+int weft_open_device(const char *device, const struct weft_options *o, void *sends, void *recvs,
 	      void *rdone, void *sdone, struct weft_context **out, const char **err)
 {
 	struct weft_context *n = calloc(1, sizeof *n);
@@ -227,7 +227,7 @@ int weft_close(struct weft_context *n, const char **err)
 	return e;
 }
 
-void weft_slots(struct weft_context *n, uint64_t base, uint32_t size, uint32_t lkey)
+void weft_ring_slots(struct weft_context *n, uint64_t base, uint32_t size, uint32_t lkey)
 {
 	n->slot_base = base;
 	n->slot_size = size;

@@ -12,10 +12,10 @@ const char *weft_load(void)
 }
 
 int weft_query(const char *device, uint32_t port, struct weft_attr *out, const char **err) { return ENOSYS; }
-int weft_open(const char *device, const struct weft_options *o, void *sends, void *recvs,
+int weft_open_device(const char *device, const struct weft_options *o, void *sends, void *recvs,
 	      void *rdone, void *sdone, struct weft_context **out, const char **err) { return ENOSYS; }
 int weft_close(struct weft_context *n, const char **err) { return ENOSYS; }
-void weft_slots(struct weft_context *n, uint64_t base, uint32_t size, uint32_t lkey) {}
+void weft_ring_slots(struct weft_context *n, uint64_t base, uint32_t size, uint32_t lkey) {}
 uint64_t weft_post_poll(struct weft_context *n, int sends, int recvs, int max_recv, int max_send,
 		   int looks) { return 0; }
 int weft_req_notify(struct weft_context *n, int solicited) { return ENOSYS; }
