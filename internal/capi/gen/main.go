@@ -8,11 +8,13 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/weft-mpi/weft/internal/atomicfile"
 	"github.com/weft-mpi/weft/internal/capi/spec"
 )
 
@@ -51,7 +53,11 @@ func run(root string, write bool) (differ []string, err error) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return differ, err
 		}
-		if err := os.WriteFile(path, f.text, 0o666); err != nil {
+		err := atomicfile.Write(path, func(w io.Writer) error {
+			_, err := w.Write(f.text)
+			return err
+		})
+		if err != nil {
 			return differ, err
 		}
 	}
