@@ -3085,15 +3085,6 @@ MPI_API(Dist_graph_neighbors_count, MPI_Comm comm, int *indegree, int *outdegree
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Get_hw_resource_info, MPI_Info *hw_info)
-{
-	static const char call[] = "MPI_Get_hw_resource_info";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Graph_create, MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder, MPI_Comm *comm_graph)
 {
 	static const char call[] = "MPI_Graph_create";
@@ -3651,6 +3642,15 @@ MPI_API(Alloc_mem, MPI_Aint size, MPI_Info info, void *baseptr)
 MPI_API(Free_mem, void *base)
 {
 	static const char call[] = "MPI_Free_mem";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
+}
+
+MPI_API(Get_hw_resource_info, MPI_Info *hw_info)
+{
+	static const char call[] = "MPI_Get_hw_resource_info";
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 0);
 	WEFT_READY();
