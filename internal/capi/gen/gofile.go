@@ -14,10 +14,6 @@ func (t *table) goTables() ([]byte, error) {
 			w.line("%d: %s, // MPI_%s", i, f.GoName(), f.Name)
 		}
 	}
-	w.line("}\n\n// names has the names of all functions, by their numbers.\nvar names = [...]string{")
-	for _, f := range t.functions {
-		w.line("%q,", "MPI_"+f.Name)
-	}
 	w.line(`}
 
 // predefinedHandle is a handle that mpi.h names: the null one of its kind, or that of an
