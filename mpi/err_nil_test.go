@@ -67,7 +67,7 @@ var functions = map[string]any{
 	"Attach": mpi.Attach[byte], "Detach": mpi.Detach[byte], "Put": mpi.Put[byte], "Get": mpi.Get[byte], "Accumulate": mpi.Accumulate[byte],
 	"GetAccumulate": mpi.GetAccumulate[byte], "FetchAndOp": mpi.FetchAndOp[byte], "CompareAndSwap": mpi.CompareAndSwap[byte], "Rput": mpi.Rput[byte],
 	"Rget": mpi.Rget[byte], "Raccumulate": mpi.Raccumulate[byte], "RgetAccumulate": mpi.RgetAccumulate[byte],
-	"Of": mpi.Of[byte], "OfStructs": mpi.OfStructs[struct{}], "As": mpi.As[byte],
+	"Of": mpi.Of[byte], "OfStructs": mpi.OfStructs[struct{}], "As": mpi.As[byte], "Memory": mpi.Memory,
 	"TypeOf": mpi.TypeOf[struct{}], "TypeContiguous": mpi.TypeContiguous, "TypeVector": mpi.TypeVector, "TypeHvector": mpi.TypeHvector,
 	"TypeIndexed": mpi.TypeIndexed, "TypeHindexed": mpi.TypeHindexed, "TypeIndexedBlock": mpi.TypeIndexedBlock, "TypeHindexedBlock": mpi.TypeHindexedBlock,
 	"TypeStruct": mpi.TypeStruct, "TypeSubarray": mpi.TypeSubarray, "TypeDarray": mpi.TypeDarray, "TypeResized": mpi.TypeResized,

@@ -59,7 +59,16 @@ func As[T any](d *Datatype, s []T, count int) Buf {
 	if _, err := datatype.TypeOf[T](); err != nil {
 		return badBuf(typeFailure("As", err))
 	}
-	return Buf{mem: memoryOf(s), t: d, n: count}
+	return Memory(d, memoryOf(s), count, 0)
+}
+
+// Memory is count elements of type d in mem, with displacement 0 at byte origin of it: As
+// for memory that has no Go type, such as another language's. Local.
+func Memory(d *Datatype, mem []byte, count, origin int) Buf {
+	if d.usable() != nil {
+		return badBuf(d.refuse("Memory"))
+	}
+	return Buf{mem: mem, t: d, n: count, origin: origin}
 }
 
 // At is b with displacement 0 so many bytes further on in its memory, which may also be

@@ -193,6 +193,7 @@ func TestAFreedTypeIsOutOfUse(t *testing.T) {
 			want(t, "Dup", second(d.Dup()), mpi.ErrType)
 			want(t, "SetName", d.SetName("x"), mpi.ErrType)
 			want(t, "As", mpi.As(d, mine, 1).Err(), mpi.ErrType)
+			want(t, "Memory", mpi.Memory(d, nil, 1, 0).Err(), mpi.ErrType)
 			if d.Committed() {
 				t.Error("a freed type is committed")
 			}
