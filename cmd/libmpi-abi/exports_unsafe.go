@@ -27,3 +27,6 @@ func weft_go(function C.int, a *C.struct_weft_args) C.int {
 func weft_text(code C.int, out *C.char, size C.int) {
 	capi.Text(int32(code), unsafe.Slice((*byte)(unsafe.Pointer(out)), int(size)))
 }
+
+//export weft_may_start
+func weft_may_start() C.int { return C.int(capi.MayStart()) }

@@ -818,42 +818,9 @@ MPI_API(Startall, int count, MPI_Request array_of_requests[])
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Status_get_error, const MPI_Status *status, int *error)
-{
-	static const char call[] = "MPI_Status_get_error";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Status_get_source, const MPI_Status *status, int *source)
-{
-	static const char call[] = "MPI_Status_get_source";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Status_get_tag, const MPI_Status *status, int *tag)
-{
-	static const char call[] = "MPI_Status_get_tag";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Test, MPI_Request *request, int *flag, MPI_Status *status)
 {
 	static const char call[] = "MPI_Test";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Test_cancelled, const MPI_Status *status, int *flag)
-{
-	static const char call[] = "MPI_Test_cancelled";
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 0);
 	WEFT_READY();
@@ -982,15 +949,6 @@ MPI_API(Psend_init_c, const void *buf, int partitions, MPI_Count count, MPI_Data
 	static const char call[] = "MPI_Psend_init_c";
 	struct weft_args a;
 	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Get_address, const void *location, MPI_Aint *address)
-{
-	static const char call[] = "MPI_Get_address";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
 	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
@@ -1292,24 +1250,6 @@ MPI_API(Type_create_subarray_c, int ndims, const MPI_Count array_of_sizes[], con
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Type_dup, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_dup";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_free, MPI_Datatype *datatype)
-{
-	static const char call[] = "MPI_Type_free";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Type_get_contents, MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
 {
 	static const char call[] = "MPI_Type_get_contents";
@@ -1515,16 +1455,6 @@ MPI_API(Unpack_external_c, const char *datarep, const void *inbuf, MPI_Count ins
 	weft_about(&a, WEFT_NONE, 0, 1);
 	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API_OF(MPI_Aint, Aint_add, MPI_Aint base, MPI_Aint disp)
-{
-	return 0;
-}
-
-MPI_API_OF(MPI_Aint, Aint_diff, MPI_Aint addr1, MPI_Aint addr2)
-{
-	return 0;
 }
 
 MPI_API(Allgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
@@ -2463,33 +2393,6 @@ MPI_API(Scatterv_init_c, const void *sendbuf, const MPI_Count sendcounts[], cons
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Attr_delete, MPI_Comm comm, int keyval)
-{
-	static const char call[] = "MPI_Attr_delete";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Attr_get, MPI_Comm comm, int keyval, void *attribute_val, int *flag)
-{
-	static const char call[] = "MPI_Attr_get";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Attr_put, MPI_Comm comm, int keyval, void *attribute_val)
-{
-	static const char call[] = "MPI_Attr_put";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Comm_compare, MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
 	static const char call[] = "MPI_Comm_compare";
@@ -2526,67 +2429,6 @@ MPI_API(Comm_create_group, MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Comm_create_keyval, MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
-{
-	static const char call[] = "MPI_Comm_create_keyval";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_delete_attr, MPI_Comm comm, int comm_keyval)
-{
-	static const char call[] = "MPI_Comm_delete_attr";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_dup, MPI_Comm comm, MPI_Comm *newcomm)
-{
-	static const char call[] = "MPI_Comm_dup";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_dup_with_info, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
-{
-	static const char call[] = "MPI_Comm_dup_with_info";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_free, MPI_Comm *comm)
-{
-	static const char call[] = "MPI_Comm_free";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, comm ? W(*comm) : 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_free_keyval, int *comm_keyval)
-{
-	static const char call[] = "MPI_Comm_free_keyval";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_get_attr, MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
-{
-	static const char call[] = "MPI_Comm_get_attr";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Comm_get_info, MPI_Comm comm, MPI_Info *info_used)
 {
 	static const char call[] = "MPI_Comm_get_info";
@@ -2614,36 +2456,9 @@ MPI_API(Comm_group, MPI_Comm comm, MPI_Group *group)
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Comm_idup, MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Comm_idup";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_idup_with_info, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Comm_idup_with_info";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Comm_remote_group, MPI_Comm comm, MPI_Group *group)
 {
 	static const char call[] = "MPI_Comm_remote_group";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_set_attr, MPI_Comm comm, int comm_keyval, void *attribute_val)
-{
-	static const char call[] = "MPI_Comm_set_attr";
 	struct weft_args a;
 	weft_about(&a, WEFT_COMM, W(comm), 0);
 	WEFT_READY();
@@ -2830,68 +2645,9 @@ MPI_API(Intercomm_merge, MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Keyval_create, MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state)
-{
-	static const char call[] = "MPI_Keyval_create";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Keyval_free, int *keyval)
-{
-	static const char call[] = "MPI_Keyval_free";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_keyval, MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
-{
-	static const char call[] = "MPI_Type_create_keyval";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_delete_attr, MPI_Datatype datatype, int type_keyval)
-{
-	static const char call[] = "MPI_Type_delete_attr";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_free_keyval, int *type_keyval)
-{
-	static const char call[] = "MPI_Type_free_keyval";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_get_attr, MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
-{
-	static const char call[] = "MPI_Type_get_attr";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Type_get_name, MPI_Datatype datatype, char *type_name, int *resultlen)
 {
 	static const char call[] = "MPI_Type_get_name";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_set_attr, MPI_Datatype datatype, int type_keyval, void *attribute_val)
-{
-	static const char call[] = "MPI_Type_set_attr";
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 0);
 	WEFT_READY();
@@ -2907,52 +2663,9 @@ MPI_API(Type_set_name, MPI_Datatype datatype, const char *type_name)
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Win_create_keyval, MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
-{
-	static const char call[] = "MPI_Win_create_keyval";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_delete_attr, MPI_Win win, int win_keyval)
-{
-	static const char call[] = "MPI_Win_delete_attr";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_free_keyval, int *win_keyval)
-{
-	static const char call[] = "MPI_Win_free_keyval";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_get_attr, MPI_Win win, int win_keyval, void *attribute_val, int *flag)
-{
-	static const char call[] = "MPI_Win_get_attr";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Win_get_name, MPI_Win win, char *win_name, int *resultlen)
 {
 	static const char call[] = "MPI_Win_get_name";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_set_attr, MPI_Win win, int win_keyval, void *attribute_val)
-{
-	static const char call[] = "MPI_Win_set_attr";
 	struct weft_args a;
 	weft_about(&a, WEFT_WIN, W(win), 0);
 	WEFT_READY();
@@ -3442,49 +3155,6 @@ MPI_API(Add_error_string, int errorcode, const char *string)
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Comm_call_errhandler, MPI_Comm comm, int errorcode)
-{
-	static const char call[] = "MPI_Comm_call_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_create_errhandler, MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
-{
-	static const char call[] = "MPI_Comm_create_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_get_errhandler, MPI_Comm comm, MPI_Errhandler *errhandler)
-{
-	static const char call[] = "MPI_Comm_get_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_set_errhandler, MPI_Comm comm, MPI_Errhandler errhandler)
-{
-	static const char call[] = "MPI_Comm_set_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Errhandler_free, MPI_Errhandler *errhandler)
-{
-	static const char call[] = "MPI_Errhandler_free";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Error_class, int errorcode, int *errorclass)
 {
 	static const char call[] = "MPI_Error_class";
@@ -3498,41 +3168,6 @@ MPI_API(Error_string, int errorcode, char *string, int *resultlen)
 	static const char call[] = "MPI_Error_string";
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(File_call_errhandler, MPI_File fh, int errorcode)
-{
-	static const char call[] = "MPI_File_call_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_FILE, W(fh), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(File_create_errhandler, MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
-{
-	static const char call[] = "MPI_File_create_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(File_get_errhandler, MPI_File file, MPI_Errhandler *errhandler)
-{
-	static const char call[] = "MPI_File_get_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_FILE, W(file), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(File_set_errhandler, MPI_File file, MPI_Errhandler errhandler)
-{
-	static const char call[] = "MPI_File_set_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_FILE, W(file), 0);
-	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
@@ -3557,76 +3192,6 @@ MPI_API(Remove_error_string, int errorcode)
 	static const char call[] = "MPI_Remove_error_string";
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Session_call_errhandler, MPI_Session session, int errorcode)
-{
-	static const char call[] = "MPI_Session_call_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_SESSION, W(session), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Session_create_errhandler, MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler)
-{
-	static const char call[] = "MPI_Session_create_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Session_get_errhandler, MPI_Session session, MPI_Errhandler *errhandler)
-{
-	static const char call[] = "MPI_Session_get_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_SESSION, W(session), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Session_set_errhandler, MPI_Session session, MPI_Errhandler errhandler)
-{
-	static const char call[] = "MPI_Session_set_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_SESSION, W(session), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_call_errhandler, MPI_Win win, int errorcode)
-{
-	static const char call[] = "MPI_Win_call_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_create_errhandler, MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
-{
-	static const char call[] = "MPI_Win_create_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_get_errhandler, MPI_Win win, MPI_Errhandler *errhandler)
-{
-	static const char call[] = "MPI_Win_get_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_set_errhandler, MPI_Win win, MPI_Errhandler errhandler)
-{
-	static const char call[] = "MPI_Win_set_errhandler";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
@@ -3671,14 +3236,6 @@ MPI_API(Get_processor_name, char *name, int *resultlen)
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 0);
 	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Get_version, int *version, int *subversion)
-{
-	static const char call[] = "MPI_Get_version";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
@@ -3797,15 +3354,6 @@ MPI_API(Comm_connect, const char *port_name, MPI_Info info, int root, MPI_Comm c
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Comm_disconnect, MPI_Comm *comm)
-{
-	static const char call[] = "MPI_Comm_disconnect";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, comm ? W(*comm) : 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Comm_get_parent, MPI_Comm *parent)
 {
 	static const char call[] = "MPI_Comm_get_parent";
@@ -3869,15 +3417,6 @@ MPI_API(Publish_name, const char *service_name, MPI_Info info, const char *port_
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Session_finalize, MPI_Session *session)
-{
-	static const char call[] = "MPI_Session_finalize";
-	struct weft_args a;
-	weft_about(&a, WEFT_SESSION, session ? W(*session) : 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Session_get_info, MPI_Session session, MPI_Info *info_used)
 {
 	static const char call[] = "MPI_Session_get_info";
@@ -3911,14 +3450,6 @@ MPI_API(Session_get_pset_info, MPI_Session session, const char *pset_name, MPI_I
 	struct weft_args a;
 	weft_about(&a, WEFT_SESSION, W(session), 0);
 	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Session_init, MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
-{
-	static const char call[] = "MPI_Session_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
@@ -4228,15 +3759,6 @@ MPI_API(Win_flush_local_all, MPI_Win win)
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Win_free, MPI_Win *win)
-{
-	static const char call[] = "MPI_Win_free";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, win ? W(*win) : 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Win_get_group, MPI_Win win, MPI_Group *group)
 {
 	static const char call[] = "MPI_Win_get_group";
@@ -4381,14 +3903,6 @@ MPI_API(Grequest_start, MPI_Grequest_query_function *query_fn, MPI_Grequest_free
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Status_set_cancelled, MPI_Status *status, int flag)
-{
-	static const char call[] = "MPI_Status_set_cancelled";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Status_set_elements, MPI_Status *status, MPI_Datatype datatype, int count)
 {
 	static const char call[] = "MPI_Status_set_elements";
@@ -4408,30 +3922,6 @@ MPI_API(Status_set_elements_c, MPI_Status *status, MPI_Datatype datatype, MPI_Co
 MPI_API(Status_set_elements_x, MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
 	static const char call[] = "MPI_Status_set_elements_x";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Status_set_error, MPI_Status *status, int error)
-{
-	static const char call[] = "MPI_Status_set_error";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Status_set_source, MPI_Status *status, int source)
-{
-	static const char call[] = "MPI_Status_set_source";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Status_set_tag, MPI_Status *status, int tag)
-{
-	static const char call[] = "MPI_Status_set_tag";
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 0);
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
@@ -5523,97 +5013,6 @@ MPI_API(Abi_set_fortran_info, MPI_Info info)
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API_OF(MPI_Comm, Comm_fromint, int comm)
-{
-	return (MPI_Comm)0;
-}
-
-MPI_API(Comm_toint, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Comm_toint";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API_OF(MPI_Errhandler, Errhandler_fromint, int errhandler)
-{
-	return (MPI_Errhandler)0;
-}
-
-MPI_API(Errhandler_toint, MPI_Errhandler errhandler)
-{
-	static const char call[] = "MPI_Errhandler_toint";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API_OF(MPI_File, File_fromint, int file)
-{
-	return (MPI_File)0;
-}
-
-MPI_API(File_toint, MPI_File file)
-{
-	static const char call[] = "MPI_File_toint";
-	struct weft_args a;
-	weft_about(&a, WEFT_FILE, W(file), 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API_OF(MPI_Group, Group_fromint, int group)
-{
-	return (MPI_Group)0;
-}
-
-MPI_API(Group_toint, MPI_Group group)
-{
-	static const char call[] = "MPI_Group_toint";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API_OF(MPI_Info, Info_fromint, int info)
-{
-	return (MPI_Info)0;
-}
-
-MPI_API(Info_toint, MPI_Info info)
-{
-	static const char call[] = "MPI_Info_toint";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API_OF(MPI_Message, Message_fromint, int message)
-{
-	return (MPI_Message)0;
-}
-
-MPI_API(Message_toint, MPI_Message message)
-{
-	static const char call[] = "MPI_Message_toint";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API_OF(MPI_Op, Op_fromint, int op)
-{
-	return (MPI_Op)0;
-}
-
-MPI_API(Op_toint, MPI_Op op)
-{
-	static const char call[] = "MPI_Op_toint";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API_OF(MPI_Request, Request_fromint, int request)
 {
 	return (MPI_Request)0;
@@ -5624,44 +5023,5 @@ MPI_API(Request_toint, MPI_Request request)
 	static const char call[] = "MPI_Request_toint";
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API_OF(MPI_Session, Session_fromint, int session)
-{
-	return (MPI_Session)0;
-}
-
-MPI_API(Session_toint, MPI_Session session)
-{
-	static const char call[] = "MPI_Session_toint";
-	struct weft_args a;
-	weft_about(&a, WEFT_SESSION, W(session), 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API_OF(MPI_Datatype, Type_fromint, int datatype)
-{
-	return (MPI_Datatype)0;
-}
-
-MPI_API(Type_toint, MPI_Datatype datatype)
-{
-	static const char call[] = "MPI_Type_toint";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API_OF(MPI_Win, Win_fromint, int win)
-{
-	return (MPI_Win)0;
-}
-
-MPI_API(Win_toint, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_toint";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }

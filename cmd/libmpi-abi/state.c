@@ -1,5 +1,7 @@
 /* The library's memory, and the calls that begin and end its use (MPI-5.0 §11). */
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -11,7 +13,10 @@
 struct weft_slot *weft_slots;
 _Atomic int weft_open;
 
-static _Atomic int initialized, finalized;
+/* The state of what MPI_Init and MPI_Finalize are about. Sessions are beside it. */
+enum { NONE, STARTING, OPEN, ENDING, ENDED };
+static _Atomic int state;
+
 static int level; /* of threads, that the program was promised */
 static pthread_t main_thread;
 
@@ -29,103 +34,179 @@ __attribute__((constructor(101))) static void map_slots(void)
 	weft_slots = p;
 }
 
+/* turn goes from one state to the next, and reports whether it was that one: of several
+ * threads one does. */
+static int turn(int from, int to) { return atomic_compare_exchange_strong(&state, &from, to); }
+
 static int start(const char *call, int required, int *provided)
 {
-	struct weft_args a = {.word = {(uint64_t)required}};
-	int expected = 0, code;
-	if (!atomic_compare_exchange_strong(&initialized, &expected, 1))
+	struct weft_args a = {.word = {0, 0, (uint64_t)(int64_t)required, W(provided)}};
+	int code;
+	if (!turn(NONE, STARTING))
 		return weft_raise(&a, MPI_ERR_OTHER, call);
-	main_thread = pthread_self();
-	if ((code = weft_go(weft_fn_Init_thread, &a)) != MPI_SUCCESS) {
-		initialized = 0;
+	if ((code = weft_may_start()) == MPI_SUCCESS)
+		code = weft_go(weft_fn_Init_thread, &a);
+	if (code) {
+		state = NONE;
 		return weft_raise(&a, code, call);
 	}
+	main_thread = pthread_self();
+	level = required < MPI_THREAD_SINGLE ? MPI_THREAD_SINGLE : required > MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE : required;
+	*provided = level;
 	weft_slot_of(WEFT_COMM, W(MPI_COMM_WORLD))->handler = W(MPI_ERRORS_ARE_FATAL);
 	weft_slot_of(WEFT_COMM, W(MPI_COMM_SELF))->handler = W(MPI_ERRORS_ARE_FATAL);
-	level = required < MPI_THREAD_SINGLE ? MPI_THREAD_SINGLE : required > MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE : required;
-	if (provided)
-		*provided = level;
 	weft_open++;
+	state = OPEN;
 	return MPI_SUCCESS;
 }
 
 /* The arguments of the program are its own. */
 MPI_API(Init, int *argc, char ***argv)
 {
+	int provided;
 	(void)argc, (void)argv;
-	return start("MPI_Init", MPI_THREAD_SINGLE, NULL);
+	return start("MPI_Init", MPI_THREAD_SINGLE, &provided);
 }
 
 MPI_API(Init_thread, int *argc, char ***argv, int required, int *provided)
 {
 	(void)argc, (void)argv;
+	if (!provided)
+		return weft_raise_on(WEFT_NONE, 0, MPI_ERR_ARG, "MPI_Init_thread");
 	return start("MPI_Init_thread", required, provided);
 }
 
 MPI_API(Initialized, int *flag)
 {
-	struct weft_args a = {0};
 	if (!flag)
-		return weft_raise(&a, MPI_ERR_ARG, "MPI_Initialized");
-	*flag = initialized;
+		return weft_raise_on(WEFT_NONE, 0, MPI_ERR_ARG, "MPI_Initialized");
+	*flag = state >= OPEN;
 	return MPI_SUCCESS;
 }
 
 MPI_API(Finalized, int *flag)
 {
-	struct weft_args a = {0};
 	if (!flag)
-		return weft_raise(&a, MPI_ERR_ARG, "MPI_Finalized");
-	*flag = finalized;
+		return weft_raise_on(WEFT_NONE, 0, MPI_ERR_ARG, "MPI_Finalized");
+	*flag = state == ENDED;
 	return MPI_SUCCESS;
 }
 
+/* The attributes of MPI_COMM_SELF end first, while all calls can be made still (MPI-5.0
+ * §11.2.4). The handler that MPI_COMM_SELF has sees errors of this call, and none later. */
 MPI_API(Finalize, void)
 {
 	struct weft_args a = {0};
-	int code = weft_ready();
-	if (!code && (!initialized || finalized))
-		code = MPI_ERR_OTHER;
-	if (!code)
-		code = weft_go(weft_fn_Finalize, &a);
-	if (code)
+	struct weft_slot *self = weft_slot_of(WEFT_COMM, W(MPI_COMM_SELF));
+	int code;
+	if (!turn(OPEN, ENDING))
+		return weft_raise(&a, MPI_ERR_OTHER, "MPI_Finalize");
+	if ((code = weft_attributes_end(WEFT_COMM, W(MPI_COMM_SELF))) != MPI_SUCCESS ||
+	    (code = weft_attributes_end(WEFT_COMM, W(MPI_COMM_WORLD))) != MPI_SUCCESS) {
+		state = OPEN;
 		return weft_raise(&a, code, "MPI_Finalize");
-	finalized = 1;
+	}
+	code = weft_go(weft_fn_Finalize, &a);
+	weft_open--;
+	state = ENDED;
+	if (code)
+		code = weft_raise(&a, code, "MPI_Finalize");
+	self->handler = 0;
+	return code;
+}
+
+/* The error handler that the session is to have sees errors of the call as well. */
+MPI_API(Session_init, MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
+{
+	static const char call[] = "MPI_Session_init";
+	struct weft_args a = {.word = {W(info), W(errhandler), W(session)}};
+	int code = weft_handler_fits(W(errhandler), WEFT_SESSION);
+	if (code)
+		return weft_raise(&a, code, call);
+	if (!session)
+		code = MPI_ERR_ARG;
+	else if (info != MPI_INFO_NULL && !weft_find(WEFT_INFO, W(info)))
+		code = MPI_ERR_INFO;
+	else if ((code = weft_may_start()) == MPI_SUCCESS)
+		code = weft_go(weft_fn_Session_init, &a);
+	if (code)
+		return weft_raise_by(W(errhandler), WEFT_SESSION, W(MPI_SESSION_NULL), code, call);
+	weft_slot_of(WEFT_SESSION, W(*session))->handler = (uint32_t)W(errhandler);
+	weft_open++;
+	return MPI_SUCCESS;
+}
+
+MPI_API(Session_finalize, MPI_Session *session)
+{
+	static const char call[] = "MPI_Session_finalize";
+	struct weft_args a = {.kind = WEFT_SESSION, .word = {W(session)}};
+	uint32_t handler;
+	int code;
+	if (!session)
+		return weft_refuse(WEFT_NONE, 0, call);
+	a.object = W(*session);
+	if ((code = weft_check(WEFT_SESSION, a.object)) != MPI_SUCCESS)
+		return weft_raise(&a, code, call);
+	handler = weft_slot_of(WEFT_SESSION, a.object)->handler;
+	if ((code = weft_go(weft_fn_Session_finalize, &a)) != MPI_SUCCESS)
+		return weft_raise_by(handler, WEFT_SESSION, a.object, code, call);
 	weft_open--;
 	return MPI_SUCCESS;
+}
+
+static void *flush(void *flushed)
+{
+	fflush(NULL);
+	sem_post(flushed);
+	return NULL;
+}
+
+/* A thread of its own flushes, since another one may hold a stream for long: one that waits
+ * for input, say. The process ends behind this, so nothing is freed. */
+void weft_flush(void)
+{
+	sem_t *flushed = malloc(sizeof *flushed);
+	pthread_t thread;
+	struct timespec until;
+	if (!flushed || sem_init(flushed, 0, 0) || pthread_create(&thread, NULL, flush, flushed))
+		return;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	while (sem_timedwait(flushed, &until) && errno == EINTR) {
+	}
 }
 
 /* What the program has written comes before its end. */
 MPI_API(Abort, MPI_Comm comm, int errorcode)
 {
 	struct weft_args a = {.word = {W(comm), (uint64_t)(int64_t)errorcode}};
-	fflush(NULL);
+	weft_flush();
 	weft_go(weft_fn_Abort, &a);
-	exit(errorcode);
+	_Exit(errorcode);
+}
+
+/* asked is what calls about the threads of MPI_Init answer: no session can. */
+static int asked(const int *out, const char *call)
+{
+	if (state == OPEN || state == ENDING)
+		return out ? MPI_SUCCESS : weft_raise_on(WEFT_NONE, 0, MPI_ERR_ARG, call);
+	return weft_raise_on(WEFT_NONE, 0, MPI_ERR_OTHER, call);
 }
 
 MPI_API(Query_thread, int *provided)
 {
-	struct weft_args a = {0};
-	int code = weft_ready();
-	if (!code && !provided)
-		code = MPI_ERR_ARG;
-	if (code)
-		return weft_raise(&a, code, "MPI_Query_thread");
-	*provided = level;
-	return MPI_SUCCESS;
+	int code = asked(provided, "MPI_Query_thread");
+	if (!code)
+		*provided = level;
+	return code;
 }
 
 MPI_API(Is_thread_main, int *flag)
 {
-	struct weft_args a = {0};
-	int code = weft_ready();
-	if (!code && !flag)
-		code = MPI_ERR_ARG;
-	if (code)
-		return weft_raise(&a, code, "MPI_Is_thread_main");
-	*flag = pthread_equal(pthread_self(), main_thread) != 0;
-	return MPI_SUCCESS;
+	int code = asked(flag, "MPI_Is_thread_main");
+	if (!code)
+		*flag = pthread_equal(pthread_self(), main_thread) != 0;
+	return code;
 }
 
 static double now(clockid_t clock)

@@ -9,10 +9,11 @@
 #include "include/mpi.h"
 
 /* MPI_API defines PMPI_name, and MPI_name as its weak alias, which a tool may define
- * instead. The library itself calls neither. */
-#define MPI_API_OF(type, name, ...)                                              \
-	type PMPI_##name(__VA_ARGS__) __attribute__((visibility("default")));                                         \
-	type MPI_##name(__VA_ARGS__) __attribute__((weak, alias("PMPI_" #name), visibility("default"))); \
+ * instead. The library itself calls neither. Nothing else is visible outside. */
+#define WEFT_VISIBLE __attribute__((visibility("default")))
+#define MPI_API_OF(type, name, ...)                                                            \
+	WEFT_VISIBLE type PMPI_##name(__VA_ARGS__);                                            \
+	WEFT_VISIBLE type MPI_##name(__VA_ARGS__) __attribute__((weak, alias("PMPI_" #name))); \
 	type PMPI_##name(__VA_ARGS__)
 #define MPI_API(name, ...) MPI_API_OF(int, name, __VA_ARGS__)
 
@@ -42,15 +43,15 @@ struct weft_slot {
 	_Atomic uint32_t handle;
 	_Atomic uint32_t handler; /* the handle of its error handler */
 	union {
-		struct { int32_t rank, size, remote; };   /* of a communicator; remote: -1 within one group */
-		struct { int32_t unit, flavor, model; };  /* of a window */
-		struct { int32_t references, kind, gone; }; /* of an error handler */
+		struct { int32_t rank, size, remote; };           /* of a communicator; remote: -1 within one group */
+		struct { int32_t unit, flavor, model; };          /* of a window */
+		struct { int32_t references, kind; uint32_t own; }; /* of an error handler, see errors.c */
 	};
 	uint32_t generation; /* of the slot's next handle */
 	union {
-		struct { int64_t bytes, lb, extent; };    /* of a datatype */
-		struct { void *base; int64_t length, free; }; /* of a window; of an error handler the next free slot */
-		void (*function)(void);                   /* of an error handler */
+		struct { int64_t bytes, lb, extent; };                         /* of a datatype */
+		struct { void *base; int64_t length; };                        /* of a window */
+		struct { void (*function)(void); int64_t marked, next_free; }; /* of an error handler */
 	};
 	struct weft_attribute *attributes;
 };
@@ -90,27 +91,53 @@ struct weft_args {
  * and MPI_Session_finalize. */
 extern _Atomic int weft_open;
 
+/* weft_class_of_kind is the error class of a handle that is none of that kind. */
+int weft_class_of_kind(enum weft_kind kind);
+
 static inline int weft_ready(void)
 {
 	return atomic_load_explicit(&weft_open, memory_order_relaxed) > 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-/* weft_go makes the call in Go. It returns MPI_SUCCESS or an error code. */
+/* weft_check is what is wrong with a handle: the library is not in use, or it is none. */
+static inline int weft_check(enum weft_kind kind, uint64_t handle)
+{
+	if (weft_ready())
+		return MPI_ERR_OTHER;
+	return weft_find(kind, handle) ? MPI_SUCCESS : weft_class_of_kind(kind);
+}
+
+/* weft_go makes the call in Go. It returns MPI_SUCCESS or an error code. weft_text is what
+ * there is to say of one, and weft_may_start whether the process can be a rank. */
 extern int weft_go(int function, struct weft_args *a);
+extern void weft_text(int code, char *out, int size);
+extern int weft_may_start(void);
 
 /* weft_raise has the error handler see the error of a call, in C and behind the crossing: no
- * frame of Go is on the stack, so the handler may longjmp or exit. It returns the code. */
+ * frame of Go is on the stack, so the handler may longjmp or exit. It returns the code.
+ * weft_raise_on is for a call whose arguments are in no struct. */
 int weft_raise(const struct weft_args *a, int code, const char *call);
+int weft_raise_on(enum weft_kind kind, uint64_t handle, int code, const char *call);
 
 /* weft_refuse raises what is wrong with a call about an object: the library is not in use,
  * the handle is none, or else an argument. */
 int weft_refuse(enum weft_kind kind, uint64_t handle, const char *call);
 
-/* weft_class_of_kind is the error class of a handle that is none of that kind. */
-int weft_class_of_kind(enum weft_kind kind);
+/* weft_handler_fits is MPI_SUCCESS if the error handler is one that objects of the kind can
+ * have. weft_raise_by has it see an error. */
+int weft_handler_fits(uint64_t handler, enum weft_kind kind);
+int weft_raise_by(uint64_t handler, enum weft_kind kind, uint64_t handle, int code, const char *call);
 
-/* weft_text writes what there is to say of an error code, with its final zero. */
-extern void weft_text(int code, char *out, int size);
+/* weft_attributes_end deletes the attributes of an object, the last one first, until a delete
+ * function fails; it returns that error. */
+int weft_attributes_end(enum weft_kind kind, uint64_t handle);
+
+/* weft_attributes_copy gives an object the attributes of another one that their keys copy, in
+ * the order in which they were set. If it fails the object has none. */
+int weft_attributes_copy(enum weft_kind kind, uint64_t from, uint64_t to);
+
+/* weft_flush writes what the program's streams have buffered, for an end that skips exit. */
+void weft_flush(void);
 
 #include "gen_numbers.h"
 

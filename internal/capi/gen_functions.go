@@ -4,25 +4,26 @@ package capi
 
 // functions has the function that answers a call, by its number.
 var functions = [...]func(*Args) error{
-	0:   bsend,      // MPI_Bsend
-	1:   bsend,      // MPI_Bsend_c
-	25:  irecv,      // MPI_Irecv
-	26:  irecv,      // MPI_Irecv_c
-	29:  isend,      // MPI_Isend
-	30:  isend,      // MPI_Isend_c
-	41:  recv,       // MPI_Recv
-	42:  recv,       // MPI_Recv_c
-	50:  rsend,      // MPI_Rsend
-	51:  rsend,      // MPI_Rsend_c
-	54:  send,       // MPI_Send
-	55:  send,       // MPI_Send_c
-	68:  ssend,      // MPI_Ssend
-	69:  ssend,      // MPI_Ssend_c
-	82:  wait,       // MPI_Wait
-	179: barrier,    // MPI_Barrier
-	415: abort,      // MPI_Abort
-	424: finalize,   // MPI_Finalize
-	427: initThread, // MPI_Init_thread
+	0:   bsend,       // MPI_Bsend
+	1:   bsend,       // MPI_Bsend_c
+	25:  irecv,       // MPI_Irecv
+	26:  irecv,       // MPI_Irecv_c
+	29:  isend,       // MPI_Isend
+	30:  isend,       // MPI_Isend_c
+	41:  recv,        // MPI_Recv
+	42:  recv,        // MPI_Recv_c
+	50:  rsend,       // MPI_Rsend
+	51:  rsend,       // MPI_Rsend_c
+	54:  send,        // MPI_Send
+	55:  send,        // MPI_Send_c
+	68:  ssend,       // MPI_Ssend
+	69:  ssend,       // MPI_Ssend_c
+	82:  wait,        // MPI_Wait
+	179: barrier,     // MPI_Barrier
+	273: commGetAttr, // MPI_Comm_get_attr
+	415: abort,       // MPI_Abort
+	424: finalize,    // MPI_Finalize
+	427: initThread,  // MPI_Init_thread
 }
 
 // predefinedHandle is a handle that mpi.h names: the null one of its kind, or that of an

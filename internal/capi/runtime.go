@@ -1,0 +1,28 @@
+package capi
+
+import (
+	"debug/elf"
+
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// isGoProgram reports whether the file is a program written in Go: the linker leaves its mark
+// in all of them, stripped ones too.
+func isGoProgram(file string) bool {
+	f, err := elf.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return f.Section(".note.go.buildid") != nil || f.Section(".go.buildinfo") != nil
+}
+
+// MayStart is MPI_SUCCESS if the process can be a rank, or an error code. A program in Go has
+// a runtime of its own. This library brings another one, and of two each takes the signals and
+// the threads for its own.
+func MayStart() int32 {
+	if isGoProgram("/proc/self/exe") {
+		return said.code(fail(mpi.ErrOther, "the program is written in Go, and so is this library: two of Go's runtimes don't share a process; have the program use package %s instead", "github.com/weft-mpi/weft/mpi"))
+	}
+	return 0
+}
