@@ -67,19 +67,6 @@ func (a *Args) datatype(i int) *mpi.Datatype {
 	return nil
 }
 
-// request is the request that argument i points to.
-func (a *Args) request(i int) (mpi.Request, error) {
-	p := a.handleAt(i)
-	if p == nil {
-		return mpi.Request{}, errNull
-	}
-	r, ok := requests.get(*p)
-	if !ok {
-		return r, errRequest
-	}
-	return r, nil
-}
-
 // setComm gives a new communicator a handle, which argument i points to, and the error
 // handler from of another one; nil is none, as that of a rank outside of it is.
 func (a *Args) setComm(i int, c *mpi.Comm, from uint32) error {
@@ -118,17 +105,6 @@ func (a *Args) setGroup(i int, g *mpi.Group) error {
 func (a *Args) setInfo(i int, info *mpi.Info) error {
 	h, err := infos.add(info, nil)
 	*a.handleAt(i) = uint64(h)
-	return err
-}
-
-// setRequest gives a started operation a handle, which argument i points to. err is that of
-// the start.
-func (a *Args) setRequest(i int, r mpi.Request, err error) error {
-	p := a.handleAt(i)
-	if err != nil {
-		return err
-	}
-	*p, err = requests.add(r)
 	return err
 }
 

@@ -18,29 +18,58 @@ func isend(a *Args) error {
 	return a.setRequest(6, r, err)
 }
 
+func ibsend(a *Args) error {
+	r, err := a.comm(5).Ibsend(a.buf(0), a.int(3), a.int(4))
+	return a.setRequest(6, r, err)
+}
+
+func issend(a *Args) error {
+	r, err := a.comm(5).Issend(a.buf(0), a.int(3), a.int(4))
+	return a.setRequest(6, r, err)
+}
+
+func irsend(a *Args) error {
+	r, err := a.comm(5).Irsend(a.buf(0), a.int(3), a.int(4))
+	return a.setRequest(6, r, err)
+}
+
 func irecv(a *Args) error {
 	r, err := a.comm(5).Irecv(a.buf(0), a.int(3), a.int(4))
 	return a.setRequest(6, r, err)
 }
 
-func wait(a *Args) error {
-	r, err := a.request(0)
-	if err != nil {
-		return err
-	}
-	st, err := r.Wait()
-	a.ended(0, r)
-	a.setStatus(1, st)
+func sendrecv(a *Args) error {
+	st, err := a.comm(10).Sendrecv(a.buf(0), a.int(3), a.int(4), a.buf(5), a.int(8), a.int(9))
+	a.setStatus(11, st)
 	return err
 }
 
-// ended sets the handle of a request that has been completed to null, unless the request
-// is persistent.
-func (a *Args) ended(i int, r mpi.Request) {
-	if p := a.handleAt(i); r.Null() && *p != requestNull {
-		requests.drop(*p)
-		*p = requestNull
-	}
+func sendrecvReplace(a *Args) error {
+	st, err := a.comm(7).SendrecvReplace(a.buf(0), a.int(3), a.int(4), a.int(5), a.int(6))
+	a.setStatus(8, st)
+	return err
 }
 
-func barrier(a *Args) error { return a.comm(0).Barrier() }
+func isendrecv(a *Args) error {
+	r, err := a.comm(10).Isendrecv(a.buf(0), a.int(3), a.int(4), a.buf(5), a.int(8), a.int(9))
+	return a.setRequest(11, r, err)
+}
+
+func isendrecvReplace(a *Args) error {
+	r, err := a.comm(7).IsendrecvReplace(a.buf(0), a.int(3), a.int(4), a.int(5), a.int(6))
+	return a.setRequest(8, r, err)
+}
+
+func probe(a *Args) error {
+	st, err := mpi.Probe(a.comm(2), a.int(0), a.int(1))
+	a.setStatus(3, st)
+	return err
+}
+
+func iprobe(a *Args) error {
+	there, st, err := mpi.Iprobe(a.comm(2), a.int(0), a.int(1))
+	if a.setFlag(3, there); there {
+		a.setStatus(4, st)
+	}
+	return err
+}

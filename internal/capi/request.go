@@ -22,9 +22,18 @@ const (
 
 type request struct {
 	r          mpi.Request
-	generation atomic.Uint32
+	generation atomic.Uint32 // odd while there is a request
 	free       atomic.Uint32 // the next free slot + 1
+	marks      atomic.Uint32
 }
+
+// What is known of a request besides.
+const (
+	idle      = 1 << iota // it is persistent, and not started
+	general               // it is one of MPI_Grequest_start
+	completed             // MPI_Grequest_complete has been called
+	givenUp               // MPI_Request_free has been called
+)
 
 func (t *requestTable) at(i uint32) *request {
 	c := t.chunks[i>>requestChunkBits].Load()
@@ -59,21 +68,28 @@ func (t *requestTable) add(r mpi.Request) (word uint64, err error) {
 	}
 	e := t.at(i)
 	e.r = r
+	if e.marks.Load() != 0 {
+		e.marks.Store(0)
+	}
 	return uint64(e.generation.Add(1))<<32 | uint64(kindRequest)<<27 | uint64(i), nil
 }
 
 // get is the request of a handle; ok is false if that is stale or none. requestNull is the
-// null request.
+// null request. The second look is for a program whose other thread ends the handle, which
+// it must not, and starts the next operation meanwhile.
 func (t *requestTable) get(word uint64) (r mpi.Request, ok bool) {
-	if e := t.find(word); e != nil {
-		return e.r, true
+	e := t.find(word)
+	if e == nil {
+		return r, word == requestNull
 	}
-	return r, word == requestNull
+	r = e.r
+	return r, e.generation.Load() == uint32(word>>32)
 }
 
+// find is the entry of a handle, or nil if that is stale or none.
 func (t *requestTable) find(word uint64) *request {
 	i := uint32(word) & (1<<27 - 1)
-	if uint32(word)>>27 != uint32(kindRequest) || i >= 1<<requestBits {
+	if uint32(word)>>27 != uint32(kindRequest) || i >= 1<<requestBits || word>>32&1 == 0 {
 		return nil
 	}
 	c := t.chunks[i>>requestChunkBits].Load()
@@ -102,7 +118,35 @@ func (t *requestTable) drop(word uint64) {
 	}
 }
 
-// whole is the handle whose low half the program has kept as an integer.
+// mark notes something of a request, and returns what had been noted before.
+func (t *requestTable) mark(word uint64, what uint32) (before uint32) {
+	if e := t.find(word); e != nil {
+		return e.marks.Or(what)
+	}
+	return 0
+}
+
+// rests notes whether a persistent request is idle.
+func (t *requestTable) rests(word uint64, is bool) {
+	e := t.find(word)
+	switch {
+	case e == nil:
+	case is:
+		e.marks.Store(idle)
+	default:
+		e.marks.Store(0)
+	}
+}
+
+// idle reports whether there is nothing to wait for: the request is null, or persistent and
+// not started.
+func (t *requestTable) idle(word uint64) bool {
+	e := t.find(word)
+	return e == nil || e.marks.Load()&idle != 0
+}
+
+// whole is the handle whose low half the program has kept as an integer, or 0 if there is
+// none.
 func (t *requestTable) whole(low uint32) uint64 {
 	if low < firstSlot {
 		return uint64(low)
@@ -112,4 +156,67 @@ func (t *requestTable) whole(low uint32) uint64 {
 		return 0
 	}
 	return uint64(t.at(i).generation.Load())<<32 | uint64(low)
+}
+
+// request is the request that argument i points to.
+func (a *Args) request(i int) (mpi.Request, error) {
+	p := a.handleAt(i)
+	if p == nil {
+		return mpi.Request{}, errNull
+	}
+	return requestOf(*p)
+}
+
+// requestOf is the request of a handle.
+func requestOf(word uint64) (mpi.Request, error) {
+	r, ok := requests.get(word)
+	if !ok {
+		return mpi.Request{}, errRequest
+	}
+	return r, nil
+}
+
+// setRequest gives a started operation a handle, which argument i points to. err is that of
+// the start.
+func (a *Args) setRequest(i int, r mpi.Request, err error) error {
+	p := a.handleAt(i)
+	if err != nil {
+		return err
+	}
+	*p, err = requests.add(r)
+	return err
+}
+
+// setPersistent is setRequest for a request that is not started yet.
+func (a *Args) setPersistent(i int, r mpi.Request, err error) error {
+	if err = a.setRequest(i, r, err); err == nil {
+		requests.rests(*a.handleAt(i), true)
+	}
+	return err
+}
+
+// ended is what becomes of the handle that argument i points to, whose request a call has
+// completed with err. r is what the call has left of the request.
+func (a *Args) ended(i int, r mpi.Request, err error) { endHandle(a.handleAt(i), r, err) }
+
+// endHandle sets a handle to null, unless its request is persistent, or err says that it has
+// not completed.
+func endHandle(p *uint64, r mpi.Request, err error) {
+	switch {
+	case *p == requestNull:
+	case !r.Null():
+		requests.rests(*p, !isPending(err))
+	default:
+		requests.drop(*p)
+		*p = requestNull
+	}
+}
+
+// isPending reports whether an error says that the request has not completed.
+func isPending(err error) bool {
+	if err == nil {
+		return false
+	}
+	class := mpi.ErrorClass(err)
+	return class == mpi.ErrPending || class == mpi.ErrProcFailedPending
 }

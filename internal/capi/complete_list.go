@@ -1,0 +1,96 @@
+package capi
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// requestList is the requests of a call with several, in C's memory and in Go's.
+type requestList struct {
+	words    []uint64 // the program's array of handles
+	requests []mpi.Request
+	statuses []mpi.Status
+	indices  []int
+}
+
+// lists has those that are not in use, so that no call allocates.
+var lists = sync.Pool{New: func() any { return new(requestList) }}
+
+// longList is how long one may be that is kept.
+const longList = 1 << 14
+
+// requestList is the requests of two arguments in a row: count and array.
+func (a *Args) requestList(i int) (*requestList, error) {
+	n, words := a.int(i), array[uint64](a, i+1, a.int(i))
+	switch {
+	case n < 0:
+		return nil, fail(mpi.ErrCount, "%d requests", n)
+	case len(words) < n:
+		return nil, errNull
+	}
+	l := lists.Get().(*requestList)
+	l.words, l.requests = words, slices.Grow(l.requests[:0], n)[:n]
+	l.statuses, l.indices = slices.Grow(l.statuses[:0], n)[:n], slices.Grow(l.indices[:0], n)[:n]
+	for k, word := range words {
+		var ok bool
+		if l.requests[k], ok = requests.get(word); !ok {
+			l.recycle()
+			return nil, fail(mpi.ErrRequest, "request %d of the list: %w", k, errRequest)
+		}
+	}
+	return l, nil
+}
+
+// recycle ends the use of the list.
+func (l *requestList) recycle() {
+	if l.words = nil; cap(l.requests) <= longList {
+		lists.Put(l)
+	}
+}
+
+// statuses is n statuses at argument i, nil for MPI_STATUSES_IGNORE.
+func (a *Args) statuses(i, n int) []status { return array[status](a, i, n) }
+
+// statusesFor is where a call of mpi puts what out is to have, nil if that is.
+func (l *requestList) statusesFor(out []status) []mpi.Status {
+	if out == nil {
+		return nil
+	}
+	return l.statuses
+}
+
+// end is what becomes of the handle with that index, whose request has completed with err.
+func (l *requestList) end(i int, err error) { endHandle(&l.words[i], l.requests[i], err) }
+
+// endAll is end for all requests, and tells their statuses to C. err is the error of the
+// call.
+func (l *requestList) endAll(out []status, err error) {
+	for i := range l.words {
+		why := err
+		if out != nil {
+			why = l.statuses[i].Err
+		}
+		l.end(i, why)
+	}
+	l.tell(out, len(l.words), err)
+}
+
+// tell writes the first n statuses to out, unless that is nil. Their errors are there if
+// the call's is MPI_ERR_IN_STATUS; if it is another one there are no statuses.
+func (l *requestList) tell(out []status, n int, err error) {
+	within := err != nil && mpi.ErrorClass(err) == mpi.ErrInStatus
+	if out == nil || err != nil && !within {
+		return
+	}
+	for i := range l.statuses[:max(n, 0)] {
+		out[i].set(l.statuses[i])
+		if !within {
+			continue
+		}
+		if out[i].err = 0; l.statuses[i].Err != nil {
+			out[i].err = said.code(l.statuses[i].Err)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package capi
+
+import (
+	"math"
+
+	"github.com/weft-mpi/weft/mpi"
+)
+
+func psendInit(a *Args) error {
+	p, err := a.comm(6).PsendInit(a.partitions(), a.int(1), a.int(4), a.int(5))
+	return a.setPartitioned(8, p, err)
+}
+
+func precvInit(a *Args) error {
+	p, err := a.comm(6).PrecvInit(a.partitions(), a.int(1), a.int(4), a.int(5))
+	return a.setPartitioned(8, p, err)
+}
+
+// partitions is the memory of all partitions. The call has the count of one.
+func (a *Args) partitions() mpi.Buf {
+	one, t := a.count(2), types.get(a.words[3])
+	if t == nil {
+		return mpi.Memory(nil, nil, one, 0)
+	}
+	n := one * a.int(1)
+	if one > math.MaxInt/max(a.int(1), 1) {
+		n = math.MaxInt // no type has so many elements: the call says that
+	}
+	lo, hi := t.span(n)
+	return a.elements(a.words[0], t, n, lo, hi)
+}
+
+func (a *Args) setPartitioned(i int, p *mpi.Partitioned, err error) error {
+	if err != nil {
+		return err
+	}
+	return a.setPersistent(i, p.Request, nil)
+}
+
+func pready(a *Args) error {
+	r, err := requestOf(a.words[1])
+	if err != nil {
+		return err
+	}
+	return mpi.Pready(a.int(0), r)
+}
+
+func preadyRange(a *Args) error {
+	r, err := requestOf(a.words[2])
+	if err != nil {
+		return err
+	}
+	return mpi.PreadyRange(a.int(0), a.int(1), r)
+}
+
+func preadyList(a *Args) error {
+	r, err := requestOf(a.words[2])
+	if err != nil {
+		return err
+	}
+	if a.int(0) > 0 && a.pointer(1) == nil {
+		return errNull
+	}
+	return mpi.PreadyList(a.ints(1, a.int(0)), r)
+}
+
+func parrived(a *Args) error {
+	r, err := requestOf(a.words[0])
+	if err != nil {
+		return err
+	}
+	there, err := mpi.Parrived(r, a.int(1))
+	a.setFlag(2, there)
+	return err
+}
