@@ -24,6 +24,7 @@ type operation struct {
 	// operator what that combines. The units are how many are an element of a Buf's type.
 	bufs               bool
 	sendUnit, recvUnit int
+	inBlocks           bool       // recv has blocks: only elements of one may not overlap
 	gapped             *twoGapped // nil: no memory with gaps
 
 	// The types of the elements, for signatures: of slices a nil pointer to an element, which

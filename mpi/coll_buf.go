@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"math"
+	"slices"
 
 	"github.com/weft-mpi/weft/internal/coll"
 	"github.com/weft-mpi/weft/internal/comm"
@@ -70,7 +71,7 @@ func (x *operation) memory(call, arg string, b *Buf, into bool, align int) (int,
 		x.use(mem, into)
 		return len(mem), nil
 	}
-	if err := b.check(call, arg, into); err != nil || b.t == nil {
+	if err := b.check(call, arg, into && !x.inBlocks); err != nil || b.t == nil {
 		return 0, err
 	}
 	if x.gapped == nil {
@@ -161,6 +162,11 @@ func (x *operation) blocksOfBuf(call, buffer string, n int, counts, displs []int
 	room := math.MaxInt
 	if unit > 0 {
 		room = n / unit
+	}
+	if x.inBlocks && buffer == "recv" && unit > 0 && len(counts) > 0 {
+		if overlaps, _ := x.recvType.t.Overlaps(min(slices.Max(counts), room)); overlaps {
+			return blocks{}, badArg(call, ErrType, "recv: some elements of a block overlap, so that nothing can be received into it")
+		}
 	}
 	b, err := of.blocks(call, buffer, room, counts, displs)
 	if err != nil {

@@ -63,6 +63,7 @@ func (c *Comm) Iallgatherv(send, recv Buf, counts, displs []int) (Request, error
 }
 
 func (x *operation) allgathervBufs(c *Comm, call string, send, recv *Buf, counts, displs []int) error {
+	x.inBlocks = true
 	if err := x.take(c, call, send, recv, true, true); err != nil {
 		return err
 	}
@@ -131,6 +132,7 @@ func (c *Comm) Ialltoallv(send Buf, sendcounts, sdispls []int, recv Buf, recvcou
 }
 
 func (x *operation) alltoallvBufs(c *Comm, call string, send *Buf, sendcounts, sdispls []int, recv *Buf, recvcounts, rdispls []int) error {
+	x.inBlocks = true
 	if err := x.take(c, call, send, recv, true, true); err != nil {
 		return err
 	}

@@ -98,6 +98,7 @@ func (c *Comm) Igatherv(send, recv Buf, counts, displs []int, root int) (Request
 }
 
 func (x *operation) gathervBufs(c *Comm, call string, send, recv *Buf, counts, displs []int, root int) error {
+	x.inBlocks = true
 	if err := x.takeRooted(c, call, send, recv, root, false); err != nil {
 		return err
 	}

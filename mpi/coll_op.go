@@ -6,8 +6,8 @@ import (
 	"github.com/weft-mpi/weft/internal/op"
 )
 
-// Op is one of MPI's operators of reductions (MPI_Op, MPI-4.0 §6.9.1), such as Sum. It
-// does not change and is safe for concurrent use. There is nothing to free.
+// Op is one of MPI's operators of reductions (MPI_Op, MPI-4.0 §6.9.1), such as Sum, or one
+// of NewTypeOp. It does not change and is safe for concurrent use. There is nothing to free.
 type Op operator
 
 type operator = op.Op
@@ -182,8 +182,11 @@ func numbered(n uint16) string {
 	if o := op.Code(n >> 8).Op(); o != nil {
 		name = o.String()
 	}
-	if op.Kind(n) == ofStructs {
+	switch op.Kind(n) {
+	case ofStructs:
 		return name + " of structs"
+	case ofTypes:
+		return name + " of the elements of a datatype"
 	}
 	return fmt.Sprintf("%s of %v", name, op.Kind(n))
 }

@@ -41,8 +41,11 @@ func (o *Op) on(call, arg string, b *Buf) (x combining, err error) {
 	if err != nil {
 		return x, &Error{Class: typeClass(err), Call: call, Err: bufError{arg, err}}
 	}
-	if of, f := (*op.Op)(o).Custom(); of != nil {
-		return o.onStructs(call, arg, of.(*structs), f, t, b.n, size)
+	switch of, f := (*op.Op)(o).Custom(); of := of.(type) {
+	case *structs:
+		return o.onStructs(call, arg, of, f, t, b.n, size)
+	case typeOp:
+		return of.on(call, arg, b.t)
 	}
 	k, sole := t.Kind()
 	if c := (*op.Op)(o).Code(); c == op.CodeMinLoc || c == op.CodeMaxLoc {
@@ -108,6 +111,8 @@ func (x *operation) takeReduction(call string, o *Op, names [2]string, send, rec
 			how = this
 		case this.kind != 0 && this.kind != how.kind:
 			return 0, badArg(call, ErrType, "%s has elements of %v, %s of %v", names[0], how.kind, names[1], this.kind)
+		case this.kind != 0 && this.elem != how.elem:
+			return 0, badArg(call, ErrType, "%s has elements of %d bytes, %s of %d: the operator combines those of one type", names[0], how.elem, names[1], this.elem)
 		}
 	}
 	x.o.Combine, x.o.Elem = how.f, how.elem

@@ -73,6 +73,7 @@ func (c *Comm) NeighborAllgathervInit(send, recv Buf, counts, displs []int) (Req
 }
 
 func (x *operation) neighborAllgathervBufs(c *Comm, call string, send, recv *Buf, counts, displs []int) error {
+	x.inBlocks = true
 	if err := x.take(c, call, send, recv, true, true); err != nil {
 		return err
 	}
@@ -149,6 +150,7 @@ func (c *Comm) NeighborAlltoallvInit(send Buf, sendcounts, sdispls []int, recv B
 }
 
 func (x *operation) neighborAlltoallvBufs(c *Comm, call string, send *Buf, sendcounts, sdispls []int, recv *Buf, recvcounts, rdispls []int) error {
+	x.inBlocks = true
 	if err := x.take(c, call, send, recv, true, true); err != nil {
 		return err
 	}

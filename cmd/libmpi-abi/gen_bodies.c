@@ -38,6 +38,309 @@ MPI_API(Bsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 	return weft_answer(&a, weft_fn_Bsend_c, call);
 }
 
+MPI_API(Bsend_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Bsend_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Bsend_init, call);
+}
+
+MPI_API(Bsend_init_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Bsend_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Bsend_init_c, call);
+}
+
+MPI_API(Buffer_attach, void *buffer, int size)
+{
+	static const char call[] = "MPI_Buffer_attach";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	a.word[0] = W(buffer);
+	a.word[1] = N(size);
+	return weft_answer(&a, weft_fn_Buffer_attach, call);
+}
+
+MPI_API(Buffer_attach_c, void *buffer, MPI_Count size)
+{
+	static const char call[] = "MPI_Buffer_attach_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	a.word[0] = W(buffer);
+	a.word[1] = N(size);
+	return weft_answer(&a, weft_fn_Buffer_attach_c, call);
+}
+
+MPI_API(Buffer_detach, void *buffer_addr, int *size)
+{
+	static const char call[] = "MPI_Buffer_detach";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(buffer_addr);
+	WEFT_GIVEN(size);
+	a.word[0] = W(buffer_addr);
+	a.word[1] = W(size);
+	return weft_answer(&a, weft_fn_Buffer_detach, call);
+}
+
+MPI_API(Buffer_detach_c, void *buffer_addr, MPI_Count *size)
+{
+	static const char call[] = "MPI_Buffer_detach_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_GIVEN(buffer_addr);
+	WEFT_GIVEN(size);
+	a.word[0] = W(buffer_addr);
+	a.word[1] = W(size);
+	return weft_answer(&a, weft_fn_Buffer_detach_c, call);
+}
+
+MPI_API(Buffer_flush, void)
+{
+	static const char call[] = "MPI_Buffer_flush";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	return weft_answer(&a, weft_fn_Buffer_flush, call);
+}
+
+MPI_API(Buffer_iflush, MPI_Request *request)
+{
+	static const char call[] = "MPI_Buffer_iflush";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(request);
+	a.word[0] = W(request);
+	return weft_answer(&a, weft_fn_Buffer_iflush, call);
+}
+
+MPI_API(Cancel, MPI_Request *request)
+{
+	static const char call[] = "MPI_Cancel";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(request);
+	a.word[0] = W(request);
+	return weft_answer(&a, weft_fn_Cancel, call);
+}
+
+MPI_API(Comm_attach_buffer, MPI_Comm comm, void *buffer, int size)
+{
+	static const char call[] = "MPI_Comm_attach_buffer";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(comm);
+	a.word[1] = W(buffer);
+	a.word[2] = N(size);
+	return weft_answer(&a, weft_fn_Comm_attach_buffer, call);
+}
+
+MPI_API(Comm_attach_buffer_c, MPI_Comm comm, void *buffer, MPI_Count size)
+{
+	static const char call[] = "MPI_Comm_attach_buffer_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(comm);
+	a.word[1] = W(buffer);
+	a.word[2] = N(size);
+	return weft_answer(&a, weft_fn_Comm_attach_buffer_c, call);
+}
+
+MPI_API(Comm_detach_buffer, MPI_Comm comm, void *buffer_addr, int *size)
+{
+	static const char call[] = "MPI_Comm_detach_buffer";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(buffer_addr);
+	WEFT_GIVEN(size);
+	a.word[0] = W(comm);
+	a.word[1] = W(buffer_addr);
+	a.word[2] = W(size);
+	return weft_answer(&a, weft_fn_Comm_detach_buffer, call);
+}
+
+MPI_API(Comm_detach_buffer_c, MPI_Comm comm, void *buffer_addr, MPI_Count *size)
+{
+	static const char call[] = "MPI_Comm_detach_buffer_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(buffer_addr);
+	WEFT_GIVEN(size);
+	a.word[0] = W(comm);
+	a.word[1] = W(buffer_addr);
+	a.word[2] = W(size);
+	return weft_answer(&a, weft_fn_Comm_detach_buffer_c, call);
+}
+
+MPI_API(Comm_flush_buffer, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Comm_flush_buffer";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(comm);
+	return weft_answer(&a, weft_fn_Comm_flush_buffer, call);
+}
+
+MPI_API(Comm_iflush_buffer, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Comm_iflush_buffer";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(comm);
+	a.word[1] = W(request);
+	return weft_answer(&a, weft_fn_Comm_iflush_buffer, call);
+}
+
+MPI_API(Ibsend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ibsend";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Ibsend, call);
+}
+
+MPI_API(Ibsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ibsend_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Ibsend_c, call);
+}
+
+MPI_API(Improbe, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+{
+	static const char call[] = "MPI_Improbe";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(flag);
+	WEFT_GIVEN(message);
+	a.word[0] = N(source);
+	a.word[1] = N(tag);
+	a.word[2] = W(comm);
+	a.word[3] = W(flag);
+	a.word[4] = W(message);
+	a.word[5] = W(status);
+	return weft_answer(&a, weft_fn_Improbe, call);
+}
+
+MPI_API(Imrecv, void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+{
+	static const char call[] = "MPI_Imrecv";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(message);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = W(message);
+	a.word[4] = W(request);
+	return weft_answer(&a, weft_fn_Imrecv, call);
+}
+
+MPI_API(Imrecv_c, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+{
+	static const char call[] = "MPI_Imrecv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(message);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = W(message);
+	a.word[4] = W(request);
+	return weft_answer(&a, weft_fn_Imrecv_c, call);
+}
+
+MPI_API(Iprobe, int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+	static const char call[] = "MPI_Iprobe";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(flag);
+	a.word[0] = N(source);
+	a.word[1] = N(tag);
+	a.word[2] = W(comm);
+	a.word[3] = W(flag);
+	a.word[4] = W(status);
+	return weft_answer(&a, weft_fn_Iprobe, call);
+}
+
 MPI_API(Irecv, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	static const char call[] = "MPI_Irecv";
@@ -74,6 +377,44 @@ MPI_API(Irecv_c, void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
 	a.word[5] = W(comm);
 	a.word[6] = W(request);
 	return weft_answer(&a, weft_fn_Irecv_c, call);
+}
+
+MPI_API(Irsend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Irsend";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Irsend, call);
+}
+
+MPI_API(Irsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Irsend_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Irsend_c, call);
 }
 
 MPI_API(Isend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
@@ -114,6 +455,198 @@ MPI_API(Isend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 	return weft_answer(&a, weft_fn_Isend_c, call);
 }
 
+MPI_API(Isendrecv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Isendrecv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = N(dest);
+	a.word[4] = N(sendtag);
+	a.word[5] = W(recvbuf);
+	a.word[6] = N(recvcount);
+	a.word[7] = W(recvtype);
+	a.word[8] = N(source);
+	a.word[9] = N(recvtag);
+	a.word[10] = W(comm);
+	a.word[11] = W(request);
+	return weft_answer(&a, weft_fn_Isendrecv, call);
+}
+
+MPI_API(Isendrecv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Isendrecv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = N(dest);
+	a.word[4] = N(sendtag);
+	a.word[5] = W(recvbuf);
+	a.word[6] = N(recvcount);
+	a.word[7] = W(recvtype);
+	a.word[8] = N(source);
+	a.word[9] = N(recvtag);
+	a.word[10] = W(comm);
+	a.word[11] = W(request);
+	return weft_answer(&a, weft_fn_Isendrecv_c, call);
+}
+
+MPI_API(Isendrecv_replace, void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Isendrecv_replace";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(sendtag);
+	a.word[5] = N(source);
+	a.word[6] = N(recvtag);
+	a.word[7] = W(comm);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Isendrecv_replace, call);
+}
+
+MPI_API(Isendrecv_replace_c, void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Isendrecv_replace_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(sendtag);
+	a.word[5] = N(source);
+	a.word[6] = N(recvtag);
+	a.word[7] = W(comm);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Isendrecv_replace_c, call);
+}
+
+MPI_API(Issend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Issend";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Issend, call);
+}
+
+MPI_API(Issend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Issend_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Issend_c, call);
+}
+
+MPI_API(Mprobe, int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+	static const char call[] = "MPI_Mprobe";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(message);
+	a.word[0] = N(source);
+	a.word[1] = N(tag);
+	a.word[2] = W(comm);
+	a.word[3] = W(message);
+	a.word[4] = W(status);
+	return weft_answer(&a, weft_fn_Mprobe, call);
+}
+
+MPI_API(Mrecv, void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+{
+	static const char call[] = "MPI_Mrecv";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(message);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = W(message);
+	a.word[4] = W(status);
+	return weft_answer(&a, weft_fn_Mrecv, call);
+}
+
+MPI_API(Mrecv_c, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+{
+	static const char call[] = "MPI_Mrecv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(message);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = W(message);
+	a.word[4] = W(status);
+	return weft_answer(&a, weft_fn_Mrecv_c, call);
+}
+
+MPI_API(Probe, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	static const char call[] = "MPI_Probe";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = N(source);
+	a.word[1] = N(tag);
+	a.word[2] = W(comm);
+	a.word[3] = W(status);
+	return weft_answer(&a, weft_fn_Probe, call);
+}
+
 MPI_API(Recv, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
 	static const char call[] = "MPI_Recv";
@@ -150,6 +683,113 @@ MPI_API(Recv_c, void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
 	return weft_answer(&a, weft_fn_Recv_c, call);
 }
 
+MPI_API(Recv_init, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Recv_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(source);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Recv_init, call);
+}
+
+MPI_API(Recv_init_c, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Recv_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(source);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Recv_init_c, call);
+}
+
+MPI_API(Request_free, MPI_Request *request)
+{
+	static const char call[] = "MPI_Request_free";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(request);
+	a.word[0] = W(request);
+	return weft_answer(&a, weft_fn_Request_free, call);
+}
+
+MPI_API(Request_get_status, MPI_Request request, int *flag, MPI_Status *status)
+{
+	static const char call[] = "MPI_Request_get_status";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(flag);
+	a.word[0] = W(request);
+	a.word[1] = W(flag);
+	a.word[2] = W(status);
+	return weft_answer(&a, weft_fn_Request_get_status, call);
+}
+
+MPI_API(Request_get_status_all, int count, const MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[])
+{
+	static const char call[] = "MPI_Request_get_status_all";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(flag);
+	a.word[0] = N(count);
+	a.word[1] = W(array_of_requests);
+	a.word[2] = W(flag);
+	a.word[3] = W(array_of_statuses);
+	return weft_answer(&a, weft_fn_Request_get_status_all, call);
+}
+
+MPI_API(Request_get_status_any, int count, const MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
+{
+	static const char call[] = "MPI_Request_get_status_any";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(indx);
+	WEFT_GIVEN(flag);
+	a.word[0] = N(count);
+	a.word[1] = W(array_of_requests);
+	a.word[2] = W(indx);
+	a.word[3] = W(flag);
+	a.word[4] = W(status);
+	return weft_answer(&a, weft_fn_Request_get_status_any, call);
+}
+
+MPI_API(Request_get_status_some, int incount, const MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status array_of_statuses[])
+{
+	static const char call[] = "MPI_Request_get_status_some";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(outcount);
+	a.word[0] = N(incount);
+	a.word[1] = W(array_of_requests);
+	a.word[2] = W(outcount);
+	a.word[3] = W(array_of_indices);
+	a.word[4] = W(array_of_statuses);
+	return weft_answer(&a, weft_fn_Request_get_status_some, call);
+}
+
 MPI_API(Rsend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	static const char call[] = "MPI_Rsend";
@@ -182,6 +822,44 @@ MPI_API(Rsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 	a.word[4] = N(tag);
 	a.word[5] = W(comm);
 	return weft_answer(&a, weft_fn_Rsend_c, call);
+}
+
+MPI_API(Rsend_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Rsend_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Rsend_init, call);
+}
+
+MPI_API(Rsend_init_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Rsend_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Rsend_init_c, call);
 }
 
 MPI_API(Send, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
@@ -218,6 +896,132 @@ MPI_API(Send_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int des
 	return weft_answer(&a, weft_fn_Send_c, call);
 }
 
+MPI_API(Send_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Send_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Send_init, call);
+}
+
+MPI_API(Send_init_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Send_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Send_init_c, call);
+}
+
+MPI_API(Sendrecv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+	static const char call[] = "MPI_Sendrecv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = N(dest);
+	a.word[4] = N(sendtag);
+	a.word[5] = W(recvbuf);
+	a.word[6] = N(recvcount);
+	a.word[7] = W(recvtype);
+	a.word[8] = N(source);
+	a.word[9] = N(recvtag);
+	a.word[10] = W(comm);
+	a.word[11] = W(status);
+	return weft_answer(&a, weft_fn_Sendrecv, call);
+}
+
+MPI_API(Sendrecv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+	static const char call[] = "MPI_Sendrecv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = N(dest);
+	a.word[4] = N(sendtag);
+	a.word[5] = W(recvbuf);
+	a.word[6] = N(recvcount);
+	a.word[7] = W(recvtype);
+	a.word[8] = N(source);
+	a.word[9] = N(recvtag);
+	a.word[10] = W(comm);
+	a.word[11] = W(status);
+	return weft_answer(&a, weft_fn_Sendrecv_c, call);
+}
+
+MPI_API(Sendrecv_replace, void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+	static const char call[] = "MPI_Sendrecv_replace";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(sendtag);
+	a.word[5] = N(source);
+	a.word[6] = N(recvtag);
+	a.word[7] = W(comm);
+	a.word[8] = W(status);
+	return weft_answer(&a, weft_fn_Sendrecv_replace, call);
+}
+
+MPI_API(Sendrecv_replace_c, void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+	static const char call[] = "MPI_Sendrecv_replace_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(sendtag);
+	a.word[5] = N(source);
+	a.word[6] = N(recvtag);
+	a.word[7] = W(comm);
+	a.word[8] = W(status);
+	return weft_answer(&a, weft_fn_Sendrecv_replace_c, call);
+}
+
 MPI_API(Ssend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	static const char call[] = "MPI_Ssend";
@@ -252,6 +1056,125 @@ MPI_API(Ssend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 	return weft_answer(&a, weft_fn_Ssend_c, call);
 }
 
+MPI_API(Ssend_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ssend_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Ssend_init, call);
+}
+
+MPI_API(Ssend_init_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ssend_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(dest);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Ssend_init_c, call);
+}
+
+MPI_API(Start, MPI_Request *request)
+{
+	static const char call[] = "MPI_Start";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(request);
+	a.word[0] = W(request);
+	return weft_answer(&a, weft_fn_Start, call);
+}
+
+MPI_API(Startall, int count, MPI_Request array_of_requests[])
+{
+	static const char call[] = "MPI_Startall";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	a.word[0] = N(count);
+	a.word[1] = W(array_of_requests);
+	return weft_answer(&a, weft_fn_Startall, call);
+}
+
+MPI_API(Test, MPI_Request *request, int *flag, MPI_Status *status)
+{
+	static const char call[] = "MPI_Test";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(request);
+	WEFT_GIVEN(flag);
+	a.word[0] = W(request);
+	a.word[1] = W(flag);
+	a.word[2] = W(status);
+	return weft_answer(&a, weft_fn_Test, call);
+}
+
+MPI_API(Testall, int count, MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[])
+{
+	static const char call[] = "MPI_Testall";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(flag);
+	a.word[0] = N(count);
+	a.word[1] = W(array_of_requests);
+	a.word[2] = W(flag);
+	a.word[3] = W(array_of_statuses);
+	return weft_answer(&a, weft_fn_Testall, call);
+}
+
+MPI_API(Testany, int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
+{
+	static const char call[] = "MPI_Testany";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(indx);
+	WEFT_GIVEN(flag);
+	a.word[0] = N(count);
+	a.word[1] = W(array_of_requests);
+	a.word[2] = W(indx);
+	a.word[3] = W(flag);
+	a.word[4] = W(status);
+	return weft_answer(&a, weft_fn_Testany, call);
+}
+
+MPI_API(Testsome, int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status array_of_statuses[])
+{
+	static const char call[] = "MPI_Testsome";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(outcount);
+	a.word[0] = N(incount);
+	a.word[1] = W(array_of_requests);
+	a.word[2] = W(outcount);
+	a.word[3] = W(array_of_indices);
+	a.word[4] = W(array_of_statuses);
+	return weft_answer(&a, weft_fn_Testsome, call);
+}
+
 MPI_API(Wait, MPI_Request *request, MPI_Status *status)
 {
 	static const char call[] = "MPI_Wait";
@@ -262,6 +1185,679 @@ MPI_API(Wait, MPI_Request *request, MPI_Status *status)
 	a.word[0] = W(request);
 	a.word[1] = W(status);
 	return weft_answer(&a, weft_fn_Wait, call);
+}
+
+MPI_API(Waitall, int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[])
+{
+	static const char call[] = "MPI_Waitall";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	a.word[0] = N(count);
+	a.word[1] = W(array_of_requests);
+	a.word[2] = W(array_of_statuses);
+	return weft_answer(&a, weft_fn_Waitall, call);
+}
+
+MPI_API(Waitany, int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
+{
+	static const char call[] = "MPI_Waitany";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(indx);
+	a.word[0] = N(count);
+	a.word[1] = W(array_of_requests);
+	a.word[2] = W(indx);
+	a.word[3] = W(status);
+	return weft_answer(&a, weft_fn_Waitany, call);
+}
+
+MPI_API(Waitsome, int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status array_of_statuses[])
+{
+	static const char call[] = "MPI_Waitsome";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(outcount);
+	a.word[0] = N(incount);
+	a.word[1] = W(array_of_requests);
+	a.word[2] = W(outcount);
+	a.word[3] = W(array_of_indices);
+	a.word[4] = W(array_of_statuses);
+	return weft_answer(&a, weft_fn_Waitsome, call);
+}
+
+MPI_API(Parrived, MPI_Request request, int partition, int *flag)
+{
+	static const char call[] = "MPI_Parrived";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(flag);
+	a.word[0] = W(request);
+	a.word[1] = N(partition);
+	a.word[2] = W(flag);
+	return weft_answer(&a, weft_fn_Parrived, call);
+}
+
+MPI_API(Pready, int partition, MPI_Request request)
+{
+	static const char call[] = "MPI_Pready";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	a.word[0] = N(partition);
+	a.word[1] = W(request);
+	return weft_answer(&a, weft_fn_Pready, call);
+}
+
+MPI_API(Pready_list, int length, const int array_of_partitions[], MPI_Request request)
+{
+	static const char call[] = "MPI_Pready_list";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	a.word[0] = N(length);
+	a.word[1] = W(array_of_partitions);
+	a.word[2] = W(request);
+	return weft_answer(&a, weft_fn_Pready_list, call);
+}
+
+MPI_API(Pready_range, int partition_low, int partition_high, MPI_Request request)
+{
+	static const char call[] = "MPI_Pready_range";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	a.word[0] = N(partition_low);
+	a.word[1] = N(partition_high);
+	a.word[2] = W(request);
+	return weft_answer(&a, weft_fn_Pready_range, call);
+}
+
+MPI_API(Precv_init, void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Precv_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(partitions);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = N(source);
+	a.word[5] = N(tag);
+	a.word[6] = W(comm);
+	a.word[7] = W(info);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Precv_init, call);
+}
+
+MPI_API(Precv_init_c, void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Precv_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(partitions);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = N(source);
+	a.word[5] = N(tag);
+	a.word[6] = W(comm);
+	a.word[7] = W(info);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Precv_init_c, call);
+}
+
+MPI_API(Psend_init, const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Psend_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(partitions);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = N(dest);
+	a.word[5] = N(tag);
+	a.word[6] = W(comm);
+	a.word[7] = W(info);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Psend_init, call);
+}
+
+MPI_API(Psend_init_c, const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Psend_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(partitions);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = N(dest);
+	a.word[5] = N(tag);
+	a.word[6] = W(comm);
+	a.word[7] = W(info);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Psend_init_c, call);
+}
+
+MPI_API(Allgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Allgather";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	return weft_answer(&a, weft_fn_Allgather, call);
+}
+
+MPI_API(Allgather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Allgather_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	return weft_answer(&a, weft_fn_Allgather_c, call);
+}
+
+MPI_API(Allgather_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Allgather_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(info);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Allgather_init, call);
+}
+
+MPI_API(Allgather_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Allgather_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(info);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Allgather_init_c, call);
+}
+
+MPI_API(Allgatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Allgatherv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = W(comm);
+	return weft_answer(&a, weft_fn_Allgatherv, call);
+}
+
+MPI_API(Allgatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Allgatherv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = W(comm);
+	return weft_answer(&a, weft_fn_Allgatherv_c, call);
+}
+
+MPI_API(Allgatherv_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Allgatherv_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = W(comm);
+	a.word[8] = W(info);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Allgatherv_init, call);
+}
+
+MPI_API(Allgatherv_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Allgatherv_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = W(comm);
+	a.word[8] = W(info);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Allgatherv_init_c, call);
+}
+
+MPI_API(Allreduce, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Allreduce";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Allreduce, call);
+}
+
+MPI_API(Allreduce_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Allreduce_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Allreduce_c, call);
+}
+
+MPI_API(Allreduce_init, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Allreduce_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(info);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Allreduce_init, call);
+}
+
+MPI_API(Allreduce_init_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Allreduce_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(info);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Allreduce_init_c, call);
+}
+
+MPI_API(Alltoall, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Alltoall";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	return weft_answer(&a, weft_fn_Alltoall, call);
+}
+
+MPI_API(Alltoall_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Alltoall_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	return weft_answer(&a, weft_fn_Alltoall_c, call);
+}
+
+MPI_API(Alltoall_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Alltoall_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(info);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Alltoall_init, call);
+}
+
+MPI_API(Alltoall_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Alltoall_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(info);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Alltoall_init_c, call);
+}
+
+MPI_API(Alltoallv, const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Alltoallv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtype);
+	a.word[8] = W(comm);
+	return weft_answer(&a, weft_fn_Alltoallv, call);
+}
+
+MPI_API(Alltoallv_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Alltoallv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtype);
+	a.word[8] = W(comm);
+	return weft_answer(&a, weft_fn_Alltoallv_c, call);
+}
+
+MPI_API(Alltoallv_init, const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Alltoallv_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtype);
+	a.word[8] = W(comm);
+	a.word[9] = W(info);
+	a.word[10] = W(request);
+	return weft_answer(&a, weft_fn_Alltoallv_init, call);
+}
+
+MPI_API(Alltoallv_init_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Alltoallv_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtype);
+	a.word[8] = W(comm);
+	a.word[9] = W(info);
+	a.word[10] = W(request);
+	return weft_answer(&a, weft_fn_Alltoallv_init_c, call);
+}
+
+MPI_API(Alltoallw, const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+	static const char call[] = "MPI_Alltoallw";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtypes);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtypes);
+	a.word[8] = W(comm);
+	return weft_answer(&a, weft_fn_Alltoallw, call);
+}
+
+MPI_API(Alltoallw_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+	static const char call[] = "MPI_Alltoallw_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtypes);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtypes);
+	a.word[8] = W(comm);
+	return weft_answer(&a, weft_fn_Alltoallw_c, call);
+}
+
+MPI_API(Alltoallw_init, const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Alltoallw_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtypes);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtypes);
+	a.word[8] = W(comm);
+	a.word[9] = W(info);
+	a.word[10] = W(request);
+	return weft_answer(&a, weft_fn_Alltoallw_init, call);
+}
+
+MPI_API(Alltoallw_init_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Alltoallw_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtypes);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtypes);
+	a.word[8] = W(comm);
+	a.word[9] = W(info);
+	a.word[10] = W(request);
+	return weft_answer(&a, weft_fn_Alltoallw_init_c, call);
 }
 
 MPI_API(Barrier, MPI_Comm comm)
@@ -275,143 +1871,2234 @@ MPI_API(Barrier, MPI_Comm comm)
 	return weft_answer(&a, weft_fn_Barrier, call);
 }
 
+MPI_API(Barrier_init, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Barrier_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(comm);
+	a.word[1] = W(info);
+	a.word[2] = W(request);
+	return weft_answer(&a, weft_fn_Barrier_init, call);
+}
+
+MPI_API(Bcast, void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Bcast";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(buffer);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(root);
+	a.word[4] = W(comm);
+	return weft_answer(&a, weft_fn_Bcast, call);
+}
+
+MPI_API(Bcast_c, void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Bcast_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(buffer);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(root);
+	a.word[4] = W(comm);
+	return weft_answer(&a, weft_fn_Bcast_c, call);
+}
+
+MPI_API(Bcast_init, void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Bcast_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buffer);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(root);
+	a.word[4] = W(comm);
+	a.word[5] = W(info);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Bcast_init, call);
+}
+
+MPI_API(Bcast_init_c, void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Bcast_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buffer);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(root);
+	a.word[4] = W(comm);
+	a.word[5] = W(info);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Bcast_init_c, call);
+}
+
+MPI_API(Exscan, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Exscan";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Exscan, call);
+}
+
+MPI_API(Exscan_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Exscan_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Exscan_c, call);
+}
+
+MPI_API(Exscan_init, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Exscan_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(info);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Exscan_init, call);
+}
+
+MPI_API(Exscan_init_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Exscan_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(info);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Exscan_init_c, call);
+}
+
+MPI_API(Gather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Gather";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = N(root);
+	a.word[7] = W(comm);
+	return weft_answer(&a, weft_fn_Gather, call);
+}
+
+MPI_API(Gather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Gather_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = N(root);
+	a.word[7] = W(comm);
+	return weft_answer(&a, weft_fn_Gather_c, call);
+}
+
+MPI_API(Gather_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Gather_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = N(root);
+	a.word[7] = W(comm);
+	a.word[8] = W(info);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Gather_init, call);
+}
+
+MPI_API(Gather_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Gather_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = N(root);
+	a.word[7] = W(comm);
+	a.word[8] = W(info);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Gather_init_c, call);
+}
+
+MPI_API(Gatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Gatherv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = N(root);
+	a.word[8] = W(comm);
+	return weft_answer(&a, weft_fn_Gatherv, call);
+}
+
+MPI_API(Gatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Gatherv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = N(root);
+	a.word[8] = W(comm);
+	return weft_answer(&a, weft_fn_Gatherv_c, call);
+}
+
+MPI_API(Gatherv_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Gatherv_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = N(root);
+	a.word[8] = W(comm);
+	a.word[9] = W(info);
+	a.word[10] = W(request);
+	return weft_answer(&a, weft_fn_Gatherv_init, call);
+}
+
+MPI_API(Gatherv_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Gatherv_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = N(root);
+	a.word[8] = W(comm);
+	a.word[9] = W(info);
+	a.word[10] = W(request);
+	return weft_answer(&a, weft_fn_Gatherv_init_c, call);
+}
+
+MPI_API(Iallgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Iallgather";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Iallgather, call);
+}
+
+MPI_API(Iallgather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Iallgather_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Iallgather_c, call);
+}
+
+MPI_API(Iallgatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Iallgatherv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = W(comm);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Iallgatherv, call);
+}
+
+MPI_API(Iallgatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Iallgatherv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = W(comm);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Iallgatherv_c, call);
+}
+
+MPI_API(Iallreduce, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Iallreduce";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Iallreduce, call);
+}
+
+MPI_API(Iallreduce_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Iallreduce_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Iallreduce_c, call);
+}
+
+MPI_API(Ialltoall, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ialltoall";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Ialltoall, call);
+}
+
+MPI_API(Ialltoall_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ialltoall_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Ialltoall_c, call);
+}
+
+MPI_API(Ialltoallv, const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ialltoallv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtype);
+	a.word[8] = W(comm);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Ialltoallv, call);
+}
+
+MPI_API(Ialltoallv_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ialltoallv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtype);
+	a.word[8] = W(comm);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Ialltoallv_c, call);
+}
+
+MPI_API(Ialltoallw, const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ialltoallw";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtypes);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtypes);
+	a.word[8] = W(comm);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Ialltoallw, call);
+}
+
+MPI_API(Ialltoallw_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ialltoallw_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtypes);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtypes);
+	a.word[8] = W(comm);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Ialltoallw_c, call);
+}
+
+MPI_API(Ibarrier, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ibarrier";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(comm);
+	a.word[1] = W(request);
+	return weft_answer(&a, weft_fn_Ibarrier, call);
+}
+
+MPI_API(Ibcast, void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ibcast";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buffer);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(root);
+	a.word[4] = W(comm);
+	a.word[5] = W(request);
+	return weft_answer(&a, weft_fn_Ibcast, call);
+}
+
+MPI_API(Ibcast_c, void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ibcast_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buffer);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(root);
+	a.word[4] = W(comm);
+	a.word[5] = W(request);
+	return weft_answer(&a, weft_fn_Ibcast_c, call);
+}
+
+MPI_API(Iexscan, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Iexscan";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Iexscan, call);
+}
+
+MPI_API(Iexscan_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Iexscan_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Iexscan_c, call);
+}
+
+MPI_API(Igather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Igather";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = N(root);
+	a.word[7] = W(comm);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Igather, call);
+}
+
+MPI_API(Igather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Igather_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = N(root);
+	a.word[7] = W(comm);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Igather_c, call);
+}
+
+MPI_API(Igatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Igatherv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = N(root);
+	a.word[8] = W(comm);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Igatherv, call);
+}
+
+MPI_API(Igatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Igatherv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = N(root);
+	a.word[8] = W(comm);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Igatherv_c, call);
+}
+
+MPI_API(Ireduce, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ireduce";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = N(root);
+	a.word[6] = W(comm);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Ireduce, call);
+}
+
+MPI_API(Ireduce_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ireduce_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = N(root);
+	a.word[6] = W(comm);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Ireduce_c, call);
+}
+
+MPI_API(Ireduce_scatter, const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ireduce_scatter";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = W(recvcounts);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Ireduce_scatter, call);
+}
+
+MPI_API(Ireduce_scatter_c, const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ireduce_scatter_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = W(recvcounts);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Ireduce_scatter_c, call);
+}
+
+MPI_API(Ireduce_scatter_block, const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ireduce_scatter_block";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(recvcount);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Ireduce_scatter_block, call);
+}
+
+MPI_API(Ireduce_scatter_block_c, const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ireduce_scatter_block_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(recvcount);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Ireduce_scatter_block_c, call);
+}
+
+MPI_API(Iscan, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Iscan";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Iscan, call);
+}
+
+MPI_API(Iscan_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Iscan_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Iscan_c, call);
+}
+
+MPI_API(Iscatter, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Iscatter";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = N(root);
+	a.word[7] = W(comm);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Iscatter, call);
+}
+
+MPI_API(Iscatter_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Iscatter_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = N(root);
+	a.word[7] = W(comm);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Iscatter_c, call);
+}
+
+MPI_API(Iscatterv, const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Iscatterv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(displs);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = N(recvcount);
+	a.word[6] = W(recvtype);
+	a.word[7] = N(root);
+	a.word[8] = W(comm);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Iscatterv, call);
+}
+
+MPI_API(Iscatterv_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Iscatterv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(displs);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = N(recvcount);
+	a.word[6] = W(recvtype);
+	a.word[7] = N(root);
+	a.word[8] = W(comm);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Iscatterv_c, call);
+}
+
+MPI_API(Op_commutative, MPI_Op op, int *commute)
+{
+	static const char call[] = "MPI_Op_commutative";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(commute);
+	a.word[0] = W(op);
+	a.word[1] = W(commute);
+	return weft_answer(&a, weft_fn_Op_commutative, call);
+}
+
+MPI_API(Op_create, MPI_User_function *user_fn, int commute, MPI_Op *op)
+{
+	static const char call[] = "MPI_Op_create";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(op);
+	a.word[0] = W(user_fn);
+	a.word[1] = N(commute);
+	a.word[2] = W(op);
+	return weft_answer(&a, weft_fn_Op_create, call);
+}
+
+MPI_API(Op_create_c, MPI_User_function_c *user_fn, int commute, MPI_Op *op)
+{
+	static const char call[] = "MPI_Op_create_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_GIVEN(op);
+	a.word[0] = W(user_fn);
+	a.word[1] = N(commute);
+	a.word[2] = W(op);
+	return weft_answer(&a, weft_fn_Op_create_c, call);
+}
+
+MPI_API(Op_free, MPI_Op *op)
+{
+	static const char call[] = "MPI_Op_free";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(op);
+	WEFT_ALIVE(WEFT_OP, *op);
+	a.word[0] = W(op);
+	return weft_answer(&a, weft_fn_Op_free, call);
+}
+
+MPI_API(Reduce, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Reduce";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = N(root);
+	a.word[6] = W(comm);
+	return weft_answer(&a, weft_fn_Reduce, call);
+}
+
+MPI_API(Reduce_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Reduce_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = N(root);
+	a.word[6] = W(comm);
+	return weft_answer(&a, weft_fn_Reduce_c, call);
+}
+
+MPI_API(Reduce_init, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Reduce_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = N(root);
+	a.word[6] = W(comm);
+	a.word[7] = W(info);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Reduce_init, call);
+}
+
+MPI_API(Reduce_init_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Reduce_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = N(root);
+	a.word[6] = W(comm);
+	a.word[7] = W(info);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Reduce_init_c, call);
+}
+
+MPI_API(Reduce_local, const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op)
+{
+	static const char call[] = "MPI_Reduce_local";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(inbuf);
+	a.word[1] = W(inoutbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	return weft_answer(&a, weft_fn_Reduce_local, call);
+}
+
+MPI_API(Reduce_local_c, const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
+{
+	static const char call[] = "MPI_Reduce_local_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(inbuf);
+	a.word[1] = W(inoutbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	return weft_answer(&a, weft_fn_Reduce_local_c, call);
+}
+
+MPI_API(Reduce_scatter, const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Reduce_scatter";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = W(recvcounts);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Reduce_scatter, call);
+}
+
+MPI_API(Reduce_scatter_c, const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Reduce_scatter_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = W(recvcounts);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Reduce_scatter_c, call);
+}
+
+MPI_API(Reduce_scatter_block, const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Reduce_scatter_block";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(recvcount);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Reduce_scatter_block, call);
+}
+
+MPI_API(Reduce_scatter_block_c, const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Reduce_scatter_block_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(recvcount);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Reduce_scatter_block_c, call);
+}
+
+MPI_API(Reduce_scatter_block_init, const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Reduce_scatter_block_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(recvcount);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(info);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Reduce_scatter_block_init, call);
+}
+
+MPI_API(Reduce_scatter_block_init_c, const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Reduce_scatter_block_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(recvcount);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(info);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Reduce_scatter_block_init_c, call);
+}
+
+MPI_API(Reduce_scatter_init, const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Reduce_scatter_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = W(recvcounts);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(info);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Reduce_scatter_init, call);
+}
+
+MPI_API(Reduce_scatter_init_c, const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Reduce_scatter_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = W(recvcounts);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(info);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Reduce_scatter_init_c, call);
+}
+
+MPI_API(Scan, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Scan";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Scan, call);
+}
+
+MPI_API(Scan_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Scan_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	return weft_answer(&a, weft_fn_Scan_c, call);
+}
+
+MPI_API(Scan_init, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Scan_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(info);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Scan_init, call);
+}
+
+MPI_API(Scan_init_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Scan_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(recvbuf);
+	a.word[2] = N(count);
+	a.word[3] = W(datatype);
+	a.word[4] = W(op);
+	a.word[5] = W(comm);
+	a.word[6] = W(info);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Scan_init_c, call);
+}
+
+MPI_API(Scatter, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Scatter";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = N(root);
+	a.word[7] = W(comm);
+	return weft_answer(&a, weft_fn_Scatter, call);
+}
+
+MPI_API(Scatter_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Scatter_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = N(root);
+	a.word[7] = W(comm);
+	return weft_answer(&a, weft_fn_Scatter_c, call);
+}
+
+MPI_API(Scatter_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Scatter_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = N(root);
+	a.word[7] = W(comm);
+	a.word[8] = W(info);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Scatter_init, call);
+}
+
+MPI_API(Scatter_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Scatter_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = N(root);
+	a.word[7] = W(comm);
+	a.word[8] = W(info);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Scatter_init_c, call);
+}
+
+MPI_API(Scatterv, const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Scatterv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(displs);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = N(recvcount);
+	a.word[6] = W(recvtype);
+	a.word[7] = N(root);
+	a.word[8] = W(comm);
+	return weft_answer(&a, weft_fn_Scatterv, call);
+}
+
+MPI_API(Scatterv_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Scatterv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(displs);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = N(recvcount);
+	a.word[6] = W(recvtype);
+	a.word[7] = N(root);
+	a.word[8] = W(comm);
+	return weft_answer(&a, weft_fn_Scatterv_c, call);
+}
+
+MPI_API(Scatterv_init, const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Scatterv_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(displs);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = N(recvcount);
+	a.word[6] = W(recvtype);
+	a.word[7] = N(root);
+	a.word[8] = W(comm);
+	a.word[9] = W(info);
+	a.word[10] = W(request);
+	return weft_answer(&a, weft_fn_Scatterv_init, call);
+}
+
+MPI_API(Scatterv_init_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Scatterv_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(displs);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = N(recvcount);
+	a.word[6] = W(recvtype);
+	a.word[7] = N(root);
+	a.word[8] = W(comm);
+	a.word[9] = W(info);
+	a.word[10] = W(request);
+	return weft_answer(&a, weft_fn_Scatterv_init_c, call);
+}
+
+MPI_API(Ineighbor_allgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ineighbor_allgather";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Ineighbor_allgather, call);
+}
+
+MPI_API(Ineighbor_allgather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ineighbor_allgather_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Ineighbor_allgather_c, call);
+}
+
+MPI_API(Ineighbor_allgatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ineighbor_allgatherv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = W(comm);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Ineighbor_allgatherv, call);
+}
+
+MPI_API(Ineighbor_allgatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ineighbor_allgatherv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = W(comm);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Ineighbor_allgatherv_c, call);
+}
+
+MPI_API(Ineighbor_alltoall, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ineighbor_alltoall";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Ineighbor_alltoall, call);
+}
+
+MPI_API(Ineighbor_alltoall_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ineighbor_alltoall_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(request);
+	return weft_answer(&a, weft_fn_Ineighbor_alltoall_c, call);
+}
+
+MPI_API(Ineighbor_alltoallv, const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ineighbor_alltoallv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtype);
+	a.word[8] = W(comm);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Ineighbor_alltoallv, call);
+}
+
+MPI_API(Ineighbor_alltoallv_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ineighbor_alltoallv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtype);
+	a.word[8] = W(comm);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Ineighbor_alltoallv_c, call);
+}
+
+MPI_API(Ineighbor_alltoallw, const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ineighbor_alltoallw";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtypes);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtypes);
+	a.word[8] = W(comm);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Ineighbor_alltoallw, call);
+}
+
+MPI_API(Ineighbor_alltoallw_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Ineighbor_alltoallw_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtypes);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtypes);
+	a.word[8] = W(comm);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Ineighbor_alltoallw_c, call);
+}
+
+MPI_API(Neighbor_allgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Neighbor_allgather";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	return weft_answer(&a, weft_fn_Neighbor_allgather, call);
+}
+
+MPI_API(Neighbor_allgather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Neighbor_allgather_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	return weft_answer(&a, weft_fn_Neighbor_allgather_c, call);
+}
+
+MPI_API(Neighbor_allgather_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Neighbor_allgather_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(info);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Neighbor_allgather_init, call);
+}
+
+MPI_API(Neighbor_allgather_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Neighbor_allgather_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(info);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Neighbor_allgather_init_c, call);
+}
+
+MPI_API(Neighbor_allgatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Neighbor_allgatherv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = W(comm);
+	return weft_answer(&a, weft_fn_Neighbor_allgatherv, call);
+}
+
+MPI_API(Neighbor_allgatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Neighbor_allgatherv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = W(comm);
+	return weft_answer(&a, weft_fn_Neighbor_allgatherv_c, call);
+}
+
+MPI_API(Neighbor_allgatherv_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Neighbor_allgatherv_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = W(comm);
+	a.word[8] = W(info);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Neighbor_allgatherv_init, call);
+}
+
+MPI_API(Neighbor_allgatherv_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Neighbor_allgatherv_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = W(recvcounts);
+	a.word[5] = W(displs);
+	a.word[6] = W(recvtype);
+	a.word[7] = W(comm);
+	a.word[8] = W(info);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Neighbor_allgatherv_init_c, call);
+}
+
+MPI_API(Neighbor_alltoall, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Neighbor_alltoall";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	return weft_answer(&a, weft_fn_Neighbor_alltoall, call);
+}
+
+MPI_API(Neighbor_alltoall_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Neighbor_alltoall_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	return weft_answer(&a, weft_fn_Neighbor_alltoall_c, call);
+}
+
+MPI_API(Neighbor_alltoall_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Neighbor_alltoall_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(info);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Neighbor_alltoall_init, call);
+}
+
+MPI_API(Neighbor_alltoall_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Neighbor_alltoall_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = N(sendcount);
+	a.word[2] = W(sendtype);
+	a.word[3] = W(recvbuf);
+	a.word[4] = N(recvcount);
+	a.word[5] = W(recvtype);
+	a.word[6] = W(comm);
+	a.word[7] = W(info);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Neighbor_alltoall_init_c, call);
+}
+
+MPI_API(Neighbor_alltoallv, const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Neighbor_alltoallv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtype);
+	a.word[8] = W(comm);
+	return weft_answer(&a, weft_fn_Neighbor_alltoallv, call);
+}
+
+MPI_API(Neighbor_alltoallv_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Neighbor_alltoallv_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtype);
+	a.word[8] = W(comm);
+	return weft_answer(&a, weft_fn_Neighbor_alltoallv_c, call);
+}
+
+MPI_API(Neighbor_alltoallv_init, const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Neighbor_alltoallv_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtype);
+	a.word[8] = W(comm);
+	a.word[9] = W(info);
+	a.word[10] = W(request);
+	return weft_answer(&a, weft_fn_Neighbor_alltoallv_init, call);
+}
+
+MPI_API(Neighbor_alltoallv_init_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Neighbor_alltoallv_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, sendtype);
+	WEFT_ALIVE(WEFT_DATATYPE, recvtype);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtype);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtype);
+	a.word[8] = W(comm);
+	a.word[9] = W(info);
+	a.word[10] = W(request);
+	return weft_answer(&a, weft_fn_Neighbor_alltoallv_init_c, call);
+}
+
+MPI_API(Neighbor_alltoallw, const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+	static const char call[] = "MPI_Neighbor_alltoallw";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtypes);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtypes);
+	a.word[8] = W(comm);
+	return weft_answer(&a, weft_fn_Neighbor_alltoallw, call);
+}
+
+MPI_API(Neighbor_alltoallw_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+	static const char call[] = "MPI_Neighbor_alltoallw_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtypes);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtypes);
+	a.word[8] = W(comm);
+	return weft_answer(&a, weft_fn_Neighbor_alltoallw_c, call);
+}
+
+MPI_API(Neighbor_alltoallw_init, const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Neighbor_alltoallw_init";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtypes);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtypes);
+	a.word[8] = W(comm);
+	a.word[9] = W(info);
+	a.word[10] = W(request);
+	return weft_answer(&a, weft_fn_Neighbor_alltoallw_init, call);
+}
+
+MPI_API(Neighbor_alltoallw_init_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+	static const char call[] = "MPI_Neighbor_alltoallw_init_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(request);
+	a.word[0] = W(sendbuf);
+	a.word[1] = W(sendcounts);
+	a.word[2] = W(sdispls);
+	a.word[3] = W(sendtypes);
+	a.word[4] = W(recvbuf);
+	a.word[5] = W(recvcounts);
+	a.word[6] = W(rdispls);
+	a.word[7] = W(recvtypes);
+	a.word[8] = W(comm);
+	a.word[9] = W(info);
+	a.word[10] = W(request);
+	return weft_answer(&a, weft_fn_Neighbor_alltoallw_init_c, call);
+}
+
+MPI_API(Grequest_complete, MPI_Request request)
+{
+	static const char call[] = "MPI_Grequest_complete";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	a.word[0] = W(request);
+	return weft_answer(&a, weft_fn_Grequest_complete, call);
+}
+
+MPI_API(Grequest_start, MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
+{
+	static const char call[] = "MPI_Grequest_start";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(request);
+	a.word[0] = W(query_fn);
+	a.word[1] = W(free_fn);
+	a.word[2] = W(cancel_fn);
+	a.word[3] = W(extra_state);
+	a.word[4] = W(request);
+	return weft_answer(&a, weft_fn_Grequest_start, call);
+}
+
 /* Functions that nothing answers: they do not look at most of their arguments. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-
-MPI_API(Bsend_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Bsend_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Bsend_init_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Bsend_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Buffer_attach, void *buffer, int size)
-{
-	static const char call[] = "MPI_Buffer_attach";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Buffer_attach_c, void *buffer, MPI_Count size)
-{
-	static const char call[] = "MPI_Buffer_attach_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Buffer_detach, void *buffer_addr, int *size)
-{
-	static const char call[] = "MPI_Buffer_detach";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Buffer_detach_c, void *buffer_addr, MPI_Count *size)
-{
-	static const char call[] = "MPI_Buffer_detach_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Buffer_flush, void)
-{
-	static const char call[] = "MPI_Buffer_flush";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Buffer_iflush, MPI_Request *request)
-{
-	static const char call[] = "MPI_Buffer_iflush";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Cancel, MPI_Request *request)
-{
-	static const char call[] = "MPI_Cancel";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_attach_buffer, MPI_Comm comm, void *buffer, int size)
-{
-	static const char call[] = "MPI_Comm_attach_buffer";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_attach_buffer_c, MPI_Comm comm, void *buffer, MPI_Count size)
-{
-	static const char call[] = "MPI_Comm_attach_buffer_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_detach_buffer, MPI_Comm comm, void *buffer_addr, int *size)
-{
-	static const char call[] = "MPI_Comm_detach_buffer";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_detach_buffer_c, MPI_Comm comm, void *buffer_addr, MPI_Count *size)
-{
-	static const char call[] = "MPI_Comm_detach_buffer_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_flush_buffer, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Comm_flush_buffer";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_iflush_buffer, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Comm_iflush_buffer";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
 
 MPI_API(Get_count, const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
@@ -427,303 +4114,6 @@ MPI_API(Get_count_c, const MPI_Status *status, MPI_Datatype datatype, MPI_Count 
 	static const char call[] = "MPI_Get_count_c";
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ibsend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ibsend";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ibsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ibsend_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Improbe, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
-{
-	static const char call[] = "MPI_Improbe";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Imrecv, void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
-{
-	static const char call[] = "MPI_Imrecv";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Imrecv_c, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
-{
-	static const char call[] = "MPI_Imrecv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iprobe, int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
-{
-	static const char call[] = "MPI_Iprobe";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Irsend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Irsend";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Irsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Irsend_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Isendrecv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Isendrecv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Isendrecv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Isendrecv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Isendrecv_replace, void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Isendrecv_replace";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Isendrecv_replace_c, void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Isendrecv_replace_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Issend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Issend";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Issend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Issend_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Mprobe, int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
-{
-	static const char call[] = "MPI_Mprobe";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Mrecv, void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
-{
-	static const char call[] = "MPI_Mrecv";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Mrecv_c, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
-{
-	static const char call[] = "MPI_Mrecv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Probe, int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-	static const char call[] = "MPI_Probe";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Recv_init, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Recv_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Recv_init_c, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Recv_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Request_free, MPI_Request *request)
-{
-	static const char call[] = "MPI_Request_free";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Request_get_status, MPI_Request request, int *flag, MPI_Status *status)
-{
-	static const char call[] = "MPI_Request_get_status";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Request_get_status_all, int count, const MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[])
-{
-	static const char call[] = "MPI_Request_get_status_all";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Request_get_status_any, int count, const MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
-{
-	static const char call[] = "MPI_Request_get_status_any";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Request_get_status_some, int incount, const MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status array_of_statuses[])
-{
-	static const char call[] = "MPI_Request_get_status_some";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Rsend_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Rsend_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Rsend_init_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Rsend_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Send_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Send_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Send_init_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Send_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Sendrecv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-	static const char call[] = "MPI_Sendrecv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Sendrecv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-	static const char call[] = "MPI_Sendrecv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Sendrecv_replace, void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-	static const char call[] = "MPI_Sendrecv_replace";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Sendrecv_replace_c, void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-	static const char call[] = "MPI_Sendrecv_replace_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
 	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
@@ -778,177 +4168,6 @@ MPI_API(Session_iflush_buffer, MPI_Session session, MPI_Request *request)
 	static const char call[] = "MPI_Session_iflush_buffer";
 	struct weft_args a;
 	weft_about(&a, WEFT_SESSION, W(session), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ssend_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ssend_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ssend_init_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ssend_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Start, MPI_Request *request)
-{
-	static const char call[] = "MPI_Start";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Startall, int count, MPI_Request array_of_requests[])
-{
-	static const char call[] = "MPI_Startall";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Test, MPI_Request *request, int *flag, MPI_Status *status)
-{
-	static const char call[] = "MPI_Test";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Testall, int count, MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[])
-{
-	static const char call[] = "MPI_Testall";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Testany, int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
-{
-	static const char call[] = "MPI_Testany";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Testsome, int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status array_of_statuses[])
-{
-	static const char call[] = "MPI_Testsome";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Waitall, int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[])
-{
-	static const char call[] = "MPI_Waitall";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Waitany, int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
-{
-	static const char call[] = "MPI_Waitany";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Waitsome, int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status array_of_statuses[])
-{
-	static const char call[] = "MPI_Waitsome";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Parrived, MPI_Request request, int partition, int *flag)
-{
-	static const char call[] = "MPI_Parrived";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Pready, int partition, MPI_Request request)
-{
-	static const char call[] = "MPI_Pready";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Pready_list, int length, const int array_of_partitions[], MPI_Request request)
-{
-	static const char call[] = "MPI_Pready_list";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Pready_range, int partition_low, int partition_high, MPI_Request request)
-{
-	static const char call[] = "MPI_Pready_range";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Precv_init, void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Precv_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Precv_init_c, void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Precv_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Psend_init, const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Psend_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Psend_init_c, const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Psend_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
 	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
@@ -1457,942 +4676,6 @@ MPI_API(Unpack_external_c, const char *datarep, const void *inbuf, MPI_Count ins
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Allgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Allgather";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Allgather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Allgather_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Allgather_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Allgather_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Allgather_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Allgather_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Allgatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Allgatherv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Allgatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Allgatherv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Allgatherv_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Allgatherv_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Allgatherv_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Allgatherv_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Allreduce, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Allreduce";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Allreduce_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Allreduce_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Allreduce_init, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Allreduce_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Allreduce_init_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Allreduce_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Alltoall, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Alltoall";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Alltoall_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Alltoall_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Alltoall_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Alltoall_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Alltoall_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Alltoall_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Alltoallv, const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Alltoallv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Alltoallv_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Alltoallv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Alltoallv_init, const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Alltoallv_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Alltoallv_init_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Alltoallv_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Alltoallw, const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
-{
-	static const char call[] = "MPI_Alltoallw";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Alltoallw_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
-{
-	static const char call[] = "MPI_Alltoallw_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Alltoallw_init, const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Alltoallw_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Alltoallw_init_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Alltoallw_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Barrier_init, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Barrier_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Bcast, void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Bcast";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Bcast_c, void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Bcast_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Bcast_init, void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Bcast_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Bcast_init_c, void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Bcast_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Exscan, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Exscan";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Exscan_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Exscan_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Exscan_init, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Exscan_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Exscan_init_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Exscan_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Gather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Gather";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Gather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Gather_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Gather_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Gather_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Gather_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Gather_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Gatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Gatherv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Gatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Gatherv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Gatherv_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Gatherv_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Gatherv_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Gatherv_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iallgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Iallgather";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iallgather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Iallgather_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iallgatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Iallgatherv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iallgatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Iallgatherv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iallreduce, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Iallreduce";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iallreduce_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Iallreduce_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ialltoall, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ialltoall";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ialltoall_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ialltoall_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ialltoallv, const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ialltoallv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ialltoallv_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ialltoallv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ialltoallw, const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ialltoallw";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ialltoallw_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ialltoallw_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ibarrier, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ibarrier";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ibcast, void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ibcast";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ibcast_c, void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ibcast_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iexscan, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Iexscan";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iexscan_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Iexscan_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Igather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Igather";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Igather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Igather_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Igatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Igatherv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Igatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Igatherv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ireduce, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ireduce";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ireduce_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ireduce_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ireduce_scatter, const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ireduce_scatter";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ireduce_scatter_c, const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ireduce_scatter_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ireduce_scatter_block, const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ireduce_scatter_block";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ireduce_scatter_block_c, const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ireduce_scatter_block_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iscan, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Iscan";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iscan_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Iscan_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iscatter, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Iscatter";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iscatter_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Iscatter_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iscatterv, const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Iscatterv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Iscatterv_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Iscatterv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Op_commutative, MPI_Op op, int *commute)
-{
-	static const char call[] = "MPI_Op_commutative";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Op_create, MPI_User_function *user_fn, int commute, MPI_Op *op)
-{
-	static const char call[] = "MPI_Op_create";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Op_create_c, MPI_User_function_c *user_fn, int commute, MPI_Op *op)
-{
-	static const char call[] = "MPI_Op_create_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Op_free, MPI_Op *op)
-{
-	static const char call[] = "MPI_Op_free";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Reduce, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Reduce";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Reduce_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Reduce_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Reduce_init, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Reduce_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Reduce_init_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Reduce_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Reduce_local, const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op)
-{
-	static const char call[] = "MPI_Reduce_local";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Reduce_local_c, const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
-{
-	static const char call[] = "MPI_Reduce_local_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Reduce_scatter, const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Reduce_scatter";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Reduce_scatter_c, const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Reduce_scatter_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Reduce_scatter_block, const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Reduce_scatter_block";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Reduce_scatter_block_c, const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Reduce_scatter_block_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Reduce_scatter_block_init, const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Reduce_scatter_block_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Reduce_scatter_block_init_c, const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Reduce_scatter_block_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Reduce_scatter_init, const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Reduce_scatter_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Reduce_scatter_init_c, const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Reduce_scatter_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Scan, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Scan";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Scan_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Scan_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Scan_init, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Scan_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Scan_init_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Scan_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Scatter, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Scatter";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Scatter_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Scatter_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Scatter_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Scatter_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Scatter_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Scatter_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Scatterv, const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Scatterv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Scatterv_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Scatterv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Scatterv_init, const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Scatterv_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Scatterv_init_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Scatterv_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Comm_compare, MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
 	static const char call[] = "MPI_Comm_compare";
@@ -2848,276 +5131,6 @@ MPI_API(Graphdims_get, MPI_Comm comm, int *nnodes, int *nedges)
 	static const char call[] = "MPI_Graphdims_get";
 	struct weft_args a;
 	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ineighbor_allgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ineighbor_allgather";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ineighbor_allgather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ineighbor_allgather_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ineighbor_allgatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ineighbor_allgatherv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ineighbor_allgatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ineighbor_allgatherv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ineighbor_alltoall, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ineighbor_alltoall";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ineighbor_alltoall_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ineighbor_alltoall_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ineighbor_alltoallv, const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ineighbor_alltoallv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ineighbor_alltoallv_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ineighbor_alltoallv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ineighbor_alltoallw, const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ineighbor_alltoallw";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Ineighbor_alltoallw_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Ineighbor_alltoallw_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_allgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Neighbor_allgather";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_allgather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Neighbor_allgather_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_allgather_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Neighbor_allgather_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_allgather_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Neighbor_allgather_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_allgatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Neighbor_allgatherv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_allgatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Neighbor_allgatherv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_allgatherv_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Neighbor_allgatherv_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_allgatherv_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Neighbor_allgatherv_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_alltoall, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Neighbor_alltoall";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_alltoall_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Neighbor_alltoall_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_alltoall_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Neighbor_alltoall_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_alltoall_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Neighbor_alltoall_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_alltoallv, const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Neighbor_alltoallv";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_alltoallv_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Neighbor_alltoallv_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_alltoallv_init, const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Neighbor_alltoallv_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_alltoallv_init_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Neighbor_alltoallv_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_alltoallw, const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
-{
-	static const char call[] = "MPI_Neighbor_alltoallw";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_alltoallw_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
-{
-	static const char call[] = "MPI_Neighbor_alltoallw_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_alltoallw_init, const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Neighbor_alltoallw_init";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Neighbor_alltoallw_init_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	static const char call[] = "MPI_Neighbor_alltoallw_init_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
 	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
@@ -3881,24 +5894,6 @@ MPI_API(Win_wait, MPI_Win win)
 	static const char call[] = "MPI_Win_wait";
 	struct weft_args a;
 	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Grequest_complete, MPI_Request request)
-{
-	static const char call[] = "MPI_Grequest_complete";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Grequest_start, MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
-{
-	static const char call[] = "MPI_Grequest_start";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
 	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
@@ -5008,19 +7003,6 @@ MPI_API(Abi_set_fortran_booleans, int logical_size, void *logical_true, void *lo
 MPI_API(Abi_set_fortran_info, MPI_Info info)
 {
 	static const char call[] = "MPI_Abi_set_fortran_info";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API_OF(MPI_Request, Request_fromint, int request)
-{
-	return (MPI_Request)0;
-}
-
-MPI_API(Request_toint, MPI_Request request)
-{
-	static const char call[] = "MPI_Request_toint";
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 0);
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);

@@ -1,0 +1,43 @@
+package capi
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// CallOp calls a function of the C program, MPI_User_function or if large
+// MPI_User_function_c, for n elements at two addresses. RawOp is the C function for one of
+// MPI's operators on one of its datatypes, handles, that package mpi has no numbers for, or
+// 0. The library sets both when it is loaded.
+var (
+	CallOp func(f, in, inout uintptr, n int, datatype uint64, large bool)
+	RawOp  = func(op, datatype uint32) uintptr { return 0 }
+)
+
+// function is one of C that combines elements.
+type function struct {
+	f     uintptr
+	large bool // it counts with 64 bits
+}
+
+// mostAtOnce is how many elements a function gets that counts with an int.
+const mostAtOnce = 1 << 30
+
+// combine calls the function for n elements of a type. The memory is that which they touch;
+// the function is told where their displacement 0 is.
+func (f function) combine(in, inout []byte, n int, t *datatype, handle uint64) {
+	lo, _ := t.span(n)
+	from, to := address(in)-uintptr(lo), address(inout)-uintptr(lo)
+	for n > 0 {
+		k := n
+		if !f.large {
+			k = min(n, mostAtOnce)
+		}
+		CallOp(f.f, from, to, k, handle, f.large)
+		from, to, n = from+uintptr(k*t.extent), to+uintptr(k*t.extent), n-k
+	}
+	runtime.KeepAlive(in)
+	runtime.KeepAlive(inout)
+}
+
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
