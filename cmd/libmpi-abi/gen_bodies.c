@@ -3424,6 +3424,725 @@ MPI_API(Scatterv_init_c, const void *sendbuf, const MPI_Count sendcounts[], cons
 	return weft_answer(&a, weft_fn_Scatterv_init_c, call);
 }
 
+MPI_API(Comm_compare, MPI_Comm comm1, MPI_Comm comm2, int *result)
+{
+	static const char call[] = "MPI_Comm_compare";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm1), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm1);
+	WEFT_ALIVE(WEFT_COMM, comm2);
+	WEFT_GIVEN(result);
+	a.word[0] = W(comm1);
+	a.word[1] = W(comm2);
+	a.word[2] = W(result);
+	return weft_answer(&a, weft_fn_Comm_compare, call);
+}
+
+MPI_API(Comm_create, MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+{
+	static const char call[] = "MPI_Comm_create";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_GROUP, group);
+	WEFT_GIVEN(newcomm);
+	a.word[0] = W(comm);
+	a.word[1] = W(group);
+	a.word[2] = W(newcomm);
+	return weft_answer(&a, weft_fn_Comm_create, call);
+}
+
+MPI_API(Comm_create_from_group, MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
+{
+	static const char call[] = "MPI_Comm_create_from_group";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_GROUP, group);
+	WEFT_GIVEN(stringtag);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_ALIVE(WEFT_ERRHANDLER, errhandler);
+	WEFT_GIVEN(newcomm);
+	a.word[0] = W(group);
+	a.word[1] = W(stringtag);
+	a.word[2] = W(info);
+	a.word[3] = W(errhandler);
+	a.word[4] = W(newcomm);
+	return weft_answer(&a, weft_fn_Comm_create_from_group, call);
+}
+
+MPI_API(Comm_create_group, MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+{
+	static const char call[] = "MPI_Comm_create_group";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_GROUP, group);
+	WEFT_GIVEN(newcomm);
+	a.word[0] = W(comm);
+	a.word[1] = W(group);
+	a.word[2] = N(tag);
+	a.word[3] = W(newcomm);
+	return weft_answer(&a, weft_fn_Comm_create_group, call);
+}
+
+MPI_API(Comm_get_info, MPI_Comm comm, MPI_Info *info_used)
+{
+	static const char call[] = "MPI_Comm_get_info";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(info_used);
+	a.word[0] = W(comm);
+	a.word[1] = W(info_used);
+	return weft_answer(&a, weft_fn_Comm_get_info, call);
+}
+
+MPI_API(Comm_get_name, MPI_Comm comm, char *comm_name, int *resultlen)
+{
+	static const char call[] = "MPI_Comm_get_name";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(comm_name);
+	WEFT_GIVEN(resultlen);
+	a.word[0] = W(comm);
+	a.word[1] = W(comm_name);
+	a.word[2] = W(resultlen);
+	return weft_answer(&a, weft_fn_Comm_get_name, call);
+}
+
+MPI_API(Comm_group, MPI_Comm comm, MPI_Group *group)
+{
+	static const char call[] = "MPI_Comm_group";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(group);
+	a.word[0] = W(comm);
+	a.word[1] = W(group);
+	return weft_answer(&a, weft_fn_Comm_group, call);
+}
+
+MPI_API(Comm_remote_group, MPI_Comm comm, MPI_Group *group)
+{
+	static const char call[] = "MPI_Comm_remote_group";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(group);
+	a.word[0] = W(comm);
+	a.word[1] = W(group);
+	return weft_answer(&a, weft_fn_Comm_remote_group, call);
+}
+
+MPI_API(Comm_set_info, MPI_Comm comm, MPI_Info info)
+{
+	static const char call[] = "MPI_Comm_set_info";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	a.word[0] = W(comm);
+	a.word[1] = W(info);
+	return weft_answer(&a, weft_fn_Comm_set_info, call);
+}
+
+MPI_API(Comm_set_name, MPI_Comm comm, const char *comm_name)
+{
+	static const char call[] = "MPI_Comm_set_name";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(comm_name);
+	a.word[0] = W(comm);
+	a.word[1] = W(comm_name);
+	return weft_answer(&a, weft_fn_Comm_set_name, call);
+}
+
+MPI_API(Comm_split, MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+{
+	static const char call[] = "MPI_Comm_split";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(newcomm);
+	a.word[0] = W(comm);
+	a.word[1] = N(color);
+	a.word[2] = N(key);
+	a.word[3] = W(newcomm);
+	return weft_answer(&a, weft_fn_Comm_split, call);
+}
+
+MPI_API(Comm_split_type, MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+	static const char call[] = "MPI_Comm_split_type";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(newcomm);
+	a.word[0] = W(comm);
+	a.word[1] = N(split_type);
+	a.word[2] = N(key);
+	a.word[3] = W(info);
+	a.word[4] = W(newcomm);
+	return weft_answer(&a, weft_fn_Comm_split_type, call);
+}
+
+MPI_API(Group_compare, MPI_Group group1, MPI_Group group2, int *result)
+{
+	static const char call[] = "MPI_Group_compare";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_GROUP, group1);
+	WEFT_ALIVE(WEFT_GROUP, group2);
+	WEFT_GIVEN(result);
+	a.word[0] = W(group1);
+	a.word[1] = W(group2);
+	a.word[2] = W(result);
+	return weft_answer(&a, weft_fn_Group_compare, call);
+}
+
+MPI_API(Group_difference, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+	static const char call[] = "MPI_Group_difference";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_GROUP, group1);
+	WEFT_ALIVE(WEFT_GROUP, group2);
+	WEFT_GIVEN(newgroup);
+	a.word[0] = W(group1);
+	a.word[1] = W(group2);
+	a.word[2] = W(newgroup);
+	return weft_answer(&a, weft_fn_Group_difference, call);
+}
+
+MPI_API(Group_excl, MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+{
+	static const char call[] = "MPI_Group_excl";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_GROUP, group);
+	WEFT_GIVEN(newgroup);
+	a.word[0] = W(group);
+	a.word[1] = N(n);
+	a.word[2] = W(ranks);
+	a.word[3] = W(newgroup);
+	return weft_answer(&a, weft_fn_Group_excl, call);
+}
+
+MPI_API(Group_free, MPI_Group *group)
+{
+	static const char call[] = "MPI_Group_free";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(group);
+	WEFT_ALIVE(WEFT_GROUP, *group);
+	a.word[0] = W(group);
+	return weft_answer(&a, weft_fn_Group_free, call);
+}
+
+MPI_API(Group_from_session_pset, MPI_Session session, const char *pset_name, MPI_Group *newgroup)
+{
+	static const char call[] = "MPI_Group_from_session_pset";
+	struct weft_args a;
+	weft_about(&a, WEFT_SESSION, W(session), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_SESSION, session);
+	WEFT_GIVEN(pset_name);
+	WEFT_GIVEN(newgroup);
+	a.word[0] = W(session);
+	a.word[1] = W(pset_name);
+	a.word[2] = W(newgroup);
+	return weft_answer(&a, weft_fn_Group_from_session_pset, call);
+}
+
+MPI_API(Group_incl, MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+{
+	static const char call[] = "MPI_Group_incl";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_GROUP, group);
+	WEFT_GIVEN(newgroup);
+	a.word[0] = W(group);
+	a.word[1] = N(n);
+	a.word[2] = W(ranks);
+	a.word[3] = W(newgroup);
+	return weft_answer(&a, weft_fn_Group_incl, call);
+}
+
+MPI_API(Group_intersection, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+	static const char call[] = "MPI_Group_intersection";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_GROUP, group1);
+	WEFT_ALIVE(WEFT_GROUP, group2);
+	WEFT_GIVEN(newgroup);
+	a.word[0] = W(group1);
+	a.word[1] = W(group2);
+	a.word[2] = W(newgroup);
+	return weft_answer(&a, weft_fn_Group_intersection, call);
+}
+
+MPI_API(Group_range_excl, MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+{
+	static const char call[] = "MPI_Group_range_excl";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_GROUP, group);
+	WEFT_GIVEN(newgroup);
+	a.word[0] = W(group);
+	a.word[1] = N(n);
+	a.word[2] = W(ranges);
+	a.word[3] = W(newgroup);
+	return weft_answer(&a, weft_fn_Group_range_excl, call);
+}
+
+MPI_API(Group_range_incl, MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+{
+	static const char call[] = "MPI_Group_range_incl";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_GROUP, group);
+	WEFT_GIVEN(newgroup);
+	a.word[0] = W(group);
+	a.word[1] = N(n);
+	a.word[2] = W(ranges);
+	a.word[3] = W(newgroup);
+	return weft_answer(&a, weft_fn_Group_range_incl, call);
+}
+
+MPI_API(Group_rank, MPI_Group group, int *rank)
+{
+	static const char call[] = "MPI_Group_rank";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_GROUP, group);
+	WEFT_GIVEN(rank);
+	a.word[0] = W(group);
+	a.word[1] = W(rank);
+	return weft_answer(&a, weft_fn_Group_rank, call);
+}
+
+MPI_API(Group_size, MPI_Group group, int *size)
+{
+	static const char call[] = "MPI_Group_size";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_GROUP, group);
+	WEFT_GIVEN(size);
+	a.word[0] = W(group);
+	a.word[1] = W(size);
+	return weft_answer(&a, weft_fn_Group_size, call);
+}
+
+MPI_API(Group_translate_ranks, MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
+{
+	static const char call[] = "MPI_Group_translate_ranks";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_GROUP, group1);
+	WEFT_ALIVE(WEFT_GROUP, group2);
+	a.word[0] = W(group1);
+	a.word[1] = N(n);
+	a.word[2] = W(ranks1);
+	a.word[3] = W(group2);
+	a.word[4] = W(ranks2);
+	return weft_answer(&a, weft_fn_Group_translate_ranks, call);
+}
+
+MPI_API(Group_union, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+	static const char call[] = "MPI_Group_union";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_GROUP, group1);
+	WEFT_ALIVE(WEFT_GROUP, group2);
+	WEFT_GIVEN(newgroup);
+	a.word[0] = W(group1);
+	a.word[1] = W(group2);
+	a.word[2] = W(newgroup);
+	return weft_answer(&a, weft_fn_Group_union, call);
+}
+
+MPI_API(Intercomm_create, MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
+{
+	static const char call[] = "MPI_Intercomm_create";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(local_comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, local_comm);
+	WEFT_GIVEN(newintercomm);
+	a.word[0] = W(local_comm);
+	a.word[1] = N(local_leader);
+	a.word[2] = W(peer_comm);
+	a.word[3] = N(remote_leader);
+	a.word[4] = N(tag);
+	a.word[5] = W(newintercomm);
+	return weft_answer(&a, weft_fn_Intercomm_create, call);
+}
+
+MPI_API(Intercomm_create_from_groups, MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
+{
+	static const char call[] = "MPI_Intercomm_create_from_groups";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_GROUP, local_group);
+	WEFT_GIVEN(stringtag);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_ALIVE(WEFT_ERRHANDLER, errhandler);
+	WEFT_GIVEN(newintercomm);
+	a.word[0] = W(local_group);
+	a.word[1] = N(local_leader);
+	a.word[2] = W(remote_group);
+	a.word[3] = N(remote_leader);
+	a.word[4] = W(stringtag);
+	a.word[5] = W(info);
+	a.word[6] = W(errhandler);
+	a.word[7] = W(newintercomm);
+	return weft_answer(&a, weft_fn_Intercomm_create_from_groups, call);
+}
+
+MPI_API(Intercomm_merge, MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
+{
+	static const char call[] = "MPI_Intercomm_merge";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(intercomm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, intercomm);
+	WEFT_GIVEN(newintracomm);
+	a.word[0] = W(intercomm);
+	a.word[1] = N(high);
+	a.word[2] = W(newintracomm);
+	return weft_answer(&a, weft_fn_Intercomm_merge, call);
+}
+
+MPI_API(Cart_coords, MPI_Comm comm, int rank, int maxdims, int coords[])
+{
+	static const char call[] = "MPI_Cart_coords";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(comm);
+	a.word[1] = N(rank);
+	a.word[2] = N(maxdims);
+	a.word[3] = W(coords);
+	return weft_answer(&a, weft_fn_Cart_coords, call);
+}
+
+MPI_API(Cart_create, MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart)
+{
+	static const char call[] = "MPI_Cart_create";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm_old), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm_old);
+	WEFT_GIVEN(comm_cart);
+	a.word[0] = W(comm_old);
+	a.word[1] = N(ndims);
+	a.word[2] = W(dims);
+	a.word[3] = W(periods);
+	a.word[4] = N(reorder);
+	a.word[5] = W(comm_cart);
+	return weft_answer(&a, weft_fn_Cart_create, call);
+}
+
+MPI_API(Cart_get, MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
+{
+	static const char call[] = "MPI_Cart_get";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(comm);
+	a.word[1] = N(maxdims);
+	a.word[2] = W(dims);
+	a.word[3] = W(periods);
+	a.word[4] = W(coords);
+	return weft_answer(&a, weft_fn_Cart_get, call);
+}
+
+MPI_API(Cart_map, MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
+{
+	static const char call[] = "MPI_Cart_map";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(newrank);
+	a.word[0] = W(comm);
+	a.word[1] = N(ndims);
+	a.word[2] = W(dims);
+	a.word[3] = W(periods);
+	a.word[4] = W(newrank);
+	return weft_answer(&a, weft_fn_Cart_map, call);
+}
+
+MPI_API(Cart_rank, MPI_Comm comm, const int coords[], int *rank)
+{
+	static const char call[] = "MPI_Cart_rank";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(rank);
+	a.word[0] = W(comm);
+	a.word[1] = W(coords);
+	a.word[2] = W(rank);
+	return weft_answer(&a, weft_fn_Cart_rank, call);
+}
+
+MPI_API(Cart_shift, MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
+{
+	static const char call[] = "MPI_Cart_shift";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(rank_source);
+	WEFT_GIVEN(rank_dest);
+	a.word[0] = W(comm);
+	a.word[1] = N(direction);
+	a.word[2] = N(disp);
+	a.word[3] = W(rank_source);
+	a.word[4] = W(rank_dest);
+	return weft_answer(&a, weft_fn_Cart_shift, call);
+}
+
+MPI_API(Cart_sub, MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
+{
+	static const char call[] = "MPI_Cart_sub";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(newcomm);
+	a.word[0] = W(comm);
+	a.word[1] = W(remain_dims);
+	a.word[2] = W(newcomm);
+	return weft_answer(&a, weft_fn_Cart_sub, call);
+}
+
+MPI_API(Cartdim_get, MPI_Comm comm, int *ndims)
+{
+	static const char call[] = "MPI_Cartdim_get";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(ndims);
+	a.word[0] = W(comm);
+	a.word[1] = W(ndims);
+	return weft_answer(&a, weft_fn_Cartdim_get, call);
+}
+
+MPI_API(Dims_create, int nnodes, int ndims, int dims[])
+{
+	static const char call[] = "MPI_Dims_create";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	a.word[0] = N(nnodes);
+	a.word[1] = N(ndims);
+	a.word[2] = W(dims);
+	return weft_answer(&a, weft_fn_Dims_create, call);
+}
+
+MPI_API(Dist_graph_create, MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
+{
+	static const char call[] = "MPI_Dist_graph_create";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm_old), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm_old);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(comm_dist_graph);
+	a.word[0] = W(comm_old);
+	a.word[1] = N(n);
+	a.word[2] = W(sources);
+	a.word[3] = W(degrees);
+	a.word[4] = W(destinations);
+	a.word[5] = W(weights);
+	a.word[6] = W(info);
+	a.word[7] = N(reorder);
+	a.word[8] = W(comm_dist_graph);
+	return weft_answer(&a, weft_fn_Dist_graph_create, call);
+}
+
+MPI_API(Dist_graph_create_adjacent, MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
+{
+	static const char call[] = "MPI_Dist_graph_create_adjacent";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm_old), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm_old);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(comm_dist_graph);
+	a.word[0] = W(comm_old);
+	a.word[1] = N(indegree);
+	a.word[2] = W(sources);
+	a.word[3] = W(sourceweights);
+	a.word[4] = N(outdegree);
+	a.word[5] = W(destinations);
+	a.word[6] = W(destweights);
+	a.word[7] = W(info);
+	a.word[8] = N(reorder);
+	a.word[9] = W(comm_dist_graph);
+	return weft_answer(&a, weft_fn_Dist_graph_create_adjacent, call);
+}
+
+MPI_API(Dist_graph_neighbors, MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[])
+{
+	static const char call[] = "MPI_Dist_graph_neighbors";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(comm);
+	a.word[1] = N(maxindegree);
+	a.word[2] = W(sources);
+	a.word[3] = W(sourceweights);
+	a.word[4] = N(maxoutdegree);
+	a.word[5] = W(destinations);
+	a.word[6] = W(destweights);
+	return weft_answer(&a, weft_fn_Dist_graph_neighbors, call);
+}
+
+MPI_API(Dist_graph_neighbors_count, MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
+{
+	static const char call[] = "MPI_Dist_graph_neighbors_count";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(indegree);
+	WEFT_GIVEN(outdegree);
+	WEFT_GIVEN(weighted);
+	a.word[0] = W(comm);
+	a.word[1] = W(indegree);
+	a.word[2] = W(outdegree);
+	a.word[3] = W(weighted);
+	return weft_answer(&a, weft_fn_Dist_graph_neighbors_count, call);
+}
+
+MPI_API(Graph_create, MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder, MPI_Comm *comm_graph)
+{
+	static const char call[] = "MPI_Graph_create";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm_old), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm_old);
+	WEFT_GIVEN(comm_graph);
+	a.word[0] = W(comm_old);
+	a.word[1] = N(nnodes);
+	a.word[2] = W(indx);
+	a.word[3] = W(edges);
+	a.word[4] = N(reorder);
+	a.word[5] = W(comm_graph);
+	return weft_answer(&a, weft_fn_Graph_create, call);
+}
+
+MPI_API(Graph_get, MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
+{
+	static const char call[] = "MPI_Graph_get";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(comm);
+	a.word[1] = N(maxindex);
+	a.word[2] = N(maxedges);
+	a.word[3] = W(indx);
+	a.word[4] = W(edges);
+	return weft_answer(&a, weft_fn_Graph_get, call);
+}
+
+MPI_API(Graph_map, MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
+{
+	static const char call[] = "MPI_Graph_map";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(newrank);
+	a.word[0] = W(comm);
+	a.word[1] = N(nnodes);
+	a.word[2] = W(indx);
+	a.word[3] = W(edges);
+	a.word[4] = W(newrank);
+	return weft_answer(&a, weft_fn_Graph_map, call);
+}
+
+MPI_API(Graph_neighbors, MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
+{
+	static const char call[] = "MPI_Graph_neighbors";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	a.word[0] = W(comm);
+	a.word[1] = N(rank);
+	a.word[2] = N(maxneighbors);
+	a.word[3] = W(neighbors);
+	return weft_answer(&a, weft_fn_Graph_neighbors, call);
+}
+
+MPI_API(Graph_neighbors_count, MPI_Comm comm, int rank, int *nneighbors)
+{
+	static const char call[] = "MPI_Graph_neighbors_count";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(nneighbors);
+	a.word[0] = W(comm);
+	a.word[1] = N(rank);
+	a.word[2] = W(nneighbors);
+	return weft_answer(&a, weft_fn_Graph_neighbors_count, call);
+}
+
+MPI_API(Graphdims_get, MPI_Comm comm, int *nnodes, int *nedges)
+{
+	static const char call[] = "MPI_Graphdims_get";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(nnodes);
+	WEFT_GIVEN(nedges);
+	a.word[0] = W(comm);
+	a.word[1] = W(nnodes);
+	a.word[2] = W(nedges);
+	return weft_answer(&a, weft_fn_Graphdims_get, call);
+}
+
 MPI_API(Ineighbor_allgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
 	static const char call[] = "MPI_Ineighbor_allgather";
@@ -4072,6 +4791,357 @@ MPI_API(Neighbor_alltoallw_init_c, const void *sendbuf, const MPI_Count sendcoun
 	return weft_answer(&a, weft_fn_Neighbor_alltoallw_init_c, call);
 }
 
+MPI_API(Topo_test, MPI_Comm comm, int *status)
+{
+	static const char call[] = "MPI_Topo_test";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(status);
+	a.word[0] = W(comm);
+	a.word[1] = W(status);
+	return weft_answer(&a, weft_fn_Topo_test, call);
+}
+
+MPI_API(Add_error_class, int *errorclass)
+{
+	static const char call[] = "MPI_Add_error_class";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(errorclass);
+	a.word[0] = W(errorclass);
+	return weft_answer(&a, weft_fn_Add_error_class, call);
+}
+
+MPI_API(Add_error_code, int errorclass, int *errorcode)
+{
+	static const char call[] = "MPI_Add_error_code";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(errorcode);
+	a.word[0] = N(errorclass);
+	a.word[1] = W(errorcode);
+	return weft_answer(&a, weft_fn_Add_error_code, call);
+}
+
+MPI_API(Add_error_string, int errorcode, const char *string)
+{
+	static const char call[] = "MPI_Add_error_string";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(string);
+	a.word[0] = N(errorcode);
+	a.word[1] = W(string);
+	return weft_answer(&a, weft_fn_Add_error_string, call);
+}
+
+MPI_API(Error_class, int errorcode, int *errorclass)
+{
+	static const char call[] = "MPI_Error_class";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(errorclass);
+	a.word[0] = N(errorcode);
+	a.word[1] = W(errorclass);
+	return weft_answer(&a, weft_fn_Error_class, call);
+}
+
+MPI_API(Error_string, int errorcode, char *string, int *resultlen)
+{
+	static const char call[] = "MPI_Error_string";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(string);
+	WEFT_GIVEN(resultlen);
+	a.word[0] = N(errorcode);
+	a.word[1] = W(string);
+	a.word[2] = W(resultlen);
+	return weft_answer(&a, weft_fn_Error_string, call);
+}
+
+MPI_API(Remove_error_class, int errorclass)
+{
+	static const char call[] = "MPI_Remove_error_class";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	a.word[0] = N(errorclass);
+	return weft_answer(&a, weft_fn_Remove_error_class, call);
+}
+
+MPI_API(Remove_error_code, int errorcode)
+{
+	static const char call[] = "MPI_Remove_error_code";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	a.word[0] = N(errorcode);
+	return weft_answer(&a, weft_fn_Remove_error_code, call);
+}
+
+MPI_API(Remove_error_string, int errorcode)
+{
+	static const char call[] = "MPI_Remove_error_string";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	a.word[0] = N(errorcode);
+	return weft_answer(&a, weft_fn_Remove_error_string, call);
+}
+
+MPI_API(Get_hw_resource_info, MPI_Info *hw_info)
+{
+	static const char call[] = "MPI_Get_hw_resource_info";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(hw_info);
+	a.word[0] = W(hw_info);
+	return weft_answer(&a, weft_fn_Get_hw_resource_info, call);
+}
+
+MPI_API(Get_library_version, char *version, int *resultlen)
+{
+	static const char call[] = "MPI_Get_library_version";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(version);
+	WEFT_GIVEN(resultlen);
+	a.word[0] = W(version);
+	a.word[1] = W(resultlen);
+	return weft_answer(&a, weft_fn_Get_library_version, call);
+}
+
+MPI_API(Get_processor_name, char *name, int *resultlen)
+{
+	static const char call[] = "MPI_Get_processor_name";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(name);
+	WEFT_GIVEN(resultlen);
+	a.word[0] = W(name);
+	a.word[1] = W(resultlen);
+	return weft_answer(&a, weft_fn_Get_processor_name, call);
+}
+
+MPI_API(Info_create, MPI_Info *info)
+{
+	static const char call[] = "MPI_Info_create";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(info);
+	a.word[0] = W(info);
+	return weft_answer(&a, weft_fn_Info_create, call);
+}
+
+MPI_API(Info_create_env, int argc, char *argv[], MPI_Info *info)
+{
+	static const char call[] = "MPI_Info_create_env";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(info);
+	a.word[0] = N(argc);
+	a.word[1] = W(argv);
+	a.word[2] = W(info);
+	return weft_answer(&a, weft_fn_Info_create_env, call);
+}
+
+MPI_API(Info_delete, MPI_Info info, const char *key)
+{
+	static const char call[] = "MPI_Info_delete";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_ALIVE(WEFT_INFO, info);
+	WEFT_GIVEN(key);
+	a.word[0] = W(info);
+	a.word[1] = W(key);
+	return weft_answer(&a, weft_fn_Info_delete, call);
+}
+
+MPI_API(Info_dup, MPI_Info info, MPI_Info *newinfo)
+{
+	static const char call[] = "MPI_Info_dup";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_ALIVE(WEFT_INFO, info);
+	WEFT_GIVEN(newinfo);
+	a.word[0] = W(info);
+	a.word[1] = W(newinfo);
+	return weft_answer(&a, weft_fn_Info_dup, call);
+}
+
+MPI_API(Info_free, MPI_Info *info)
+{
+	static const char call[] = "MPI_Info_free";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(info);
+	WEFT_ALIVE(WEFT_INFO, *info);
+	a.word[0] = W(info);
+	return weft_answer(&a, weft_fn_Info_free, call);
+}
+
+MPI_API(Info_get, MPI_Info info, const char *key, int valuelen, char *value, int *flag)
+{
+	static const char call[] = "MPI_Info_get";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_ALIVE(WEFT_INFO, info);
+	WEFT_GIVEN(key);
+	WEFT_GIVEN(value);
+	WEFT_GIVEN(flag);
+	a.word[0] = W(info);
+	a.word[1] = W(key);
+	a.word[2] = N(valuelen);
+	a.word[3] = W(value);
+	a.word[4] = W(flag);
+	return weft_answer(&a, weft_fn_Info_get, call);
+}
+
+MPI_API(Info_get_nkeys, MPI_Info info, int *nkeys)
+{
+	static const char call[] = "MPI_Info_get_nkeys";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_ALIVE(WEFT_INFO, info);
+	WEFT_GIVEN(nkeys);
+	a.word[0] = W(info);
+	a.word[1] = W(nkeys);
+	return weft_answer(&a, weft_fn_Info_get_nkeys, call);
+}
+
+MPI_API(Info_get_nthkey, MPI_Info info, int n, char *key)
+{
+	static const char call[] = "MPI_Info_get_nthkey";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_ALIVE(WEFT_INFO, info);
+	WEFT_GIVEN(key);
+	a.word[0] = W(info);
+	a.word[1] = N(n);
+	a.word[2] = W(key);
+	return weft_answer(&a, weft_fn_Info_get_nthkey, call);
+}
+
+MPI_API(Info_get_string, MPI_Info info, const char *key, int *buflen, char *value, int *flag)
+{
+	static const char call[] = "MPI_Info_get_string";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_ALIVE(WEFT_INFO, info);
+	WEFT_GIVEN(key);
+	WEFT_GIVEN(buflen);
+	WEFT_GIVEN(value);
+	WEFT_GIVEN(flag);
+	a.word[0] = W(info);
+	a.word[1] = W(key);
+	a.word[2] = W(buflen);
+	a.word[3] = W(value);
+	a.word[4] = W(flag);
+	return weft_answer(&a, weft_fn_Info_get_string, call);
+}
+
+MPI_API(Info_get_valuelen, MPI_Info info, const char *key, int *valuelen, int *flag)
+{
+	static const char call[] = "MPI_Info_get_valuelen";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_ALIVE(WEFT_INFO, info);
+	WEFT_GIVEN(key);
+	WEFT_GIVEN(valuelen);
+	WEFT_GIVEN(flag);
+	a.word[0] = W(info);
+	a.word[1] = W(key);
+	a.word[2] = W(valuelen);
+	a.word[3] = W(flag);
+	return weft_answer(&a, weft_fn_Info_get_valuelen, call);
+}
+
+MPI_API(Info_set, MPI_Info info, const char *key, const char *value)
+{
+	static const char call[] = "MPI_Info_set";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_ALIVE(WEFT_INFO, info);
+	WEFT_GIVEN(key);
+	WEFT_GIVEN(value);
+	a.word[0] = W(info);
+	a.word[1] = W(key);
+	a.word[2] = W(value);
+	return weft_answer(&a, weft_fn_Info_set, call);
+}
+
+MPI_API(Comm_get_parent, MPI_Comm *parent)
+{
+	static const char call[] = "MPI_Comm_get_parent";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(parent);
+	a.word[0] = W(parent);
+	return weft_answer(&a, weft_fn_Comm_get_parent, call);
+}
+
+MPI_API(Session_get_info, MPI_Session session, MPI_Info *info_used)
+{
+	static const char call[] = "MPI_Session_get_info";
+	struct weft_args a;
+	weft_about(&a, WEFT_SESSION, W(session), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_SESSION, session);
+	WEFT_GIVEN(info_used);
+	a.word[0] = W(session);
+	a.word[1] = W(info_used);
+	return weft_answer(&a, weft_fn_Session_get_info, call);
+}
+
+MPI_API(Session_get_nth_pset, MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
+{
+	static const char call[] = "MPI_Session_get_nth_pset";
+	struct weft_args a;
+	weft_about(&a, WEFT_SESSION, W(session), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_SESSION, session);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(pset_len);
+	WEFT_GIVEN(pset_name);
+	a.word[0] = W(session);
+	a.word[1] = W(info);
+	a.word[2] = N(n);
+	a.word[3] = W(pset_len);
+	a.word[4] = W(pset_name);
+	return weft_answer(&a, weft_fn_Session_get_nth_pset, call);
+}
+
+MPI_API(Session_get_num_psets, MPI_Session session, MPI_Info info, int *npset_names)
+{
+	static const char call[] = "MPI_Session_get_num_psets";
+	struct weft_args a;
+	weft_about(&a, WEFT_SESSION, W(session), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_SESSION, session);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(npset_names);
+	a.word[0] = W(session);
+	a.word[1] = W(info);
+	a.word[2] = W(npset_names);
+	return weft_answer(&a, weft_fn_Session_get_num_psets, call);
+}
+
+MPI_API(Session_get_pset_info, MPI_Session session, const char *pset_name, MPI_Info *info)
+{
+	static const char call[] = "MPI_Session_get_pset_info";
+	struct weft_args a;
+	weft_about(&a, WEFT_SESSION, W(session), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_SESSION, session);
+	WEFT_GIVEN(pset_name);
+	WEFT_GIVEN(info);
+	a.word[0] = W(session);
+	a.word[1] = W(pset_name);
+	a.word[2] = W(info);
+	return weft_answer(&a, weft_fn_Session_get_pset_info, call);
+}
+
 MPI_API(Grequest_complete, MPI_Request request)
 {
 	static const char call[] = "MPI_Grequest_complete";
@@ -4095,6 +5165,82 @@ MPI_API(Grequest_start, MPI_Grequest_query_function *query_fn, MPI_Grequest_free
 	a.word[3] = W(extra_state);
 	a.word[4] = W(request);
 	return weft_answer(&a, weft_fn_Grequest_start, call);
+}
+
+MPI_API(Pcontrol, int level, ...)
+{
+	static const char call[] = "MPI_Pcontrol";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	a.word[0] = N(level);
+	return weft_answer(&a, weft_fn_Pcontrol, call);
+}
+
+MPI_API(Abi_get_fortran_booleans, int logical_size, void *logical_true, void *logical_false, int *is_set)
+{
+	static const char call[] = "MPI_Abi_get_fortran_booleans";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(is_set);
+	a.word[0] = N(logical_size);
+	a.word[1] = W(logical_true);
+	a.word[2] = W(logical_false);
+	a.word[3] = W(is_set);
+	return weft_answer(&a, weft_fn_Abi_get_fortran_booleans, call);
+}
+
+MPI_API(Abi_get_fortran_info, MPI_Info *info)
+{
+	static const char call[] = "MPI_Abi_get_fortran_info";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(info);
+	a.word[0] = W(info);
+	return weft_answer(&a, weft_fn_Abi_get_fortran_info, call);
+}
+
+MPI_API(Abi_get_info, MPI_Info *info)
+{
+	static const char call[] = "MPI_Abi_get_info";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(info);
+	a.word[0] = W(info);
+	return weft_answer(&a, weft_fn_Abi_get_info, call);
+}
+
+MPI_API(Abi_get_version, int *abi_major, int *abi_minor)
+{
+	static const char call[] = "MPI_Abi_get_version";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(abi_major);
+	WEFT_GIVEN(abi_minor);
+	a.word[0] = W(abi_major);
+	a.word[1] = W(abi_minor);
+	return weft_answer(&a, weft_fn_Abi_get_version, call);
+}
+
+MPI_API(Abi_set_fortran_booleans, int logical_size, void *logical_true, void *logical_false)
+{
+	static const char call[] = "MPI_Abi_set_fortran_booleans";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	a.word[0] = N(logical_size);
+	a.word[1] = W(logical_true);
+	a.word[2] = W(logical_false);
+	return weft_answer(&a, weft_fn_Abi_set_fortran_booleans, call);
+}
+
+MPI_API(Abi_set_fortran_info, MPI_Info info)
+{
+	static const char call[] = "MPI_Abi_set_fortran_info";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	a.word[0] = W(info);
+	return weft_answer(&a, weft_fn_Abi_set_fortran_info, call);
 }
 
 /* Functions that nothing answers: they do not look at most of their arguments. */
@@ -4676,258 +5822,6 @@ MPI_API(Unpack_external_c, const char *datarep, const void *inbuf, MPI_Count ins
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Comm_compare, MPI_Comm comm1, MPI_Comm comm2, int *result)
-{
-	static const char call[] = "MPI_Comm_compare";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm1), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_create, MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
-{
-	static const char call[] = "MPI_Comm_create";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_create_from_group, MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
-{
-	static const char call[] = "MPI_Comm_create_from_group";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_create_group, MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
-{
-	static const char call[] = "MPI_Comm_create_group";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_get_info, MPI_Comm comm, MPI_Info *info_used)
-{
-	static const char call[] = "MPI_Comm_get_info";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_get_name, MPI_Comm comm, char *comm_name, int *resultlen)
-{
-	static const char call[] = "MPI_Comm_get_name";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_group, MPI_Comm comm, MPI_Group *group)
-{
-	static const char call[] = "MPI_Comm_group";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_remote_group, MPI_Comm comm, MPI_Group *group)
-{
-	static const char call[] = "MPI_Comm_remote_group";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_set_info, MPI_Comm comm, MPI_Info info)
-{
-	static const char call[] = "MPI_Comm_set_info";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_set_name, MPI_Comm comm, const char *comm_name)
-{
-	static const char call[] = "MPI_Comm_set_name";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_split, MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
-{
-	static const char call[] = "MPI_Comm_split";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_split_type, MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
-{
-	static const char call[] = "MPI_Comm_split_type";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Group_compare, MPI_Group group1, MPI_Group group2, int *result)
-{
-	static const char call[] = "MPI_Group_compare";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Group_difference, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
-{
-	static const char call[] = "MPI_Group_difference";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Group_excl, MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
-{
-	static const char call[] = "MPI_Group_excl";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Group_free, MPI_Group *group)
-{
-	static const char call[] = "MPI_Group_free";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Group_from_session_pset, MPI_Session session, const char *pset_name, MPI_Group *newgroup)
-{
-	static const char call[] = "MPI_Group_from_session_pset";
-	struct weft_args a;
-	weft_about(&a, WEFT_SESSION, W(session), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Group_incl, MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
-{
-	static const char call[] = "MPI_Group_incl";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Group_intersection, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
-{
-	static const char call[] = "MPI_Group_intersection";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Group_range_excl, MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
-{
-	static const char call[] = "MPI_Group_range_excl";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Group_range_incl, MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
-{
-	static const char call[] = "MPI_Group_range_incl";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Group_rank, MPI_Group group, int *rank)
-{
-	static const char call[] = "MPI_Group_rank";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Group_size, MPI_Group group, int *size)
-{
-	static const char call[] = "MPI_Group_size";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Group_translate_ranks, MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
-{
-	static const char call[] = "MPI_Group_translate_ranks";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Group_union, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
-{
-	static const char call[] = "MPI_Group_union";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Intercomm_create, MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
-{
-	static const char call[] = "MPI_Intercomm_create";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(local_comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Intercomm_create_from_groups, MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
-{
-	static const char call[] = "MPI_Intercomm_create_from_groups";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Intercomm_merge, MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
-{
-	static const char call[] = "MPI_Intercomm_merge";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(intercomm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Type_get_name, MPI_Datatype datatype, char *type_name, int *resultlen)
 {
 	static const char call[] = "MPI_Type_get_name";
@@ -4964,250 +5858,6 @@ MPI_API(Win_set_name, MPI_Win win, const char *win_name)
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Cart_coords, MPI_Comm comm, int rank, int maxdims, int coords[])
-{
-	static const char call[] = "MPI_Cart_coords";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Cart_create, MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart)
-{
-	static const char call[] = "MPI_Cart_create";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm_old), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Cart_get, MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
-{
-	static const char call[] = "MPI_Cart_get";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Cart_map, MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
-{
-	static const char call[] = "MPI_Cart_map";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Cart_rank, MPI_Comm comm, const int coords[], int *rank)
-{
-	static const char call[] = "MPI_Cart_rank";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Cart_shift, MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
-{
-	static const char call[] = "MPI_Cart_shift";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Cart_sub, MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
-{
-	static const char call[] = "MPI_Cart_sub";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Cartdim_get, MPI_Comm comm, int *ndims)
-{
-	static const char call[] = "MPI_Cartdim_get";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Dims_create, int nnodes, int ndims, int dims[])
-{
-	static const char call[] = "MPI_Dims_create";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Dist_graph_create, MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
-{
-	static const char call[] = "MPI_Dist_graph_create";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm_old), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Dist_graph_create_adjacent, MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
-{
-	static const char call[] = "MPI_Dist_graph_create_adjacent";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm_old), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Dist_graph_neighbors, MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[])
-{
-	static const char call[] = "MPI_Dist_graph_neighbors";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Dist_graph_neighbors_count, MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
-{
-	static const char call[] = "MPI_Dist_graph_neighbors_count";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Graph_create, MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder, MPI_Comm *comm_graph)
-{
-	static const char call[] = "MPI_Graph_create";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm_old), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Graph_get, MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
-{
-	static const char call[] = "MPI_Graph_get";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Graph_map, MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
-{
-	static const char call[] = "MPI_Graph_map";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Graph_neighbors, MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
-{
-	static const char call[] = "MPI_Graph_neighbors";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Graph_neighbors_count, MPI_Comm comm, int rank, int *nneighbors)
-{
-	static const char call[] = "MPI_Graph_neighbors_count";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Graphdims_get, MPI_Comm comm, int *nnodes, int *nedges)
-{
-	static const char call[] = "MPI_Graphdims_get";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Topo_test, MPI_Comm comm, int *status)
-{
-	static const char call[] = "MPI_Topo_test";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Add_error_class, int *errorclass)
-{
-	static const char call[] = "MPI_Add_error_class";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Add_error_code, int errorclass, int *errorcode)
-{
-	static const char call[] = "MPI_Add_error_code";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Add_error_string, int errorcode, const char *string)
-{
-	static const char call[] = "MPI_Add_error_string";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Error_class, int errorcode, int *errorclass)
-{
-	static const char call[] = "MPI_Error_class";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Error_string, int errorcode, char *string, int *resultlen)
-{
-	static const char call[] = "MPI_Error_string";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Remove_error_class, int errorclass)
-{
-	static const char call[] = "MPI_Remove_error_class";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Remove_error_code, int errorcode)
-{
-	static const char call[] = "MPI_Remove_error_code";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Remove_error_string, int errorcode)
-{
-	static const char call[] = "MPI_Remove_error_string";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Alloc_mem, MPI_Aint size, MPI_Info info, void *baseptr)
 {
 	static const char call[] = "MPI_Alloc_mem";
@@ -5223,120 +5873,6 @@ MPI_API(Free_mem, void *base)
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 0);
 	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Get_hw_resource_info, MPI_Info *hw_info)
-{
-	static const char call[] = "MPI_Get_hw_resource_info";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Get_library_version, char *version, int *resultlen)
-{
-	static const char call[] = "MPI_Get_library_version";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Get_processor_name, char *name, int *resultlen)
-{
-	static const char call[] = "MPI_Get_processor_name";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Info_create, MPI_Info *info)
-{
-	static const char call[] = "MPI_Info_create";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Info_create_env, int argc, char *argv[], MPI_Info *info)
-{
-	static const char call[] = "MPI_Info_create_env";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Info_delete, MPI_Info info, const char *key)
-{
-	static const char call[] = "MPI_Info_delete";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Info_dup, MPI_Info info, MPI_Info *newinfo)
-{
-	static const char call[] = "MPI_Info_dup";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Info_free, MPI_Info *info)
-{
-	static const char call[] = "MPI_Info_free";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Info_get, MPI_Info info, const char *key, int valuelen, char *value, int *flag)
-{
-	static const char call[] = "MPI_Info_get";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Info_get_nkeys, MPI_Info info, int *nkeys)
-{
-	static const char call[] = "MPI_Info_get_nkeys";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Info_get_nthkey, MPI_Info info, int n, char *key)
-{
-	static const char call[] = "MPI_Info_get_nthkey";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Info_get_string, MPI_Info info, const char *key, int *buflen, char *value, int *flag)
-{
-	static const char call[] = "MPI_Info_get_string";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Info_get_valuelen, MPI_Info info, const char *key, int *valuelen, int *flag)
-{
-	static const char call[] = "MPI_Info_get_valuelen";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Info_set, MPI_Info info, const char *key, const char *value)
-{
-	static const char call[] = "MPI_Info_set";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
@@ -5363,15 +5899,6 @@ MPI_API(Comm_connect, const char *port_name, MPI_Info info, int root, MPI_Comm c
 	static const char call[] = "MPI_Comm_connect";
 	struct weft_args a;
 	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Comm_get_parent, MPI_Comm *parent)
-{
-	static const char call[] = "MPI_Comm_get_parent";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
 	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
@@ -5426,42 +5953,6 @@ MPI_API(Publish_name, const char *service_name, MPI_Info info, const char *port_
 	static const char call[] = "MPI_Publish_name";
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Session_get_info, MPI_Session session, MPI_Info *info_used)
-{
-	static const char call[] = "MPI_Session_get_info";
-	struct weft_args a;
-	weft_about(&a, WEFT_SESSION, W(session), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Session_get_nth_pset, MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
-{
-	static const char call[] = "MPI_Session_get_nth_pset";
-	struct weft_args a;
-	weft_about(&a, WEFT_SESSION, W(session), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Session_get_num_psets, MPI_Session session, MPI_Info info, int *npset_names)
-{
-	static const char call[] = "MPI_Session_get_num_psets";
-	struct weft_args a;
-	weft_about(&a, WEFT_SESSION, W(session), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Session_get_pset_info, MPI_Session session, const char *pset_name, MPI_Info *info)
-{
-	static const char call[] = "MPI_Session_get_pset_info";
-	struct weft_args a;
-	weft_about(&a, WEFT_SESSION, W(session), 0);
 	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
@@ -6696,15 +7187,6 @@ MPI_API(Register_datarep_c, const char *datarep, MPI_Datarep_conversion_function
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Pcontrol, int level, ...)
-{
-	static const char call[] = "MPI_Pcontrol";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(T_category_changed, int *update_number)
 {
 	return MPI_T_ERR_NOT_SUPPORTED;
@@ -6958,52 +7440,4 @@ MPI_API(T_source_get_num, int *num_sources)
 MPI_API(T_source_get_timestamp, int source_index, MPI_Count *timestamp)
 {
 	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(Abi_get_fortran_booleans, int logical_size, void *logical_true, void *logical_false, int *is_set)
-{
-	static const char call[] = "MPI_Abi_get_fortran_booleans";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Abi_get_fortran_info, MPI_Info *info)
-{
-	static const char call[] = "MPI_Abi_get_fortran_info";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Abi_get_info, MPI_Info *info)
-{
-	static const char call[] = "MPI_Abi_get_info";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Abi_get_version, int *abi_major, int *abi_minor)
-{
-	static const char call[] = "MPI_Abi_get_version";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Abi_set_fortran_booleans, int logical_size, void *logical_true, void *logical_false)
-{
-	static const char call[] = "MPI_Abi_set_fortran_booleans";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Abi_set_fortran_info, MPI_Info info)
-{
-	static const char call[] = "MPI_Abi_set_fortran_info";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }

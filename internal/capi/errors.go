@@ -73,15 +73,27 @@ func (c *codes) code(err error) int32 {
 	return code
 }
 
-// text is what there is to say of a code: its error's sentence, or MPI's of the class.
+// text is what there is to say of a code: its error's sentence, or MPI's of the class, or
+// the program's, which is empty at first.
 func (c *codes) text(code int32) string {
 	c.mu.Lock()
 	kept := c.texts[code>>16&0x7fff%int32(len(c.texts))]
 	c.mu.Unlock()
-	if code > 0xffff && kept.code == code {
+	if code > maxCode && kept.code == code {
 		return kept.text
 	}
-	return mpi.ErrorString(mpi.Class(code & 0xffff))
+	code &= maxCode
+	switch s := mpi.ErrorString(mpi.Class(code)); {
+	case code == 0:
+		return "no error"
+	case mpi.Class(code) == errABI:
+		return "invalid use of the ABI"
+	case s != fmt.Sprintf("mpi: error class %d", code):
+		return strings.TrimPrefix(s, "mpi: ")
+	case code > lastCode:
+		return ""
+	}
+	return "another error"
 }
 
 // text is an error in words, without the Go call that it begins with: the C program made
@@ -89,10 +101,10 @@ func (c *codes) text(code int32) string {
 func text(err error) string {
 	s := mpi.ErrorString(err)
 	var e *mpi.Error
-	if errors.As(err, &e) && e.Call != "" {
+	if errors.As(err, &e) {
 		s = strings.TrimPrefix(s, "mpi."+e.Call+": ")
 	}
-	return s
+	return inC(strings.TrimPrefix(s, "mpi: "))
 }
 
 // failed is the number of a call's error for C, and says there whose handler sees it.

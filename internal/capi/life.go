@@ -2,6 +2,7 @@ package capi
 
 import (
 	"context"
+	"sync"
 
 	"github.com/weft-mpi/weft/mpi"
 )
@@ -17,6 +18,7 @@ func initThread(a *Args) error {
 		return err
 	}
 	world = w
+	arrive(w)
 	for h, c := range map[uint32]*mpi.Comm{commWorld: w.Comm(), commSelf: w.Self()} {
 		if err := c.SetErrhandler(noteComm); err != nil {
 			return err
@@ -24,6 +26,22 @@ func initThread(a *Args) error {
 		comms.put(h, &comm{c}, func(s *slot) { s.describe(c) })
 	}
 	return nil
+}
+
+var arrival sync.Mutex
+
+// arrive puts in what MPI_Init and MPI_Session_init make available, and what nobody takes
+// away again. The World, nil in a session, knows most of the environment.
+func arrive(w *mpi.World) {
+	arrival.Lock()
+	defer arrival.Unlock()
+	groups.put(groupEmpty, mpi.GroupEmpty, nil)
+	switch {
+	case w != nil:
+		infos.put(infoEnv, newInfo(w.InfoEnv()), nil)
+	case infos.get(infoEnv) == nil:
+		infos.put(infoEnv, newInfo(mpi.InfoEnv()), nil)
+	}
 }
 
 // finalize is MPI_Finalize.

@@ -15,7 +15,7 @@ type (
 var (
 	comms    = newTable[comm](kindComm)
 	groups   = newTable[mpi.Group](kindGroup)
-	infos    = newTable[mpi.Info](kindInfo)
+	infos    = newTable[info](kindInfo)
 	sessions = newTable[session](kindSession)
 	wins     = newTable[win](kindWin)
 	messages = newTable[message](kindMessage)
@@ -48,8 +48,13 @@ func (a *Args) session(i int) *mpi.Session {
 
 func (a *Args) group(i int) *mpi.Group { return groups.get(a.words[i]) }
 
-// info is nil for MPI_INFO_NULL.
-func (a *Args) info(i int) *mpi.Info { return infos.get(a.words[i]) }
+// info is nil for MPI_INFO_NULL. What it returns is not changed by anybody.
+func (a *Args) info(i int) *mpi.Info {
+	if o := infos.get(a.words[i]); o != nil {
+		return o.now.Load()
+	}
+	return nil
+}
 
 // op is nil for a handle that is none.
 func (a *Args) op(i int) mpi.BufOperator {
@@ -67,6 +72,29 @@ func (a *Args) datatype(i int) *mpi.Datatype {
 	return nil
 }
 
+// list is n integers of an array that a call needs.
+func (a *Args) list(i, n int) ([]int, error) {
+	switch {
+	case n < 0:
+		return nil, fail(mpi.ErrArg, "an array of %d numbers: it has 0 or more", n)
+	case n > 0 && a.pointer(i) == nil:
+		return nil, errNull
+	}
+	return a.ints(i, n), nil
+}
+
+// setList sets an array of integers, which has to have room for all.
+func (a *Args) setList(i int, v []int, room int) error {
+	switch {
+	case room < len(v):
+		return fail(mpi.ErrArg, "an array with room for %d numbers, and there are %d", room, len(v))
+	case len(v) > 0 && a.pointer(i) == nil:
+		return errNull
+	}
+	a.setInts(i, v, room)
+	return nil
+}
+
 // setComm gives a new communicator a handle, which argument i points to, and the error
 // handler from of another one; nil is none, as that of a rank outside of it is.
 func (a *Args) setComm(i int, c *mpi.Comm, from uint32) error {
@@ -77,9 +105,41 @@ func (a *Args) setComm(i int, c *mpi.Comm, from uint32) error {
 	if err := c.SetErrhandler(noteComm); err != nil {
 		return err
 	}
-	h, err := comms.add(&comm{c}, func(s *slot) { s.describe(c); s.setHandler(from) })
+	return a.addComm(i, c, c, from)
+}
+
+// addComm is the part of setComm for a communicator that is not made yet, and will have
+// the groups of like.
+func (a *Args) addComm(i int, c, like *mpi.Comm, from uint32) error {
+	h, err := comms.add(&comm{c}, func(s *slot) { s.describe(like); s.setHandler(from) })
+	if err != nil {
+		return err
+	}
 	*a.handleAt(i) = uint64(h)
-	return err
+	return nil
+}
+
+// madeComm, madeGroup and madeInfo are those for what a call has made, unless it has failed
+// with err.
+func (a *Args) madeComm(i int, c *mpi.Comm, err error, from uint32) error {
+	if err != nil {
+		return err
+	}
+	return a.setComm(i, c, from)
+}
+
+func (a *Args) madeGroup(i int, g *mpi.Group, err error) error {
+	if err != nil {
+		return err
+	}
+	return a.setGroup(i, g)
+}
+
+func (a *Args) madeInfo(i int, o *mpi.Info, err error) error {
+	if err != nil {
+		return err
+	}
+	return a.setInfo(i, o)
 }
 
 // describe writes what C knows of a communicator.
@@ -97,14 +157,24 @@ func (a *Args) handlerOf(i int) uint32 { return slotOf(kindComm, a.words[i]).get
 // setGroup gives a group a handle, which argument i points to. An empty one has that of
 // MPI_GROUP_EMPTY.
 func (a *Args) setGroup(i int, g *mpi.Group) error {
+	if g.Size() == 0 {
+		*a.handleAt(i) = groupEmpty
+		return nil
+	}
 	h, err := groups.add(g, nil)
-	*a.handleAt(i) = uint64(h)
+	if err == nil {
+		*a.handleAt(i) = uint64(h)
+	}
 	return err
 }
 
-func (a *Args) setInfo(i int, info *mpi.Info) error {
-	h, err := infos.add(info, nil)
-	*a.handleAt(i) = uint64(h)
+// setInfo gives an info object a handle, which argument i points to. Nobody else may change
+// the object.
+func (a *Args) setInfo(i int, o *mpi.Info) error {
+	h, err := infos.add(newInfo(o), nil)
+	if err == nil {
+		*a.handleAt(i) = uint64(h)
+	}
 	return err
 }
 
