@@ -1364,6 +1364,824 @@ MPI_API(Psend_init_c, const void *buf, int partitions, MPI_Count count, MPI_Data
 	return weft_answer(&a, weft_fn_Psend_init_c, call);
 }
 
+MPI_API(Get_elements, const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+	static const char call[] = "MPI_Get_elements";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(status);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(count);
+	a.word[0] = W(status);
+	a.word[1] = W(datatype);
+	a.word[2] = W(count);
+	return weft_answer(&a, weft_fn_Get_elements, call);
+}
+
+MPI_API(Get_elements_c, const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+	static const char call[] = "MPI_Get_elements_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_GIVEN(status);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(count);
+	a.word[0] = W(status);
+	a.word[1] = W(datatype);
+	a.word[2] = W(count);
+	return weft_answer(&a, weft_fn_Get_elements_c, call);
+}
+
+MPI_API(Get_elements_x, const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+	static const char call[] = "MPI_Get_elements_x";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(status);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(count);
+	a.word[0] = W(status);
+	a.word[1] = W(datatype);
+	a.word[2] = W(count);
+	return weft_answer(&a, weft_fn_Get_elements_x, call);
+}
+
+MPI_API(Pack, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Pack";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(position);
+	a.word[0] = W(inbuf);
+	a.word[1] = N(incount);
+	a.word[2] = W(datatype);
+	a.word[3] = W(outbuf);
+	a.word[4] = N(outsize);
+	a.word[5] = W(position);
+	a.word[6] = W(comm);
+	return weft_answer(&a, weft_fn_Pack, call);
+}
+
+MPI_API(Pack_c, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Pack_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(position);
+	a.word[0] = W(inbuf);
+	a.word[1] = N(incount);
+	a.word[2] = W(datatype);
+	a.word[3] = W(outbuf);
+	a.word[4] = N(outsize);
+	a.word[5] = W(position);
+	a.word[6] = W(comm);
+	return weft_answer(&a, weft_fn_Pack_c, call);
+}
+
+MPI_API(Pack_external, const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, MPI_Aint outsize, MPI_Aint *position)
+{
+	static const char call[] = "MPI_Pack_external";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(datarep);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(position);
+	a.word[0] = W(datarep);
+	a.word[1] = W(inbuf);
+	a.word[2] = N(incount);
+	a.word[3] = W(datatype);
+	a.word[4] = W(outbuf);
+	a.word[5] = N(outsize);
+	a.word[6] = W(position);
+	return weft_answer(&a, weft_fn_Pack_external, call);
+}
+
+MPI_API(Pack_external_c, const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
+{
+	static const char call[] = "MPI_Pack_external_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_GIVEN(datarep);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(position);
+	a.word[0] = W(datarep);
+	a.word[1] = W(inbuf);
+	a.word[2] = N(incount);
+	a.word[3] = W(datatype);
+	a.word[4] = W(outbuf);
+	a.word[5] = N(outsize);
+	a.word[6] = W(position);
+	return weft_answer(&a, weft_fn_Pack_external_c, call);
+}
+
+MPI_API(Pack_external_size, const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
+{
+	static const char call[] = "MPI_Pack_external_size";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(datarep);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(size);
+	a.word[0] = W(datarep);
+	a.word[1] = N(incount);
+	a.word[2] = W(datatype);
+	a.word[3] = W(size);
+	return weft_answer(&a, weft_fn_Pack_external_size, call);
+}
+
+MPI_API(Pack_external_size_c, const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
+{
+	static const char call[] = "MPI_Pack_external_size_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_GIVEN(datarep);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(size);
+	a.word[0] = W(datarep);
+	a.word[1] = N(incount);
+	a.word[2] = W(datatype);
+	a.word[3] = W(size);
+	return weft_answer(&a, weft_fn_Pack_external_size_c, call);
+}
+
+MPI_API(Pack_size, int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+{
+	static const char call[] = "MPI_Pack_size";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(size);
+	a.word[0] = N(incount);
+	a.word[1] = W(datatype);
+	a.word[2] = W(comm);
+	a.word[3] = W(size);
+	return weft_answer(&a, weft_fn_Pack_size, call);
+}
+
+MPI_API(Pack_size_c, MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
+{
+	static const char call[] = "MPI_Pack_size_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(size);
+	a.word[0] = N(incount);
+	a.word[1] = W(datatype);
+	a.word[2] = W(comm);
+	a.word[3] = W(size);
+	return weft_answer(&a, weft_fn_Pack_size_c, call);
+}
+
+MPI_API(Type_commit, MPI_Datatype *datatype)
+{
+	static const char call[] = "MPI_Type_commit";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, *datatype);
+	a.word[0] = W(datatype);
+	return weft_answer(&a, weft_fn_Type_commit, call);
+}
+
+MPI_API(Type_contiguous, int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_contiguous";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = W(oldtype);
+	a.word[2] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_contiguous, call);
+}
+
+MPI_API(Type_contiguous_c, MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_contiguous_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = W(oldtype);
+	a.word[2] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_contiguous_c, call);
+}
+
+MPI_API(Type_create_darray, int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_darray";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(size);
+	a.word[1] = N(rank);
+	a.word[2] = N(ndims);
+	a.word[3] = W(array_of_gsizes);
+	a.word[4] = W(array_of_distribs);
+	a.word[5] = W(array_of_dargs);
+	a.word[6] = W(array_of_psizes);
+	a.word[7] = N(order);
+	a.word[8] = W(oldtype);
+	a.word[9] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_darray, call);
+}
+
+MPI_API(Type_create_darray_c, int size, int rank, int ndims, const MPI_Count array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_darray_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(size);
+	a.word[1] = N(rank);
+	a.word[2] = N(ndims);
+	a.word[3] = W(array_of_gsizes);
+	a.word[4] = W(array_of_distribs);
+	a.word[5] = W(array_of_dargs);
+	a.word[6] = W(array_of_psizes);
+	a.word[7] = N(order);
+	a.word[8] = W(oldtype);
+	a.word[9] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_darray_c, call);
+}
+
+MPI_API(Type_create_f90_complex, int p, int r, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_f90_complex";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(p);
+	a.word[1] = N(r);
+	a.word[2] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_f90_complex, call);
+}
+
+MPI_API(Type_create_f90_integer, int r, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_f90_integer";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(r);
+	a.word[1] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_f90_integer, call);
+}
+
+MPI_API(Type_create_f90_real, int p, int r, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_f90_real";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(p);
+	a.word[1] = N(r);
+	a.word[2] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_f90_real, call);
+}
+
+MPI_API(Type_create_hindexed, int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_hindexed";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = W(array_of_blocklengths);
+	a.word[2] = W(array_of_displacements);
+	a.word[3] = W(oldtype);
+	a.word[4] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_hindexed, call);
+}
+
+MPI_API(Type_create_hindexed_c, MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_hindexed_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = W(array_of_blocklengths);
+	a.word[2] = W(array_of_displacements);
+	a.word[3] = W(oldtype);
+	a.word[4] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_hindexed_c, call);
+}
+
+MPI_API(Type_create_hindexed_block, int count, int blocklength, const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_hindexed_block";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = N(blocklength);
+	a.word[2] = W(array_of_displacements);
+	a.word[3] = W(oldtype);
+	a.word[4] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_hindexed_block, call);
+}
+
+MPI_API(Type_create_hindexed_block_c, MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_hindexed_block_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = N(blocklength);
+	a.word[2] = W(array_of_displacements);
+	a.word[3] = W(oldtype);
+	a.word[4] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_hindexed_block_c, call);
+}
+
+MPI_API(Type_create_hvector, int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_hvector";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = N(blocklength);
+	a.word[2] = N(stride);
+	a.word[3] = W(oldtype);
+	a.word[4] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_hvector, call);
+}
+
+MPI_API(Type_create_hvector_c, MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_hvector_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = N(blocklength);
+	a.word[2] = N(stride);
+	a.word[3] = W(oldtype);
+	a.word[4] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_hvector_c, call);
+}
+
+MPI_API(Type_create_indexed_block, int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_indexed_block";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = N(blocklength);
+	a.word[2] = W(array_of_displacements);
+	a.word[3] = W(oldtype);
+	a.word[4] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_indexed_block, call);
+}
+
+MPI_API(Type_create_indexed_block_c, MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_indexed_block_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = N(blocklength);
+	a.word[2] = W(array_of_displacements);
+	a.word[3] = W(oldtype);
+	a.word[4] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_indexed_block_c, call);
+}
+
+MPI_API(Type_create_resized, MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_resized";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = W(oldtype);
+	a.word[1] = N(lb);
+	a.word[2] = N(extent);
+	a.word[3] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_resized, call);
+}
+
+MPI_API(Type_create_resized_c, MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_resized_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = W(oldtype);
+	a.word[1] = N(lb);
+	a.word[2] = N(extent);
+	a.word[3] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_resized_c, call);
+}
+
+MPI_API(Type_create_struct, int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_struct";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = W(array_of_blocklengths);
+	a.word[2] = W(array_of_displacements);
+	a.word[3] = W(array_of_types);
+	a.word[4] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_struct, call);
+}
+
+MPI_API(Type_create_struct_c, MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_struct_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = W(array_of_blocklengths);
+	a.word[2] = W(array_of_displacements);
+	a.word[3] = W(array_of_types);
+	a.word[4] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_struct_c, call);
+}
+
+MPI_API(Type_create_subarray, int ndims, const int array_of_sizes[], const int array_of_subsizes[], const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_subarray";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(ndims);
+	a.word[1] = W(array_of_sizes);
+	a.word[2] = W(array_of_subsizes);
+	a.word[3] = W(array_of_starts);
+	a.word[4] = N(order);
+	a.word[5] = W(oldtype);
+	a.word[6] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_subarray, call);
+}
+
+MPI_API(Type_create_subarray_c, int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_create_subarray_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(ndims);
+	a.word[1] = W(array_of_sizes);
+	a.word[2] = W(array_of_subsizes);
+	a.word[3] = W(array_of_starts);
+	a.word[4] = N(order);
+	a.word[5] = W(oldtype);
+	a.word[6] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_create_subarray_c, call);
+}
+
+MPI_API(Type_get_contents, MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
+{
+	static const char call[] = "MPI_Type_get_contents";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(datatype);
+	a.word[1] = N(max_integers);
+	a.word[2] = N(max_addresses);
+	a.word[3] = N(max_datatypes);
+	a.word[4] = W(array_of_integers);
+	a.word[5] = W(array_of_addresses);
+	a.word[6] = W(array_of_datatypes);
+	return weft_answer(&a, weft_fn_Type_get_contents, call);
+}
+
+MPI_API(Type_get_contents_c, MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
+{
+	static const char call[] = "MPI_Type_get_contents_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(datatype);
+	a.word[1] = N(max_integers);
+	a.word[2] = N(max_addresses);
+	a.word[3] = N(max_large_counts);
+	a.word[4] = N(max_datatypes);
+	a.word[5] = W(array_of_integers);
+	a.word[6] = W(array_of_addresses);
+	a.word[7] = W(array_of_large_counts);
+	a.word[8] = W(array_of_datatypes);
+	return weft_answer(&a, weft_fn_Type_get_contents_c, call);
+}
+
+MPI_API(Type_get_envelope, MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner)
+{
+	static const char call[] = "MPI_Type_get_envelope";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(num_integers);
+	WEFT_GIVEN(num_addresses);
+	WEFT_GIVEN(num_datatypes);
+	WEFT_GIVEN(combiner);
+	a.word[0] = W(datatype);
+	a.word[1] = W(num_integers);
+	a.word[2] = W(num_addresses);
+	a.word[3] = W(num_datatypes);
+	a.word[4] = W(combiner);
+	return weft_answer(&a, weft_fn_Type_get_envelope, call);
+}
+
+MPI_API(Type_get_envelope_c, MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
+{
+	static const char call[] = "MPI_Type_get_envelope_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(num_integers);
+	WEFT_GIVEN(num_addresses);
+	WEFT_GIVEN(num_large_counts);
+	WEFT_GIVEN(num_datatypes);
+	WEFT_GIVEN(combiner);
+	a.word[0] = W(datatype);
+	a.word[1] = W(num_integers);
+	a.word[2] = W(num_addresses);
+	a.word[3] = W(num_large_counts);
+	a.word[4] = W(num_datatypes);
+	a.word[5] = W(combiner);
+	return weft_answer(&a, weft_fn_Type_get_envelope_c, call);
+}
+
+MPI_API(Type_get_true_extent, MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
+{
+	static const char call[] = "MPI_Type_get_true_extent";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(true_lb);
+	WEFT_GIVEN(true_extent);
+	a.word[0] = W(datatype);
+	a.word[1] = W(true_lb);
+	a.word[2] = W(true_extent);
+	return weft_answer(&a, weft_fn_Type_get_true_extent, call);
+}
+
+MPI_API(Type_get_true_extent_c, MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+{
+	static const char call[] = "MPI_Type_get_true_extent_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(true_lb);
+	WEFT_GIVEN(true_extent);
+	a.word[0] = W(datatype);
+	a.word[1] = W(true_lb);
+	a.word[2] = W(true_extent);
+	return weft_answer(&a, weft_fn_Type_get_true_extent_c, call);
+}
+
+MPI_API(Type_get_true_extent_x, MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+{
+	static const char call[] = "MPI_Type_get_true_extent_x";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(true_lb);
+	WEFT_GIVEN(true_extent);
+	a.word[0] = W(datatype);
+	a.word[1] = W(true_lb);
+	a.word[2] = W(true_extent);
+	return weft_answer(&a, weft_fn_Type_get_true_extent_x, call);
+}
+
+MPI_API(Type_get_value_index, MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
+{
+	static const char call[] = "MPI_Type_get_value_index";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, value_type);
+	WEFT_ALIVE(WEFT_DATATYPE, index_type);
+	WEFT_GIVEN(pair_type);
+	a.word[0] = W(value_type);
+	a.word[1] = W(index_type);
+	a.word[2] = W(pair_type);
+	return weft_answer(&a, weft_fn_Type_get_value_index, call);
+}
+
+MPI_API(Type_indexed, int count, const int array_of_blocklengths[], const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_indexed";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = W(array_of_blocklengths);
+	a.word[2] = W(array_of_displacements);
+	a.word[3] = W(oldtype);
+	a.word[4] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_indexed, call);
+}
+
+MPI_API(Type_indexed_c, MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_indexed_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = W(array_of_blocklengths);
+	a.word[2] = W(array_of_displacements);
+	a.word[3] = W(oldtype);
+	a.word[4] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_indexed_c, call);
+}
+
+MPI_API(Type_match_size, int typeclass, int size, MPI_Datatype *datatype)
+{
+	static const char call[] = "MPI_Type_match_size";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(datatype);
+	a.word[0] = N(typeclass);
+	a.word[1] = N(size);
+	a.word[2] = W(datatype);
+	return weft_answer(&a, weft_fn_Type_match_size, call);
+}
+
+MPI_API(Type_vector, int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_vector";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = N(blocklength);
+	a.word[2] = N(stride);
+	a.word[3] = W(oldtype);
+	a.word[4] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_vector, call);
+}
+
+MPI_API(Type_vector_c, MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	static const char call[] = "MPI_Type_vector_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, oldtype);
+	WEFT_GIVEN(newtype);
+	a.word[0] = N(count);
+	a.word[1] = N(blocklength);
+	a.word[2] = N(stride);
+	a.word[3] = W(oldtype);
+	a.word[4] = W(newtype);
+	return weft_answer(&a, weft_fn_Type_vector_c, call);
+}
+
+MPI_API(Unpack, const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Unpack";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(position);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(inbuf);
+	a.word[1] = N(insize);
+	a.word[2] = W(position);
+	a.word[3] = W(outbuf);
+	a.word[4] = N(outcount);
+	a.word[5] = W(datatype);
+	a.word[6] = W(comm);
+	return weft_answer(&a, weft_fn_Unpack, call);
+}
+
+MPI_API(Unpack_c, const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
+{
+	static const char call[] = "MPI_Unpack_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_GIVEN(position);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(inbuf);
+	a.word[1] = N(insize);
+	a.word[2] = W(position);
+	a.word[3] = W(outbuf);
+	a.word[4] = N(outcount);
+	a.word[5] = W(datatype);
+	a.word[6] = W(comm);
+	return weft_answer(&a, weft_fn_Unpack_c, call);
+}
+
+MPI_API(Unpack_external, const char *datarep, const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
+{
+	static const char call[] = "MPI_Unpack_external";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(datarep);
+	WEFT_GIVEN(position);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(datarep);
+	a.word[1] = W(inbuf);
+	a.word[2] = N(insize);
+	a.word[3] = W(position);
+	a.word[4] = W(outbuf);
+	a.word[5] = N(outcount);
+	a.word[6] = W(datatype);
+	return weft_answer(&a, weft_fn_Unpack_external, call);
+}
+
+MPI_API(Unpack_external_c, const char *datarep, const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
+{
+	static const char call[] = "MPI_Unpack_external_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_READY();
+	WEFT_GIVEN(datarep);
+	WEFT_GIVEN(position);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(datarep);
+	a.word[1] = W(inbuf);
+	a.word[2] = N(insize);
+	a.word[3] = W(position);
+	a.word[4] = W(outbuf);
+	a.word[5] = N(outcount);
+	a.word[6] = W(datatype);
+	return weft_answer(&a, weft_fn_Unpack_external_c, call);
+}
+
 MPI_API(Allgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
 	static const char call[] = "MPI_Allgather";
@@ -3843,6 +4661,19 @@ MPI_API(Intercomm_merge, MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 	return weft_answer(&a, weft_fn_Intercomm_merge, call);
 }
 
+MPI_API(Type_set_name, MPI_Datatype datatype, const char *type_name)
+{
+	static const char call[] = "MPI_Type_set_name";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(type_name);
+	a.word[0] = W(datatype);
+	a.word[1] = W(type_name);
+	return weft_answer(&a, weft_fn_Type_set_name, call);
+}
+
 MPI_API(Cart_coords, MPI_Comm comm, int rank, int maxdims, int coords[])
 {
 	static const char call[] = "MPI_Cart_coords";
@@ -5167,6 +5998,45 @@ MPI_API(Grequest_start, MPI_Grequest_query_function *query_fn, MPI_Grequest_free
 	return weft_answer(&a, weft_fn_Grequest_start, call);
 }
 
+MPI_API(Status_set_elements, MPI_Status *status, MPI_Datatype datatype, int count)
+{
+	static const char call[] = "MPI_Status_set_elements";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(status);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(status);
+	a.word[1] = W(datatype);
+	a.word[2] = N(count);
+	return weft_answer(&a, weft_fn_Status_set_elements, call);
+}
+
+MPI_API(Status_set_elements_c, MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+{
+	static const char call[] = "MPI_Status_set_elements_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 1);
+	WEFT_GIVEN(status);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(status);
+	a.word[1] = W(datatype);
+	a.word[2] = N(count);
+	return weft_answer(&a, weft_fn_Status_set_elements_c, call);
+}
+
+MPI_API(Status_set_elements_x, MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+{
+	static const char call[] = "MPI_Status_set_elements_x";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_GIVEN(status);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(status);
+	a.word[1] = W(datatype);
+	a.word[2] = N(count);
+	return weft_answer(&a, weft_fn_Status_set_elements_x, call);
+}
+
 MPI_API(Pcontrol, int level, ...)
 {
 	static const char call[] = "MPI_Pcontrol";
@@ -5246,24 +6116,6 @@ MPI_API(Abi_set_fortran_info, MPI_Info info)
 /* Functions that nothing answers: they do not look at most of their arguments. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-MPI_API(Get_count, const MPI_Status *status, MPI_Datatype datatype, int *count)
-{
-	static const char call[] = "MPI_Get_count";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Get_count_c, const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-	static const char call[] = "MPI_Get_count_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Session_attach_buffer, MPI_Session session, void *buffer, int size)
 {
 	static const char call[] = "MPI_Session_attach_buffer";
@@ -5314,528 +6166,6 @@ MPI_API(Session_iflush_buffer, MPI_Session session, MPI_Request *request)
 	static const char call[] = "MPI_Session_iflush_buffer";
 	struct weft_args a;
 	weft_about(&a, WEFT_SESSION, W(session), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Get_elements, const MPI_Status *status, MPI_Datatype datatype, int *count)
-{
-	static const char call[] = "MPI_Get_elements";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Get_elements_c, const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-	static const char call[] = "MPI_Get_elements_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Get_elements_x, const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-	static const char call[] = "MPI_Get_elements_x";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Pack, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Pack";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Pack_c, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Pack_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Pack_external, const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, MPI_Aint outsize, MPI_Aint *position)
-{
-	static const char call[] = "MPI_Pack_external";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Pack_external_c, const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
-{
-	static const char call[] = "MPI_Pack_external_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Pack_external_size, const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
-{
-	static const char call[] = "MPI_Pack_external_size";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Pack_external_size_c, const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
-{
-	static const char call[] = "MPI_Pack_external_size_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Pack_size, int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
-{
-	static const char call[] = "MPI_Pack_size";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Pack_size_c, MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
-{
-	static const char call[] = "MPI_Pack_size_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_commit, MPI_Datatype *datatype)
-{
-	static const char call[] = "MPI_Type_commit";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_contiguous, int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_contiguous";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_contiguous_c, MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_contiguous_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_darray, int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_darray";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_darray_c, int size, int rank, int ndims, const MPI_Count array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_darray_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_f90_complex, int p, int r, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_f90_complex";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_f90_integer, int r, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_f90_integer";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_f90_real, int p, int r, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_f90_real";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_hindexed, int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_hindexed";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_hindexed_c, MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_hindexed_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_hindexed_block, int count, int blocklength, const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_hindexed_block";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_hindexed_block_c, MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_hindexed_block_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_hvector, int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_hvector";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_hvector_c, MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_hvector_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_indexed_block, int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_indexed_block";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_indexed_block_c, MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_indexed_block_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_resized, MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_resized";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_resized_c, MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_resized_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_struct, int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_struct";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_struct_c, MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_struct_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_subarray, int ndims, const int array_of_sizes[], const int array_of_subsizes[], const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_subarray";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_create_subarray_c, int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_create_subarray_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_get_contents, MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
-{
-	static const char call[] = "MPI_Type_get_contents";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_get_contents_c, MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
-{
-	static const char call[] = "MPI_Type_get_contents_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_get_envelope, MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner)
-{
-	static const char call[] = "MPI_Type_get_envelope";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_get_envelope_c, MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
-{
-	static const char call[] = "MPI_Type_get_envelope_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_get_extent, MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
-{
-	static const char call[] = "MPI_Type_get_extent";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_get_extent_c, MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
-{
-	static const char call[] = "MPI_Type_get_extent_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_get_extent_x, MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
-{
-	static const char call[] = "MPI_Type_get_extent_x";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_get_true_extent, MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
-{
-	static const char call[] = "MPI_Type_get_true_extent";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_get_true_extent_c, MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
-{
-	static const char call[] = "MPI_Type_get_true_extent_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_get_true_extent_x, MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
-{
-	static const char call[] = "MPI_Type_get_true_extent_x";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_get_value_index, MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
-{
-	static const char call[] = "MPI_Type_get_value_index";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_indexed, int count, const int array_of_blocklengths[], const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_indexed";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_indexed_c, MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_indexed_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_match_size, int typeclass, int size, MPI_Datatype *datatype)
-{
-	static const char call[] = "MPI_Type_match_size";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_size, MPI_Datatype datatype, int *size)
-{
-	static const char call[] = "MPI_Type_size";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_size_c, MPI_Datatype datatype, MPI_Count *size)
-{
-	static const char call[] = "MPI_Type_size_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_size_x, MPI_Datatype datatype, MPI_Count *size)
-{
-	static const char call[] = "MPI_Type_size_x";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_vector, int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_vector";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_vector_c, MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	static const char call[] = "MPI_Type_vector_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Unpack, const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Unpack";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Unpack_c, const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
-{
-	static const char call[] = "MPI_Unpack_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Unpack_external, const char *datarep, const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
-{
-	static const char call[] = "MPI_Unpack_external";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Unpack_external_c, const char *datarep, const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
-{
-	static const char call[] = "MPI_Unpack_external_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_get_name, MPI_Datatype datatype, char *type_name, int *resultlen)
-{
-	static const char call[] = "MPI_Type_get_name";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Type_set_name, MPI_Datatype datatype, const char *type_name)
-{
-	static const char call[] = "MPI_Type_set_name";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
 	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
@@ -6386,30 +6716,6 @@ MPI_API(Win_wait, MPI_Win win)
 	struct weft_args a;
 	weft_about(&a, WEFT_WIN, W(win), 0);
 	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Status_set_elements, MPI_Status *status, MPI_Datatype datatype, int count)
-{
-	static const char call[] = "MPI_Status_set_elements";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Status_set_elements_c, MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
-{
-	static const char call[] = "MPI_Status_set_elements_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 1);
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Status_set_elements_x, MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
-{
-	static const char call[] = "MPI_Status_set_elements_x";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 

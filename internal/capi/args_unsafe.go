@@ -157,7 +157,7 @@ func (a *Args) memory(addr, count, typ int) mpi.Buf {
 	n := a.count(count)
 	t := types.get(a.words[typ])
 	if t == nil {
-		return mpi.As[byte](nil, nil, n)
+		return mpi.Memory(nil, nil, n, 0)
 	}
 	lo, hi := t.span(n)
 	return a.elements(a.words[addr], t, n, lo, hi)
@@ -169,13 +169,19 @@ func (a *Args) buf(i int) mpi.Buf { return a.memory(i, i+1, i+2) }
 // elements is n elements of a type, whose first one is at addr, and which lie from lo to hi
 // bytes behind it.
 func (a *Args) elements(addr uint64, t *datatype, n, lo, hi int) mpi.Buf {
-	return mpi.As(t.t, bytesAt(addr+uint64(lo), hi-lo), n).At(-lo)
+	of := t.t
+	if addr == bottom && lo != hi {
+		of, addr = t.onGround(), uint64(t.lo)
+		lo, hi = lo-t.lo, hi-t.lo
+	}
+	lo, hi = min(lo, 0), max(hi, 0) // displacement 0 is in the memory of a Buf
+	return mpi.Memory(of, bytesAt(addr+uint64(lo), hi-lo), n, -lo)
 }
 
-// bytesAt is n bytes of the program's memory: nil at an address that no program has. With
-// MPI_BOTTOM the address is 0 and the type has the rest of it, which is added by then.
+// bytesAt is n bytes of the program's memory: nil at an address that no program has. The
+// bytes of a type for MPI_BOTTOM may reach from the heap to a stack.
 func bytesAt(addr uint64, n int) []byte {
-	if addr < firstSlot || n <= 0 {
+	if addr < firstSlot || addr > room || n <= 0 || n > room {
 		return nil
 	}
 	return unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(nil), addr)), n)

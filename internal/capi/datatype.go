@@ -1,49 +1,131 @@
 package capi
 
-import "github.com/weft-mpi/weft/mpi"
+import (
+	"math/bits"
+	"sync/atomic"
 
-// datatype is a type, and where its elements lie, so that a call need not ask.
+	"github.com/weft-mpi/weft/mpi"
+)
+
+// datatype is what a handle of a type stands for. Several may have one layout, but each
+// its own name.
 type datatype struct {
+	*layout
+	name atomic.Pointer[string]
+}
+
+// layout is a type, where its elements lie, so that a call need not ask, and how the
+// program has made it. It does not change.
+type layout struct {
 	t      *mpi.Datatype
 	lo, hi int // bytes of one element, from its origin on
 	extent int
+
+	predefined *predefinedType // nil for what a constructor has made
+	handle     uint32          // of a type that can't be freed; else 0
+	from       *mpi.Datatype   // what its constructor has returned: mostly t
+	parts      []*layout       // what it was made of
+	fortran    *fortranType    // how MPI_Type_create_f90_real and its like were called
+	large      bool            // by a function with _c
+	marked     bool            // its bounds are set, not those of its data
+
+	raw    bool // it has basic elements that are raw bytes for package mpi
+	basics int  // how many basic elements it has, if it is raw
+
+	grounded atomic.Pointer[mpi.Datatype]
 }
 
-func newDatatype(t *mpi.Datatype) *datatype {
-	d := &datatype{t: t}
-	_, d.extent = t.Extent()
+func newDatatype(t *mpi.Datatype) *datatype { return &datatype{layout: newLayout(t)} }
+
+func newLayout(t *mpi.Datatype) *layout {
+	l := &layout{from: t}
+	l.lie(t)
+	return l
+}
+
+// lie sets the type and where its elements lie.
+func (l *layout) lie(t *mpi.Datatype) {
+	l.t = t
+	_, l.extent = t.Extent()
 	lb, extent := t.TrueExtent()
-	d.lo, d.hi = lb, lb+extent
-	return d
+	l.lo, l.hi = lb, lb+extent
 }
 
-// span is the bytes that n elements touch, from the origin of the first one on.
-func (d *datatype) span(n int) (lo, hi int) {
-	last := (n - 1) * d.extent
-	if n <= 0 || d.lo == d.hi {
+// room is more than any memory has, in bytes.
+const room = 1 << 48
+
+// span is the bytes that n elements touch, from the origin of the first one on. They are
+// none if these are more than there can be, which package mpi then refuses.
+func (l *layout) span(n int) (lo, hi int) {
+	switch {
+	case n <= 0 || l.lo == l.hi || l.lo < -room || l.hi > room:
 		return 0, 0
+	case n == 1:
+		return l.lo, l.hi
+	case l.extent < 0:
+		return l.lo - l.distance(n-1), l.hi
 	}
-	return d.lo + min(last, 0), d.hi + max(last, 0)
+	return l.lo, l.hi + l.distance(n-1)
 }
 
-// describe writes what C knows of a type.
+// distance is n extents, but at most room, which no memory has.
+func (l *layout) distance(n int) int {
+	over, bytes := bits.Mul64(uint64(n), uint64(max(l.extent, -l.extent)))
+	if over != 0 || bytes > room {
+		return room
+	}
+	return int(bytes)
+}
+
+// onGround is the type with all displacements less lo, so that its elements begin at
+// displacement 0. Those of a type for MPI_BOTTOM are addresses, and no memory that a Buf
+// could have begins at the address 0.
+func (l *layout) onGround() *mpi.Datatype {
+	if t := l.grounded.Load(); t != nil {
+		return t
+	}
+	if !l.t.Committed() {
+		return l.t
+	}
+	t, err := mpi.TypeHindexedBlock(1, []int{-l.lo}, l.t)
+	if err != nil || t.Commit() != nil {
+		return l.t
+	}
+	l.grounded.Store(t)
+	return t
+}
+
+// describeType writes what C knows of a type.
 func (s *slot) describeType(t *mpi.Datatype) {
 	lb, extent := t.Extent()
 	s.words = [3]int64{int64(t.Size()), int64(lb), int64(extent)}
 }
 
-// predefineTypes gives MPI's datatypes their handles.
-func predefineTypes() {
-	for _, p := range &predefinedTypes {
-		if t := typesByName[p.kind]; t != nil {
-			types.put(p.handle, newDatatype(t), func(s *slot) { s.describeType(t) })
-		}
+// setDatatype gives a type a handle, which argument i points to.
+func (a *Args) setDatatype(i int, l *layout) error {
+	p := a.handleAt(i)
+	if p == nil {
+		return errNull
 	}
+	h, err := addDatatype(l)
+	if err == nil {
+		*p = uint64(h)
+	}
+	return err
 }
 
-var typesByName = map[string]*mpi.Datatype{
-	"bool": mpi.TypeBool, "int8": mpi.TypeInt8, "uint8": mpi.TypeUint8, "int16": mpi.TypeInt16, "uint16": mpi.TypeUint16,
-	"int32": mpi.TypeInt32, "uint32": mpi.TypeUint32, "int64": mpi.TypeInt64, "uint64": mpi.TypeUint64,
-	"float32": mpi.TypeFloat32, "float64": mpi.TypeFloat64, "complex64": mpi.TypeComplex64, "complex128": mpi.TypeComplex128,
-	"byte": mpi.TypeByte, "packed": mpi.TypePacked,
+func addDatatype(l *layout) (handle uint32, err error) {
+	return types.add(&datatype{layout: l}, func(s *slot) { s.describeType(l.t) })
+}
+
+// part is the layout of the type that argument i is, and that type: nil for a handle that
+// is none, which the constructors of package mpi refuse.
+func (a *Args) part(i int) (*layout, *mpi.Datatype) { return partOf(a.words[i]) }
+
+func partOf(handle uint64) (*layout, *mpi.Datatype) {
+	d := types.get(handle)
+	if d == nil {
+		return nil, nil
+	}
+	return d.layout, d.t
 }

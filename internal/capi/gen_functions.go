@@ -86,6 +86,60 @@ var functions = [...]func(*Args) error{
 	91:  precvInit,                 // MPI_Precv_init_c
 	92:  psendInit,                 // MPI_Psend_init
 	93:  psendInit,                 // MPI_Psend_init_c
+	95:  getElements,               // MPI_Get_elements
+	96:  getElements,               // MPI_Get_elements_c
+	97:  getElementsX,              // MPI_Get_elements_x
+	98:  pack,                      // MPI_Pack
+	99:  pack,                      // MPI_Pack_c
+	100: packExternal,              // MPI_Pack_external
+	101: packExternal,              // MPI_Pack_external_c
+	102: packExternalSize,          // MPI_Pack_external_size
+	103: packExternalSize,          // MPI_Pack_external_size_c
+	104: packSize,                  // MPI_Pack_size
+	105: packSize,                  // MPI_Pack_size_c
+	106: typeCommit,                // MPI_Type_commit
+	107: typeContiguous,            // MPI_Type_contiguous
+	108: typeContiguous,            // MPI_Type_contiguous_c
+	109: typeCreateDarray,          // MPI_Type_create_darray
+	110: typeCreateDarray,          // MPI_Type_create_darray_c
+	111: typeCreateF90Complex,      // MPI_Type_create_f90_complex
+	112: typeCreateF90Integer,      // MPI_Type_create_f90_integer
+	113: typeCreateF90Real,         // MPI_Type_create_f90_real
+	114: typeCreateHindexed,        // MPI_Type_create_hindexed
+	115: typeCreateHindexed,        // MPI_Type_create_hindexed_c
+	116: typeCreateHindexedBlock,   // MPI_Type_create_hindexed_block
+	117: typeCreateHindexedBlock,   // MPI_Type_create_hindexed_block_c
+	118: typeCreateHvector,         // MPI_Type_create_hvector
+	119: typeCreateHvector,         // MPI_Type_create_hvector_c
+	120: typeCreateIndexedBlock,    // MPI_Type_create_indexed_block
+	121: typeCreateIndexedBlock,    // MPI_Type_create_indexed_block_c
+	122: typeCreateResized,         // MPI_Type_create_resized
+	123: typeCreateResized,         // MPI_Type_create_resized_c
+	124: typeCreateStruct,          // MPI_Type_create_struct
+	125: typeCreateStruct,          // MPI_Type_create_struct_c
+	126: typeCreateSubarray,        // MPI_Type_create_subarray
+	127: typeCreateSubarray,        // MPI_Type_create_subarray_c
+	128: typeDup,                   // MPI_Type_dup
+	129: typeFree,                  // MPI_Type_free
+	130: typeGetContents,           // MPI_Type_get_contents
+	131: typeGetContents,           // MPI_Type_get_contents_c
+	132: typeGetEnvelope,           // MPI_Type_get_envelope
+	133: typeGetEnvelope,           // MPI_Type_get_envelope_c
+	137: typeGetTrueExtent,         // MPI_Type_get_true_extent
+	138: typeGetTrueExtent,         // MPI_Type_get_true_extent_c
+	139: typeGetTrueExtentX,        // MPI_Type_get_true_extent_x
+	140: typeGetValueIndex,         // MPI_Type_get_value_index
+	141: typeIndexed,               // MPI_Type_indexed
+	142: typeIndexed,               // MPI_Type_indexed_c
+	143: typeMatchSize,             // MPI_Type_match_size
+	144: typeSize,                  // MPI_Type_size
+	145: typeSize,                  // MPI_Type_size_c
+	147: typeVector,                // MPI_Type_vector
+	148: typeVector,                // MPI_Type_vector_c
+	149: unpack,                    // MPI_Unpack
+	150: unpack,                    // MPI_Unpack_c
+	151: unpackExternal,            // MPI_Unpack_external
+	152: unpackExternal,            // MPI_Unpack_external_c
 	155: allgather,                 // MPI_Allgather
 	156: allgather,                 // MPI_Allgather_c
 	157: allgatherInit,             // MPI_Allgather_init
@@ -225,6 +279,8 @@ var functions = [...]func(*Args) error{
 	302: intercommCreate,           // MPI_Intercomm_create
 	303: intercommCreateFromGroups, // MPI_Intercomm_create_from_groups
 	304: intercommMerge,            // MPI_Intercomm_merge
+	311: typeGetName,               // MPI_Type_get_name
+	313: typeSetName,               // MPI_Type_set_name
 	321: cartCoords,                // MPI_Cart_coords
 	322: cartCreate,                // MPI_Cart_create
 	323: cartGet,                   // MPI_Cart_get
@@ -311,6 +367,9 @@ var functions = [...]func(*Args) error{
 	439: sessionInit,               // MPI_Session_init
 	489: grequestComplete,          // MPI_Grequest_complete
 	490: grequestStart,             // MPI_Grequest_start
+	492: statusSetElements,         // MPI_Status_set_elements
+	493: statusSetElements,         // MPI_Status_set_elements_c
+	494: statusSetElementsX,        // MPI_Status_set_elements_x
 	584: pcontrol,                  // MPI_Pcontrol
 	636: abiGetFortranBooleans,     // MPI_Abi_get_fortran_booleans
 	637: abiGetFortranInfo,         // MPI_Abi_get_fortran_info
