@@ -4674,6 +4674,34 @@ MPI_API(Type_set_name, MPI_Datatype datatype, const char *type_name)
 	return weft_answer(&a, weft_fn_Type_set_name, call);
 }
 
+MPI_API(Win_get_name, MPI_Win win, char *win_name, int *resultlen)
+{
+	static const char call[] = "MPI_Win_get_name";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_GIVEN(win_name);
+	WEFT_GIVEN(resultlen);
+	a.word[0] = W(win);
+	a.word[1] = W(win_name);
+	a.word[2] = W(resultlen);
+	return weft_answer(&a, weft_fn_Win_get_name, call);
+}
+
+MPI_API(Win_set_name, MPI_Win win, const char *win_name)
+{
+	static const char call[] = "MPI_Win_set_name";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_GIVEN(win_name);
+	a.word[0] = W(win);
+	a.word[1] = W(win_name);
+	return weft_answer(&a, weft_fn_Win_set_name, call);
+}
+
 MPI_API(Cart_coords, MPI_Comm comm, int rank, int maxdims, int coords[])
 {
 	static const char call[] = "MPI_Cart_coords";
@@ -5718,6 +5746,30 @@ MPI_API(Remove_error_string, int errorcode)
 	return weft_answer(&a, weft_fn_Remove_error_string, call);
 }
 
+MPI_API(Alloc_mem, MPI_Aint size, MPI_Info info, void *baseptr)
+{
+	static const char call[] = "MPI_Alloc_mem";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(baseptr);
+	a.word[0] = N(size);
+	a.word[1] = W(info);
+	a.word[2] = W(baseptr);
+	return weft_answer(&a, weft_fn_Alloc_mem, call);
+}
+
+MPI_API(Free_mem, void *base)
+{
+	static const char call[] = "MPI_Free_mem";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	a.word[0] = W(base);
+	return weft_answer(&a, weft_fn_Free_mem, call);
+}
+
 MPI_API(Get_hw_resource_info, MPI_Info *hw_info)
 {
 	static const char call[] = "MPI_Get_hw_resource_info";
@@ -5973,6 +6025,815 @@ MPI_API(Session_get_pset_info, MPI_Session session, const char *pset_name, MPI_I
 	return weft_answer(&a, weft_fn_Session_get_pset_info, call);
 }
 
+MPI_API(Accumulate, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	static const char call[] = "MPI_Accumulate";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, origin_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = N(target_rank);
+	a.word[4] = N(target_disp);
+	a.word[5] = N(target_count);
+	a.word[6] = W(target_datatype);
+	a.word[7] = W(op);
+	a.word[8] = W(win);
+	return weft_answer(&a, weft_fn_Accumulate, call);
+}
+
+MPI_API(Accumulate_c, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	static const char call[] = "MPI_Accumulate_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, origin_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = N(target_rank);
+	a.word[4] = N(target_disp);
+	a.word[5] = N(target_count);
+	a.word[6] = W(target_datatype);
+	a.word[7] = W(op);
+	a.word[8] = W(win);
+	return weft_answer(&a, weft_fn_Accumulate_c, call);
+}
+
+MPI_API(Compare_and_swap, const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
+{
+	static const char call[] = "MPI_Compare_and_swap";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	a.word[0] = W(origin_addr);
+	a.word[1] = W(compare_addr);
+	a.word[2] = W(result_addr);
+	a.word[3] = W(datatype);
+	a.word[4] = N(target_rank);
+	a.word[5] = N(target_disp);
+	a.word[6] = W(win);
+	return weft_answer(&a, weft_fn_Compare_and_swap, call);
+}
+
+MPI_API(Fetch_and_op, const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+{
+	static const char call[] = "MPI_Fetch_and_op";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(origin_addr);
+	a.word[1] = W(result_addr);
+	a.word[2] = W(datatype);
+	a.word[3] = N(target_rank);
+	a.word[4] = N(target_disp);
+	a.word[5] = W(op);
+	a.word[6] = W(win);
+	return weft_answer(&a, weft_fn_Fetch_and_op, call);
+}
+
+MPI_API(Get, void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	static const char call[] = "MPI_Get";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, origin_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = N(target_rank);
+	a.word[4] = N(target_disp);
+	a.word[5] = N(target_count);
+	a.word[6] = W(target_datatype);
+	a.word[7] = W(win);
+	return weft_answer(&a, weft_fn_Get, call);
+}
+
+MPI_API(Get_c, void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	static const char call[] = "MPI_Get_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, origin_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = N(target_rank);
+	a.word[4] = N(target_disp);
+	a.word[5] = N(target_count);
+	a.word[6] = W(target_datatype);
+	a.word[7] = W(win);
+	return weft_answer(&a, weft_fn_Get_c, call);
+}
+
+MPI_API(Get_accumulate, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	static const char call[] = "MPI_Get_accumulate";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, result_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = W(result_addr);
+	a.word[4] = N(result_count);
+	a.word[5] = W(result_datatype);
+	a.word[6] = N(target_rank);
+	a.word[7] = N(target_disp);
+	a.word[8] = N(target_count);
+	a.word[9] = W(target_datatype);
+	a.word[10] = W(op);
+	a.word[11] = W(win);
+	return weft_answer(&a, weft_fn_Get_accumulate, call);
+}
+
+MPI_API(Get_accumulate_c, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	static const char call[] = "MPI_Get_accumulate_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, result_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = W(result_addr);
+	a.word[4] = N(result_count);
+	a.word[5] = W(result_datatype);
+	a.word[6] = N(target_rank);
+	a.word[7] = N(target_disp);
+	a.word[8] = N(target_count);
+	a.word[9] = W(target_datatype);
+	a.word[10] = W(op);
+	a.word[11] = W(win);
+	return weft_answer(&a, weft_fn_Get_accumulate_c, call);
+}
+
+MPI_API(Put, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	static const char call[] = "MPI_Put";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, origin_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = N(target_rank);
+	a.word[4] = N(target_disp);
+	a.word[5] = N(target_count);
+	a.word[6] = W(target_datatype);
+	a.word[7] = W(win);
+	return weft_answer(&a, weft_fn_Put, call);
+}
+
+MPI_API(Put_c, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	static const char call[] = "MPI_Put_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, origin_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = N(target_rank);
+	a.word[4] = N(target_disp);
+	a.word[5] = N(target_count);
+	a.word[6] = W(target_datatype);
+	a.word[7] = W(win);
+	return weft_answer(&a, weft_fn_Put_c, call);
+}
+
+MPI_API(Raccumulate, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+	static const char call[] = "MPI_Raccumulate";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, origin_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = N(target_rank);
+	a.word[4] = N(target_disp);
+	a.word[5] = N(target_count);
+	a.word[6] = W(target_datatype);
+	a.word[7] = W(op);
+	a.word[8] = W(win);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Raccumulate, call);
+}
+
+MPI_API(Raccumulate_c, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+	static const char call[] = "MPI_Raccumulate_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, origin_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = N(target_rank);
+	a.word[4] = N(target_disp);
+	a.word[5] = N(target_count);
+	a.word[6] = W(target_datatype);
+	a.word[7] = W(op);
+	a.word[8] = W(win);
+	a.word[9] = W(request);
+	return weft_answer(&a, weft_fn_Raccumulate_c, call);
+}
+
+MPI_API(Rget, void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+	static const char call[] = "MPI_Rget";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, origin_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = N(target_rank);
+	a.word[4] = N(target_disp);
+	a.word[5] = N(target_count);
+	a.word[6] = W(target_datatype);
+	a.word[7] = W(win);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Rget, call);
+}
+
+MPI_API(Rget_c, void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+	static const char call[] = "MPI_Rget_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, origin_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = N(target_rank);
+	a.word[4] = N(target_disp);
+	a.word[5] = N(target_count);
+	a.word[6] = W(target_datatype);
+	a.word[7] = W(win);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Rget_c, call);
+}
+
+MPI_API(Rget_accumulate, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+	static const char call[] = "MPI_Rget_accumulate";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, result_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = W(result_addr);
+	a.word[4] = N(result_count);
+	a.word[5] = W(result_datatype);
+	a.word[6] = N(target_rank);
+	a.word[7] = N(target_disp);
+	a.word[8] = N(target_count);
+	a.word[9] = W(target_datatype);
+	a.word[10] = W(op);
+	a.word[11] = W(win);
+	a.word[12] = W(request);
+	return weft_answer(&a, weft_fn_Rget_accumulate, call);
+}
+
+MPI_API(Rget_accumulate_c, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+	static const char call[] = "MPI_Rget_accumulate_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, result_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	WEFT_ALIVE(WEFT_OP, op);
+	WEFT_GIVEN(request);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = W(result_addr);
+	a.word[4] = N(result_count);
+	a.word[5] = W(result_datatype);
+	a.word[6] = N(target_rank);
+	a.word[7] = N(target_disp);
+	a.word[8] = N(target_count);
+	a.word[9] = W(target_datatype);
+	a.word[10] = W(op);
+	a.word[11] = W(win);
+	a.word[12] = W(request);
+	return weft_answer(&a, weft_fn_Rget_accumulate_c, call);
+}
+
+MPI_API(Rput, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+	static const char call[] = "MPI_Rput";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, origin_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = N(target_rank);
+	a.word[4] = N(target_disp);
+	a.word[5] = N(target_count);
+	a.word[6] = W(target_datatype);
+	a.word[7] = W(win);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Rput, call);
+}
+
+MPI_API(Rput_c, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+	static const char call[] = "MPI_Rput_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_DATATYPE, origin_datatype);
+	WEFT_ALIVE(WEFT_DATATYPE, target_datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(origin_addr);
+	a.word[1] = N(origin_count);
+	a.word[2] = W(origin_datatype);
+	a.word[3] = N(target_rank);
+	a.word[4] = N(target_disp);
+	a.word[5] = N(target_count);
+	a.word[6] = W(target_datatype);
+	a.word[7] = W(win);
+	a.word[8] = W(request);
+	return weft_answer(&a, weft_fn_Rput_c, call);
+}
+
+MPI_API(Win_allocate, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+	static const char call[] = "MPI_Win_allocate";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(baseptr);
+	WEFT_GIVEN(win);
+	a.word[0] = N(size);
+	a.word[1] = N(disp_unit);
+	a.word[2] = W(info);
+	a.word[3] = W(comm);
+	a.word[4] = W(baseptr);
+	a.word[5] = W(win);
+	return weft_answer(&a, weft_fn_Win_allocate, call);
+}
+
+MPI_API(Win_allocate_c, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+	static const char call[] = "MPI_Win_allocate_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(baseptr);
+	WEFT_GIVEN(win);
+	a.word[0] = N(size);
+	a.word[1] = N(disp_unit);
+	a.word[2] = W(info);
+	a.word[3] = W(comm);
+	a.word[4] = W(baseptr);
+	a.word[5] = W(win);
+	return weft_answer(&a, weft_fn_Win_allocate_c, call);
+}
+
+MPI_API(Win_allocate_shared, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+	static const char call[] = "MPI_Win_allocate_shared";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(baseptr);
+	WEFT_GIVEN(win);
+	a.word[0] = N(size);
+	a.word[1] = N(disp_unit);
+	a.word[2] = W(info);
+	a.word[3] = W(comm);
+	a.word[4] = W(baseptr);
+	a.word[5] = W(win);
+	return weft_answer(&a, weft_fn_Win_allocate_shared, call);
+}
+
+MPI_API(Win_allocate_shared_c, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+	static const char call[] = "MPI_Win_allocate_shared_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(baseptr);
+	WEFT_GIVEN(win);
+	a.word[0] = N(size);
+	a.word[1] = N(disp_unit);
+	a.word[2] = W(info);
+	a.word[3] = W(comm);
+	a.word[4] = W(baseptr);
+	a.word[5] = W(win);
+	return weft_answer(&a, weft_fn_Win_allocate_shared_c, call);
+}
+
+MPI_API(Win_attach, MPI_Win win, void *base, MPI_Aint size)
+{
+	static const char call[] = "MPI_Win_attach";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	a.word[0] = W(win);
+	a.word[1] = W(base);
+	a.word[2] = N(size);
+	return weft_answer(&a, weft_fn_Win_attach, call);
+}
+
+MPI_API(Win_complete, MPI_Win win)
+{
+	static const char call[] = "MPI_Win_complete";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	a.word[0] = W(win);
+	return weft_answer(&a, weft_fn_Win_complete, call);
+}
+
+MPI_API(Win_create, void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+	static const char call[] = "MPI_Win_create";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(win);
+	a.word[0] = W(base);
+	a.word[1] = N(size);
+	a.word[2] = N(disp_unit);
+	a.word[3] = W(info);
+	a.word[4] = W(comm);
+	a.word[5] = W(win);
+	return weft_answer(&a, weft_fn_Win_create, call);
+}
+
+MPI_API(Win_create_c, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+	static const char call[] = "MPI_Win_create_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(win);
+	a.word[0] = W(base);
+	a.word[1] = N(size);
+	a.word[2] = N(disp_unit);
+	a.word[3] = W(info);
+	a.word[4] = W(comm);
+	a.word[5] = W(win);
+	return weft_answer(&a, weft_fn_Win_create_c, call);
+}
+
+MPI_API(Win_create_dynamic, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+	static const char call[] = "MPI_Win_create_dynamic";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	WEFT_GIVEN(win);
+	a.word[0] = W(info);
+	a.word[1] = W(comm);
+	a.word[2] = W(win);
+	return weft_answer(&a, weft_fn_Win_create_dynamic, call);
+}
+
+MPI_API(Win_detach, MPI_Win win, const void *base)
+{
+	static const char call[] = "MPI_Win_detach";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	a.word[0] = W(win);
+	a.word[1] = W(base);
+	return weft_answer(&a, weft_fn_Win_detach, call);
+}
+
+MPI_API(Win_fence, int assert, MPI_Win win)
+{
+	static const char call[] = "MPI_Win_fence";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	a.word[0] = N(assert);
+	a.word[1] = W(win);
+	return weft_answer(&a, weft_fn_Win_fence, call);
+}
+
+MPI_API(Win_flush, int rank, MPI_Win win)
+{
+	static const char call[] = "MPI_Win_flush";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	a.word[0] = N(rank);
+	a.word[1] = W(win);
+	return weft_answer(&a, weft_fn_Win_flush, call);
+}
+
+MPI_API(Win_flush_all, MPI_Win win)
+{
+	static const char call[] = "MPI_Win_flush_all";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	a.word[0] = W(win);
+	return weft_answer(&a, weft_fn_Win_flush_all, call);
+}
+
+MPI_API(Win_flush_local, int rank, MPI_Win win)
+{
+	static const char call[] = "MPI_Win_flush_local";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	a.word[0] = N(rank);
+	a.word[1] = W(win);
+	return weft_answer(&a, weft_fn_Win_flush_local, call);
+}
+
+MPI_API(Win_flush_local_all, MPI_Win win)
+{
+	static const char call[] = "MPI_Win_flush_local_all";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	a.word[0] = W(win);
+	return weft_answer(&a, weft_fn_Win_flush_local_all, call);
+}
+
+MPI_API(Win_get_group, MPI_Win win, MPI_Group *group)
+{
+	static const char call[] = "MPI_Win_get_group";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_GIVEN(group);
+	a.word[0] = W(win);
+	a.word[1] = W(group);
+	return weft_answer(&a, weft_fn_Win_get_group, call);
+}
+
+MPI_API(Win_get_info, MPI_Win win, MPI_Info *info_used)
+{
+	static const char call[] = "MPI_Win_get_info";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_GIVEN(info_used);
+	a.word[0] = W(win);
+	a.word[1] = W(info_used);
+	return weft_answer(&a, weft_fn_Win_get_info, call);
+}
+
+MPI_API(Win_lock, int lock_type, int rank, int assert, MPI_Win win)
+{
+	static const char call[] = "MPI_Win_lock";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	a.word[0] = N(lock_type);
+	a.word[1] = N(rank);
+	a.word[2] = N(assert);
+	a.word[3] = W(win);
+	return weft_answer(&a, weft_fn_Win_lock, call);
+}
+
+MPI_API(Win_lock_all, int assert, MPI_Win win)
+{
+	static const char call[] = "MPI_Win_lock_all";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	a.word[0] = N(assert);
+	a.word[1] = W(win);
+	return weft_answer(&a, weft_fn_Win_lock_all, call);
+}
+
+MPI_API(Win_post, MPI_Group group, int assert, MPI_Win win)
+{
+	static const char call[] = "MPI_Win_post";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_GROUP, group);
+	a.word[0] = W(group);
+	a.word[1] = N(assert);
+	a.word[2] = W(win);
+	return weft_answer(&a, weft_fn_Win_post, call);
+}
+
+MPI_API(Win_set_info, MPI_Win win, MPI_Info info)
+{
+	static const char call[] = "MPI_Win_set_info";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
+	a.word[0] = W(win);
+	a.word[1] = W(info);
+	return weft_answer(&a, weft_fn_Win_set_info, call);
+}
+
+MPI_API(Win_shared_query, MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+{
+	static const char call[] = "MPI_Win_shared_query";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_GIVEN(size);
+	WEFT_GIVEN(disp_unit);
+	WEFT_GIVEN(baseptr);
+	a.word[0] = W(win);
+	a.word[1] = N(rank);
+	a.word[2] = W(size);
+	a.word[3] = W(disp_unit);
+	a.word[4] = W(baseptr);
+	return weft_answer(&a, weft_fn_Win_shared_query, call);
+}
+
+MPI_API(Win_shared_query_c, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
+{
+	static const char call[] = "MPI_Win_shared_query_c";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 1);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_GIVEN(size);
+	WEFT_GIVEN(disp_unit);
+	WEFT_GIVEN(baseptr);
+	a.word[0] = W(win);
+	a.word[1] = N(rank);
+	a.word[2] = W(size);
+	a.word[3] = W(disp_unit);
+	a.word[4] = W(baseptr);
+	return weft_answer(&a, weft_fn_Win_shared_query_c, call);
+}
+
+MPI_API(Win_start, MPI_Group group, int assert, MPI_Win win)
+{
+	static const char call[] = "MPI_Win_start";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_ALIVE(WEFT_GROUP, group);
+	a.word[0] = W(group);
+	a.word[1] = N(assert);
+	a.word[2] = W(win);
+	return weft_answer(&a, weft_fn_Win_start, call);
+}
+
+MPI_API(Win_sync, MPI_Win win)
+{
+	static const char call[] = "MPI_Win_sync";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	a.word[0] = W(win);
+	return weft_answer(&a, weft_fn_Win_sync, call);
+}
+
+MPI_API(Win_test, MPI_Win win, int *flag)
+{
+	static const char call[] = "MPI_Win_test";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	WEFT_GIVEN(flag);
+	a.word[0] = W(win);
+	a.word[1] = W(flag);
+	return weft_answer(&a, weft_fn_Win_test, call);
+}
+
+MPI_API(Win_unlock, int rank, MPI_Win win)
+{
+	static const char call[] = "MPI_Win_unlock";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	a.word[0] = N(rank);
+	a.word[1] = W(win);
+	return weft_answer(&a, weft_fn_Win_unlock, call);
+}
+
+MPI_API(Win_unlock_all, MPI_Win win)
+{
+	static const char call[] = "MPI_Win_unlock_all";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	a.word[0] = W(win);
+	return weft_answer(&a, weft_fn_Win_unlock_all, call);
+}
+
+MPI_API(Win_wait, MPI_Win win)
+{
+	static const char call[] = "MPI_Win_wait";
+	struct weft_args a;
+	weft_about(&a, WEFT_WIN, W(win), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_WIN, win);
+	a.word[0] = W(win);
+	return weft_answer(&a, weft_fn_Win_wait, call);
+}
+
 MPI_API(Grequest_complete, MPI_Request request)
 {
 	static const char call[] = "MPI_Grequest_complete";
@@ -6170,42 +7031,6 @@ MPI_API(Session_iflush_buffer, MPI_Session session, MPI_Request *request)
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
 
-MPI_API(Win_get_name, MPI_Win win, char *win_name, int *resultlen)
-{
-	static const char call[] = "MPI_Win_get_name";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_set_name, MPI_Win win, const char *win_name)
-{
-	static const char call[] = "MPI_Win_set_name";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Alloc_mem, MPI_Aint size, MPI_Info info, void *baseptr)
-{
-	static const char call[] = "MPI_Alloc_mem";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Free_mem, void *base)
-{
-	static const char call[] = "MPI_Free_mem";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
 MPI_API(Close_port, const char *port_name)
 {
 	static const char call[] = "MPI_Close_port";
@@ -6292,429 +7117,6 @@ MPI_API(Unpublish_name, const char *service_name, MPI_Info info, const char *por
 	static const char call[] = "MPI_Unpublish_name";
 	struct weft_args a;
 	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Accumulate, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
-{
-	static const char call[] = "MPI_Accumulate";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Accumulate_c, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
-{
-	static const char call[] = "MPI_Accumulate_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Compare_and_swap, const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
-{
-	static const char call[] = "MPI_Compare_and_swap";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Fetch_and_op, const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
-{
-	static const char call[] = "MPI_Fetch_and_op";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Get, void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
-{
-	static const char call[] = "MPI_Get";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Get_c, void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
-{
-	static const char call[] = "MPI_Get_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Get_accumulate, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
-{
-	static const char call[] = "MPI_Get_accumulate";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Get_accumulate_c, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
-{
-	static const char call[] = "MPI_Get_accumulate_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Put, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
-{
-	static const char call[] = "MPI_Put";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Put_c, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
-{
-	static const char call[] = "MPI_Put_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Raccumulate, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-	static const char call[] = "MPI_Raccumulate";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Raccumulate_c, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-	static const char call[] = "MPI_Raccumulate_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Rget, void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
-{
-	static const char call[] = "MPI_Rget";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Rget_c, void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
-{
-	static const char call[] = "MPI_Rget_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Rget_accumulate, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-	static const char call[] = "MPI_Rget_accumulate";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Rget_accumulate_c, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-	static const char call[] = "MPI_Rget_accumulate_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Rput, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
-{
-	static const char call[] = "MPI_Rput";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Rput_c, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
-{
-	static const char call[] = "MPI_Rput_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_allocate, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
-{
-	static const char call[] = "MPI_Win_allocate";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_allocate_c, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
-{
-	static const char call[] = "MPI_Win_allocate_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_allocate_shared, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
-{
-	static const char call[] = "MPI_Win_allocate_shared";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_allocate_shared_c, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
-{
-	static const char call[] = "MPI_Win_allocate_shared_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_attach, MPI_Win win, void *base, MPI_Aint size)
-{
-	static const char call[] = "MPI_Win_attach";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_complete, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_complete";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_create, void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
-{
-	static const char call[] = "MPI_Win_create";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_create_c, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
-{
-	static const char call[] = "MPI_Win_create_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_create_dynamic, MPI_Info info, MPI_Comm comm, MPI_Win *win)
-{
-	static const char call[] = "MPI_Win_create_dynamic";
-	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_detach, MPI_Win win, const void *base)
-{
-	static const char call[] = "MPI_Win_detach";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_fence, int assert, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_fence";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_flush, int rank, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_flush";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_flush_all, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_flush_all";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_flush_local, int rank, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_flush_local";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_flush_local_all, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_flush_local_all";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_get_group, MPI_Win win, MPI_Group *group)
-{
-	static const char call[] = "MPI_Win_get_group";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_get_info, MPI_Win win, MPI_Info *info_used)
-{
-	static const char call[] = "MPI_Win_get_info";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_lock, int lock_type, int rank, int assert, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_lock";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_lock_all, int assert, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_lock_all";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_post, MPI_Group group, int assert, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_post";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_set_info, MPI_Win win, MPI_Info info)
-{
-	static const char call[] = "MPI_Win_set_info";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_shared_query, MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
-{
-	static const char call[] = "MPI_Win_shared_query";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_shared_query_c, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
-{
-	static const char call[] = "MPI_Win_shared_query_c";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 1);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_start, MPI_Group group, int assert, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_start";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_sync, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_sync";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_test, MPI_Win win, int *flag)
-{
-	static const char call[] = "MPI_Win_test";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_unlock, int rank, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_unlock";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_unlock_all, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_unlock_all";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
-	WEFT_READY();
-	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(Win_wait, MPI_Win win)
-{
-	static const char call[] = "MPI_Win_wait";
-	struct weft_args a;
-	weft_about(&a, WEFT_WIN, W(win), 0);
 	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
@@ -7491,259 +7893,4 @@ MPI_API(Register_datarep_c, const char *datarep, MPI_Datarep_conversion_function
 	weft_about(&a, WEFT_NONE, 0, 1);
 	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
-}
-
-MPI_API(T_category_changed, int *update_number)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_category_get_categories, int cat_index, int len, int indices[])
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_category_get_cvars, int cat_index, int len, int indices[])
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_category_get_events, int cat_index, int len, int indices[])
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_category_get_index, const char *name, int *cat_index)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_category_get_info, int cat_index, char *name, int *name_len, char *desc, int *desc_len, int *num_cvars, int *num_pvars, int *num_categories)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_category_get_num, int *num_cat)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_category_get_num_events, int cat_index, int *num_events)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_category_get_pvars, int cat_index, int len, int indices[])
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_cvar_get_index, const char *name, int *cvar_index)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_cvar_get_info, int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_cvar_get_num, int *num_cvar)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_cvar_handle_alloc, int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_cvar_handle_free, MPI_T_cvar_handle *handle)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_cvar_read, MPI_T_cvar_handle handle, void *buf)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_cvar_write, MPI_T_cvar_handle handle, const void *buf)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_enum_get_info, MPI_T_enum enumtype, int *num, char *name, int *name_len)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_enum_get_item, MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_callback_get_info, MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info *info_used)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_callback_set_info, MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_copy, MPI_T_event_instance event_instance, void *buffer)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_get_index, const char *name, int *event_index)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_get_info, int event_index, char *name, int *name_len, int *verbosity, MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements, MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len, int *bind)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_get_num, int *num_events)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_get_source, MPI_T_event_instance event_instance, int *source_index)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_get_timestamp, MPI_T_event_instance event_instance, MPI_Count *event_timestamp)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_handle_alloc, int event_index, void *obj_handle, MPI_Info info, MPI_T_event_registration *event_registration)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_handle_free, MPI_T_event_registration event_registration, void *user_data, MPI_T_event_free_cb_function *free_cb_function)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_handle_get_info, MPI_T_event_registration event_registration, MPI_Info *info_used)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_handle_set_info, MPI_T_event_registration event_registration, MPI_Info info)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_read, MPI_T_event_instance event_instance, int element_index, void *buffer)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_register_callback, MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info, void *user_data, MPI_T_event_cb_function *event_cb_function)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_event_set_dropped_handler, MPI_T_event_registration event_registration, MPI_T_event_dropped_cb_function *dropped_cb_function)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_finalize, void)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_init_thread, int required, int *provided)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_pvar_get_index, const char *name, int var_class, int *pvar_index)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_pvar_get_info, int pvar_index, char *name, int *name_len, int *verbosity, int *var_class, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly, int *continuous, int *atomic)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_pvar_get_num, int *num_pvar)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_pvar_handle_alloc, MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle, int *count)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_pvar_handle_free, MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_pvar_read, MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_pvar_readreset, MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_pvar_reset, MPI_T_pvar_session session, MPI_T_pvar_handle handle)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_pvar_session_create, MPI_T_pvar_session *session)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_pvar_session_free, MPI_T_pvar_session *session)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_pvar_start, MPI_T_pvar_session session, MPI_T_pvar_handle handle)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_pvar_stop, MPI_T_pvar_session session, MPI_T_pvar_handle handle)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_pvar_write, MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_source_get_info, int source_index, char *name, int *name_len, char *desc, int *desc_len, MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_source_get_num, int *num_sources)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
-}
-
-MPI_API(T_source_get_timestamp, int source_index, MPI_Count *timestamp)
-{
-	return MPI_T_ERR_NOT_SUPPORTED;
 }

@@ -281,6 +281,8 @@ var functions = [...]func(*Args) error{
 	304: intercommMerge,            // MPI_Intercomm_merge
 	311: typeGetName,               // MPI_Type_get_name
 	313: typeSetName,               // MPI_Type_set_name
+	318: winGetName,                // MPI_Win_get_name
+	320: winSetName,                // MPI_Win_set_name
 	321: cartCoords,                // MPI_Cart_coords
 	322: cartCreate,                // MPI_Cart_create
 	323: cartGet,                   // MPI_Cart_get
@@ -339,6 +341,8 @@ var functions = [...]func(*Args) error{
 	385: removeErrorClass,          // MPI_Remove_error_class
 	386: removeErrorCode,           // MPI_Remove_error_code
 	387: removeErrorString,         // MPI_Remove_error_string
+	396: allocMem,                  // MPI_Alloc_mem
+	397: freeMem,                   // MPI_Free_mem
 	398: getHwResourceInfo,         // MPI_Get_hw_resource_info
 	399: getLibraryVersion,         // MPI_Get_library_version
 	400: getProcessorName,          // MPI_Get_processor_name
@@ -365,6 +369,54 @@ var functions = [...]func(*Args) error{
 	437: sessionGetNumPsets,        // MPI_Session_get_num_psets
 	438: sessionGetPsetInfo,        // MPI_Session_get_pset_info
 	439: sessionInit,               // MPI_Session_init
+	441: accumulate,                // MPI_Accumulate
+	442: accumulate,                // MPI_Accumulate_c
+	443: compareAndSwap,            // MPI_Compare_and_swap
+	444: fetchAndOp,                // MPI_Fetch_and_op
+	445: get,                       // MPI_Get
+	446: get,                       // MPI_Get_c
+	447: getAccumulate,             // MPI_Get_accumulate
+	448: getAccumulate,             // MPI_Get_accumulate_c
+	449: put,                       // MPI_Put
+	450: put,                       // MPI_Put_c
+	451: raccumulate,               // MPI_Raccumulate
+	452: raccumulate,               // MPI_Raccumulate_c
+	453: rget,                      // MPI_Rget
+	454: rget,                      // MPI_Rget_c
+	455: rgetAccumulate,            // MPI_Rget_accumulate
+	456: rgetAccumulate,            // MPI_Rget_accumulate_c
+	457: rput,                      // MPI_Rput
+	458: rput,                      // MPI_Rput_c
+	459: winAllocate,               // MPI_Win_allocate
+	460: winAllocate,               // MPI_Win_allocate_c
+	461: winAllocateShared,         // MPI_Win_allocate_shared
+	462: winAllocateShared,         // MPI_Win_allocate_shared_c
+	463: winAttach,                 // MPI_Win_attach
+	464: winComplete,               // MPI_Win_complete
+	465: winCreate,                 // MPI_Win_create
+	466: winCreate,                 // MPI_Win_create_c
+	467: winCreateDynamic,          // MPI_Win_create_dynamic
+	468: winDetach,                 // MPI_Win_detach
+	469: winFence,                  // MPI_Win_fence
+	470: winFlush,                  // MPI_Win_flush
+	471: winFlushAll,               // MPI_Win_flush_all
+	472: winFlushLocal,             // MPI_Win_flush_local
+	473: winFlushLocalAll,          // MPI_Win_flush_local_all
+	474: winFree,                   // MPI_Win_free
+	475: winGetGroup,               // MPI_Win_get_group
+	476: winGetInfo,                // MPI_Win_get_info
+	477: winLock,                   // MPI_Win_lock
+	478: winLockAll,                // MPI_Win_lock_all
+	479: winPost,                   // MPI_Win_post
+	480: winSetInfo,                // MPI_Win_set_info
+	481: winSharedQuery,            // MPI_Win_shared_query
+	482: winSharedQuery,            // MPI_Win_shared_query_c
+	483: winStart,                  // MPI_Win_start
+	484: winSync,                   // MPI_Win_sync
+	485: winTest,                   // MPI_Win_test
+	486: winUnlock,                 // MPI_Win_unlock
+	487: winUnlockAll,              // MPI_Win_unlock_all
+	488: winWait,                   // MPI_Win_wait
 	489: grequestComplete,          // MPI_Grequest_complete
 	490: grequestStart,             // MPI_Grequest_start
 	492: statusSetElements,         // MPI_Status_set_elements
