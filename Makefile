@@ -7,7 +7,7 @@ LIMIT ?= 30m
 # The gate has short tests; make test SHORT= runs the long ones too.
 SHORT ?= -short
 
-.PHONY: all test setup roce guest lint race stress bugs soak faults fuzz bench peers compare proof clean
+.PHONY: all test setup roce guest lint race stress bugs soak faults fuzz bench peers compare capi install-capi proof clean
 
 # All packages: the longest tests first, so that those of the others run beside them.
 ALL = ./mpi ./internal/launch ./...
@@ -101,6 +101,15 @@ peers:
 # The standard comparison; writes bench/results.
 compare: peers
 	scripts/compare
+
+# The C library libmpi_abi.so, mpi.h, mpicc, mpicxx and mpiexec, in bin/capi (docs/c.md).
+capi:
+	scripts/capi bin/capi
+
+install-capi: capi
+	@test -n "$(PREFIX)" || { echo "make install-capi PREFIX=DIR: where to?" >&2; exit 1; }
+	mkdir -p "$(DESTDIR)$(PREFIX)"
+	cp -R bin/capi/. "$(DESTDIR)$(PREFIX)"
 
 clean:
 	rm -rf bin .cache

@@ -1,0 +1,107 @@
+/* A program's own signal handlers, and children: what the library leaves alone. */
+#include <mpi.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static sigjmp_buf back;
+static volatile sig_atomic_t faults, alarms, quits;
+
+static void on_fault(int signal)
+{
+	(void)signal;
+	faults++;
+	siglongjmp(back, 1);
+}
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	alarms++;
+}
+
+static void on_quit(int signal)
+{
+	(void)signal;
+	quits++;
+}
+
+/* Set before MPI_Init or after it, a handler is the program's. */
+static void handle(int signal, void (*handler)(int), int flags)
+{
+	struct sigaction action;
+	memset(&action, 0, sizeof action);
+	action.sa_handler = handler;
+	action.sa_flags = flags;
+	sigaction(signal, &action, NULL);
+}
+
+static int exchange(void)
+{
+	int one = 1, sum = 0, size;
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	return sum == size;
+}
+
+/* The handler leaves by a jump. */
+static void fault(void)
+{
+	if (sigsetjmp(back, 1) == 0)
+		*(volatile int *)8 = 1;
+}
+
+static int child(void)
+{
+	int status;
+	pid_t pid = fork();
+	if (pid == 0) {
+		execl("/bin/sh", "sh", "-c", "exit 7", (char *)NULL);
+		_exit(1);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 7;
+}
+
+/* wrong says what is not as it should be. */
+static int wrong(const char *what)
+{
+	fprintf(stderr, "signals: %s\n", what);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+	int failed = 0, before = argc > 1;
+	if (before)
+		handle(SIGSEGV, on_fault, SA_ONSTACK);
+	handle(SIGALRM, on_alarm, SA_RESTART);
+	handle(SIGQUIT, on_quit, SA_RESTART);
+	MPI_Init(&argc, &argv);
+	if (!before)
+		handle(SIGSEGV, on_fault, 0);
+	for (int i = 1; i <= 100 && !failed; i++) {
+		fault();
+		if (!exchange() || faults != i)
+			failed += wrong("faults go astray");
+	}
+	raise(SIGQUIT);
+	if (quits != 1)
+		failed += wrong("SIGQUIT is not the program's");
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (alarms < 20 && !failed)
+		if (!exchange())
+			failed += wrong("alarms disturb a call");
+	setitimer(ITIMER_REAL, &never, NULL);
+	if (!child() || system("exit 0") != 0)
+		failed += wrong("a child that calls exec does not come back");
+	if (!exchange())
+		failed += wrong("the library does not go on");
+	MPI_Finalize();
+	return failed;
+}
