@@ -5913,7 +5913,6 @@ MPI_API(Info_get_string, MPI_Info info, const char *key, int *buflen, char *valu
 	WEFT_ALIVE(WEFT_INFO, info);
 	WEFT_GIVEN(key);
 	WEFT_GIVEN(buflen);
-	WEFT_GIVEN(value);
 	WEFT_GIVEN(flag);
 	a.word[0] = W(info);
 	a.word[1] = W(key);
@@ -5986,7 +5985,6 @@ MPI_API(Session_get_nth_pset, MPI_Session session, MPI_Info info, int n, int *ps
 	WEFT_ALIVE(WEFT_SESSION, session);
 	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
 	WEFT_GIVEN(pset_len);
-	WEFT_GIVEN(pset_name);
 	a.word[0] = W(session);
 	a.word[1] = W(info);
 	a.word[2] = N(n);
