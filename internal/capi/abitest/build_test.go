@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -87,12 +88,12 @@ func compile(t *testing.T, wrapper, source string, flags ...string) (program str
 }
 
 // job runs a program as n ranks, 0: without a launcher, and returns what all have printed.
-// One that hangs fails the test with what its ranks wait for.
-func job(t *testing.T, n int, env []string, command ...string) (string, error) {
+// flags are weft run's. A job that hangs fails the test with what its ranks wait for.
+func job(t *testing.T, n int, flags, env []string, command ...string) (string, error) {
 	t.Helper()
 	weft := filepath.Join(library(t), "bin", "weft")
 	if n > 0 { // tests run side by side, so no rank is bound
-		command = append([]string{weft, "run", "--bind", "none", "-n", strconv.Itoa(n)}, command...)
+		command = slices.Concat([]string{weft, "run", "--bind", "none", "-n", strconv.Itoa(n)}, flags, command)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -115,7 +116,7 @@ func job(t *testing.T, n int, env []string, command ...string) (string, error) {
 // silent runs a program that prints what is wrong, and nothing otherwise.
 func silent(t *testing.T, n int, command ...string) {
 	t.Helper()
-	if out, err := job(t, n, nil, command...); err != nil || out != "" {
+	if out, err := job(t, n, nil, nil, command...); err != nil || out != "" {
 		t.Errorf("%d ranks: %v\n%s", n, err, out)
 	}
 }

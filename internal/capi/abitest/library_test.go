@@ -62,7 +62,7 @@ func TestTheLibraryShowsTheFunctionsOfMPIOnly(t *testing.T) {
 func TestAToolIsLoadedOverTheLibrary(t *testing.T) {
 	t.Parallel()
 	program, tool := compile(t, "mpicc", "testdata/ring.c"), compile(t, "mpicc", "testdata/tool.c", "-shared", "-fPIC")
-	out, err := job(t, 2, []string{"LD_PRELOAD=" + tool}, program)
+	out, err := job(t, 2, nil, []string{"LD_PRELOAD=" + tool}, program)
 	for _, line := range []string{"2 ranks: 9\n", "rank 0: 3 sends\n", "rank 1: 3 sends\n"} {
 		if !strings.Contains(out, line) {
 			t.Errorf("no %q in what is printed", line)
@@ -88,7 +88,7 @@ func TestACrashIsTheProgramsOwn(t *testing.T) {
 	program := compile(t, "mpicc", "testdata/crash.c", "-pthread")
 	for _, args := range [][]string{nil, {"thread"}} {
 		for _, n := range []int{0, 2} {
-			out, err := job(t, n, []string{"GOTRACEBACK=all"}, append([]string{program}, args...)...)
+			out, err := job(t, n, nil, []string{"GOTRACEBACK=all"}, append([]string{program}, args...)...)
 			said := "was killed by signal 11 (segmentation fault)"
 			if n == 0 {
 				out, said = fmt.Sprint(out, err), "signal: segmentation fault"
