@@ -25,12 +25,17 @@ type layout struct {
 	handle     uint32          // of a type that can't be freed; else 0
 	from       *mpi.Datatype   // what its constructor has returned: mostly t
 	parts      []*layout       // what it was made of
+	lens       []int           // of a struct: how many elements of each part there are
 	fortran    *fortranType    // how MPI_Type_create_f90_real and its like were called
 	large      bool            // by a function with _c
 	marked     bool            // its bounds are set, not those of its data
 
 	raw    bool // it has basic elements that are raw bytes for package mpi
 	basics int  // how many basic elements it has, if it is raw
+
+	foreign  bool    // external32 has basic elements of it in another form than package mpi
+	fields   []field // those of a predefined type
+	external int     // bytes in external32
 
 	grounded atomic.Pointer[mpi.Datatype]
 }

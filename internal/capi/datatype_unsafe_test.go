@@ -38,7 +38,7 @@ func TestBufsOfNoMemory(t *testing.T) {
 	mem := outside(t, 64)
 	huge := commit(t, made(t, typeContiguous, 1<<60, intHandle))
 	apart := commit(t, made(t, typeCreateHvector, 2, 1, math.MaxInt/2, intHandle))
-	behind := commit(t, made(t, typeCreateHvector, 2, 1, -(1 << 46), intHandle))
+	behind := commit(t, made(t, typeCreateHvector, 2, 1, -(1<<46), intHandle))
 	for _, c := range []struct {
 		addr   any
 		n      int

@@ -23,7 +23,11 @@ func packExternal(a *Args) error {
 	if err != nil {
 		return err
 	}
-	next, err := mpi.PackExternal(a.buf(1), out, a.position(6, true))
+	do := mpi.PackExternal
+	if l := a.foreignPart(3); l != nil {
+		do = l.packExternal
+	}
+	next, err := do(a.buf(1), out, a.position(6, true))
 	return a.setPosition(6, true, next, err)
 }
 
@@ -41,7 +45,11 @@ func unpackExternal(a *Args) error {
 	if err != nil {
 		return err
 	}
-	next, err := mpi.UnpackExternal(in, a.position(3, true), a.buf(4))
+	do := mpi.UnpackExternal
+	if l := a.foreignPart(6); l != nil {
+		do = l.unpackExternal
+	}
+	next, err := do(in, a.position(3, true), a.buf(4))
 	return a.setPosition(3, true, next, err)
 }
 
@@ -58,7 +66,11 @@ func packExternalSize(a *Args) error {
 	if err := a.external32(); err != nil {
 		return err
 	}
-	n, err := mpi.PackExternalSize(a.count(1), a.datatype(2))
+	l, _ := a.part(2)
+	if l == nil {
+		return errDatatype
+	}
+	n, _, err := l.externalSize(a.count(1))
 	if err != nil {
 		return err
 	}

@@ -37,9 +37,8 @@ func (l *layout) blocks(visit func(p *layout, n int) bool) {
 		}
 		return
 	}
-	_, lens, _, _ := l.from.Contents()
 	for i, p := range l.parts {
-		if !visit(p, lens[1+i]) {
+		if !visit(p, l.lens[i]) {
 			return
 		}
 	}

@@ -89,6 +89,7 @@ func (f fortranType) handle(like *layout) (uint32, error) {
 	}
 	l := newLayout(like.t)
 	l.predefined, l.fortran, l.raw, l.basics = like.predefined, &f, like.raw, like.basics
+	l.setExternal()
 	h, err := addDatatype(l)
 	if err != nil {
 		return datatypeNull, err

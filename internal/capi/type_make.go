@@ -129,6 +129,10 @@ func (a *Args) setMade(i int, made *mpi.Datatype, err error, parts ...*layout) e
 	}
 	l := &layout{from: made, parts: parts, large: a.large != 0}
 	c, _, _, _ := made.Envelope()
+	if c == mpi.CombinerStruct {
+		_, ints, _, _ := made.Contents()
+		l.lens = ints[1:]
+	}
 	l.marked = c == mpi.CombinerResized || c == mpi.CombinerSubarray || c == mpi.CombinerDarray
 	for _, p := range parts {
 		l.raw, l.marked = l.raw || p.raw, l.marked || p.marked
@@ -142,6 +146,7 @@ func (a *Args) setMade(i int, made *mpi.Datatype, err error, parts ...*layout) e
 	if l.raw {
 		l.countBasics()
 	}
+	l.setExternal()
 	return a.setDatatype(i, l)
 }
 
@@ -152,10 +157,10 @@ const rawAlign = 16
 // aligned is a struct with raw elements and the bounds that it has with their alignment.
 // Those of its parts are no markers, though package mpi may have them as such.
 func (l *layout) aligned() (*mpi.Datatype, error) {
-	_, ints, disps, _ := l.from.Contents()
+	_, _, disps, _ := l.from.Contents()
 	lb, ub := math.MaxInt, math.MinInt
 	for i, p := range l.parts {
-		if n := ints[1+i]; n > 0 {
+		if n := l.lens[i]; n > 0 {
 			from, extent := p.t.Extent()
 			last := (n - 1) * extent
 			lb = min(lb, disps[i]+from+min(last, 0))

@@ -33,6 +33,7 @@ func (p *predefinedType) put() {
 	default: // a value and its index
 		l.raw, l.basics = true, 2
 	}
+	l.setExternal()
 	d := &datatype{layout: l}
 	d.name.Store(&p.name)
 	types.put(p.handle, d, func(s *slot) { s.describeType(t) })

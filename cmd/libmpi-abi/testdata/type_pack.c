@@ -87,6 +87,22 @@ static void external(void)
 	CHECK(position_c == 8 && b.d == 1.5);
 }
 
+/* A long has 4 bytes there. */
+static void external_longs(void)
+{
+	static const unsigned char wanted[] = {0xff, 0xff, 0xff, 0xfb, 0x7f, 0xff, 0xff, 0xff};
+	long longs[2] = {-5, 0x7fffffff}, to[2] = {0};
+	unsigned char buffer[16];
+	MPI_Aint size, position = 0;
+	OK(MPI_Pack_external_size("external32", 2, MPI_LONG, &size));
+	CHECK(size == 8);
+	OK(MPI_Pack_external("external32", longs, 2, MPI_LONG, buffer, 16, &position));
+	CHECK(position == 8 && memcmp(buffer, wanted, 8) == 0);
+	position = 0;
+	OK(MPI_Unpack_external("external32", buffer, 8, &position, to, 2, MPI_LONG));
+	CHECK(position == 8 && to[0] == -5 && to[1] == 0x7fffffff);
+}
+
 static void wrong(void)
 {
 	int n = 1, position = 0, to;
@@ -106,6 +122,7 @@ int main(int argc, char **argv)
 	pieces();
 	as_others();
 	external();
+	external_longs();
 	wrong();
 	return check_end();
 }
