@@ -4272,25 +4272,6 @@ MPI_API(Comm_create, MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 	return weft_answer(&a, weft_fn_Comm_create, call);
 }
 
-MPI_API(Comm_create_from_group, MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
-{
-	static const char call[] = "MPI_Comm_create_from_group";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	WEFT_ALIVE(WEFT_GROUP, group);
-	WEFT_GIVEN(stringtag);
-	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
-	WEFT_ALIVE(WEFT_ERRHANDLER, errhandler);
-	WEFT_GIVEN(newcomm);
-	a.word[0] = W(group);
-	a.word[1] = W(stringtag);
-	a.word[2] = W(info);
-	a.word[3] = W(errhandler);
-	a.word[4] = W(newcomm);
-	return weft_answer(&a, weft_fn_Comm_create_from_group, call);
-}
-
 MPI_API(Comm_create_group, MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
 	static const char call[] = "MPI_Comm_create_group";
@@ -4623,28 +4604,6 @@ MPI_API(Intercomm_create, MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
 	a.word[4] = N(tag);
 	a.word[5] = W(newintercomm);
 	return weft_answer(&a, weft_fn_Intercomm_create, call);
-}
-
-MPI_API(Intercomm_create_from_groups, MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
-{
-	static const char call[] = "MPI_Intercomm_create_from_groups";
-	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
-	WEFT_READY();
-	WEFT_ALIVE(WEFT_GROUP, local_group);
-	WEFT_GIVEN(stringtag);
-	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
-	WEFT_ALIVE(WEFT_ERRHANDLER, errhandler);
-	WEFT_GIVEN(newintercomm);
-	a.word[0] = W(local_group);
-	a.word[1] = N(local_leader);
-	a.word[2] = W(remote_group);
-	a.word[3] = N(remote_leader);
-	a.word[4] = W(stringtag);
-	a.word[5] = W(info);
-	a.word[6] = W(errhandler);
-	a.word[7] = W(newintercomm);
-	return weft_answer(&a, weft_fn_Intercomm_create_from_groups, call);
 }
 
 MPI_API(Intercomm_merge, MPI_Comm intercomm, int high, MPI_Comm *newintracomm)

@@ -130,8 +130,7 @@ func colorIn(pset string) (int, error) {
 
 // commFree is MPI_Comm_free. MPI_COMM_WORLD and MPI_COMM_SELF can't be freed.
 func commFree(a *Args) error {
-	o := comms.get(*a.handleAt(0))
-	if err := o.c.Free(); err != nil {
+	if err := commOf(*a.handleAt(0)).Free(); err != nil {
 		return err
 	}
 	drop(a, 0, comms, commNull)
@@ -139,8 +138,7 @@ func commFree(a *Args) error {
 }
 
 func commDisconnect(a *Args) error {
-	o := comms.get(*a.handleAt(0))
-	if err := o.c.Disconnect(); err != nil {
+	if err := commOf(*a.handleAt(0)).Disconnect(); err != nil {
 		return err
 	}
 	drop(a, 0, comms, commNull)

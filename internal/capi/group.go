@@ -66,7 +66,7 @@ func groupIncl(a *Args) error { return a.picked((*mpi.Group).Incl) }
 func groupExcl(a *Args) error { return a.picked((*mpi.Group).Excl) }
 
 func (a *Args) picked(pick func(g *mpi.Group, ranks ...int) (*mpi.Group, error)) error {
-	ranks, err := a.list(2, a.int(1))
+	ranks, err := a.members(1)
 	if err != nil {
 		return err
 	}
@@ -74,16 +74,25 @@ func (a *Args) picked(pick func(g *mpi.Group, ranks ...int) (*mpi.Group, error))
 	return a.madeGroup(3, g, err)
 }
 
+// members is an array of elements of k numbers, each of which names one member of group 0
+// at least, and none twice.
+func (a *Args) members(k int) ([]int, error) {
+	n, size := a.int(1), a.group(0).Size()
+	if n > size {
+		return nil, fail(mpi.ErrRank, "%d elements for a group of %d ranks, each of which can be named once", n, size)
+	}
+	return a.list(2, k*n)
+}
+
 func groupRangeIncl(a *Args) error { return a.ranged((*mpi.Group).RangeIncl) }
 func groupRangeExcl(a *Args) error { return a.ranged((*mpi.Group).RangeExcl) }
 
 func (a *Args) ranged(pick func(g *mpi.Group, ranges ...mpi.Range) (*mpi.Group, error)) error {
-	n := a.int(1)
-	numbers, err := a.list(2, 3*n)
+	numbers, err := a.members(3)
 	if err != nil {
 		return err
 	}
-	ranges := make([]mpi.Range, n)
+	ranges := make([]mpi.Range, len(numbers)/3)
 	for i := range ranges {
 		ranges[i] = mpi.Range{First: numbers[3*i], Last: numbers[3*i+1], Stride: numbers[3*i+2]}
 	}

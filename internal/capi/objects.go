@@ -25,8 +25,10 @@ var (
 )
 
 // comm is a communicator, nil for a handle that is none: the call refuses that.
-func (a *Args) comm(i int) *mpi.Comm {
-	if o := comms.get(a.words[i]); o != nil {
+func (a *Args) comm(i int) *mpi.Comm { return commOf(a.words[i]) }
+
+func commOf(handle uint64) *mpi.Comm {
+	if o := comms.get(handle); o != nil {
 		return o.c
 	}
 	return nil
@@ -39,8 +41,10 @@ func (a *Args) win(i int) *mpi.Win {
 	return nil
 }
 
-func (a *Args) session(i int) *mpi.Session {
-	if o := sessions.get(a.words[i]); o != nil {
+func (a *Args) session(i int) *mpi.Session { return sessionOf(a.words[i]) }
+
+func sessionOf(handle uint64) *mpi.Session {
+	if o := sessions.get(handle); o != nil {
 		return o.s
 	}
 	return nil

@@ -28,8 +28,7 @@ func sessionInit(a *Args) error {
 }
 
 func sessionFinalize(a *Args) error {
-	o := sessions.get(*a.handleAt(0))
-	if err := o.s.Finalize(); err != nil {
+	if err := sessionOf(*a.handleAt(0)).Finalize(); err != nil {
 		return err
 	}
 	drop(a, 0, sessions, sessionNull)

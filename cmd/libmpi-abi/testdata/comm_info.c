@@ -141,6 +141,13 @@ static void environment(int argc, char **argv)
 	OK(MPI_Info_create_env(0, NULL, &a));
 	OK(MPI_Info_free(&a));
 	OK(MPI_Get_hw_resource_info(&a));
+	if (weft()) {
+		len = sizeof value;
+		OK(MPI_Info_get_string(a, "mpi_shared_memory", &len, value, &flag));
+		CHECK(flag && !strcmp(value, "true"));
+		OK(MPI_Info_get_nkeys(a, &n));
+		CHECK(n == 8);
+	}
 	OK(MPI_Info_free(&a));
 }
 

@@ -156,8 +156,10 @@ static void refused(void)
 {
 	MPI_Group g = MPI_GROUP_NULL;
 	int twice[2] = {0, 0}, outside[1] = {check_size}, standing[1][3] = {{0, 0, 0}}, r;
-	if (weft())
+	if (weft()) {
 		CHECK_CLASS(MPI_Group_incl(world, 2, twice, &g), MPI_ERR_RANK);
+		CHECK_CLASS(MPI_Group_incl(world, 2147483647, twice, &g), MPI_ERR_RANK);
+	}
 	CHECK_CLASS(MPI_Group_incl(world, 1, outside, &g), MPI_ERR_RANK);
 	CHECK_CLASS(MPI_Group_excl(world, 1, outside, &g), MPI_ERR_RANK);
 	CHECK_CLASS(MPI_Group_incl(world, -1, twice, &g), MPI_ERR_ARG);
