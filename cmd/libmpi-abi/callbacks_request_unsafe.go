@@ -27,3 +27,8 @@ func init() {
 		return int32(C.weft_call_cancel(C.uintptr_t(function), C.uintptr_t(extra), is))
 	}
 }
+
+//export weft_whole_request
+func weft_whole_request(low C.uint32_t) C.uint64_t {
+	return C.uint64_t(capi.WholeRequest(uint32(low)))
+}

@@ -1,6 +1,10 @@
 package capi
 
-import "github.com/weft-mpi/weft/mpi"
+import (
+	"sync"
+
+	"github.com/weft-mpi/weft/mpi"
+)
 
 // emptyStatus is that of null requests, and of persistent ones that are not started
 // (MPI-4.0 §3.7.3).
@@ -18,17 +22,23 @@ func wait(a *Args) error {
 }
 
 func test(a *Args) error {
-	r, err := a.request(0)
+	was, err := a.request(0)
 	if err != nil {
 		return err
 	}
+	r := tested.Get().(*mpi.Request)
+	*r = was
 	over, st, err := r.Test()
 	if a.setFlag(1, over); over || err != nil {
-		a.ended(0, r, err)
+		a.ended(0, *r, err)
 		a.setStatus(2, st)
 	}
+	tested.Put(r)
 	return err
 }
+
+// tested has places for the request of a Test, which escapes.
+var tested = sync.Pool{New: func() any { return new(mpi.Request) }}
 
 func waitall(a *Args) error {
 	l, err := a.requestList(0)

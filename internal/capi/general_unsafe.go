@@ -64,9 +64,3 @@ func errorOf(code int32) error {
 	}
 	return fail(mpi.Class(code&0xffff), "a function of the generalized request has returned %d: %s", code, said.text(code))
 }
-
-// requestFromint is the request whose integer is word 0. Word 1 is its address.
-func requestFromint(a *Args) error {
-	*a.handleAt(1) = requests.whole(uint32(a.words[0]))
-	return nil
-}

@@ -58,8 +58,11 @@ func requestFree(a *Args) error {
 		return err
 	}
 	err = r.Free()
+	if !r.Null() {
+		return err // the operation can't be given up now
+	}
 	p := a.handleAt(0)
-	if r.Null() && requests.mark(*p, givenUp)&(general|completed) == general {
+	if requests.mark(*p, givenUp)&(general|completed) == general {
 		*p = requestNull // a copy of the handle is still good for MPI_Grequest_complete
 		return err
 	}

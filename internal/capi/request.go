@@ -56,8 +56,7 @@ func (t *requestTable) add(r mpi.Request) (word uint64, err error) {
 		if uint32(top) == 0 {
 			if i = t.next.Add(1) - 1; i >= 1<<requestBits {
 				t.next.Store(1 << requestBits)
-				_ = r.Free()
-				return requestNull, fail(mpi.ErrOther, "%d requests have not been completed: complete some before others are started", 1<<requestBits)
+				return requestNull, t.full(r)
 			}
 			break
 		}
@@ -72,6 +71,13 @@ func (t *requestTable) add(r mpi.Request) (word uint64, err error) {
 		e.marks.Store(0)
 	}
 	return uint64(e.generation.Add(1))<<32 | uint64(kindRequest)<<27 | uint64(i), nil
+}
+
+// full gives up a request for which there is no handle. It is apart from add, as it makes
+// its argument escape.
+func (t *requestTable) full(r mpi.Request) error {
+	_ = r.Free()
+	return fail(mpi.ErrOther, "%d requests have not been completed: complete some before others are started", 1<<requestBits)
 }
 
 // get is the request of a handle; ok is false if that is stale or none. requestNull is the
@@ -157,6 +163,10 @@ func (t *requestTable) whole(low uint32) uint64 {
 	}
 	return uint64(t.at(i).generation.Load())<<32 | uint64(low)
 }
+
+// WholeRequest is the handle of a request whose low half the program has kept as an integer
+// (MPI_Request_toint), or 0 if there is none.
+func WholeRequest(low uint32) uint64 { return requests.whole(low) }
 
 // request is the request that argument i points to.
 func (a *Args) request(i int) (mpi.Request, error) {
