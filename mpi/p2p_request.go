@@ -23,6 +23,14 @@ type Request struct{ h progress.Handle }
 // Local.
 func (r Request) Null() bool { return r.h.Null() }
 
+// Active reports whether r is an operation that is to be completed: it is not null, and not
+// a persistent request that is not started (MPI-4.0 §3.7.3). It is false for a stale handle
+// too. Local.
+func (r Request) Active() bool {
+	idle, err := progress.Look(r.h)
+	return !idle && err == nil
+}
+
 // Wait is the function of that name (MPI-4.0 §3.7.3). Non-local.
 func (r *Request) Wait() (Status, error) {
 	if r == nil {

@@ -74,6 +74,10 @@ type WinOptions struct {
 	// for instance. The hint alloc_shared_noncontig does the same (MPI-4.0 §12.2.3). All
 	// ranks give one of the two, or none does.
 	Noncontiguous bool
+	// Adjoining has the part of the next rank of WinAllocateShared begin where this one ends
+	// (MPI-4.0 §12.2.3), also within a cache line, so that a rank finds the parts of others
+	// by their lengths. All ranks give it or none does.
+	Adjoining bool
 	// Model is the memory model, the same at all ranks; else the call fails with
 	// ErrNotSame at all. 0 is WinUnified, or with WithWindowChecks WinSeparate; windows
 	// of WinAllocateShared, which ranks reach by loads and stores, are WinUnified always,

@@ -9,15 +9,15 @@ import (
 // WinAllocateShared makes a window on n new elements of each rank, zeroed, that all
 // ranks also reach by loads and stores: Shared returns the part of any rank
 // (MPI_Win_allocate_shared, MPI-4.0 §12.2.3). The parts lie one behind the other in the
-// order of ranks, each at a cache line, unless Noncontiguous is set, or the hint
-// alloc_shared_noncontig. The ranks of c must
+// order of ranks, each at a cache line unless Adjoining is set; with Noncontiguous, or the
+// hint alloc_shared_noncontig, anywhere. The ranks of c must
 // be able to share memory, as those of SplitType(TypeShared); else the call fails with
 // ErrRMAShared at all. Other errors are those of WinAllocate. For the rest it is
 // WinAllocate. Non-local.
 func WinAllocateShared[T Scalar](c *Comm, n int, o WinOptions) (Window[T], error) {
 	const call = "WinAllocateShared"
 	k := windowOf[T](c, call, FlavorShared, o)
-	k.part.Reached = true
+	k.part.Reached, k.part.Adjoins = true, o.Adjoining
 	if hinted, _ := k.info.Get(noncontiguous); o.Noncontiguous || hinted == "true" {
 		k.allocate(n, sizeOf[T]())
 		return made[T](k.make())

@@ -77,8 +77,11 @@ func Test(h *Handle) (ended bool, st Status, err error) {
 	return ended, st, err
 }
 
+// testQueued works on a copy, so that the caller's handle stays on its stack.
 func testQueued(l *Loop, h *Handle, peek bool) (ended bool, st Status, err error) {
-	l.Exclusive(func() { ended, st, err = l.test(h, peek) })
+	was := *h
+	l.Exclusive(func() { ended, st, err = l.test(&was, peek) })
+	*h = was
 	return ended, st, err
 }
 

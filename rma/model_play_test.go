@@ -130,7 +130,7 @@ func (m *modelRun) makeWindow(id uint32, mw modelWindow) (*playedWindow, error) 
 	case mw.shared:
 		var parts []Extent
 		for _, size := range mw.sizes {
-			parts = append(parts, Extent{size, 1})
+			parts = append(parts, Extent{Bytes: size, Unit: 1})
 		}
 		whole := make([][]byte, m.p.n)
 		n, _ := Total(parts)

@@ -4,13 +4,22 @@ import "math"
 
 // Extent is the length of a part of a shared window, and its displacement unit, in
 // bytes.
-type Extent struct{ Bytes, Unit int }
+type Extent struct {
+	Bytes, Unit int
+	Adjoins     bool // the next part begins where this one ends
+}
 
 // apart is the alignment of the parts of a shared window: a cache line.
 const apart = 64
 
-// offset is where the part behind one that begins at a multiple of apart begins.
-func (x Extent) offset() int { return (x.Bytes + apart - 1) &^ (apart - 1) }
+// offset is how far behind this part the next one begins: if no part adjoins, all begin at
+// multiples of apart.
+func (x Extent) offset() int {
+	if x.Adjoins {
+		return x.Bytes
+	}
+	return (x.Bytes + apart - 1) &^ (apart - 1)
+}
 
 // Total is the length of the memory of a shared window with these parts, and whether
 // there is such a length.

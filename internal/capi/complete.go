@@ -1,10 +1,6 @@
 package capi
 
-import (
-	"sync"
-
-	"github.com/weft-mpi/weft/mpi"
-)
+import "github.com/weft-mpi/weft/mpi"
 
 // emptyStatus is that of null requests, and of persistent ones that are not started
 // (MPI-4.0 §3.7.3).
@@ -16,29 +12,23 @@ func wait(a *Args) error {
 		return err
 	}
 	st, err := r.Wait()
-	a.ended(0, r, err)
+	a.ended(0, r)
 	a.setStatus(1, st)
 	return err
 }
 
 func test(a *Args) error {
-	was, err := a.request(0)
+	r, err := a.request(0)
 	if err != nil {
 		return err
 	}
-	r := tested.Get().(*mpi.Request)
-	*r = was
 	over, st, err := r.Test()
 	if a.setFlag(1, over); over || err != nil {
-		a.ended(0, *r, err)
+		a.ended(0, r)
 		a.setStatus(2, st)
 	}
-	tested.Put(r)
 	return err
 }
-
-// tested has places for the request of a Test, which escapes.
-var tested = sync.Pool{New: func() any { return new(mpi.Request) }}
 
 func waitall(a *Args) error {
 	l, err := a.requestList(0)
@@ -73,7 +63,7 @@ func waitany(a *Args) error {
 	}
 	i, st, err := mpi.Waitany(l.requests)
 	if i >= 0 {
-		l.end(i, err)
+		l.end(i)
 	}
 	l.recycle()
 	a.setInt(2, i)
@@ -88,7 +78,7 @@ func testany(a *Args) error {
 	}
 	over, i, st, err := mpi.Testany(l.requests)
 	if i >= 0 {
-		l.end(i, err)
+		l.end(i)
 	}
 	l.recycle()
 	a.setInt(2, i)
@@ -112,12 +102,8 @@ func (a *Args) some(call func([]mpi.Request, []int, []mpi.Status) (int, error)) 
 	}
 	out := a.statuses(4, len(l.words))
 	n, err := call(l.requests, l.indices, l.statusesFor(out))
-	for k, i := range l.indices[:max(n, 0)] {
-		why := err
-		if out != nil {
-			why = l.statuses[k].Err
-		}
-		l.end(i, why)
+	for _, i := range l.indices[:max(n, 0)] {
+		l.end(i)
 	}
 	a.setInt(2, n)
 	a.setInts(3, l.indices, n)

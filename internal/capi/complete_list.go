@@ -61,18 +61,14 @@ func (l *requestList) statusesFor(out []status) []mpi.Status {
 	return l.statuses
 }
 
-// end is what becomes of the handle with that index, whose request has completed with err.
-func (l *requestList) end(i int, err error) { endHandle(&l.words[i], l.requests[i], err) }
+// end sets the handle with that index to null if its request is.
+func (l *requestList) end(i int) { endHandle(&l.words[i], l.requests[i]) }
 
 // endAll is end for all requests, and tells their statuses to C. err is the error of the
 // call.
 func (l *requestList) endAll(out []status, err error) {
 	for i := range l.words {
-		why := err
-		if out != nil {
-			why = l.statuses[i].Err
-		}
-		l.end(i, why)
+		l.end(i)
 	}
 	l.tell(out, len(l.words), err)
 }

@@ -34,7 +34,7 @@ func (a *Args) setPartitioned(i int, p *mpi.Partitioned, err error) error {
 	if err != nil {
 		return err
 	}
-	return a.setPersistent(i, p.Request, nil)
+	return a.setRequest(i, p.Request, nil)
 }
 
 func pready(a *Args) error {

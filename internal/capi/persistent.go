@@ -4,27 +4,27 @@ import "github.com/weft-mpi/weft/mpi"
 
 func sendInit(a *Args) error {
 	r, err := a.comm(5).SendInit(a.buf(0), a.int(3), a.int(4))
-	return a.setPersistent(6, r, err)
+	return a.setRequest(6, r, err)
 }
 
 func bsendInit(a *Args) error {
 	r, err := a.comm(5).BsendInit(a.buf(0), a.int(3), a.int(4))
-	return a.setPersistent(6, r, err)
+	return a.setRequest(6, r, err)
 }
 
 func ssendInit(a *Args) error {
 	r, err := a.comm(5).SsendInit(a.buf(0), a.int(3), a.int(4))
-	return a.setPersistent(6, r, err)
+	return a.setRequest(6, r, err)
 }
 
 func rsendInit(a *Args) error {
 	r, err := a.comm(5).RsendInit(a.buf(0), a.int(3), a.int(4))
-	return a.setPersistent(6, r, err)
+	return a.setRequest(6, r, err)
 }
 
 func recvInit(a *Args) error {
 	r, err := a.comm(5).RecvInit(a.buf(0), a.int(3), a.int(4))
-	return a.setPersistent(6, r, err)
+	return a.setRequest(6, r, err)
 }
 
 func start(a *Args) error {
@@ -32,10 +32,7 @@ func start(a *Args) error {
 	if err != nil {
 		return err
 	}
-	if err = r.Start(); err == nil {
-		requests.rests(*a.handleAt(0), false)
-	}
-	return err
+	return r.Start()
 }
 
 func startall(a *Args) error {
@@ -43,11 +40,7 @@ func startall(a *Args) error {
 	if err != nil {
 		return err
 	}
-	if err = mpi.Startall(l.requests); err == nil {
-		for _, word := range l.words {
-			requests.rests(word, false)
-		}
-	}
+	err = mpi.Startall(l.requests)
 	l.recycle()
 	return err
 }
@@ -66,7 +59,7 @@ func requestFree(a *Args) error {
 		*p = requestNull // a copy of the handle is still good for MPI_Grequest_complete
 		return err
 	}
-	a.ended(0, r, err)
+	a.ended(0, r)
 	return err
 }
 

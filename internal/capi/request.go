@@ -1,6 +1,7 @@
 package capi
 
 import (
+	"math"
 	"sync/atomic"
 
 	"github.com/weft-mpi/weft/mpi"
@@ -21,16 +22,14 @@ const (
 )
 
 type request struct {
-	r          mpi.Request
-	generation atomic.Uint32 // odd while there is a request
-	free       atomic.Uint32 // the next free slot + 1
-	marks      atomic.Uint32
+	r     mpi.Request
+	state atomic.Uint64 // generation<<32 | the next free slot + 1; the generation is odd while there is a request
+	marks atomic.Uint32
 }
 
 // What is known of a request besides.
 const (
-	idle      = 1 << iota // it is persistent, and not started
-	general               // it is one of MPI_Grequest_start
+	general   = 1 << iota // it is one of MPI_Grequest_start
 	completed             // MPI_Grequest_complete has been called
 	givenUp               // MPI_Request_free has been called
 )
@@ -56,12 +55,14 @@ func (t *requestTable) add(r mpi.Request) (word uint64, err error) {
 		if uint32(top) == 0 {
 			if i = t.next.Add(1) - 1; i >= 1<<requestBits {
 				t.next.Store(1 << requestBits)
-				return requestNull, t.full(r)
+				extra := r
+				_ = extra.Free()
+				return requestNull, fail(mpi.ErrOther, "%d requests have not been completed: complete some before others are started", 1<<requestBits)
 			}
 			break
 		}
 		i = uint32(top) - 1
-		if t.free.CompareAndSwap(top, top>>32<<32+1<<32|uint64(t.at(i).free.Load())) {
+		if t.free.CompareAndSwap(top, top>>32<<32+1<<32|t.at(i).state.Load()&math.MaxUint32) {
 			break
 		}
 	}
@@ -70,14 +71,8 @@ func (t *requestTable) add(r mpi.Request) (word uint64, err error) {
 	if e.marks.Load() != 0 {
 		e.marks.Store(0)
 	}
-	return uint64(e.generation.Add(1))<<32 | uint64(kindRequest)<<27 | uint64(i), nil
-}
-
-// full gives up a request for which there is no handle. It is apart from add, as it makes
-// its argument escape.
-func (t *requestTable) full(r mpi.Request) error {
-	_ = r.Free()
-	return fail(mpi.ErrOther, "%d requests have not been completed: complete some before others are started", 1<<requestBits)
+	generation := e.state.Add(1<<32) >> 32
+	return generation<<32 | uint64(kindRequest)<<27 | uint64(i), nil
 }
 
 // get is the request of a handle; ok is false if that is stale or none. requestNull is the
@@ -89,8 +84,10 @@ func (t *requestTable) get(word uint64) (r mpi.Request, ok bool) {
 		return r, word == requestNull
 	}
 	r = e.r
-	return r, e.generation.Load() == uint32(word>>32)
+	return r, e.generation() == uint32(word>>32)
 }
+
+func (e *request) generation() uint32 { return uint32(e.state.Load() >> 32) }
 
 // find is the entry of a handle, or nil if that is stale or none.
 func (t *requestTable) find(word uint64) *request {
@@ -102,7 +99,7 @@ func (t *requestTable) find(word uint64) *request {
 	if c == nil {
 		return nil
 	}
-	if e := &c[i&(1<<requestChunkBits-1)]; e.generation.Load() == uint32(word>>32) {
+	if e := &c[i&(1<<requestChunkBits-1)]; e.generation() == uint32(word>>32) {
 		return e
 	}
 	return nil
@@ -111,16 +108,17 @@ func (t *requestTable) find(word uint64) *request {
 // drop ends a handle. Of several calls for one the first does.
 func (t *requestTable) drop(word uint64) {
 	e := t.find(word)
-	if e == nil || !e.generation.CompareAndSwap(uint32(word>>32), uint32(word>>32)+1) {
+	if e == nil {
 		return
 	}
-	i := uint32(word) & (1<<requestBits - 1)
-	for {
-		top := t.free.Load()
-		e.free.Store(uint32(top))
-		if t.free.CompareAndSwap(top, top>>32<<32+1<<32|uint64(i+1)) {
-			return
-		}
+	i, was := uint32(word)&(1<<requestBits-1), e.state.Load()
+	top := t.free.Load()
+	if was>>32 != word>>32 || !e.state.CompareAndSwap(was, (was>>32+1)<<32|top&math.MaxUint32) {
+		return
+	}
+	for !t.free.CompareAndSwap(top, top>>32<<32+1<<32|uint64(i+1)) {
+		top = t.free.Load()
+		e.state.Store((was>>32+1)<<32 | top&math.MaxUint32)
 	}
 }
 
@@ -130,25 +128,6 @@ func (t *requestTable) mark(word uint64, what uint32) (before uint32) {
 		return e.marks.Or(what)
 	}
 	return 0
-}
-
-// rests notes whether a persistent request is idle.
-func (t *requestTable) rests(word uint64, is bool) {
-	e := t.find(word)
-	switch {
-	case e == nil:
-	case is:
-		e.marks.Store(idle)
-	default:
-		e.marks.Store(0)
-	}
-}
-
-// idle reports whether there is nothing to wait for: the request is null, or persistent and
-// not started.
-func (t *requestTable) idle(word uint64) bool {
-	e := t.find(word)
-	return e == nil || e.marks.Load()&idle != 0
 }
 
 // whole is the handle whose low half the program has kept as an integer, or 0 if there is
@@ -161,7 +140,7 @@ func (t *requestTable) whole(low uint32) uint64 {
 	if low>>27 != uint32(kindRequest) || i >= 1<<requestBits || t.chunks[i>>requestChunkBits].Load() == nil {
 		return 0
 	}
-	return uint64(t.at(i).generation.Load())<<32 | uint64(low)
+	return uint64(t.at(i).generation())<<32 | uint64(low)
 }
 
 // WholeRequest is the handle of a request whose low half the program has kept as an integer
@@ -197,36 +176,14 @@ func (a *Args) setRequest(i int, r mpi.Request, err error) error {
 	return err
 }
 
-// setPersistent is setRequest for a request that is not started yet.
-func (a *Args) setPersistent(i int, r mpi.Request, err error) error {
-	if err = a.setRequest(i, r, err); err == nil {
-		requests.rests(*a.handleAt(i), true)
-	}
-	return err
-}
+// ended is what becomes of the handle that argument i points to, when a call has left r of
+// its request.
+func (a *Args) ended(i int, r mpi.Request) { endHandle(a.handleAt(i), r) }
 
-// ended is what becomes of the handle that argument i points to, whose request a call has
-// completed with err. r is what the call has left of the request.
-func (a *Args) ended(i int, r mpi.Request, err error) { endHandle(a.handleAt(i), r, err) }
-
-// endHandle sets a handle to null, unless its request is persistent, or err says that it has
-// not completed.
-func endHandle(p *uint64, r mpi.Request, err error) {
-	switch {
-	case *p == requestNull:
-	case !r.Null():
-		requests.rests(*p, !isPending(err))
-	default:
+// endHandle sets a handle to null if its request is.
+func endHandle(p *uint64, r mpi.Request) {
+	if *p != requestNull && r.Null() {
 		requests.drop(*p)
 		*p = requestNull
 	}
-}
-
-// isPending reports whether an error says that the request has not completed.
-func isPending(err error) bool {
-	if err == nil {
-		return false
-	}
-	class := mpi.ErrorClass(err)
-	return class == mpi.ErrPending || class == mpi.ErrProcFailedPending
 }

@@ -24,7 +24,7 @@ var partsOf = mpi.NewWinKeyval[*parts](nil)
 // that is none fails at all ranks, by the call that makes the window.
 func (a *Args) winOptions(c *mpi.Comm, size, unit, info int) (mpi.WinOptions, *parts, error) {
 	mine := part{int64(a.count(size)), int64(a.count(unit))}
-	o := mpi.WinOptions{DispUnit: int(mine.unit), Info: a.info(info)}
+	o := mpi.WinOptions{DispUnit: int(mine.unit), Adjoining: true, Info: a.info(info)}
 	if o.DispUnit == 0 {
 		o.DispUnit = -1
 	}

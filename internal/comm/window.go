@@ -40,6 +40,7 @@ type Part struct {
 	// with Reached, all ranks have to reach all parts.
 	Share   func(bytes int) ([]byte, error)
 	Bytes   int
+	Adjoins bool // the next part of a shared window begins where this one ends
 	Reached bool
 	// Line, unless nil, gives the window separate memory, which checks accesses: it
 	// returns the line of the program's call under way. Not with Share or Reached.
@@ -109,10 +110,13 @@ func (d *Comm) window(ctx context.Context, part Part) (_ *rma.Win, err error) {
 
 // extents are the lengths of all parts.
 func (d *Comm) extents(ctx context.Context, part Part) ([]rma.Extent, error) {
-	const block = 16
+	const block = 24
 	in, out := make([]byte, block), make([]byte, block*d.Size)
 	binary.LittleEndian.PutUint64(in, uint64(part.Bytes))
 	binary.LittleEndian.PutUint64(in[8:], uint64(part.Unit))
+	if part.Adjoins {
+		in[16] = 1
+	}
 	p := coll.Make(coll.Allgather, &coll.Shape{Rank: d.Rank, Size: d.Size, Count: 1, Bytes: block})
 	if err := d.Collective(ctx, coll.Allgather, &p, &Operands{In: in, Out: out, Elem: block}); err != nil {
 		return nil, err
@@ -120,7 +124,7 @@ func (d *Comm) extents(ctx context.Context, part Part) ([]rma.Extent, error) {
 	all := make([]rma.Extent, d.Size)
 	for i := range all {
 		b := out[block*i:]
-		all[i] = rma.Extent{Bytes: int(binary.LittleEndian.Uint64(b)), Unit: int(binary.LittleEndian.Uint64(b[8:]))}
+		all[i] = rma.Extent{Bytes: int(binary.LittleEndian.Uint64(b)), Unit: int(binary.LittleEndian.Uint64(b[8:])), Adjoins: b[16] != 0}
 	}
 	return all, nil
 }

@@ -11,7 +11,7 @@ package wire
 import "encoding/binary"
 
 // Version is that of all packets. Ranks compare it when they meet.
-const Version = 15
+const Version = 16
 
 // Urgent is the bit of a kind that wakes a computing receiver; it equals
 // fabric.Urgent.
