@@ -49,7 +49,7 @@ var functions = map[string]any{
 	"ReduceInPlace": mpi.ReduceInPlace[byte, *mpi.Op], "AllreduceInPlace": mpi.AllreduceInPlace[byte, *mpi.Op], "ReduceScatterBlockInPlace": mpi.ReduceScatterBlockInPlace[byte, *mpi.Op], "ReduceScatterInPlace": mpi.ReduceScatterInPlace[byte, *mpi.Op],
 	"ScanInPlace": mpi.ScanInPlace[byte, *mpi.Op], "ExscanInPlace": mpi.ExscanInPlace[byte, *mpi.Op], "AllgatherInPlace": mpi.AllgatherInPlace[byte],
 	"AllgathervInPlace": mpi.AllgathervInPlace[byte], "AlltoallInPlace": mpi.AlltoallInPlace[byte], "AlltoallvInPlace": mpi.AlltoallvInPlace[byte],
-	"NewOp": mpi.NewOp[byte], "NewVectorOp": mpi.NewVectorOp[byte], "NewStructOp": mpi.NewStructOp[struct{}], "Commutes": mpi.Commutes, "ReduceLocal": mpi.ReduceLocal[byte, *mpi.Op], "InPlace": mpi.InPlace[byte],
+	"NewOp": mpi.NewOp[byte], "NewVectorOp": mpi.NewVectorOp[byte], "NewStructOp": mpi.NewStructOp[struct{}], "NewTypeOp": mpi.NewTypeOp, "Commutes": mpi.Commutes, "ReduceLocal": mpi.ReduceLocal[byte, *mpi.Op], "InPlace": mpi.InPlace[byte],
 	"Count": mpi.Count[int32], "SetCount": mpi.SetCount[int32],
 	"IntercommCreate": mpi.IntercommCreate,
 	"Init":            mpi.Init, "Run": mpi.Run, "Initialized": mpi.Initialized, "Finalized": mpi.Finalized,

@@ -2,17 +2,18 @@
  * not have. */
 #include "weft.h"
 
-/* weft_call_op calls a function of the program's for n elements. Its address comes as an
- * integer, as do those of the elements, which Go does not follow. */
-void weft_call_op(uintptr_t f, uintptr_t in, uintptr_t inout, int64_t n, uint64_t datatype, int large)
+/* weft_call_op calls a function of the program's for n elements. Displacement 0 of the first
+ * one is at bytes behind in and inout, which may be outside of their memory. */
+void weft_call_op(uintptr_t f, void *in, void *inout, int64_t at, int64_t n, uint64_t datatype, int large)
 {
 	MPI_Datatype type = (MPI_Datatype)(uintptr_t)datatype;
+	void *lower = (void *)((uintptr_t)in + (uintptr_t)at), *upper = (void *)((uintptr_t)inout + (uintptr_t)at);
 	if (large) {
 		MPI_Count len = n;
-		((MPI_User_function_c *)f)((void *)in, (void *)inout, &len, &type);
+		((MPI_User_function_c *)f)(lower, upper, &len, &type);
 	} else {
 		int len = (int)n;
-		((MPI_User_function *)f)((void *)in, (void *)inout, &len, &type);
+		((MPI_User_function *)f)(lower, upper, &len, &type);
 	}
 }
 

@@ -1,16 +1,12 @@
 package capi
 
-import (
-	"runtime"
-	"unsafe"
-)
-
 // CallOp calls a function of the C program, MPI_User_function or if large
-// MPI_User_function_c, for n elements at two addresses. RawOp is the C function for one of
+// MPI_User_function_c, for n elements of a datatype, a handle. Displacement 0 of the first
+// one is at bytes behind the beginning of in and of inout. RawOp is the C function for one of
 // MPI's operators on one of its datatypes, handles, that package mpi has no numbers for, or
 // 0. The library sets both when it is loaded.
 var (
-	CallOp func(f, in, inout uintptr, n int, datatype uint64, large bool)
+	CallOp func(f uintptr, in, inout []byte, at, n int, datatype uint64, large bool)
 	RawOp  = func(op, datatype uint32) uintptr { return 0 }
 )
 
@@ -23,21 +19,15 @@ type function struct {
 // mostAtOnce is how many elements a function gets that counts with an int.
 const mostAtOnce = 1 << 30
 
-// combine calls the function for n elements of a type. The memory is that which they touch;
-// the function is told where their displacement 0 is.
+// combine calls the function for n elements of a type. The memory is that which they touch.
 func (f function) combine(in, inout []byte, n int, t *datatype, handle uint64) {
 	lo, _ := t.span(n)
-	from, to := address(in)-uintptr(lo), address(inout)-uintptr(lo)
-	for n > 0 {
+	for at := -lo; n > 0; {
 		k := n
 		if !f.large {
 			k = min(n, mostAtOnce)
 		}
-		CallOp(f.f, from, to, k, handle, f.large)
-		from, to, n = from+uintptr(k*t.extent), to+uintptr(k*t.extent), n-k
+		CallOp(f.f, in, inout, at, k, handle, f.large)
+		at, n = at+k*t.extent, n-k
 	}
-	runtime.KeepAlive(in)
-	runtime.KeepAlive(inout)
 }
-
-func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
