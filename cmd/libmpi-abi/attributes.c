@@ -26,6 +26,7 @@ struct weft_attribute {
 	struct weft_attribute *next;
 	struct key *key;
 	void *value;
+	uint64_t order; /* in which attributes were set */
 };
 
 enum { FIRST_KEY = 4096, MOST_KEYS = 1 << 20 }; /* a number is generation<<20 + index, from FIRST_KEY on */
@@ -33,6 +34,7 @@ enum { FIRST_KEY = 4096, MOST_KEYS = 1 << 20 }; /* a number is generation<<20 + 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest, and all lists */
 static struct key **keys, *free_keys;
 static int key_count, key_room;
+static uint64_t last_order;
 
 static inline void *object_of(uint64_t handle) { return (void *)(uintptr_t)handle; }
 
@@ -137,11 +139,22 @@ static struct weft_attribute *take_first(struct weft_slot *s)
 	return a;
 }
 
-static void push(struct weft_slot *s, struct weft_attribute *a)
+/* put adds an attribute, at its place if it was in the list before. The caller has the lock. */
+static void put(struct weft_slot *s, struct weft_attribute *a)
+{
+	struct weft_attribute **at = &s->attributes;
+	if (!a->order)
+		a->order = ++last_order;
+	while (*at && (*at)->order > a->order)
+		at = &(*at)->next;
+	a->next = *at;
+	*at = a;
+}
+
+static void put_alone(struct weft_slot *s, struct weft_attribute *a)
 {
 	pthread_mutex_lock(&lock);
-	a->next = s->attributes;
-	s->attributes = a;
+	put(s, a);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -191,7 +204,7 @@ int weft_attributes_copy(enum weft_kind kind, uint64_t from, uint64_t to)
 		if (code || (code = copied(a, from, &flag)) != MPI_SUCCESS || !flag)
 			discard(a);
 		else
-			push(s, a);
+			put_alone(s, a);
 	}
 	while (code && (a = take_first(s)) != NULL) {
 		if (a->key->delete)
@@ -207,7 +220,7 @@ static int end(struct weft_slot *s, uint64_t handle, struct weft_attribute *a)
 	struct key *k = a->key;
 	int failed = k->delete ? k->delete(object_of(handle), k->number, a->value, k->extra) : MPI_SUCCESS;
 	if (failed) {
-		push(s, a);
+		put_alone(s, a);
 		return code_of(failed);
 	}
 	discard(a);
@@ -240,8 +253,8 @@ static int set(enum weft_kind kind, uint64_t handle, int number, void *value, co
 		old = k ? take(s, k) : NULL;
 		if (k && !old) {
 			k->references++;
-			*a = (struct weft_attribute){.next = s->attributes, .key = k, .value = value};
-			s->attributes = a;
+			*a = (struct weft_attribute){.key = k, .value = value};
+			put(s, a);
 		}
 		pthread_mutex_unlock(&lock);
 		if (old)
@@ -336,17 +349,8 @@ MPI_API(Comm_create_keyval, MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_a
 }
 
 MPI_API(Comm_free_keyval, int *keyval) { return free_key(WEFT_COMM, keyval, "MPI_Comm_free_keyval"); }
-
-MPI_API(Comm_set_attr, MPI_Comm comm, int keyval, void *value)
-{
-	return set(WEFT_COMM, W(comm), keyval, value, "MPI_Comm_set_attr");
-}
-
-MPI_API(Comm_get_attr, MPI_Comm comm, int keyval, void *value, int *flag)
-{
-	return get(WEFT_COMM, W(comm), keyval, value, flag, "MPI_Comm_get_attr");
-}
-
+MPI_API(Comm_set_attr, MPI_Comm comm, int keyval, void *value) { return set(WEFT_COMM, W(comm), keyval, value, "MPI_Comm_set_attr"); }
+MPI_API(Comm_get_attr, MPI_Comm comm, int keyval, void *value, int *flag) { return get(WEFT_COMM, W(comm), keyval, value, flag, "MPI_Comm_get_attr"); }
 MPI_API(Comm_delete_attr, MPI_Comm comm, int keyval) { return delete(WEFT_COMM, W(comm), keyval, "MPI_Comm_delete_attr"); }
 
 MPI_API(Win_create_keyval, MPI_Win_copy_attr_function *copy, MPI_Win_delete_attr_function *delete, int *keyval, void *extra)
@@ -355,17 +359,8 @@ MPI_API(Win_create_keyval, MPI_Win_copy_attr_function *copy, MPI_Win_delete_attr
 }
 
 MPI_API(Win_free_keyval, int *keyval) { return free_key(WEFT_WIN, keyval, "MPI_Win_free_keyval"); }
-
-MPI_API(Win_set_attr, MPI_Win win, int keyval, void *value)
-{
-	return set(WEFT_WIN, W(win), keyval, value, "MPI_Win_set_attr");
-}
-
-MPI_API(Win_get_attr, MPI_Win win, int keyval, void *value, int *flag)
-{
-	return get(WEFT_WIN, W(win), keyval, value, flag, "MPI_Win_get_attr");
-}
-
+MPI_API(Win_set_attr, MPI_Win win, int keyval, void *value) { return set(WEFT_WIN, W(win), keyval, value, "MPI_Win_set_attr"); }
+MPI_API(Win_get_attr, MPI_Win win, int keyval, void *value, int *flag) { return get(WEFT_WIN, W(win), keyval, value, flag, "MPI_Win_get_attr"); }
 MPI_API(Win_delete_attr, MPI_Win win, int keyval) { return delete(WEFT_WIN, W(win), keyval, "MPI_Win_delete_attr"); }
 
 MPI_API(Type_create_keyval, MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *delete, int *keyval, void *extra)
@@ -374,17 +369,8 @@ MPI_API(Type_create_keyval, MPI_Type_copy_attr_function *copy, MPI_Type_delete_a
 }
 
 MPI_API(Type_free_keyval, int *keyval) { return free_key(WEFT_DATATYPE, keyval, "MPI_Type_free_keyval"); }
-
-MPI_API(Type_set_attr, MPI_Datatype datatype, int keyval, void *value)
-{
-	return set(WEFT_DATATYPE, W(datatype), keyval, value, "MPI_Type_set_attr");
-}
-
-MPI_API(Type_get_attr, MPI_Datatype datatype, int keyval, void *value, int *flag)
-{
-	return get(WEFT_DATATYPE, W(datatype), keyval, value, flag, "MPI_Type_get_attr");
-}
-
+MPI_API(Type_set_attr, MPI_Datatype datatype, int keyval, void *value) { return set(WEFT_DATATYPE, W(datatype), keyval, value, "MPI_Type_set_attr"); }
+MPI_API(Type_get_attr, MPI_Datatype datatype, int keyval, void *value, int *flag) { return get(WEFT_DATATYPE, W(datatype), keyval, value, flag, "MPI_Type_get_attr"); }
 MPI_API(Type_delete_attr, MPI_Datatype datatype, int keyval) { return delete(WEFT_DATATYPE, W(datatype), keyval, "MPI_Type_delete_attr"); }
 
 /* The names of MPI-1. */

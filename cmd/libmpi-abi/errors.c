@@ -171,17 +171,34 @@ int weft_raise_by(uint64_t handler, enum weft_kind kind, uint64_t handle, int co
 	return code;
 }
 
-/* holder is the slot whose error handler sees errors of an object, or NULL. What is about no
- * file that is open goes to the handler of MPI_FILE_NULL. */
+/* holder is the slot with the error handler of an object, or NULL: only some kinds have one.
+ * MPI_FILE_NULL has that of what is about no file, and of files when they are opened. */
 static struct weft_slot *holder(enum weft_kind kind, uint64_t handle)
 {
-	struct weft_slot *s = kind == WEFT_NONE ? NULL : weft_find(kind, handle);
-	return !s && kind == WEFT_FILE && handle == W(MPI_FILE_NULL) ? weft_slot_of(kind, handle) : s;
+	if (kind == WEFT_FILE && handle == W(MPI_FILE_NULL))
+		return weft_slot_of(kind, handle);
+	if (kind == WEFT_COMM || kind == WEFT_WIN || kind == WEFT_SESSION || kind == WEFT_FILE || kind == WEFT_ERRHANDLER)
+		return weft_find(kind, handle);
+	return NULL;
+}
+
+/* null_of is the handle of a kind that stands for no object. */
+static uint64_t null_of(enum weft_kind kind)
+{
+	return kind == WEFT_COMM ? W(MPI_COMM_NULL) : kind == WEFT_WIN ? W(MPI_WIN_NULL) : kind == WEFT_SESSION ? W(MPI_SESSION_NULL) : W(MPI_FILE_NULL);
 }
 
 int weft_raise_on(enum weft_kind kind, uint64_t handle, int code, const char *call)
 {
 	struct weft_slot *s = holder(kind, handle);
+	if (kind == WEFT_ERRHANDLER && s) { /* that of an object that the call would have made */
+		kind = (enum weft_kind)s->kind;
+		return weft_raise_by(handle, kind, null_of(kind), code, call);
+	}
+	if (!s && kind == WEFT_FILE) {
+		handle = W(MPI_FILE_NULL);
+		s = weft_slot_of(kind, handle);
+	}
 	if (!s) { /* MPI_COMM_SELF stands for no object, while there is one */
 		kind = WEFT_COMM;
 		handle = W(MPI_COMM_SELF);

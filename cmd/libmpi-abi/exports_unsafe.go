@@ -29,4 +29,4 @@ func weft_text(code C.int, out *C.char, size C.int) {
 }
 
 //export weft_may_start
-func weft_may_start() C.int { return C.int(capi.MayStart()) }
+func weft_may_start(again C.int) C.int { return C.int(capi.MayStart(again != 0)) }

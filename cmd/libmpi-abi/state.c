@@ -18,7 +18,7 @@ enum { NONE, STARTING, OPEN, ENDING, ENDED };
 static _Atomic int state;
 
 static int level; /* of threads, that the program was promised */
-static pthread_t main_thread;
+static _Thread_local int main_thread; /* this one has called MPI_Init */
 
 /* Memory that is not used costs nothing: a slot never moves, so that no reader waits. */
 __attribute__((constructor(101))) static void map_slots(void)
@@ -43,14 +43,14 @@ static int start(const char *call, int required, int *provided)
 	struct weft_args a = {.word = {0, 0, (uint64_t)(int64_t)required, W(provided)}};
 	int code;
 	if (!turn(NONE, STARTING))
-		return weft_raise(&a, MPI_ERR_OTHER, call);
-	if ((code = weft_may_start()) == MPI_SUCCESS)
+		return weft_raise(&a, weft_may_start(1), call);
+	if ((code = weft_may_start(0)) == MPI_SUCCESS)
 		code = weft_go(weft_fn_Init_thread, &a);
 	if (code) {
 		state = NONE;
 		return weft_raise(&a, code, call);
 	}
-	main_thread = pthread_self();
+	main_thread = 1;
 	level = required < MPI_THREAD_SINGLE ? MPI_THREAD_SINGLE : required > MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE : required;
 	*provided = level;
 	weft_slot_of(WEFT_COMM, W(MPI_COMM_WORLD))->handler = W(MPI_ERRORS_ARE_FATAL);
@@ -123,14 +123,16 @@ MPI_API(Session_init, MPI_Info info, MPI_Errhandler errhandler, MPI_Session *ses
 	int code = weft_handler_fits(W(errhandler), WEFT_SESSION);
 	if (code)
 		return weft_raise(&a, code, call);
+	a.kind = WEFT_ERRHANDLER;
+	a.object = W(errhandler);
 	if (!session)
 		code = MPI_ERR_ARG;
 	else if (info != MPI_INFO_NULL && !weft_find(WEFT_INFO, W(info)))
 		code = MPI_ERR_INFO;
-	else if ((code = weft_may_start()) == MPI_SUCCESS)
+	else if ((code = weft_may_start(0)) == MPI_SUCCESS)
 		code = weft_go(weft_fn_Session_init, &a);
 	if (code)
-		return weft_raise_by(W(errhandler), WEFT_SESSION, W(MPI_SESSION_NULL), code, call);
+		return weft_raise(&a, code, call);
 	weft_slot_of(WEFT_SESSION, W(*session))->handler = (uint32_t)W(errhandler);
 	weft_open++;
 	return MPI_SUCCESS;
@@ -205,7 +207,7 @@ MPI_API(Is_thread_main, int *flag)
 {
 	int code = asked(flag, "MPI_Is_thread_main");
 	if (!code)
-		*flag = pthread_equal(pthread_self(), main_thread) != 0;
+		*flag = main_thread;
 	return code;
 }
 
@@ -246,8 +248,10 @@ MPI_API(Comm_size, MPI_Comm comm, int *size)
 MPI_API(Comm_remote_size, MPI_Comm comm, int *size)
 {
 	struct weft_slot *s = weft_find(WEFT_COMM, W(comm));
-	if (weft_ready() || !s || !size || s->remote < 0)
+	if (weft_ready() || !s || !size)
 		return weft_refuse(WEFT_COMM, W(comm), "MPI_Comm_remote_size");
+	if (s->remote < 0)
+		return weft_raise_on(WEFT_COMM, W(comm), MPI_ERR_COMM, "MPI_Comm_remote_size");
 	*size = s->remote;
 	return MPI_SUCCESS;
 }

@@ -108,14 +108,16 @@ static inline int weft_check(enum weft_kind kind, uint64_t handle)
 }
 
 /* weft_go makes the call in Go. It returns MPI_SUCCESS or an error code. weft_text is what
- * there is to say of one, and weft_may_start whether the process can be a rank. */
+ * there is to say of one, and weft_may_start whether the process can be a rank, or an error
+ * code; again: it has called MPI_Init before. */
 extern int weft_go(int function, struct weft_args *a);
 extern void weft_text(int code, char *out, int size);
-extern int weft_may_start(void);
+extern int weft_may_start(int again);
 
 /* weft_raise has the error handler see the error of a call, in C and behind the crossing: no
  * frame of Go is on the stack, so the handler may longjmp or exit. It returns the code.
- * weft_raise_on is for a call whose arguments are in no struct. */
+ * weft_raise_on is for a call whose arguments are in no struct. Where a call makes an object,
+ * the error handler that this is to have stands for it, of kind WEFT_ERRHANDLER. */
 int weft_raise(const struct weft_args *a, int code, const char *call);
 int weft_raise_on(enum weft_kind kind, uint64_t handle, int code, const char *call);
 
@@ -124,7 +126,7 @@ int weft_raise_on(enum weft_kind kind, uint64_t handle, int code, const char *ca
 int weft_refuse(enum weft_kind kind, uint64_t handle, const char *call);
 
 /* weft_handler_fits is MPI_SUCCESS if the error handler is one that objects of the kind can
- * have. weft_raise_by has it see an error. */
+ * have. weft_raise_by has it see an error of one. */
 int weft_handler_fits(uint64_t handler, enum weft_kind kind);
 int weft_raise_by(uint64_t handler, enum weft_kind kind, uint64_t handle, int code, const char *call);
 

@@ -17,11 +17,14 @@ func isGoProgram(file string) bool {
 	return f.Section(".note.go.buildid") != nil || f.Section(".go.buildinfo") != nil
 }
 
-// MayStart is MPI_SUCCESS if the process can be a rank, or an error code. A program in Go has
-// a runtime of its own. This library brings another one, and of two each takes the signals and
-// the threads for its own.
-func MayStart() int32 {
-	if isGoProgram("/proc/self/exe") {
+// MayStart is MPI_SUCCESS if the process can be a rank, or an error code; again says that it
+// has called MPI_Init before. A program in Go has a runtime of its own. This library brings
+// another one, and of two each takes the signals and the threads for its own.
+func MayStart(again bool) int32 {
+	switch {
+	case again:
+		return said.code(fail(mpi.ErrOther, "the process has called MPI_Init before, which it can once: begin a session instead, by MPI_Session_init"))
+	case isGoProgram("/proc/self/exe"):
 		return said.code(fail(mpi.ErrOther, "the program is written in Go, and so is this library: two of Go's runtimes don't share a process; have the program use package %s instead", "github.com/weft-mpi/weft/mpi"))
 	}
 	return 0
