@@ -41,12 +41,12 @@ static void handle(int signal, void (*handler)(int), int flags)
 	sigaction(signal, &action, NULL);
 }
 
-static int exchange(void)
+/* least returns the least of what the ranks have. */
+static int least(int mine)
 {
-	int one = 1, sum = 0, size;
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-	return sum == size;
+	int all = -1;
+	MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	return all;
 }
 
 /* The handler leaves by a jump. */
@@ -87,20 +87,19 @@ int main(int argc, char **argv)
 		handle(SIGSEGV, on_fault, 0);
 	for (int i = 1; i <= 100 && !failed; i++) {
 		fault();
-		if (!exchange() || faults != i)
+		if (least(i) != i || faults != i)
 			failed += wrong("faults go astray");
 	}
 	raise(SIGQUIT);
 	if (quits != 1)
 		failed += wrong("SIGQUIT is not the program's");
 	setitimer(ITIMER_REAL, &often, NULL);
-	while (alarms < 20 && !failed)
-		if (!exchange())
-			failed += wrong("alarms disturb a call");
+	while (least(alarms) < 20)
+		;
 	setitimer(ITIMER_REAL, &never, NULL);
 	if (!child() || system("exit 0") != 0)
 		failed += wrong("a child that calls exec does not come back");
-	if (!exchange())
+	if (least(7) != 7)
 		failed += wrong("the library does not go on");
 	MPI_Finalize();
 	return failed;
