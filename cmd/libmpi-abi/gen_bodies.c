@@ -7091,7 +7091,7 @@ MPI_API(File_delete, const char *filename, MPI_Info info)
 {
 	static const char call[] = "MPI_File_delete";
 	struct weft_args a;
-	weft_about(&a, WEFT_NONE, 0, 0);
+	weft_about(&a, WEFT_FILE, W(MPI_FILE_NULL), 0);
 	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }
@@ -7379,7 +7379,7 @@ MPI_API(File_open, MPI_Comm comm, const char *filename, int amode, MPI_Info info
 {
 	static const char call[] = "MPI_File_open";
 	struct weft_args a;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
+	weft_about(&a, WEFT_FILE, W(MPI_FILE_NULL), 0);
 	WEFT_READY();
 	return weft_raise(&a, MPI_ERR_UNSUPPORTED_OPERATION, call);
 }

@@ -7,6 +7,7 @@ import "github.com/weft-mpi/weft/mpi"
 // Call makes the call with that number of the table, and returns MPI_SUCCESS or an error
 // code. The arguments are in memory of C's.
 func Call(function int, a *Args) int32 {
+	roomForHandlers()
 	f := functions[function]
 	if f == nil {
 		f = unsupported

@@ -153,6 +153,9 @@ func writeStart(w *writer, f *spec.Function) {
 			object = fmt.Sprintf("%s ? W(*%s) : 0", a.Name, a.Name)
 		}
 	}
+	if strings.HasPrefix(f.Name, "File_") && kind != "WEFT_FILE" {
+		kind, object = "WEFT_FILE", "W(MPI_FILE_NULL)" // no file is open yet (MPI-5.0 §14.7)
+	}
 	if f.Large {
 		large = 1
 	}

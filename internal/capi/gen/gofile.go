@@ -8,7 +8,7 @@ import (
 func (t *table) goTables() ([]byte, error) {
 	w := &writer{}
 	w.line("// %s\n\npackage capi\n", generated)
-	w.line("// functions has the function that answers a call, by its number.\nvar functions = [...]func(*Args) error{")
+	w.line("// functions has the function that answers a call, by its number.\nvar functions = [%d]func(*Args) error{", len(t.functions))
 	for i, f := range t.functions {
 		if t.inGo(&f) {
 			w.line("%d: %s, // MPI_%s", i, f.GoName(), f.Name)

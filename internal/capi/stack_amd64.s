@@ -1,0 +1,3 @@
+// func roomForHandlers()
+TEXT ·roomForHandlers(SB), 0, $65536-0
+	RET
