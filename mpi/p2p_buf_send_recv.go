@@ -12,6 +12,9 @@ import "github.com/weft-mpi/weft/internal/pt2pt"
 // Send sends b to rank dest (MPI_Send, MPI-4.0 §3.2.1). It blocks until b's memory may
 // be used again. Errors are those of the function Send and of the Buf. Non-local.
 func (c *Comm) Send(b Buf, dest, tag int) error {
+	if mem, ok := b.dense(); ok && c.plain(dest, tag) {
+		return c.sendBytes(mem, dest, tag)
+	}
 	return c.sendBuf("Send", pt2pt.Standard, b, dest, tag)
 }
 
@@ -19,6 +22,9 @@ func (c *Comm) Send(b Buf, dest, tag int) error {
 // wildcard (MPI_Recv, MPI-4.0 §3.2.4). Errors are those of the function Recv and of the
 // Buf. Non-local.
 func (c *Comm) Recv(b Buf, source, tag int) (Status, error) {
+	if mem, ok := b.dense(); ok && c.plain(source, tag) {
+		return c.recvBytes(mem, source, tag)
+	}
 	const call = "Recv"
 	if err := c.checkRecv(call, source, tag); err != nil {
 		return nullStatus, err
@@ -34,12 +40,18 @@ func (c *Comm) Recv(b Buf, source, tag int) (Status, error) {
 // Isend starts a Send (MPI_Isend, MPI-4.0 §3.7.2). b's memory must not be written to until
 // the request has completed. Errors are those of Send. Local.
 func (c *Comm) Isend(b Buf, dest, tag int) (Request, error) {
+	if mem, ok := b.dense(); ok && c.plain(dest, tag) {
+		return c.request(c.p2p.Isend(c.ctx, pt2pt.Standard, c.world(dest), c.cid, int32(tag), mem)), nil
+	}
 	return c.isendBuf("Isend", pt2pt.Standard, b, dest, tag)
 }
 
 // Irecv starts a Recv (MPI_Irecv, MPI-4.0 §3.7.2). b's memory must not be touched until
 // the request has completed. Errors are those of Recv. Local.
 func (c *Comm) Irecv(b Buf, source, tag int) (Request, error) {
+	if mem, ok := b.dense(); ok && c.plain(source, tag) {
+		return c.request(c.p2p.Irecv(c.ctx, c.world(source), c.cid, int32(tag), mem)), nil
+	}
 	const call = "Irecv"
 	if err := c.checkRecv(call, source, tag); err != nil {
 		return Request{}, err

@@ -151,16 +151,31 @@ func (a *Args) setString(i int, s string, room int) int {
 // memory is count elements of a type at an address. A Buf of memory that no program has is
 // refused by its call, with ErrBuffer.
 func (a *Args) memory(addr, count, typ int) mpi.Buf {
-	if a.words[addr] == inPlace {
+	n, at := a.count(count), a.words[addr]
+	t := types.get(a.words[typ])
+	if t != nil && t.dense && at-firstSlot < room && uint(n) < 1<<28 {
+		return mpi.Memory(t.t, unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(nil), at)), n*t.hi), n, 0)
+	}
+	if at == inPlace {
 		return mpi.BufInPlace
 	}
-	n := a.count(count)
-	t := types.get(a.words[typ])
 	if t == nil {
 		return mpi.Memory(nil, nil, n, 0)
 	}
 	lo, hi := t.span(n)
 	return a.elements(a.words[addr], t, n, lo, hi)
+}
+
+// signed says that messages carry what their elements are (mpi.WithTypeChecks).
+var signed bool
+
+// plain is buf as bytes, of a predefined type without gaps; false if it is anything else.
+func (a *Args) plain(i int) ([]byte, bool) {
+	n, at, t := a.count(i+1), a.words[i], types.get(a.words[i+2])
+	if t == nil || !t.dense || t.predefined == nil || signed || at-firstSlot >= room || uint(n) >= 1<<28 {
+		return nil, false
+	}
+	return unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(nil), at)), n*t.hi), true
 }
 
 // buf is memory of three arguments in a row: address, count and type.

@@ -20,6 +20,7 @@ type layout struct {
 	t      *mpi.Datatype
 	lo, hi int // bytes of one element, from its origin on
 	extent int
+	dense  bool // its elements touch all bytes from their origin on
 
 	predefined *predefinedType // nil for what a constructor has made
 	handle     uint32          // of a type that can't be freed; else 0
@@ -54,6 +55,7 @@ func (l *layout) lie(t *mpi.Datatype) {
 	_, l.extent = t.Extent()
 	lb, extent := t.TrueExtent()
 	l.lo, l.hi = lb, lb+extent
+	l.dense = l.lo == 0 && l.hi == l.extent && l.hi > 0 && l.hi < 1<<20
 }
 
 // room is more than any memory has, in bytes.

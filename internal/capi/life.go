@@ -2,6 +2,9 @@ package capi
 
 import (
 	"context"
+	"os"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/weft-mpi/weft/mpi"
@@ -19,6 +22,7 @@ func initThread(a *Args) error {
 	}
 	world = w
 	arrive(w)
+	requests.alone = a.int(2) < int(mpi.ThreadMultiple) && !shared
 	for h, c := range map[uint32]*mpi.Comm{commWorld: w.Comm(), commSelf: w.Self()} {
 		if err := c.SetErrhandler(noteComm); err != nil {
 			return err
@@ -28,7 +32,10 @@ func initThread(a *Args) error {
 	return nil
 }
 
-var arrival sync.Mutex
+var (
+	arrival sync.Mutex
+	shared  bool // there has been a session
+)
 
 // arrive puts in what MPI_Init and MPI_Session_init make available, and what nobody takes
 // away again. The World, nil in a session, knows most of the environment.
@@ -36,6 +43,10 @@ func arrive(w *mpi.World) {
 	arrival.Lock()
 	defer arrival.Unlock()
 	groups.put(groupEmpty, mpi.GroupEmpty, nil)
+	signed = slices.Contains(strings.Split(os.Getenv("WEFT_CHECK"), ","), "types")
+	if w == nil { // sessions promise nothing of threads
+		shared, requests.alone = true, false
+	}
 	switch {
 	case w != nil:
 		infos.put(infoEnv, newInfo(w.InfoEnv()), nil)

@@ -2,18 +2,33 @@ package capi
 
 import "github.com/weft-mpi/weft/mpi"
 
-func send(a *Args) error  { return a.comm(5).Send(a.buf(0), a.int(3), a.int(4)) }
+func send(a *Args) error {
+	if mem, ok := a.plain(0); ok {
+		return mpi.Send(a.comm(5), mem, a.int(3), a.int(4))
+	}
+	return a.comm(5).Send(a.buf(0), a.int(3), a.int(4))
+}
+
 func bsend(a *Args) error { return a.comm(5).Bsend(a.buf(0), a.int(3), a.int(4)) }
 func ssend(a *Args) error { return a.comm(5).Ssend(a.buf(0), a.int(3), a.int(4)) }
 func rsend(a *Args) error { return a.comm(5).Rsend(a.buf(0), a.int(3), a.int(4)) }
 
-func recv(a *Args) error {
-	st, err := a.comm(5).Recv(a.buf(0), a.int(3), a.int(4))
+func recv(a *Args) (err error) {
+	var st mpi.Status
+	if mem, ok := a.plain(0); ok {
+		st, err = mpi.Recv(a.comm(5), mem, a.int(3), a.int(4))
+	} else {
+		st, err = a.comm(5).Recv(a.buf(0), a.int(3), a.int(4))
+	}
 	a.setStatus(6, st)
 	return err
 }
 
 func isend(a *Args) error {
+	if mem, ok := a.plain(0); ok {
+		r, err := mpi.Isend(a.comm(5), mem, a.int(3), a.int(4))
+		return a.setRequest(6, r, err)
+	}
 	r, err := a.comm(5).Isend(a.buf(0), a.int(3), a.int(4))
 	return a.setRequest(6, r, err)
 }
@@ -34,6 +49,10 @@ func irsend(a *Args) error {
 }
 
 func irecv(a *Args) error {
+	if mem, ok := a.plain(0); ok {
+		r, err := mpi.Irecv(a.comm(5), mem, a.int(3), a.int(4))
+		return a.setRequest(6, r, err)
+	}
 	r, err := a.comm(5).Irecv(a.buf(0), a.int(3), a.int(4))
 	return a.setRequest(6, r, err)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"github.com/weft-mpi/weft/internal/membar"
 	"github.com/weft-mpi/weft/mpi"
 )
 
@@ -11,8 +12,11 @@ import (
 // A request is put in when its operation starts, and out by the call that makes its handle
 // null, so both take no lock.
 type requestTable struct {
+	// alone says that one thread at a time makes calls, as MPI_Init and all levels below
+	// MPI_THREAD_MULTIPLE promise: then nothing is compared and swapped.
+	alone  bool
 	chunks [1 << (requestBits - requestChunkBits)]atomic.Pointer[[1 << requestChunkBits]request]
-	free   atomic.Uint64 // changes<<32 | the first free slot + 1
+	free   uint64        // changes<<32 | the first free slot + 1; as atomic.Uint64
 	next   atomic.Uint32 // the first slot that never was used
 }
 
@@ -23,7 +27,7 @@ const (
 
 type request struct {
 	r     mpi.Request
-	state atomic.Uint64 // generation<<32 | the next free slot + 1; the generation is odd while there is a request
+	state uint64 // as atomic.Uint64: generation<<32 | the next free slot + 1; the generation is odd while there is a request
 	marks atomic.Uint32
 }
 
@@ -49,30 +53,43 @@ func (t *requestTable) add(r mpi.Request) (word uint64, err error) {
 	if r.Null() {
 		return requestNull, nil
 	}
-	var i uint32
-	for {
-		top := t.free.Load()
-		if uint32(top) == 0 {
-			if i = t.next.Add(1) - 1; i >= 1<<requestBits {
-				t.next.Store(1 << requestBits)
-				extra := r
-				_ = extra.Free()
-				return requestNull, fail(mpi.ErrOther, "%d requests have not been completed: complete some before others are started", 1<<requestBits)
-			}
-			break
-		}
-		i = uint32(top) - 1
-		if t.free.CompareAndSwap(top, top>>32<<32+1<<32|t.at(i).state.Load()&math.MaxUint32) {
-			break
-		}
+	i, ok := t.pop()
+	if !ok {
+		extra := r
+		_ = extra.Free()
+		return requestNull, fail(mpi.ErrOther, "%d requests have not been completed: complete some before others are started", 1<<requestBits)
 	}
 	e := t.at(i)
 	e.r = r
 	if e.marks.Load() != 0 {
 		e.marks.Store(0)
 	}
-	generation := e.state.Add(1<<32) >> 32
+	generation := atomic.LoadUint64(&e.state)>>32 + 1
+	membar.StoreRelease(&e.state, generation<<32)
 	return generation<<32 | uint64(kindRequest)<<27 | uint64(i), nil
+}
+
+// pop takes a slot, or reports that there is none.
+func (t *requestTable) pop() (i uint32, ok bool) {
+	for {
+		top := atomic.LoadUint64(&t.free)
+		if uint32(top) == 0 {
+			if i = t.next.Add(1) - 1; i >= 1<<requestBits {
+				t.next.Store(1 << requestBits)
+				return 0, false
+			}
+			return i, true
+		}
+		i = uint32(top) - 1
+		next := atomic.LoadUint64(&t.at(i).state) & math.MaxUint32
+		if t.alone {
+			membar.StoreRelease(&t.free, next)
+			return i, true
+		}
+		if atomic.CompareAndSwapUint64(&t.free, top, top>>32<<32+1<<32|next) {
+			return i, true
+		}
+	}
 }
 
 // get is the request of a handle; ok is false if that is stale or none. requestNull is the
@@ -87,7 +104,7 @@ func (t *requestTable) get(word uint64) (r mpi.Request, ok bool) {
 	return r, e.generation() == uint32(word>>32)
 }
 
-func (e *request) generation() uint32 { return uint32(e.state.Load() >> 32) }
+func (e *request) generation() uint32 { return uint32(atomic.LoadUint64(&e.state) >> 32) }
 
 // find is the entry of a handle, or nil if that is stale or none.
 func (t *requestTable) find(word uint64) *request {
@@ -111,14 +128,18 @@ func (t *requestTable) drop(word uint64) {
 	if e == nil {
 		return
 	}
-	i, was := uint32(word)&(1<<requestBits-1), e.state.Load()
-	top := t.free.Load()
-	if was>>32 != word>>32 || !e.state.CompareAndSwap(was, (was>>32+1)<<32|top&math.MaxUint32) {
+	i, was, top := uint32(word)&(1<<requestBits-1), atomic.LoadUint64(&e.state), atomic.LoadUint64(&t.free)
+	if t.alone {
+		membar.StoreRelease(&e.state, (was>>32+1)<<32|top&math.MaxUint32)
+		membar.StoreRelease(&t.free, uint64(i+1))
 		return
 	}
-	for !t.free.CompareAndSwap(top, top>>32<<32+1<<32|uint64(i+1)) {
-		top = t.free.Load()
-		e.state.Store((was>>32+1)<<32 | top&math.MaxUint32)
+	if was>>32 != word>>32 || !atomic.CompareAndSwapUint64(&e.state, was, (was>>32+1)<<32|top&math.MaxUint32) {
+		return
+	}
+	for !atomic.CompareAndSwapUint64(&t.free, top, top>>32<<32+1<<32|uint64(i+1)) {
+		top = atomic.LoadUint64(&t.free)
+		atomic.StoreUint64(&e.state, (was>>32+1)<<32|top&math.MaxUint32)
 	}
 }
 

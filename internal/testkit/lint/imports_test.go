@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"internal/allocation":           {"internal/launch"},
 	"internal/atomicfile":           {"internal/limits"},
 	"cmd/libmpi-abi":                {"internal/capi"},
-	"internal/capi":                 {"mpi"},
+	"internal/capi":                 {"internal/membar", "mpi"},
 	"internal/capi/abitest":         {},
 	"internal/capi/gen":             {"internal/atomicfile", "internal/capi/spec"},
 	"internal/capi/spec":            {},
