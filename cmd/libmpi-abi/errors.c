@@ -177,6 +177,10 @@ static struct weft_slot *holder(enum weft_kind kind, uint64_t handle)
 {
 	if (kind == WEFT_FILE && handle == W(MPI_FILE_NULL))
 		return weft_slot_of(kind, handle);
+	if (kind == WEFT_ERRHANDLER && handle >= WEFT_FIRST) { /* the program may have freed it, and objects have it */
+		struct weft_slot *s = weft_slot_of(kind, handle);
+		return s->own == handle ? s : NULL;
+	}
 	if (kind == WEFT_COMM || kind == WEFT_WIN || kind == WEFT_SESSION || kind == WEFT_FILE || kind == WEFT_ERRHANDLER)
 		return weft_find(kind, handle);
 	return NULL;
@@ -191,7 +195,7 @@ static uint64_t null_of(enum weft_kind kind)
 int weft_raise_on(enum weft_kind kind, uint64_t handle, int code, const char *call)
 {
 	struct weft_slot *s = holder(kind, handle);
-	if (kind == WEFT_ERRHANDLER && s) { /* that of an object that the call would have made */
+	if (kind == WEFT_ERRHANDLER && s) { /* that of an object that is not made yet, or gone */
 		kind = (enum weft_kind)s->kind;
 		return weft_raise_by(handle, kind, null_of(kind), code, call);
 	}

@@ -3440,7 +3440,6 @@ MPI_API(Ireduce, const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
 	weft_about(&a, WEFT_COMM, W(comm), 0);
 	WEFT_READY();
 	WEFT_ALIVE(WEFT_COMM, comm);
-	WEFT_ALIVE(WEFT_OP, op);
 	WEFT_GIVEN(request);
 	a.word[0] = W(sendbuf);
 	a.word[1] = W(recvbuf);
@@ -3460,7 +3459,6 @@ MPI_API(Ireduce_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 	weft_about(&a, WEFT_COMM, W(comm), 1);
 	WEFT_READY();
 	WEFT_ALIVE(WEFT_COMM, comm);
-	WEFT_ALIVE(WEFT_OP, op);
 	WEFT_GIVEN(request);
 	a.word[0] = W(sendbuf);
 	a.word[1] = W(recvbuf);
@@ -3733,7 +3731,6 @@ MPI_API(Reduce, const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 	weft_about(&a, WEFT_COMM, W(comm), 0);
 	WEFT_READY();
 	WEFT_ALIVE(WEFT_COMM, comm);
-	WEFT_ALIVE(WEFT_OP, op);
 	a.word[0] = W(sendbuf);
 	a.word[1] = W(recvbuf);
 	a.word[2] = N(count);
@@ -3751,7 +3748,6 @@ MPI_API(Reduce_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 	weft_about(&a, WEFT_COMM, W(comm), 1);
 	WEFT_READY();
 	WEFT_ALIVE(WEFT_COMM, comm);
-	WEFT_ALIVE(WEFT_OP, op);
 	a.word[0] = W(sendbuf);
 	a.word[1] = W(recvbuf);
 	a.word[2] = N(count);
@@ -3769,7 +3765,6 @@ MPI_API(Reduce_init, const void *sendbuf, void *recvbuf, int count, MPI_Datatype
 	weft_about(&a, WEFT_COMM, W(comm), 0);
 	WEFT_READY();
 	WEFT_ALIVE(WEFT_COMM, comm);
-	WEFT_ALIVE(WEFT_OP, op);
 	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
 	WEFT_GIVEN(request);
 	a.word[0] = W(sendbuf);
@@ -3791,7 +3786,6 @@ MPI_API(Reduce_init_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 	weft_about(&a, WEFT_COMM, W(comm), 1);
 	WEFT_READY();
 	WEFT_ALIVE(WEFT_COMM, comm);
-	WEFT_ALIVE(WEFT_OP, op);
 	WEFT_ALIVE_OR(MPI_INFO_NULL, WEFT_INFO, info);
 	WEFT_GIVEN(request);
 	a.word[0] = W(sendbuf);

@@ -77,7 +77,7 @@ static int finish(int function, enum weft_kind kind, void *pointer, const char *
 		return weft_refuse(WEFT_NONE, 0, call);
 	a.object = *(uint64_t *)pointer;
 	code = weft_check(kind, a.object);
-	if (!code && a.object < WEFT_FIRST)
+	if (!code && (a.object < WEFT_FIRST || (kind == WEFT_DATATYPE && weft_slot_of(kind, a.object)->fixed)))
 		code = weft_class_of_kind(kind);
 	if (!code)
 		code = weft_attributes_end(kind, a.object);

@@ -133,7 +133,6 @@ MPI_API(Session_init, MPI_Info info, MPI_Errhandler errhandler, MPI_Session *ses
 		code = weft_go(weft_fn_Session_init, &a);
 	if (code)
 		return weft_raise(&a, code, call);
-	weft_slot_of(WEFT_SESSION, W(*session))->handler = (uint32_t)W(errhandler);
 	weft_open++;
 	return MPI_SUCCESS;
 }

@@ -45,6 +45,7 @@ struct weft_slot {
 	union {
 		struct { int32_t rank, size, remote; };           /* of a communicator; remote: -1 within one group */
 		struct { int32_t unit, flavor, model; };          /* of a window */
+		struct { int32_t fixed; };                        /* of a datatype: it can't be freed */
 		struct { int32_t references, kind; uint32_t own; }; /* of an error handler, see errors.c */
 	};
 	uint32_t generation; /* of the slot's next handle */

@@ -2,6 +2,7 @@ package capi
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/weft-mpi/weft/mpi"
@@ -40,10 +41,10 @@ func (a *Args) null(i int) bool { return a.words[i] == 0 }
 // handleAt is the handle that argument i points to.
 func (a *Args) handleAt(i int) *uint64 { return (*uint64)(a.pointer(i)) }
 
-// array is n values at argument i, nil if there are none.
+// array is n values at argument i, nil if there are none, or more than any memory has.
 func array[T any](a *Args, i, n int) []T {
 	p := a.pointer(i)
-	if p == nil || n <= 0 {
+	if p == nil || n <= 0 || n > room/int(unsafe.Sizeof(*new(T))) || a.words[i] > room {
 		return nil
 	}
 	return unsafe.Slice((*T)(p), n)
@@ -69,7 +70,7 @@ func (a *Args) counts(i, n int) []int {
 
 // aints is n numbers of 64 bits.
 func (a *Args) aints(i, n int) []int {
-	return append(make([]int, 0, max(n, 0)), array[int](a, i, n)...)
+	return slices.Clone(array[int](a, i, n))
 }
 
 // bools is n integers that are true unless they are 0.

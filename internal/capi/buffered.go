@@ -50,7 +50,7 @@ func (a *Args) attach(i int, call func([]byte) error) error {
 		return attachAutomatic(call)
 	case n < 0:
 		return fail(mpi.ErrArg, "a buffer of %d bytes", n)
-	case n > 0 && a.pointer(i) == nil:
+	case n > 0 && (a.pointer(i) == nil || n > room || a.words[i] > room):
 		return fail(mpi.ErrBuffer, "the buffer of %d bytes is at an address that no memory has", n)
 	}
 	return call(array[byte](a, i, n))

@@ -15,7 +15,10 @@ func (a *Args) reduced() (c *mpi.Comm, o *mpi.Op, send, recv mpi.Buf, root int) 
 	if leads {
 		recv = a.memory(1, 2, 3)
 	}
-	return c, a.operator(4, 3), send, recv, root
+	if o = mpi.Sum; leads || follows { // any will do where it means nothing
+		o = a.operator(4, 3)
+	}
+	return c, o, send, recv, root
 }
 
 func allreduce(a *Args) error     { return (*mpi.Comm).Allreduce(a.combined()) }

@@ -130,7 +130,19 @@ func colorIn(pset string) (int, error) {
 
 // commFree is MPI_Comm_free. MPI_COMM_WORLD and MPI_COMM_SELF can't be freed.
 func commFree(a *Args) error {
-	if err := commOf(*a.handleAt(0)).Free(); err != nil {
+	h := *a.handleAt(0)
+	c, handler := commOf(h), slotOf(kindComm, h).getHandler()
+	// What is under way goes on, and its errors go to the handler that the communicator had.
+	note := mpi.NewErrhandler(func(_ *mpi.Comm, err error) error {
+		return &raised{err, kindErrhandler, func() uint64 { return uint64(handler) }}
+	})
+	if h != commWorld && h != commSelf {
+		if err := c.SetErrhandler(note); err != nil {
+			return err
+		}
+	}
+	if err := c.Free(); err != nil {
+		_ = c.SetErrhandler(noteComm)
 		return err
 	}
 	drop(a, 0, comms, commNull)

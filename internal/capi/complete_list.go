@@ -18,6 +18,10 @@ type requestList struct {
 // lists has those that are not in use, so that no call allocates.
 var lists = sync.Pool{New: func() any { return new(requestList) }}
 
+// mostListed is how many requests a call may have: more than there can be, and few enough
+// to make room for all.
+const mostListed = 1 << 25
+
 // longList is how long one may be that is kept.
 const longList = 1 << 14
 
@@ -25,8 +29,8 @@ const longList = 1 << 14
 func (a *Args) requestList(i int) (*requestList, error) {
 	n, words := a.int(i), array[uint64](a, i+1, a.int(i))
 	switch {
-	case n < 0:
-		return nil, fail(mpi.ErrCount, "%d requests", n)
+	case n < 0 || n > mostListed:
+		return nil, fail(mpi.ErrCount, "%d requests: a list has 0 to %d", n, mostListed)
 	case len(words) < n:
 		return nil, errNull
 	}

@@ -41,8 +41,6 @@ type layout struct {
 	grounded atomic.Pointer[mpi.Datatype]
 }
 
-func newDatatype(t *mpi.Datatype) *datatype { return &datatype{layout: newLayout(t)} }
-
 func newLayout(t *mpi.Datatype) *layout {
 	l := &layout{from: t}
 	l.lie(t)

@@ -29,13 +29,6 @@ func getLibraryVersion(a *Args) error {
 	return nil
 }
 
-// getVersion is the version of the standard that the header is of.
-func getVersion(a *Args) error {
-	a.setInt(0, 5)
-	a.setInt(1, 0)
-	return nil
-}
-
 // pcontrol is for tools that stand before this library.
 func pcontrol(*Args) error { return nil }
 

@@ -58,8 +58,20 @@ type codes struct {
 
 var said codes
 
+// coded is an error of a function of the program's, which has a number.
+type coded struct {
+	code int32
+	err  error
+}
+
+func (e *coded) Error() string { return e.err.Error() }
+func (e *coded) Unwrap() error { return e.err }
+
 // code is the number of an error.
 func (c *codes) code(err error) int32 {
+	if own := (*coded)(nil); errors.As(err, &own) && own.code > 0 && mpi.ErrorClass(err) != mpi.ErrInStatus {
+		return own.code
+	}
 	class := int32(mpi.ErrorClass(err))
 	if class <= 0 || class > 0xffff {
 		class = int32(mpi.ErrOther)
@@ -116,4 +128,11 @@ func (a *Args) failed(err error) int32 {
 		}
 	}
 	return said.code(err)
+}
+
+// Text writes what there is to say of an error code to out, with C's final zero.
+func Text(code int32, out []byte) {
+	if len(out) > 0 {
+		out[copy(out[:len(out)-1], said.text(code))] = 0
+	}
 }

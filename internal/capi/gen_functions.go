@@ -132,8 +132,6 @@ var functions = [664]func(*Args) error{
 	141: typeIndexed,               // MPI_Type_indexed
 	142: typeIndexed,               // MPI_Type_indexed_c
 	143: typeMatchSize,             // MPI_Type_match_size
-	144: typeSize,                  // MPI_Type_size
-	145: typeSize,                  // MPI_Type_size_c
 	147: typeVector,                // MPI_Type_vector
 	148: typeVector,                // MPI_Type_vector_c
 	149: unpack,                    // MPI_Unpack
@@ -346,7 +344,6 @@ var functions = [664]func(*Args) error{
 	398: getHwResourceInfo,         // MPI_Get_hw_resource_info
 	399: getLibraryVersion,         // MPI_Get_library_version
 	400: getProcessorName,          // MPI_Get_processor_name
-	401: getVersion,                // MPI_Get_version
 	404: infoCreate,                // MPI_Info_create
 	405: infoCreateEnv,             // MPI_Info_create_env
 	406: infoDelete,                // MPI_Info_delete

@@ -62,5 +62,5 @@ func errorOf(code int32) error {
 	if code == 0 {
 		return nil
 	}
-	return fail(mpi.Class(code&0xffff), "a function of the generalized request has returned %d: %s", code, said.text(code))
+	return &coded{code, fail(mpi.Class(max(code, 0)&maxCode), "a function of the generalized request has returned %d: %s", code, said.text(code))}
 }

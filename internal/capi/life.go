@@ -21,8 +21,7 @@ func initThread(a *Args) error {
 		return err
 	}
 	world = w
-	arrive(w)
-	requests.alone = a.int(2) < int(mpi.ThreadMultiple) && !shared
+	arrive(w, a.int(2) == int(mpi.ThreadSingle))
 	for h, c := range map[uint32]*mpi.Comm{commWorld: w.Comm(), commSelf: w.Self()} {
 		if err := c.SetErrhandler(noteComm); err != nil {
 			return err
@@ -34,19 +33,19 @@ func initThread(a *Args) error {
 
 var (
 	arrival sync.Mutex
-	shared  bool // there has been a session
+	shared  bool // several threads may make calls
 )
 
 // arrive puts in what MPI_Init and MPI_Session_init make available, and what nobody takes
 // away again. The World, nil in a session, knows most of the environment.
-func arrive(w *mpi.World) {
+// alone says that there is one thread.
+func arrive(w *mpi.World, alone bool) {
 	arrival.Lock()
 	defer arrival.Unlock()
+	shared = shared || !alone // sessions promise nothing of threads
+	requests.alone = !shared
 	groups.put(groupEmpty, mpi.GroupEmpty, nil)
 	signed = slices.Contains(strings.Split(os.Getenv("WEFT_CHECK"), ","), "types")
-	if w == nil { // sessions promise nothing of threads
-		shared, requests.alone = true, false
-	}
 	switch {
 	case w != nil:
 		infos.put(infoEnv, newInfo(w.InfoEnv()), nil)
@@ -67,11 +66,4 @@ func finalize(a *Args) error {
 func abort(a *Args) error {
 	world.Abort(a.int(1))
 	return nil
-}
-
-// Text writes what there is to say of an error code to out, with C's final zero.
-func Text(code int32, out []byte) {
-	if len(out) > 0 {
-		out[copy(out[:len(out)-1], said.text(code))] = 0
-	}
 }

@@ -26,7 +26,7 @@ func (a *Args) bytes(addr, size int) ([]byte, error) {
 		return nil, fail(mpi.ErrSize, "the memory has %d bytes: give 0 or more", n)
 	case n > 0 && a.pointer(addr) == nil:
 		return nil, fail(mpi.ErrArg, "no program has memory at %#x", a.words[addr])
-	case uint64(n) > -a.words[addr] && n > 0:
+	case n > 0 && (n > room || a.words[addr] > room):
 		return nil, fail(mpi.ErrSize, "no memory has %d bytes from %#x on", n, a.words[addr])
 	default:
 		return bytesAt(a.words[addr], n), nil

@@ -7,7 +7,7 @@ type (
 	comm    struct{ c *mpi.Comm }
 	win     struct{ w *mpi.Win }
 	session struct{ s *mpi.Session }
-	op      struct{ o mpi.BufOperator }
+	op      struct{ o *mpi.Op }
 	message struct{ m mpi.Message }
 )
 
@@ -58,14 +58,6 @@ func (a *Args) info(i int) *mpi.Info {
 		return o.now.Load()
 	}
 	return nil
-}
-
-// op is nil for a handle that is none.
-func (a *Args) op(i int) mpi.BufOperator {
-	if o := ops.get(a.words[i]); o != nil {
-		return o.o
-	}
-	return (*mpi.Op)(nil)
 }
 
 // datatype is nil for a handle that is none.

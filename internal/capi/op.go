@@ -64,9 +64,9 @@ func (a *Args) operator(i, typ int) *mpi.Op {
 		return nil
 	case handle >= firstSlot:
 		s := slotOf(kindOp, handle)
-		return function{uintptr(s.words[0]), s.ints[0] != 0}.on(of, o.o.(*mpi.Op).Commutes())
+		return function{uintptr(s.words[0]), s.ints[0] != 0}.on(of, o.o.Commutes())
 	case of >= firstSlot:
-		return o.o.(*mpi.Op)
+		return o.o
 	}
 	fits := true
 	switch families[of] {
@@ -85,7 +85,7 @@ func (a *Args) operator(i, typ int) *mpi.Op {
 	if !fits {
 		return unfit
 	}
-	return o.o.(*mpi.Op)
+	return o.o
 }
 
 // unfit is what every reduction refuses with ErrOp.
@@ -110,18 +110,17 @@ func commuting(commutes bool) []mpi.OpOption {
 	return nil
 }
 
-func opCreate(a *Args) error  { return a.createOp(0) }
-func opCreateC(a *Args) error { return a.createOp(1) }
-
-// createOp makes an operator. Its slot has the function, and whether that counts with 64
-// bits.
-func (a *Args) createOp(large int32) error {
+// opCreate is MPI_Op_create. The operator's slot has the function, and whether that counts
+// with 64 bits, as in MPI_Op_create_c.
+func opCreate(a *Args) error {
 	if a.null(0) {
 		return errNull
 	}
 	o := mpi.NewTypeOp(func(_, _ []byte, _ int, _ *mpi.Datatype) {}, commuting(a.flag(1))...)
-	h, err := ops.add(&op{o}, func(s *slot) { s.words[0], s.ints[0] = int64(a.words[0]), large })
-	*a.handleAt(2) = uint64(h)
+	h, err := ops.add(&op{o}, func(s *slot) { s.words[0], s.ints[0] = int64(a.words[0]), a.large })
+	if err == nil {
+		*a.handleAt(2) = uint64(h)
+	}
 	return err
 }
 
@@ -138,6 +137,6 @@ func opCommutative(a *Args) error {
 	if o == nil {
 		return errOp
 	}
-	a.setFlag(1, o.o.(*mpi.Op).Commutes())
+	a.setFlag(1, o.o.Commutes())
 	return nil
 }

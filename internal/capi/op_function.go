@@ -21,6 +21,13 @@ const mostAtOnce = 1 << 30
 
 // combine calls the function for n elements of a type. The memory is that which they touch.
 func (f function) combine(in, inout []byte, n int, t *datatype, handle uint64) {
+	if types.get(handle) != t { // the program has freed it: the function gets another handle
+		h, err := addDatatype(t.layout)
+		if err == nil {
+			defer types.drop(uint64(h))
+			handle = uint64(h)
+		}
+	}
 	lo, _ := t.span(n)
 	for at := -lo; n > 0; {
 		k := n

@@ -1,10 +1,6 @@
 package capi
 
-import (
-	"math"
-
-	"github.com/weft-mpi/weft/mpi"
-)
+import "github.com/weft-mpi/weft/mpi"
 
 func psendInit(a *Args) error {
 	p, err := a.comm(6).PsendInit(a.partitions(), a.int(1), a.int(4), a.int(5))
@@ -22,10 +18,7 @@ func (a *Args) partitions() mpi.Buf {
 	if t == nil {
 		return mpi.Memory(nil, nil, one, 0)
 	}
-	n := one * a.int(1)
-	if one > math.MaxInt/max(a.int(1), 1) {
-		n = math.MaxInt // no type has so many elements: the call says that
-	}
+	n := times(a.int(1), one)
 	lo, hi := t.span(n)
 	return a.elements(a.words[0], t, n, lo, hi)
 }

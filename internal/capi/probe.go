@@ -46,7 +46,9 @@ func (a *Args) setMessage(i int, m mpi.Message) error {
 		return nil
 	}
 	h, err := messages.add(&message{m}, nil)
-	*a.handleAt(i) = uint64(h)
+	if err == nil {
+		*a.handleAt(i) = uint64(h)
+	}
 	return err
 }
 

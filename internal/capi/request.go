@@ -12,8 +12,8 @@ import (
 // A request is put in when its operation starts, and out by the call that makes its handle
 // null, so both take no lock.
 type requestTable struct {
-	// alone says that one thread at a time makes calls, as MPI_Init and all levels below
-	// MPI_THREAD_MULTIPLE promise: then nothing is compared and swapped.
+	// alone says that the program has one thread, as MPI_Init and MPI_THREAD_SINGLE promise:
+	// then nothing is compared and swapped.
 	alone  bool
 	chunks [1 << (requestBits - requestChunkBits)]atomic.Pointer[[1 << requestChunkBits]request]
 	free   uint64        // changes<<32 | the first free slot + 1; as atomic.Uint64

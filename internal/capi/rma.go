@@ -5,22 +5,17 @@ import "github.com/weft-mpi/weft/mpi"
 // The operations on windows (MPI-5.0 §12.3). Where an operator is MPI_NO_OP, package mpi
 // does not look at the origin.
 
-// windowOp is an operator for windows, nil for one that the program has made: those work
-// in collective calls only (§12.3.4).
+// windowOp is an operator for windows, nil for a handle that is none. Package mpi refuses
+// what a program has made: that works in collective calls only (§12.3.4).
 func (a *Args) windowOp(i int) *mpi.Op {
-	o, _ := a.op(i).(*mpi.Op)
-	return o
+	if o := ops.get(a.words[i]); o != nil {
+		return o.o
+	}
+	return nil
 }
 
 // one is one element at an address.
-func (a *Args) one(addr, typ int) mpi.Buf {
-	t := types.get(a.words[typ])
-	if t == nil {
-		return mpi.As[byte](nil, nil, 1)
-	}
-	lo, hi := t.span(1)
-	return a.elements(a.words[addr], t, 1, lo, hi)
-}
+func (a *Args) one(addr, typ int) mpi.Buf { return a.array(addr, 1, typ) }
 
 func put(a *Args) error {
 	return a.win(7).Put(a.buf(0), a.int(3), a.count(4), a.count(5), a.datatype(6))

@@ -18,7 +18,7 @@ func sessionInit(a *Args) error {
 	if err != nil {
 		return err
 	}
-	arrive(nil)
+	arrive(nil, false)
 	h, err := sessions.add(&session{s}, func(t *slot) { t.setHandler(uint32(a.words[1])) })
 	if err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 type slot struct {
 	handle     uint32
 	handler    uint32
-	ints       [3]int32 // of a communicator rank, size and remote size; of a window unit, flavor and model
+	ints       [3]int32 // of a communicator rank, size and remote size; of a window unit, flavor and model; of a datatype whether it can't be freed; of an operator whether its function counts with 64 bits
 	generation uint32
-	words      [3]int64 // of a datatype size, lower bound and extent; of a window base and length
+	words      [3]int64 // of a datatype size, lower bound and extent; of a window base and length; of an operator its function
 	attributes uintptr
 }
 

@@ -95,6 +95,7 @@ func (f fortranType) handle(like *layout) (uint32, error) {
 		return datatypeNull, err
 	}
 	l.handle = h
+	slotOf(kindDatatype, uint64(h)).ints[0] = 1 // so that MPI_Type_free leaves its attributes
 	if fortranTypes.handles == nil {
 		fortranTypes.handles = map[fortranType]uint32{}
 	}

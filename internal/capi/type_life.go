@@ -28,15 +28,6 @@ func typeFree(a *Args) error {
 	return nil
 }
 
-func typeSize(a *Args) error {
-	_, t := a.part(0)
-	if t == nil {
-		return errDatatype
-	}
-	a.setCount(1, t.Size())
-	return nil
-}
-
 func typeGetTrueExtent(a *Args) error {
 	_, t := a.part(0)
 	if t == nil {

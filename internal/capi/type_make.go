@@ -173,11 +173,14 @@ func (l *layout) aligned() (*mpi.Datatype, error) {
 	return mpi.TypeResized(l.from, lb, (ub-lb+rawAlign-1)/rawAlign*rawAlign)
 }
 
+// longest is how many elements the arrays of a constructor may have, which copies them.
+const longest = 1 << 30
+
 // lists checks that there are n elements in each of the arrays at some arguments. class is
 // that of a wrong n.
 func (a *Args) lists(class mpi.Class, n int, at ...int) error {
-	if n < 0 || n > room {
-		return fail(class, "there can't be arrays of %d elements", n)
+	if n < 0 || n > longest {
+		return fail(class, "arrays of %d elements: there can be 0 to %d", n, longest)
 	}
 	for _, i := range at {
 		if n > 0 && a.pointer(i) == nil {

@@ -111,7 +111,9 @@ func (a *Args) setWin(i int, w *mpi.Win, base int, p *parts) error {
 		s.words = [3]int64{int64(base), int64(w.Size())}
 		s.setHandler(errorsAreFatal)
 	})
-	*a.handleAt(i) = uint64(h)
+	if err == nil {
+		*a.handleAt(i) = uint64(h)
+	}
 	return err
 }
 

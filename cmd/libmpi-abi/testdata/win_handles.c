@@ -49,6 +49,7 @@ static void check_creation(MPI_Comm comm)
 	void *at;
 	MPI_Win win;
 	CHECK_CLASS(MPI_Win_create(&v, -1, 1, MPI_INFO_NULL, comm, &win), MPI_ERR_SIZE);
+	CHECK_CLASS(MPI_Win_create(&v, (MPI_Aint)1 << 50, 1, MPI_INFO_NULL, comm, &win), MPI_ERR_SIZE);
 	CHECK_CLASS(MPI_Win_create(&v, sizeof v, 0, MPI_INFO_NULL, comm, &win), MPI_ERR_DISP);
 	CHECK_CLASS(MPI_Win_allocate(-1, 1, MPI_INFO_NULL, comm, &at, &win), MPI_ERR_SIZE);
 	CHECK_CLASS(MPI_Win_allocate(8, -4, MPI_INFO_NULL, comm, &at, &win), MPI_ERR_DISP);

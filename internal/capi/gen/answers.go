@@ -66,6 +66,15 @@ func findAnswers(root string, t *table) (a answers, err error) {
 			}
 		}
 	}
+	rows := map[string]bool{"unsupported": true} // which answers for all others
+	for _, f := range t.functions {
+		rows[f.GoName()] = true
+	}
+	for name := range a.inGo {
+		if !rows[name] {
+			return a, fmt.Errorf("internal/capi: %s has the form of an answer, and there is no such function", name)
+		}
+	}
 	return a, nil
 }
 

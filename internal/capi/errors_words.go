@@ -8,6 +8,7 @@ import (
 // inC is an error's sentence for a program in C. Package mpi names its own calls and
 // constants, which C knows by other names.
 func inC(s string) string {
+	s = goCalls.ReplaceAllString(s, "")
 	s = goNames.ReplaceAllStringFunc(s, func(name string) string {
 		if other, is := namesInC[name]; is {
 			return other
@@ -16,6 +17,9 @@ func inC(s string) string {
 	})
 	return strings.NewReplacer("goroutine", "thread", " is nil", " is null").Replace(s)
 }
+
+// goCalls are the beginnings of errors of package mpi, which other errors quote.
+var goCalls = regexp.MustCompile(`\bmpi\.[A-Za-z.]*: `)
 
 // goNames are what may be names of Go; behind a quotation mark is a name of the program's.
 var goNames = regexp.MustCompile(`"?\b[A-Z][A-Za-z]*(\.[A-Z][A-Za-z]*)?`)

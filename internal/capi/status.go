@@ -1,17 +1,13 @@
 package capi
 
-import (
-	"unsafe"
-
-	"github.com/weft-mpi/weft/mpi"
-)
+import "github.com/weft-mpi/weft/mpi"
 
 // status is MPI_Status (MPI-5.0 §20). What it has inside is read by C, too.
 type status struct {
 	source, tag, err int32
 	cancelled        int32
 	bytes            [2]int32 // low half, high half
-	elements         [2]int32 // likewise; not 0: set by MPI_Status_set_elements
+	unused           [2]int32
 }
 
 func (a *Args) status(i int) *status { return (*status)(a.pointer(i)) }
@@ -27,7 +23,6 @@ func (s *status) set(st mpi.Status) {
 		s.cancelled = 1
 	}
 	s.bytes = [2]int32{int32(uint32(st.Bytes)), int32(st.Bytes >> 32)}
-	s.elements = [2]int32{}
 }
 
 // get is the status as Go has it.
@@ -37,5 +32,3 @@ func (s *status) get() mpi.Status {
 		Bytes: uint64(uint32(s.bytes[0])) | uint64(uint32(s.bytes[1]))<<32,
 	}
 }
-
-const statusSize = unsafe.Sizeof(status{})
