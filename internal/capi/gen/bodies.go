@@ -68,10 +68,13 @@ func weftKind(k spec.Kind) string {
 	case !k.Handle() || k.Tool() || k == "request":
 		return ""
 	case k == "type":
-		return "WEFT_DATATYPE"
+		return kindPrefix + "DATATYPE"
 	}
-	return "WEFT_" + strings.ToUpper(string(k))
+	return kindPrefix + strings.ToUpper(string(k))
 }
+
+// kindPrefix is what the names of kinds begin with in weft.h.
+const kindPrefix = "WEFT_"
 
 // bodies is gen_bodies.c.
 func (t *table) bodies() []byte {
@@ -145,7 +148,7 @@ func writeRefusal(w *writer, f *spec.Function) {
 // writeStart is the C that sets what the errors of a call are about, and looks whether the
 // function may be called now.
 func writeStart(w *writer, f *spec.Function) {
-	kind, object, large := "WEFT_NONE", "0", 0
+	kind, object, large := kindPrefix+"NONE", "0", 0
 	if i := f.Object(); i >= 0 {
 		a := f.Arguments[i]
 		kind, object = weftKind(a.Kind), fmt.Sprintf("W(%s)", a.Name)
@@ -153,8 +156,8 @@ func writeStart(w *writer, f *spec.Function) {
 			object = fmt.Sprintf("%s ? W(*%s) : 0", a.Name, a.Name)
 		}
 	}
-	if strings.HasPrefix(f.Name, "File_") && kind != "WEFT_FILE" {
-		kind, object = "WEFT_FILE", "W(MPI_FILE_NULL)" // no file is open yet (MPI-5.0 §14.7)
+	if strings.HasPrefix(f.Name, "File_") && kind != weftKind("file") {
+		kind, object = weftKind("file"), "W(MPI_FILE_NULL)" // no file is open yet (MPI-5.0 §14.7)
 	}
 	if f.Large {
 		large = 1
