@@ -186,7 +186,9 @@ func TestCallsThatDifferFailAtAllRanks(t *testing.T) {
 						t.Errorf("no rank has found it out: %s", text)
 					}
 					for _, say := range c.say {
-						if !strings.Contains(text, say) {
+						// What one rank sees of the other's call may be its name only.
+						name, _, _ := strings.Cut(say, " ")
+						if !strings.Contains(text, say) && !strings.Contains(text, "is in "+name+" where") {
 							t.Errorf("%q is not in %s", say, text)
 						}
 					}
