@@ -7,20 +7,26 @@ export WEFT_CI=1 # what this machine lacks is a failure, not a skip
 # interrupt.
 [ -z "$(trap -p INT)" ] || exec env --default-signal=INT "$0" "$@"
 
-# What is built takes 4 GB. Where the disk has less than that, memory takes it, if the
-# machine has three times as much.
-free() { df --output=avail -m "$1" | tail -n 1; }
-spare=
-if [ "$(free "${TMPDIR:-/tmp}")" -lt 6000 ] && [ "$(free /dev/shm)" -gt 12000 ]; then
-	spare=$(mktemp -d /dev/shm/steps.XXXXXX)
-	mkdir -p "$spare/cache" "$spare/tmp"
+# What is built takes 4 GB. Where the disk has less than that, a tmpfs takes it, if the
+# machine has three times as much memory; not /dev/shm, which hosts of scripts/hosts have
+# one each of.
+spare='' left=$(df --output=avail -m "${TMPDIR:-/tmp}" | tail -n 1 | tr -d ' ')
+if [ "$left" -lt 6000 ] && [ "$(free -m | awk '/^Mem:/ {print $7}')" -gt 16000 ] && spare=$(mktemp -d) &&
+	{ mount -t tmpfs -o size=12g tmpfs "$spare" || { rmdir "$spare" && spare='' && false; }; }; then
+	mkdir "$spare/cache" "$spare/tmp"
 	export TMPDIR=$spare/tmp GOCACHE=$spare/go-build
 	[ -e .cache ] || ln -s "$spare/cache" .cache
-	echo "== the disk has $(free /tmp) MB left: building in $spare"
+	echo "== the disk has $left MB left: building in memory, at $spare"
 fi
+away() {
+	rm -rf "$logs"
+	[ -n "$spare" ] || return 0
+	[ "$(readlink .cache)" != "$spare/cache" ] || rm .cache
+	umount -l "$spare" && rmdir "$spare"
+}
 
 logs=$(mktemp -d)
-trap 'rm -rf "$logs" ${spare:+"$spare"}' EXIT
+trap away EXIT
 export FLAKY_LIST=$logs/flaky
 steps=() failures=0
 : >"$FLAKY_LIST"
