@@ -13,7 +13,7 @@ import "github.com/weft-mpi/weft/internal/pt2pt"
 // be used again. Errors are those of the function Send and of the Buf. Non-local.
 func (c *Comm) Send(b Buf, dest, tag int) error {
 	if mem, ok := b.dense(); ok && c.plain(dest, tag) {
-		return c.sendBytes(mem, dest, tag)
+		return Send(c, mem, dest, tag)
 	}
 	return c.sendBuf("Send", pt2pt.Standard, b, dest, tag)
 }
@@ -23,7 +23,7 @@ func (c *Comm) Send(b Buf, dest, tag int) error {
 // Buf. Non-local.
 func (c *Comm) Recv(b Buf, source, tag int) (Status, error) {
 	if mem, ok := b.dense(); ok && c.plain(source, tag) {
-		return c.recvBytes(mem, source, tag)
+		return Recv(c, mem, source, tag)
 	}
 	const call = "Recv"
 	if err := c.checkRecv(call, source, tag); err != nil {

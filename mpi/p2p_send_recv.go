@@ -14,12 +14,7 @@ func Send[T Scalar](c *Comm, buf []T, dest, tag int) error {
 			return c.Send(Of(buf), dest, tag)
 		}
 	}
-	return c.sendBytes(bytesOf(buf), dest, tag)
-}
-
-// sendBytes is Send of a range of memory, whose other arguments have been checked.
-func (c *Comm) sendBytes(mem []byte, dest, tag int) error {
-	if err := c.p2p.Send(c.ctx, pt2pt.Standard, c.world(dest), c.cid, int32(tag), mem); err != nil {
+	if err := c.p2p.Send(c.ctx, pt2pt.Standard, c.world(dest), c.cid, int32(tag), bytesOf(buf)); err != nil {
 		return c.fail("Send", err)
 	}
 	return nil
@@ -40,12 +35,7 @@ func Recv[T Scalar](c *Comm, buf []T, source, tag int) (Status, error) {
 			return c.Recv(Of(buf), source, tag)
 		}
 	}
-	return c.recvBytes(bytesOf(buf), source, tag)
-}
-
-// recvBytes is Recv into a range of memory, whose other arguments have been checked.
-func (c *Comm) recvBytes(mem []byte, source, tag int) (Status, error) {
-	res, err := c.p2p.Recv(c.ctx, c.world(source), c.cid, int32(tag), mem)
+	res, err := c.p2p.Recv(c.ctx, c.world(source), c.cid, int32(tag), bytesOf(buf))
 	if err != nil {
 		return statusOf(res), c.fail("Recv", err)
 	}
