@@ -160,11 +160,7 @@ func (a *Args) memory(addr, count, typ int) mpi.Buf {
 	if at == inPlace {
 		return mpi.BufInPlace
 	}
-	if t == nil {
-		return mpi.Memory(nil, nil, n, 0)
-	}
-	lo, hi := t.span(n)
-	return a.elements(a.words[addr], t, n, lo, hi)
+	return a.array(addr, n, typ)
 }
 
 // signed says that messages carry what their elements are (mpi.WithTypeChecks).

@@ -45,7 +45,7 @@ func (a *Args) many(blocks, addr, count, typ int) mpi.Buf {
 func (a *Args) array(addr, n, typ int) mpi.Buf {
 	t := types.get(a.words[typ])
 	if t == nil {
-		return mpi.As[byte](nil, nil, n)
+		return mpi.Memory(nil, nil, n, 0)
 	}
 	lo, hi := t.span(n)
 	return a.elements(a.words[addr], t, n, lo, hi)

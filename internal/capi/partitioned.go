@@ -13,15 +13,7 @@ func precvInit(a *Args) error {
 }
 
 // partitions is the memory of all partitions. The call has the count of one.
-func (a *Args) partitions() mpi.Buf {
-	one, t := a.count(2), types.get(a.words[3])
-	if t == nil {
-		return mpi.Memory(nil, nil, one, 0)
-	}
-	n := times(a.int(1), one)
-	lo, hi := t.span(n)
-	return a.elements(a.words[0], t, n, lo, hi)
-}
+func (a *Args) partitions() mpi.Buf { return a.array(0, times(a.int(1), a.count(2)), 3) }
 
 func (a *Args) setPartitioned(i int, p *mpi.Partitioned, err error) error {
 	if err != nil {

@@ -48,6 +48,15 @@ static inline void check_init(int *argc, char ***argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &check_size);
 }
 
+/* weft reports whether this is Weft: it refuses more than the standard asks for. */
+static inline int weft(void)
+{
+	char version[MPI_MAX_LIBRARY_VERSION_STRING];
+	int n;
+	MPI_Get_library_version(version, &n);
+	return !strncmp(version, "Weft", 4);
+}
+
 /* check_end finalizes, and returns what main returns. */
 static inline int check_end(void)
 {

@@ -3,31 +3,7 @@
  * their own.
  *
  * ranks: 1 2 5 */
-#include "check.h"
-
-enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
-static int form;
-
-#define RUN(name, nonblocking, ...) \
-	do { \
-		MPI_Request request_ = MPI_REQUEST_NULL; \
-		switch (form) { \
-		case BLOCKING: \
-			OK(MPI_##name(__VA_ARGS__)); \
-			break; \
-		case NONBLOCKING: \
-			OK(MPI_##nonblocking(__VA_ARGS__, &request_)); \
-			OK(MPI_Wait(&request_, MPI_STATUS_IGNORE)); \
-			break; \
-		case PERSISTENT: \
-			OK(MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, &request_)); \
-			for (int i_ = 0; i_ < 2; i_++) { \
-				OK(MPI_Start(&request_)); \
-				OK(MPI_Wait(&request_, MPI_STATUS_IGNORE)); \
-			} \
-			OK(MPI_Request_free(&request_)); \
-		} \
-	} while (0)
+#include "coll_forms.h"
 
 enum { MOST = 12, ROOM = 200, N = 2 };
 

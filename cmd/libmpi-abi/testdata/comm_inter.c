@@ -2,15 +2,6 @@
  * ranks: 2 5 */
 #include "check.h"
 
-/* weft reports whether this is Weft: it refuses more than the standard asks for. */
-static int weft(void)
-{
-	char version[MPI_MAX_LIBRARY_VERSION_STRING];
-	int n;
-	MPI_Get_library_version(version, &n);
-	return !strncmp(version, "Weft", 4);
-}
-
 /* connected checks an intercommunicator, which it frees. */
 static void connected(MPI_Comm inter, MPI_Comm local)
 {

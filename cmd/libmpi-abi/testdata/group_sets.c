@@ -2,15 +2,6 @@
  * ranks: 1 2 5 */
 #include "check.h"
 
-/* weft reports whether this is Weft: it refuses more than the standard asks for. */
-static int weft(void)
-{
-	char version[MPI_MAX_LIBRARY_VERSION_STRING];
-	int n;
-	MPI_Get_library_version(version, &n);
-	return !strncmp(version, "Weft", 4);
-}
-
 enum { MOST = 8 };
 
 /* A list of ranks of MPI_COMM_WORLD, in the order of a group. */

@@ -2,15 +2,6 @@
  * ranks: 1 2 5 6 */
 #include "check.h"
 
-/* weft reports whether this is Weft: it refuses more than the standard asks for. */
-static int weft(void)
-{
-	char version[MPI_MAX_LIBRARY_VERSION_STRING];
-	int n;
-	MPI_Get_library_version(version, &n);
-	return !strncmp(version, "Weft", 4);
-}
-
 /* grid checks what the calls say of a grid of two dimensions, the first one periodic. */
 static void grid(int rows, int columns)
 {

@@ -5,15 +5,6 @@
 /* GCC warns of accesses to an address that it knows. */
 static int *volatile unweighted = MPI_UNWEIGHTED, *volatile empty = MPI_WEIGHTS_EMPTY;
 
-/* weft reports whether this is Weft: it refuses more than the standard asks for. */
-static int weft(void)
-{
-	char version[MPI_MAX_LIBRARY_VERSION_STRING];
-	int n;
-	MPI_Get_library_version(version, &n);
-	return !strncmp(version, "Weft", 4);
-}
-
 /* Every rank has its neighbors on both sides, and itself. */
 static void ring(void)
 {
