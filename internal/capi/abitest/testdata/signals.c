@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static sigjmp_buf back;
@@ -48,21 +48,26 @@ static void handle(int signal, void (*handler)(int), int flags)
 	sigaction(signal, &action, NULL);
 }
 
-#ifndef sigev_notify_thread_id
-#define sigev_notify_thread_id _sigev_un._tid
-#endif
-
-/* SIGALRM comes to this thread every 200 us: one that is the process's may come to a thread
- * of the library, which has less room for a handler without SA_ONSTACK. */
-static timer_t start_alarms(void)
+/* SIGALRM comes to the process every so many us; 0 ends that. */
+static void alarms_every(long us)
 {
-	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGALRM};
-	struct itimerspec often = {{0, 200000}, {0, 200000}};
-	timer_t timer;
-	event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
-	if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &often, NULL))
-		abort();
-	return timer;
+	struct itimerval often = {{0, us}, {0, us}};
+	setitimer(ITIMER_REAL, &often, NULL);
+}
+
+/* What all threads of the program block is there to be waited for. */
+static int waited(void)
+{
+	struct timespec long_enough = {60, 0};
+	sigset_t set;
+	int got = 1;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	for (int i = 0; i < 100 && got; i++)
+		got = kill(getpid(), SIGUSR1) == 0 && sigtimedwait(&set, NULL, &long_enough) == SIGUSR1;
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	return got;
 }
 
 /* least returns the least of what the ranks have. */
@@ -100,7 +105,6 @@ static int wrong(const char *what)
 
 int main(int argc, char **argv)
 {
-	timer_t timer;
 	int failed = 0, before = argc > 1;
 	if (before)
 		handle(SIGSEGV, on_fault, SA_ONSTACK);
@@ -117,10 +121,12 @@ int main(int argc, char **argv)
 	raise(SIGQUIT);
 	if (quits != 1)
 		failed += wrong("SIGQUIT is not the program's");
-	timer = start_alarms();
+	if (!waited())
+		failed += wrong("a signal that is blocked goes elsewhere");
+	alarms_every(200);
 	while (least(alarms) < 200)
 		;
-	timer_delete(timer);
+	alarms_every(0);
 	if (!child() || system("exit 0") != 0)
 		failed += wrong("a child that calls exec does not come back");
 	if (least(7) != 7)
