@@ -1,5 +1,7 @@
 package match
 
+import "sync/atomic"
+
 // Wildcards of a receive (MPI-4.0 §3.2.4), with the values of MPI-5's ABI. A
 // message has a definite source and tag, so neither value may stand in an
 // arrival. Other negative values are ordinary ones here; which tags a user may
@@ -56,6 +58,17 @@ func (m mask) key(src, tag int32) (int32, int32) {
 type Table struct {
 	posted     posted
 	unexpected unexpected
+	watch      *atomic.Uint32
+}
+
+// Watch has the number of unexpected messages stored in n whenever it changes, for others
+// than the owner.
+func (t *Table) Watch(n *atomic.Uint32) { t.watch = n }
+
+func (t *Table) changed() {
+	if t.watch != nil {
+		t.watch.Store(uint32(t.unexpected.live))
+	}
 }
 
 // Posted returns the number of posted receives that have not matched yet.

@@ -22,6 +22,7 @@ func (t *Table) AddUnexpected(ctx uint32, src, tag int32, id uint32) Entry {
 	if q.kept != 0 {
 		q.index(i)
 	}
+	t.changed()
 	return name(i, q.seq)
 }
 
@@ -32,6 +33,7 @@ func (t *Table) AddUnexpected(ctx uint32, src, tag int32, id uint32) Entry {
 func (t *Table) TakeUnexpected(ctx uint32, src, tag int32) (id uint32, ok bool) {
 	if t.unexpected.live != 0 {
 		id, ok = t.unexpected.match(ctx, src, tag)
+		t.changed()
 	}
 	return
 }
@@ -56,7 +58,9 @@ func (t *Table) DropUnexpected(e Entry) (id uint32, ok bool) {
 		return 0, false
 	}
 	q.exact.remove(q.e, i)
-	return q.remove(i), true
+	id = q.remove(i)
+	t.changed()
+	return id, true
 }
 
 // find returns the earliest message that the receive matches, or 0.

@@ -143,7 +143,8 @@ func join(ctx context.Context, call string, j *launch.Job, o options) (*instance
 func newInstance(routes *transports.Routes, cfg comm.Config, o options) *instance {
 	p := &cfg.Progress
 	p.Domain, p.More, p.Via, p.Addrs = routes.Domains[0], routes.Domains[1:], routes.Via, routes.Addrs
-	p.Log, p.NoThread = o.log, o.noThread
+	p.Log, p.NoThread, p.Late = o.log, o.noThread, o.late.Start
+	p.Locked, cfg.Unexpected = o.locked, o.late.Unexpected
 	trace := o.newTracing(len(routes.Addrs))
 	if trace != nil {
 		p.Timeline = trace.log

@@ -3,6 +3,7 @@ package mpi
 import (
 	"io"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/weft-mpi/weft/internal/diagnose"
@@ -17,6 +18,8 @@ type options struct {
 	log      *slog.Logger
 	logs     *diagnose.LogQueue // the log's handler
 	noThread bool
+	late     LateReceives
+	locked   bool
 	limits   Limits
 	watch    time.Duration
 	watchTo  io.Writer
@@ -68,6 +71,24 @@ func WithLogger(log *slog.Logger) Option {
 // §3.5, §3.7.4, §3.8.4). Report and callbacks of OnComplete here wait for it
 // too. Local.
 func WithoutProgressThread() Option { return func(o *options) { o.noThread = true } }
+
+// WithLockedThreads says that calls are made by goroutines that are locked to their threads
+// (runtime.LockOSThread), as those of threads of C are. To let another goroutine run is slow
+// there, so calls that wait do it less often. Local.
+func WithLockedThreads() Option { return func(o *options) { o.locked = true } }
+
+// LateReceives are of a layer above that starts receives later than its own callers ask
+// for them, so as to start several at once. Start starts those that have been put off; it
+// must not block. Unexpected is kept at the number of messages that no receive has matched.
+type LateReceives struct {
+	Start      func()
+	Unexpected *atomic.Uint32
+}
+
+// WithLateReceives has the progress thread call Start whenever it has taken what has come,
+// so that a message meets the receive that was asked for before it. Of a message that had
+// come before, Unexpected tells: a receive must not be put off then. Local.
+func WithLateReceives(l LateReceives) Option { return func(o *options) { o.late = l } }
 
 // Limits bound the memory of unreceived messages at a rank; see WithLimits. The
 // first three are about messages whose bytes have arrived. Beyond them a peer

@@ -103,6 +103,10 @@ func (o *options) given(option string) (value string, is bool) {
 		return "after " + o.watch.String(), o.watch != 0
 	case "WithoutProgressThread":
 		return "no progress thread", o.noThread
+	case "WithLockedThreads":
+		return "locked", o.locked
+	case "WithLateReceives":
+		return "of a layer above", o.late.Start != nil
 	case "WithoutSIGQUIT":
 		return "no report", o.noSignal
 	case "WithLogger":

@@ -81,7 +81,7 @@ var functions = map[string]any{
 	"IneighborAllgather": mpi.IneighborAllgather[byte], "IneighborAllgatherv": mpi.IneighborAllgatherv[byte], "IneighborAlltoall": mpi.IneighborAlltoall[byte], "IneighborAlltoallv": mpi.IneighborAlltoallv[byte],
 	"NeighborAllgatherInit": mpi.NeighborAllgatherInit[byte], "NeighborAllgathervInit": mpi.NeighborAllgathervInit[byte], "NeighborAlltoallInit": mpi.NeighborAlltoallInit[byte], "NeighborAlltoallvInit": mpi.NeighborAlltoallvInit[byte],
 	"WithFabric": mpi.WithFabric, "WithLogger": mpi.WithLogger, "WithLimits": mpi.WithLimits,
-	"WithWatchdog": mpi.WithWatchdog, "WithChecks": mpi.WithChecks, "WithWindowChecks": mpi.WithWindowChecks, "WithTypeChecks": mpi.WithTypeChecks, "WithoutProgressThread": mpi.WithoutProgressThread, "WithoutSIGQUIT": mpi.WithoutSIGQUIT, "WithoutPeek": mpi.WithoutPeek, "WithTrace": mpi.WithTrace,
+	"WithWatchdog": mpi.WithWatchdog, "WithChecks": mpi.WithChecks, "WithWindowChecks": mpi.WithWindowChecks, "WithTypeChecks": mpi.WithTypeChecks, "WithoutProgressThread": mpi.WithoutProgressThread, "WithoutSIGQUIT": mpi.WithoutSIGQUIT, "WithoutPeek": mpi.WithoutPeek, "WithLockedThreads": mpi.WithLockedThreads, "WithLateReceives": mpi.WithLateReceives, "WithTrace": mpi.WithTrace,
 }
 
 // values are one value of each exported type that has methods, the zero one or,
@@ -99,7 +99,7 @@ var values = map[string][]any{
 	"Keyval": {(*mpi.Keyval[int])(nil), new(mpi.Keyval[int])}, "Errhandler": {(*mpi.Errhandler)(nil), new(mpi.Errhandler)},
 	"Info": {(*mpi.Info)(nil), new(mpi.Info)}, "ThreadLevel": {mpi.ThreadLevel(0)}, "AbortError": {&mpi.AbortError{}},
 	"Partitioned": {(*mpi.Partitioned)(nil), new(mpi.Partitioned)}, "PartitionError": {&mpi.PartitionError{}}, "SizeError": {&mpi.SizeError{}}, "GoneError": {&mpi.GoneError{}}, "UnreadError": {&mpi.UnreadError{}},
-	"Limits": {mpi.Limits{}}, "Class": {mpi.Class(0)}, "Option": {mpi.Option(nil)}, "Error": {&mpi.Error{}},
+	"Limits": {mpi.Limits{}}, "LateReceives": {mpi.LateReceives{}}, "Class": {mpi.Class(0)}, "Option": {mpi.Option(nil)}, "Error": {&mpi.Error{}},
 	"TruncateError": {&mpi.TruncateError{}}, "NoBufferError": {&mpi.NoBufferError{}}, "LimitError": {&mpi.LimitError{}},
 	"FabricError": {&mpi.FabricError{}}, "EnvError": {&mpi.EnvError{}}, "LostError": {&mpi.LostError{}},
 	"Op": {(*mpi.Op)(nil), new(mpi.Op)}, "OpOf": {(*mpi.OpOf[byte])(nil), new(mpi.OpOf[byte])}, "OpOption": {mpi.OpOption(nil)},

@@ -31,6 +31,11 @@ func (r Request) Active() bool {
 	return !idle && err == nil
 }
 
+// Instant reports whether the operation had completed when the call that started it
+// returned, without an error: a short send, say. Such a request may be dropped instead of
+// waited for. It is false for the null request. Local.
+func (r Request) Instant() bool { return !r.h.Null() && r.h.Instant() }
+
 // Wait is the function of that name (MPI-4.0 §3.7.3). Non-local.
 func (r *Request) Wait() (Status, error) {
 	if r == nil {

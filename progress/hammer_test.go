@@ -55,7 +55,7 @@ func attended(t *testing.T, toys []*toy, n int, f func(i int)) {
 		f(i)
 		running.Add(-1)
 		for s := toys[i%len(toys)]; running.Load() > 0 && !s.l.threaded; runtime.Gosched() {
-			s.own(s.l.glance)
+			s.own(s.l.PollOnce)
 		}
 	})
 }

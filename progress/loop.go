@@ -69,6 +69,10 @@ type Config struct {
 	// of them than processors, a waiter lets other goroutines run.
 	Ranks    int
 	NoThread bool // no progress while the application computes
+	Locked   bool // calls are made by goroutines that are locked to their threads
+	// Late, unless it is nil, is called by the progress thread after each look, without
+	// ownership: it starts what has been put off.
+	Late func()
 
 	Timeline *timeline.Log // records what takes time; nil: nothing does
 }
@@ -123,6 +127,8 @@ type Loop struct {
 
 	callbacks callbacks
 	vains     atomic.Uint32 // calls of Test that found nothing
+	locked    bool          // Config.Locked
+	gaveWay   atomic.Int64  // the last time, by timeline.Now, if so
 	thread
 }
 
@@ -134,6 +140,7 @@ type thread struct {
 	attended atomic.Bool    // it sleeps in the kernel, see attendant
 	stopped  chan struct{}  // closed when it ends
 	bells    sync.WaitGroup // goroutines that pass doorbells on
+	late     func()         // Config.Late
 }
 
 // protocols is what is registered before Go.
@@ -149,6 +156,10 @@ type protocols struct {
 // calls Go.
 func New(cfg Config) *Loop {
 	l := &Loop{dom: cfg.Domain, log: cfg.Log}
+	l.locked = cfg.Locked
+	if l.late = cfg.Late; l.late == nil {
+		l.late = func() {}
+	}
 	l.stopped = make(chan struct{})
 	l.doms = append([]fabric.Domain{cfg.Domain}, cfg.More...)
 	l.addrs, l.conns = cfg.Addrs, make([]Conn, len(cfg.Addrs))

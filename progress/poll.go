@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weft-mpi/weft/internal/procs"
+	"github.com/weft-mpi/weft/internal/timeline"
 )
 
 // pollBudget decides how long polling without result continues. Waits that
@@ -97,6 +98,19 @@ func (l *Loop) yield() {
 		l.paced = time.Now()
 	}
 	l.letGo()
-	runtime.Gosched()
+	l.giveWay()
 	l.reenter()
+}
+
+// giveWay lets other goroutines run. Where the caller's is locked to its thread, that is two
+// switches of threads and some microseconds, so it is done now and then only.
+func (l *Loop) giveWay() {
+	if l.locked {
+		now := timeline.Now()
+		if now-l.gaveWay.Load() < int64(lockedEvery) {
+			return
+		}
+		l.gaveWay.Store(now)
+	}
+	runtime.Gosched()
 }

@@ -279,9 +279,9 @@ func TestEachEventMovesTheStates(t *testing.T) {
 		{"no wait spins while a waiter polls", func(z *scene) { z.l.beginPoll(z.a) },
 			func(z *scene) { z.say(z.l.brisk()) }, "a polling, poller a, bell off, ticking, false"},
 		{"a test ends a bell for urgent packets", func(z *scene) { z.sleepThread() },
-			func(z *scene) { z.l.glance() }, "bell off, ticking, disarm, wake, poll"},
+			func(z *scene) { z.l.PollOnce() }, "bell off, ticking, disarm, wake, poll"},
 		{"a test leaves a bell for all", func(z *scene) { z.l.park(z.a); z.sleepThread() },
-			func(z *scene) { z.l.glance() }, "a parked, list a, bell all, asleep, poll"},
+			func(z *scene) { z.l.PollOnce() }, "a parked, list a, bell all, asleep, poll"},
 		{"a waiter that polls ends a bell", func(z *scene) { z.sleepThread(); z.a.need = 0 },
 			func(z *scene) { z.l.poll(z.a) }, "bell off, ticking, disarm, wake"},
 

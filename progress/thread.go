@@ -35,6 +35,7 @@ func (l *Loop) standIn() {
 			computes := at.computes()
 			next = l.tend()
 			l.Leave()
+			l.late()
 			if computes {
 				at.attend()
 			}

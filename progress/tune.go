@@ -49,6 +49,9 @@ const (
 	// verbs.
 	yieldPasses = 512
 	yieldAfter  = 8 * time.Millisecond
+	// lockedEvery is how much time passes between two yields of goroutines that are locked
+	// to their threads: each is two switches of threads (MPI_Test in a loop, in C).
+	lockedEvery = 200 * time.Microsecond
 )
 
 const (

@@ -180,7 +180,7 @@ func (l *Loop) Spin(ended *bool) {
 func (l *Loop) awaitLong(r *Request) (Result, error) {
 	if r.inDoubt() {
 		err := r.err
-		l.glance() // a wait that a doubt ends makes progress too
+		l.PollOnce() // a wait that a doubt ends makes progress too
 		l.Leave()
 		return nothing, err
 	}

@@ -84,7 +84,7 @@ func (c *multiple) wait(owner bool) {
 // the call is over. For the owner.
 func (c *multiple) enlist(l *Loop, w *Waiter) (over bool) {
 	if l.doubted {
-		l.glance() // a wait that a doubt ends makes progress too
+		l.PollOnce() // a wait that a doubt ends makes progress too
 	}
 	if c.settle(l, w) || c.err != nil {
 		for _, r := range w.reqs {
@@ -112,7 +112,7 @@ func (c *multiple) test() (ended bool) {
 		*c, ended = c.queued(l, nil)
 	}
 	if !ended {
-		l.vain()
+		l.Vain()
 	}
 	return ended
 }
@@ -120,7 +120,7 @@ func (c *multiple) test() (ended bool) {
 // look is test for the owner.
 func (c *multiple) look(l *Loop) (ended bool) {
 	if ended = c.settle(l, nil); !ended && c.err == nil {
-		l.glance()
+		l.PollOnce()
 		ended = c.settle(l, nil)
 	}
 	return ended

@@ -1,8 +1,6 @@
 package progress
 
 import (
-	"runtime"
-
 	"github.com/weft-mpi/weft/fabric"
 	"github.com/weft-mpi/weft/internal/procs"
 )
@@ -72,7 +70,7 @@ func Test(h *Handle) (ended bool, st Status, err error) {
 	ended, st, err = l.test(h, false)
 	l.Leave()
 	if !ended {
-		l.vain()
+		l.Vain()
 	}
 	return ended, st, err
 }
@@ -89,7 +87,7 @@ func testQueued(l *Loop, h *Handle, peek bool) (ended bool, st Status, err error
 func (l *Loop) test(h *Handle, peek bool) (ended bool, _ Status, _ error) {
 	idle, r := h.idle(), h.r
 	if !idle && !r.done && h.valid() {
-		l.glance()
+		l.PollOnce()
 		r.lapse()
 		if !r.done && !r.inDoubt() {
 			return false, Empty, nil
@@ -111,7 +109,7 @@ func Peek(h Handle) (ended bool, st Status, err error) {
 	l := h.r.loop
 	h.owner = 0 // the error is as the request has it
 	if ended, st, err = testQueued(l, &h, true); !ended {
-		l.vain()
+		l.Vain()
 	}
 	return ended, st, err
 }
@@ -128,29 +126,29 @@ func (l *Loop) Glance(f func() bool) {
 	found := false
 	l.Exclusive(func() {
 		if found = f(); !found {
-			l.glance()
+			l.PollOnce()
 			found = f()
 		}
 	})
 	if !found {
-		l.vain()
+		l.Vain()
 	}
 }
 
-// vain lets other goroutines, or processes, run now and then for a caller that
-// loops over Test: one of them may have to complete its operation.
-func (l *Loop) vain() {
+// Vain lets other goroutines, or processes, run now and then for a caller that
+// looks in a loop, by Test, and finds nothing: one of them may have to complete its operation.
+func (l *Loop) Vain() {
 	if l.vains.Add(1)%checkDedicated != 0 {
 		return
 	}
-	runtime.Gosched()
+	l.giveWay()
 	if l.oversubscribed {
 		procs.YieldCore()
 	}
 }
 
-// glance polls once for a caller that does not wait.
-func (l *Loop) glance() {
+// PollOnce makes progress for a caller that does not wait. For the owner.
+func (l *Loop) PollOnce() {
 	if l.bell == fabric.WakeUrgent {
 		l.disarm()
 	}

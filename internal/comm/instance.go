@@ -33,6 +33,8 @@ type Config struct {
 	Check bool
 	// Header is for pt2pt.Engine.Head. It is the same at all.
 	Header int
+	// Unexpected is for pt2pt.Engine.Watch, nil for nobody wants to know.
+	Unexpected *atomic.Uint32
 	// Beat has look called about once a second until stop is called: look is when the
 	// rank compares collective calls that wait, see compare.go. nil for
 	// coarseclock.EverySecond.
@@ -107,6 +109,7 @@ func complete(cfg Config) *Instance {
 	in.P2P = pt2pt.New(in.Loop, cfg.Rank, size)
 	in.P2P.Limit(cfg.Limits)
 	in.P2P.Head(cfg.Header)
+	in.P2P.Watch(cfg.Unexpected)
 	in.Parts = partitioned.New(in.Loop, cfg.Rank)
 	in.Wins = rma.New(in.Loop, cfg.Rank, cfg.Alloc)
 	in.letters = newLetters(in, size)

@@ -1,6 +1,8 @@
 package pt2pt
 
 import (
+	"sync/atomic"
+
 	"github.com/weft-mpi/weft/internal/wire"
 	"github.com/weft-mpi/weft/progress"
 )
@@ -17,6 +19,10 @@ type Headed interface {
 // Head says that all messages in contexts of the program are of Headed layouts, whose
 // headers have n bytes. It is called before the first of them, at all ranks.
 func (e *Engine) Head(n int) { e.header = uint64(n) }
+
+// Watch has the number of unexpected messages stored in n whenever it changes. It is called
+// before the first of them.
+func (e *Engine) Watch(n *atomic.Uint32) { e.match.Watch(n) }
 
 // Header is how many bytes Head has been given, or 0.
 func (e *Engine) Header() int { return int(e.header) }

@@ -33,16 +33,35 @@ func (e *Engine) Probe(ctx context.Context, source int, cid uint32, tag int32) (
 
 // Iprobe is Probe that returns false instead of waiting. Local.
 func (e *Engine) Iprobe(source int, cid uint32, tag int32) (res progress.Result, ok bool, err error) {
+	if !e.loop.Enter() {
+		return e.iprobeLater(source, cid, tag)
+	}
+	if res, ok, err = e.peek(source, cid, tag); !ok && err == nil {
+		e.loop.PollOnce()
+		res, ok, err = e.peek(source, cid, tag)
+	}
+	e.loop.Leave()
+	if !ok {
+		e.loop.Vain()
+	}
+	return res, ok, err
+}
+
+// iprobeLater is Iprobe where another goroutine owns the loop.
+func (e *Engine) iprobeLater(source int, cid uint32, tag int32) (res progress.Result, ok bool, err error) {
 	e.loop.Glance(func() bool {
-		id, found := e.match.PeekUnexpected(cid, int32(source), tag)
-		if ok = found; ok {
-			res = e.result(e.arrivals.at(id))
-		} else {
-			err = e.noSource(source, cid)
-		}
+		res, ok, err = e.peek(source, cid, tag)
 		return ok || err != nil
 	})
 	return res, ok, err
+}
+
+// peek is the message that a probe finds now. err is why none can come. For the owner.
+func (e *Engine) peek(source int, cid uint32, tag int32) (res progress.Result, ok bool, err error) {
+	if id, found := e.match.PeekUnexpected(cid, int32(source), tag); found {
+		return e.result(e.arrivals.at(id)), true, nil
+	}
+	return res, false, e.noSource(source, cid)
 }
 
 // noSource is sourceDown in terms of a context's communicator.
