@@ -14,7 +14,7 @@ import (
 	"github.com/weft-mpi/weft/internal/capi"
 )
 
-func init() { capi.Use(unsafe.Pointer(C.weft_slots)) }
+func init() { capi.Use(unsafe.Pointer(C.weft_slots), unsafe.Pointer(&C.weft_late)) }
 
 func main() {}
 
@@ -27,6 +27,9 @@ func weft_go(function C.int, a *C.struct_weft_args) C.int {
 func weft_text(code C.int, out *C.char, size C.int) {
 	capi.Text(int32(code), unsafe.Slice((*byte)(unsafe.Pointer(out)), int(size)))
 }
+
+//export weft_start_late
+func weft_start_late() { capi.StartLate() }
 
 //export weft_may_start
 func weft_may_start(again C.int) C.int { return C.int(capi.MayStart(again != 0)) }

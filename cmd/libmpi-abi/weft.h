@@ -45,7 +45,7 @@ struct weft_slot {
 	union {
 		struct { int32_t rank, size, remote; };           /* of a communicator; remote: -1 within one group */
 		struct { int32_t unit, flavor, model; };          /* of a window */
-		struct { int32_t fixed; };                        /* of a datatype: it can't be freed */
+		struct { int32_t fixed, dense; };                 /* of a datatype: it can't be freed; see plain in package capi */
 		struct { int32_t references, kind; uint32_t own; }; /* of an error handler, see errors.c */
 	};
 	uint32_t generation; /* of the slot's next handle */
@@ -114,6 +114,28 @@ static inline int weft_check(enum weft_kind kind, uint64_t handle)
 extern int weft_go(int function, struct weft_args *a);
 extern void weft_text(int code, char *out, int size);
 extern int weft_may_start(int again);
+
+/* A receive that the program has asked for and Go has not started yet. */
+struct weft_receive {
+	uint64_t buf, comm;
+	uint64_t request; /* its handle, which Go gives beforehand */
+	int32_t bytes, source, tag, unused;
+};
+
+/* The last receives that are put off, see receive.c. Package capi has the same layout. */
+#define WEFT_LATE 64u
+struct weft_late {
+	_Atomic uint32_t asked;      /* so many, by C */
+	_Atomic uint32_t free;       /* asked may go so far, by Go */
+	_Atomic uint32_t unexpected; /* messages that no receive has matched, by Go */
+	_Atomic uint32_t limit;      /* what is put off has fewer bytes, by Go; 0: nothing is */
+	struct weft_receive receives[WEFT_LATE];
+};
+
+extern struct weft_late weft_late;
+
+/* weft_start_late starts what has been put off. */
+extern void weft_start_late(void);
 
 /* weft_raise has the error handler see the error of a call, in C and behind the crossing: no
  * frame of Go is on the stack, so the handler may longjmp or exit. It returns the code.

@@ -166,13 +166,14 @@ func (a *Args) memory(addr, count, typ int) mpi.Buf {
 // signed says that messages carry what their elements are (mpi.WithTypeChecks).
 var signed bool
 
-// plain is buf as bytes, of a predefined type without gaps; false if it is anything else.
+// plain is buf as bytes, of a predefined type without gaps; false if it is anything else. C
+// has looked whether the handle is one.
 func (a *Args) plain(i int) ([]byte, bool) {
-	n, at, t := a.count(i+1), a.words[i], types.get(a.words[i+2])
-	if t == nil || !t.dense || t.predefined == nil || signed || at-firstSlot >= room || uint(n) >= 1<<28 {
+	n, at, size := a.count(i+1), a.words[i], int(slotOf(kindDatatype, a.words[i+2]).ints[1])
+	if size == 0 || signed || at-firstSlot >= room || uint(n) >= 1<<28 {
 		return nil, false
 	}
-	return unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(nil), at)), n*t.hi), true
+	return unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(nil), at)), n*size), true
 }
 
 // buf is memory of three arguments in a row: address, count and type.

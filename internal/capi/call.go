@@ -8,6 +8,9 @@ import "github.com/weft-mpi/weft/mpi"
 // code. The arguments are in memory of C's.
 func Call(function int, a *Args) int32 {
 	roomForHandlers()
+	if !settled() {
+		settle()
+	}
 	f := functions[function]
 	if f == nil {
 		f = unsupported

@@ -2,7 +2,15 @@ package capi
 
 import "github.com/weft-mpi/weft/mpi"
 
-func reduce(a *Args) error     { return (*mpi.Comm).Reduce(a.reduced()) }
+func reduce(a *Args) error {
+	if s := a.slices(3); s != nil {
+		if done, err := s.reduce(a); done {
+			return err
+		}
+	}
+	return (*mpi.Comm).Reduce(a.reduced())
+}
+
 func ireduce(a *Args) error    { return a.at(7).request((*mpi.Comm).Ireduce(a.reduced())) }
 func reduceInit(a *Args) error { return a.at(8).request((*mpi.Comm).ReduceInit(a.reduced())) }
 
@@ -21,7 +29,15 @@ func (a *Args) reduced() (c *mpi.Comm, o *mpi.Op, send, recv mpi.Buf, root int) 
 	return c, o, send, recv, root
 }
 
-func allreduce(a *Args) error     { return (*mpi.Comm).Allreduce(a.combined()) }
+func allreduce(a *Args) error {
+	if s := a.slices(3); s != nil {
+		if done, err := s.allreduce(a); done {
+			return err
+		}
+	}
+	return (*mpi.Comm).Allreduce(a.combined())
+}
+
 func iallreduce(a *Args) error    { return a.at(6).request((*mpi.Comm).Iallreduce(a.combined())) }
 func allreduceInit(a *Args) error { return a.at(7).request((*mpi.Comm).AllreduceInit(a.combined())) }
 

@@ -113,7 +113,7 @@ func commSplitType(a *Args) error {
 // colorIn is a number for a process set of that name, which differs between sets without a
 // common process, or mpi.Undefined if this process is in none.
 func colorIn(pset string) (int, error) {
-	s, err := mpi.NewSession(context.Background(), mpi.WithoutSIGQUIT())
+	s, err := mpi.NewSession(context.Background(), options...)
 	if err != nil {
 		return 0, err
 	}

@@ -61,7 +61,12 @@ func waitany(a *Args) error {
 	if err != nil {
 		return err
 	}
-	i, st, err := mpi.Waitany(l.requests)
+	i, st := 0, emptyStatus
+	if len(l.done) > 0 {
+		i = l.done[0]
+	} else {
+		i, st, err = mpi.Waitany(l.requests)
+	}
 	if i >= 0 {
 		l.end(i)
 	}
@@ -76,7 +81,12 @@ func testany(a *Args) error {
 	if err != nil {
 		return err
 	}
-	over, i, st, err := mpi.Testany(l.requests)
+	over, i, st := true, 0, emptyStatus
+	if len(l.done) > 0 {
+		i = l.done[0]
+	} else {
+		over, i, st, err = mpi.Testany(l.requests)
+	}
 	if i >= 0 {
 		l.end(i)
 	}
@@ -101,7 +111,13 @@ func (a *Args) some(call func([]mpi.Request, []int, []mpi.Status) (int, error)) 
 		return errNull
 	}
 	out := a.statuses(4, len(l.words))
+	if len(l.done) > 0 {
+		call = mpi.Testsome // there is nothing to wait for
+	}
 	n, err := call(l.requests, l.indices, l.statusesFor(out))
+	if err == nil || mpi.ErrorClass(err) == mpi.ErrInStatus {
+		n = l.withDone(n)
+	}
 	for _, i := range l.indices[:max(n, 0)] {
 		l.end(i)
 	}

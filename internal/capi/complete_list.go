@@ -9,10 +9,12 @@ import (
 
 // requestList is the requests of a call with several, in C's memory and in Go's.
 type requestList struct {
-	words    []uint64 // the program's array of handles
+	words    []uint64   // the program's array of handles
+	entries  []*request // in the table; nil for requestNull and requestDone
 	requests []mpi.Request
 	statuses []mpi.Status
 	indices  []int
+	done     []int // the indices of requestDone
 }
 
 // lists has those that are not in use, so that no call allocates.
@@ -35,11 +37,20 @@ func (a *Args) requestList(i int) (*requestList, error) {
 		return nil, errNull
 	}
 	l := lists.Get().(*requestList)
-	l.words, l.requests = words, slices.Grow(l.requests[:0], n)[:n]
+	l.words, l.entries, l.requests = words, slices.Grow(l.entries[:0], n)[:n], slices.Grow(l.requests[:0], n)[:n]
 	l.statuses, l.indices = slices.Grow(l.statuses[:0], n)[:n], slices.Grow(l.indices[:0], n)[:n]
+	l.done = l.done[:0]
 	for k, word := range words {
-		var ok bool
-		if l.requests[k], ok = requests.get(word); !ok {
+		e := requests.find(word)
+		l.entries[k] = e
+		switch {
+		case e != nil:
+			l.requests[k] = e.r
+		case word == requestDone:
+			l.requests[k], l.done = mpi.Request{}, append(l.done, k)
+		case word == requestNull:
+			l.requests[k] = mpi.Request{}
+		default:
 			l.recycle()
 			return nil, fail(mpi.ErrRequest, "request %d of the list: %w", k, errRequest)
 		}
@@ -66,7 +77,36 @@ func (l *requestList) statusesFor(out []status) []mpi.Status {
 }
 
 // end sets the handle with that index to null if its request is.
-func (l *requestList) end(i int) { endHandle(&l.words[i], l.requests[i]) }
+func (l *requestList) end(i int) {
+	if !l.requests[i].Null() {
+		return
+	}
+	if e := l.entries[i]; e != nil {
+		requests.release(e, l.words[i])
+	}
+	l.words[i] = requestNull
+}
+
+// active reports whether the request with that index is one to be completed.
+func (l *requestList) active(i int) bool {
+	return l.words[i] == requestDone || l.requests[i].Active()
+}
+
+// withDone puts those that are requestDone before the first n that a call has found, and
+// returns how many there are then.
+func (l *requestList) withDone(n int) int {
+	k := len(l.done)
+	if k == 0 {
+		return n
+	}
+	n = max(n, 0)
+	copy(l.indices[k:], l.indices[:n])
+	copy(l.statuses[k:], l.statuses[:n])
+	for i, index := range l.done {
+		l.indices[i], l.statuses[i] = index, emptyStatus
+	}
+	return k + n
+}
 
 // endAll is end for all requests, and tells their statuses to C. err is the error of the
 // call.

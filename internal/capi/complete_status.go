@@ -23,7 +23,7 @@ func requestGetStatusAny(a *Args) error {
 	}
 	none, over, index, st := true, false, mpi.Undefined, emptyStatus
 	for i, r := range l.requests {
-		if !r.Active() {
+		if !l.active(i) {
 			continue
 		}
 		none = false
@@ -66,8 +66,8 @@ func requestGetStatusSome(a *Args) error {
 		return errNull
 	}
 	none, n := true, 0
-	for i, r := range l.requests {
-		if !r.Active() {
+	for i := range l.requests {
+		if !l.active(i) {
 			continue
 		}
 		if none = false; l.look(i, n) {

@@ -100,10 +100,13 @@ func (l *layout) onGround() *mpi.Datatype {
 	return t
 }
 
-// describeType writes what C knows of a type.
-func (s *slot) describeType(t *mpi.Datatype) {
-	lb, extent := t.Extent()
-	s.words = [3]int64{int64(t.Size()), int64(lb), int64(extent)}
+// describeType writes what is to be known of a type without its object.
+func (s *slot) describeType(l *layout) {
+	lb, extent := l.t.Extent()
+	s.words = [3]int64{int64(l.t.Size()), int64(lb), int64(extent)}
+	if l.dense && l.predefined != nil {
+		s.ints[1] = int32(l.hi)
+	}
 }
 
 // setDatatype gives a type a handle, which argument i points to.
@@ -120,7 +123,7 @@ func (a *Args) setDatatype(i int, l *layout) error {
 }
 
 func addDatatype(l *layout) (handle uint32, err error) {
-	return types.add(&datatype{layout: l}, func(s *slot) { s.describeType(l.t) })
+	return types.add(&datatype{layout: l}, func(s *slot) { s.describeType(l) })
 }
 
 // part is the layout of the type that argument i is, and that type: nil for a handle that

@@ -76,7 +76,7 @@ func asSelf(use func(self *mpi.Comm) error) error {
 	if world != nil && !mpi.Finalized() {
 		group = world.Self().Group()
 	} else {
-		s, err := mpi.NewSession(context.Background(), mpi.WithoutSIGQUIT())
+		s, err := mpi.NewSession(context.Background(), options...)
 		if err != nil {
 			return err
 		}

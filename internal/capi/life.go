@@ -13,10 +13,14 @@ import (
 // world is the rank's membership, from MPI_Init to MPI_Finalize.
 var world *mpi.World
 
+// options are those of all that a C program begins.
+var options = []mpi.Option{mpi.WithoutSIGQUIT(), mpi.WithLockedThreads()}
+
 // initThread is MPI_Init and MPI_Init_thread. Every thread may make calls, whatever level
 // the program wants.
 func initThread(a *Args) error {
-	w, err := mpi.Init(context.Background(), mpi.WithoutSIGQUIT())
+	receives := mpi.LateReceives{Start: StartLate, Unexpected: &late.unexpected}
+	w, err := mpi.Init(context.Background(), append(options[:len(options):len(options)], mpi.WithLateReceives(receives))...)
 	if err != nil {
 		return err
 	}
@@ -46,6 +50,7 @@ func arrive(w *mpi.World, alone bool) {
 	requests.alone = !shared
 	groups.put(groupEmpty, mpi.GroupEmpty, nil)
 	signed = slices.Contains(strings.Split(os.Getenv("WEFT_CHECK"), ","), "types")
+	putOff(requests.alone && world != nil && !signed)
 	switch {
 	case w != nil:
 		infos.put(infoEnv, newInfo(w.InfoEnv()), nil)
@@ -56,6 +61,7 @@ func arrive(w *mpi.World, alone bool) {
 
 // finalize is MPI_Finalize.
 func finalize(a *Args) error {
+	putOff(false)
 	err := world.Finalize()
 	comms.drop(commWorld)
 	comms.drop(commSelf)

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	Use(unsafe.Pointer(&mem[0]))
+	Use(unsafe.Pointer(&mem[0]), unsafe.Pointer(new(lateReceives)))
 	os.Exit(m.Run())
 }
 

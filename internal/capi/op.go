@@ -50,6 +50,8 @@ func predefineOps() {
 			families[p.handle] = ofLogicals
 		case strings.HasPrefix(p.kind, "2"), strings.HasSuffix(p.kind, "_int"):
 			families[p.handle] = ofPairs
+		default:
+			onSlices[p.handle] = slicesByName[p.kind]
 		}
 	}
 }

@@ -50,11 +50,15 @@ func requestFree(a *Args) error {
 	if err != nil {
 		return err
 	}
+	p := a.handleAt(0)
+	if *p == requestDone {
+		*p = requestNull
+		return nil
+	}
 	err = r.Free()
 	if !r.Null() {
 		return err // the operation can't be given up now
 	}
-	p := a.handleAt(0)
 	if requests.mark(*p, givenUp)&(general|completed) == general {
 		*p = requestNull // a copy of the handle is still good for MPI_Grequest_complete
 		return err
@@ -65,7 +69,7 @@ func requestFree(a *Args) error {
 
 func cancel(a *Args) error {
 	r, err := a.request(0)
-	if err != nil {
+	if err != nil || *a.handleAt(0) == requestDone {
 		return err
 	}
 	return r.Cancel()

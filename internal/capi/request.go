@@ -15,6 +15,7 @@ type requestTable struct {
 	// alone says that the program has one thread, as MPI_Init and MPI_THREAD_SINGLE promise:
 	// then nothing is compared and swapped.
 	alone  bool
+	first  [1 << requestChunkBits]request // most programs have no more
 	chunks [1 << (requestBits - requestChunkBits)]atomic.Pointer[[1 << requestChunkBits]request]
 	free   uint64        // changes<<32 | the first free slot + 1; as atomic.Uint64
 	next   atomic.Uint32 // the first slot that never was used
@@ -31,6 +32,10 @@ type request struct {
 	marks atomic.Uint32
 }
 
+// requestDone is the handle of all operations that have completed in their own call. They
+// need no entry in the table: no call has more to find out of one. C knows the number too.
+const requestDone = 1<<32 | uint64(kindRequest)<<27 | (1<<27 - 1)
+
 // What is known of a request besides.
 const (
 	general   = 1 << iota // it is one of MPI_Grequest_start
@@ -38,35 +43,57 @@ const (
 	givenUp               // MPI_Request_free has been called
 )
 
+// at is the entry with that number.
 func (t *requestTable) at(i uint32) *request {
-	c := t.chunks[i>>requestChunkBits].Load()
-	if c == nil {
-		t.chunks[i>>requestChunkBits].CompareAndSwap(nil, new([1 << requestChunkBits]request))
-		c = t.chunks[i>>requestChunkBits].Load()
+	if i < uint32(len(t.first)) {
+		return &t.first[i]
 	}
-	return &c[i&(1<<requestChunkBits-1)]
+	return t.further(i)
 }
 
-// add returns a handle of the request, or requestNull if that is null. It fails with
-// ErrOther if there are 16 million; the request is given up then.
-func (t *requestTable) add(r mpi.Request) (word uint64, err error) {
-	if r.Null() {
-		return requestNull, nil
+func (t *requestTable) further(i uint32) *request {
+	c := &t.chunks[i>>requestChunkBits]
+	if c.Load() == nil {
+		c.CompareAndSwap(nil, new([1 << requestChunkBits]request))
 	}
-	i, ok := t.pop()
-	if !ok {
+	return &c.Load()[i&(1<<requestChunkBits-1)]
+}
+
+// add returns a handle of the request: requestNull if that is null, requestDone if it has
+// completed. It fails with ErrOther if there are 16 million; the request is given up then.
+func (t *requestTable) add(r mpi.Request) (word uint64, err error) {
+	switch {
+	case r.Null():
+		return requestNull, nil
+	case r.Instant():
+		return requestDone, nil
+	}
+	if word = t.reserve(); word == 0 {
 		extra := r
 		_ = extra.Free()
 		return requestNull, fail(mpi.ErrOther, "%d requests have not been completed: complete some before others are started", 1<<requestBits)
 	}
-	e := t.at(i)
+	t.fill(word, r)
+	return word, nil
+}
+
+// reserve returns a handle that no call knows yet, or 0 if there are none left.
+func (t *requestTable) reserve() (word uint64) {
+	i, ok := t.pop()
+	if !ok {
+		return 0
+	}
+	return (atomic.LoadUint64(&t.at(i).state)>>32+1)<<32 | uint64(kindRequest)<<27 | uint64(i)
+}
+
+// fill makes a reserved handle that of the request.
+func (t *requestTable) fill(word uint64, r mpi.Request) {
+	e := t.at(uint32(word) - uint32(kindRequest)<<27)
 	e.r = r
 	if e.marks.Load() != 0 {
 		e.marks.Store(0)
 	}
-	generation := atomic.LoadUint64(&e.state)>>32 + 1
-	membar.StoreRelease(&e.state, generation<<32)
-	return generation<<32 | uint64(kindRequest)<<27 | uint64(i), nil
+	membar.StoreRelease(&e.state, word>>32<<32)
 }
 
 // pop takes a slot, or reports that there is none.
@@ -92,13 +119,13 @@ func (t *requestTable) pop() (i uint32, ok bool) {
 	}
 }
 
-// get is the request of a handle; ok is false if that is stale or none. requestNull is the
-// null request. The second look is for a program whose other thread ends the handle, which
+// get is the request of a handle; ok is false if that is stale or none. For requestNull and
+// requestDone it is the null request. The second look is for a program whose other thread ends the handle, which
 // it must not, and starts the next operation meanwhile.
 func (t *requestTable) get(word uint64) (r mpi.Request, ok bool) {
 	e := t.find(word)
 	if e == nil {
-		return r, word == requestNull
+		return r, word == requestNull || word == requestDone
 	}
 	r = e.r
 	return r, e.generation() == uint32(word>>32)
@@ -108,15 +135,11 @@ func (e *request) generation() uint32 { return uint32(atomic.LoadUint64(&e.state
 
 // find is the entry of a handle, or nil if that is stale or none.
 func (t *requestTable) find(word uint64) *request {
-	i := uint32(word) & (1<<27 - 1)
-	if uint32(word)>>27 != uint32(kindRequest) || i >= 1<<requestBits || word>>32&1 == 0 {
+	i := uint32(word) - uint32(kindRequest)<<27
+	if i >= t.next.Load() || word>>32&1 == 0 {
 		return nil
 	}
-	c := t.chunks[i>>requestChunkBits].Load()
-	if c == nil {
-		return nil
-	}
-	if e := &c[i&(1<<requestChunkBits-1)]; e.generation() == uint32(word>>32) {
+	if e := t.at(i); e.generation() == uint32(word>>32) {
 		return e
 	}
 	return nil
@@ -124,17 +147,23 @@ func (t *requestTable) find(word uint64) *request {
 
 // drop ends a handle. Of several calls for one the first does.
 func (t *requestTable) drop(word uint64) {
-	e := t.find(word)
-	if e == nil {
+	if e := t.find(word); e != nil {
+		t.release(e, word)
+	}
+}
+
+// release is drop for an entry that was the handle's.
+func (t *requestTable) release(e *request, word uint64) {
+	i, was, top := uint32(word)&(1<<requestBits-1), atomic.LoadUint64(&e.state), atomic.LoadUint64(&t.free)
+	if was>>32 != word>>32 {
 		return
 	}
-	i, was, top := uint32(word)&(1<<requestBits-1), atomic.LoadUint64(&e.state), atomic.LoadUint64(&t.free)
 	if t.alone {
 		membar.StoreRelease(&e.state, (was>>32+1)<<32|top&math.MaxUint32)
 		membar.StoreRelease(&t.free, uint64(i+1))
 		return
 	}
-	if was>>32 != word>>32 || !atomic.CompareAndSwapUint64(&e.state, was, (was>>32+1)<<32|top&math.MaxUint32) {
+	if !atomic.CompareAndSwapUint64(&e.state, was, (was>>32+1)<<32|top&math.MaxUint32) {
 		return
 	}
 	for !atomic.CompareAndSwapUint64(&t.free, top, top>>32<<32+1<<32|uint64(i+1)) {
@@ -157,8 +186,11 @@ func (t *requestTable) whole(low uint32) uint64 {
 	if low < firstSlot {
 		return uint64(low)
 	}
-	i := low & (1<<27 - 1)
-	if low>>27 != uint32(kindRequest) || i >= 1<<requestBits || t.chunks[i>>requestChunkBits].Load() == nil {
+	if low == uint32(requestDone&math.MaxUint32) {
+		return requestDone
+	}
+	i := low - uint32(kindRequest)<<27
+	if i >= t.next.Load() {
 		return 0
 	}
 	return uint64(t.at(i).generation())<<32 | uint64(low)
@@ -166,7 +198,10 @@ func (t *requestTable) whole(low uint32) uint64 {
 
 // WholeRequest is the handle of a request whose low half the program has kept as an integer
 // (MPI_Request_toint), or 0 if there is none.
-func WholeRequest(low uint32) uint64 { return requests.whole(low) }
+func WholeRequest(low uint32) uint64 {
+	StartLate()
+	return requests.whole(low)
+}
 
 // request is the request that argument i points to.
 func (a *Args) request(i int) (mpi.Request, error) {

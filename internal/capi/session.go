@@ -11,7 +11,7 @@ import (
 // sessionInit is MPI_Session_init. Every thread may make calls, whatever level the info
 // asks for.
 func sessionInit(a *Args) error {
-	s, err := mpi.NewSession(context.Background(), mpi.WithoutSIGQUIT())
+	s, err := mpi.NewSession(context.Background(), options...)
 	if err == nil {
 		err = s.SetErrhandler(noteSession)
 	}

@@ -9,7 +9,7 @@ import (
 type slot struct {
 	handle     uint32
 	handler    uint32
-	ints       [3]int32 // of a communicator rank, size and remote size; of a window unit, flavor and model; of a datatype whether it can't be freed; of an operator whether its function counts with 64 bits
+	ints       [3]int32 // of a communicator rank, size and remote size; of a window unit, flavor and model; of a datatype whether it can't be freed, and the bytes of an element of a predefined one without gaps, or 0; of an operator whether its function counts with 64 bits
 	generation uint32
 	words      [3]int64 // of a datatype size, lower bound and extent; of a window base and length; of an operator its function
 	attributes uintptr
@@ -23,10 +23,10 @@ const (
 // memory is the slots of all kinds, in memory of C's.
 var memory unsafe.Pointer
 
-// Use sets where the slots are, and puts what has a handle from the start there. It is called
-// once, when the library is loaded.
-func Use(p unsafe.Pointer) {
-	memory = p
+// Use sets where the slots and the receives that C writes down are, and puts what has a
+// handle from the start there. It is called once, when the library is loaded.
+func Use(slots, receives unsafe.Pointer) {
+	memory, late.lateReceives = slots, (*lateReceives)(receives)
 	predefine()
 }
 

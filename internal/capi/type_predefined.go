@@ -36,7 +36,7 @@ func (p *predefinedType) put() {
 	l.setExternal()
 	d := &datatype{layout: l}
 	d.name.Store(&p.name)
-	types.put(p.handle, d, func(s *slot) { s.describeType(t) })
+	types.put(p.handle, d, func(s *slot) { s.describeType(l) })
 }
 
 // rawType is bytes that nothing converts. Its numbers are those of a table, which are good.

@@ -1,0 +1,57 @@
+/* MPI_Irecv. A program that posts several receives pays for one way to Go: a short receive is
+ * written down here, and the next call that goes there starts all, in their order.
+ *
+ * No message sees a difference: where one has come before its receive that is not put off,
+ * and when the progress thread has taken messages it starts what is written down. Of one
+ * thread only: capi sets no limit else. */
+#include "weft.h"
+#include "check.h"
+
+struct weft_late weft_late;
+
+/* put_off writes the receive down, or reports that it is one for Go. */
+static int put_off(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	const struct weft_slot *c = weft_find(WEFT_COMM, W(comm)), *t = weft_find(WEFT_DATATYPE, W(datatype));
+	uint32_t n = atomic_load_explicit(&weft_late.asked, memory_order_relaxed);
+	uint32_t limit = atomic_load_explicit(&weft_late.limit, memory_order_relaxed);
+	struct weft_receive *r = &weft_late.receives[n % WEFT_LATE];
+	if (!c || !t || !request || !t->dense || W(buf) < WEFT_FIRST || (uint64_t)(uint32_t)count * (uint32_t)t->dense >= limit ||
+	    n == atomic_load_explicit(&weft_late.free, memory_order_acquire) || !r->request ||
+	    (source != MPI_ANY_SOURCE && (uint32_t)source >= (uint32_t)(c->remote < 0 ? c->size : c->remote)) ||
+	    (tag != MPI_ANY_TAG && tag < 0) || atomic_load_explicit(&weft_late.unexpected, memory_order_relaxed))
+		return 0;
+	r->buf = W(buf);
+	r->comm = W(comm);
+	r->bytes = count * t->dense;
+	r->source = source;
+	r->tag = tag;
+	*request = (MPI_Request)(uintptr_t)r->request;
+	/* The progress thread stores unexpected and then looks at asked: one of the two sees the
+	 * other. */
+	atomic_store(&weft_late.asked, n + 1);
+	if (__builtin_expect(atomic_load(&weft_late.unexpected), 0))
+		weft_start_late();
+	return 1;
+}
+
+MPI_API(Irecv, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	static const char call[] = "MPI_Irecv";
+	struct weft_args a;
+	if (put_off(buf, count, datatype, source, tag, comm, request))
+		return MPI_SUCCESS;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(source);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Irecv, call);
+}
