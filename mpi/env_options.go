@@ -87,7 +87,8 @@ type LateReceives struct {
 
 // WithLateReceives has the progress thread call Start whenever it has taken what has come,
 // so that a message meets the receive that was asked for before it. Of a message that had
-// come before, Unexpected tells: a receive must not be put off then. Local.
+// come before, Unexpected tells: a receive must not be put off then. It is for Init: all
+// ranks of Run would have the same, and after a Session it comes too late. Local.
 func WithLateReceives(l LateReceives) Option { return func(o *options) { o.late = l } }
 
 // Limits bound the memory of unreceived messages at a rank; see WithLimits. The

@@ -128,7 +128,7 @@ type Loop struct {
 	callbacks callbacks
 	vains     atomic.Uint32 // calls of Test that found nothing
 	locked    bool          // Config.Locked
-	gaveWay   atomic.Int64  // the last time, by timeline.Now, if so
+	gaveWay   atomic.Int64  // when giveWay last let others run, by timeline.Now, if locked
 	thread
 }
 

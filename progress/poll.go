@@ -43,7 +43,7 @@ func (l *Loop) poll(w *Waiter) bool {
 		if l.pass(min(w.need, burst)) > 0 {
 			idle, start = 0, time.Time{}
 			if l.woke || l.passes-l.yielded > l.yieldEvery {
-				l.woke = false
+				l.heedWoken()
 				l.pace()
 				if l.yield(); l.poller != w {
 					break
@@ -62,7 +62,7 @@ func (l *Loop) poll(w *Waiter) bool {
 		if idle&(4*l.checkEvery-1) != 0 && !l.crowded && !l.woke {
 			continue
 		}
-		l.woke = false
+		l.heedWoken()
 		if start.IsZero() {
 			start = time.Now()
 		} else if time.Since(start) > l.budget.left() {
@@ -100,6 +100,14 @@ func (l *Loop) yield() {
 	l.letGo()
 	l.giveWay()
 	l.reenter()
+}
+
+// heedWoken has the next yield let a waiter run that has been woken.
+func (l *Loop) heedWoken() {
+	if l.woke {
+		l.woke = false
+		l.gaveWay.Store(0)
+	}
 }
 
 // giveWay lets other goroutines run. Where the caller's is locked to its thread, that is two

@@ -30,7 +30,7 @@ static int finished(int count, MPI_Request *requests, MPI_Status *statuses)
 	return 1;
 }
 
-/* ask has Go make a call with so many words, whose errors are of no object. */
+/* ask has Go make a call whose words are set, and whose errors are of no object. */
 static int ask(struct weft_args *a, int function, const char *call)
 {
 	weft_about(a, WEFT_NONE, 0, 0);

@@ -2,8 +2,9 @@
  * written down here, and the next call that goes there starts all, in their order.
  *
  * No message sees a difference: where one has come before its receive that is not put off,
- * and when the progress thread has taken messages it starts what is written down. Of one
- * thread only: capi sets no limit else. */
+ * and when the progress thread has taken messages it starts what is written down. (A ready
+ * send may be said to be too early, if something else than MPI has told of the receive.)
+ * Only where the program has one thread: otherwise capi leaves the limit at 0. */
 #include "weft.h"
 #include "check.h"
 

@@ -12,7 +12,8 @@
 
 static sigset_t program;
 
-/* The runtime needs SIGURG, and takes SIGCHLD, SIGPROF and faults whatever the mask. */
+/* The runtime needs SIGURG, and unblocks SIGCHLD, SIGPROF, SIGRTMIN and faults whatever the
+ * mask. */
 __attribute__((constructor(101))) static void hold_signals(void)
 {
 	sigset_t all;

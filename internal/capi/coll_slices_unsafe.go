@@ -32,8 +32,8 @@ func (a *Args) slices(i int) *sliceCalls {
 
 // slice is the memory of two arguments as a slice; ok is false if it is none.
 func slice[T mpi.Scalar](a *Args, addr, count int) (s []T, ok bool) {
-	at, n, size := a.words[addr], a.count(count), unsafe.Sizeof(*new(T))
-	if at-firstSlot >= room || at%uint64(size) != 0 || uint(n) >= 1<<28 {
+	at, n, align := a.words[addr], a.count(count), unsafe.Alignof(*new(T))
+	if at-firstSlot >= room || at%uint64(align) != 0 || uint(n) >= 1<<28 {
 		return nil, false
 	}
 	return unsafe.Slice((*T)(unsafe.Add(unsafe.Pointer(nil), at)), n), true

@@ -132,6 +132,7 @@ func (a *Args) failed(err error) int32 {
 
 // Text writes what there is to say of an error code to out, with C's final zero.
 func Text(code int32, out []byte) {
+	roomForHandlers()
 	if len(out) > 0 {
 		out[copy(out[:len(out)-1], said.text(code))] = 0
 	}

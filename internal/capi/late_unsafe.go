@@ -49,19 +49,29 @@ func putOff(may bool) {
 func settled() bool { return late.asked.Load()+mostLate == late.free.Load() }
 
 // settle starts what is put off, and gives handles to what will be. The program's thread
-// makes it at the begin of a call.
+// does so at the begin of a call.
 func settle() {
 	late.mu.Lock()
 	defer late.mu.Unlock()
 	startAll()
 	for free := late.free.Load(); free != late.started+mostLate; free++ {
-		late.receives[free%mostLate].request = requests.reserve()
+		word := requests.reserve()
+		if word == 0 {
+			return // there are millions of requests
+		}
+		late.receives[free%mostLate].request = word
 		late.free.Store(free + 1)
 	}
 }
 
-// StartLate starts what is put off, in its order. The progress thread makes it.
+// StartLate starts what is put off, in its order, for the program's thread.
 func StartLate() {
+	roomForHandlers()
+	startLate()
+}
+
+// startLate is StartLate for the progress thread.
+func startLate() {
 	if settled() {
 		return
 	}
@@ -76,14 +86,15 @@ func startAll() {
 		mem := unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(nil), l.buf)), int(l.bytes))
 		r, err := mpi.Irecv(commOf(l.comm), mem, int(l.source), int(l.tag))
 		if err != nil {
-			r = failed(err)
+			r = refused(err)
 		}
 		requests.fill(l.request, r)
 	}
 }
 
-// failed is a request that has completed with the error of a start.
-func failed(err error) mpi.Request {
+// refused is a request that has completed with the error of a start. C has looked at the
+// arguments, so none is known that comes here.
+func refused(err error) mpi.Request {
 	query := func() (mpi.Status, error) { return emptyStatus, err }
 	r, _ := mpi.GrequestStart(world, query, nil, nil)
 	_ = mpi.GrequestComplete(r)

@@ -19,7 +19,7 @@ var options = []mpi.Option{mpi.WithoutSIGQUIT(), mpi.WithLockedThreads()}
 // initThread is MPI_Init and MPI_Init_thread. Every thread may make calls, whatever level
 // the program wants.
 func initThread(a *Args) error {
-	receives := mpi.LateReceives{Start: StartLate, Unexpected: &late.unexpected}
+	receives := mpi.LateReceives{Start: startLate, Unexpected: &late.unexpected}
 	w, err := mpi.Init(context.Background(), append(options[:len(options):len(options)], mpi.WithLateReceives(receives))...)
 	if err != nil {
 		return err

@@ -120,23 +120,24 @@ func (t *requestTable) pop() (i uint32, ok bool) {
 }
 
 // get is the request of a handle; ok is false if that is stale or none. For requestNull and
-// requestDone it is the null request. The second look is for a program whose other thread ends the handle, which
-// it must not, and starts the next operation meanwhile.
+// requestDone it is the null request.
 func (t *requestTable) get(word uint64) (r mpi.Request, ok bool) {
-	e := t.find(word)
-	if e == nil {
-		return r, word == requestNull || word == requestDone
+	if e := t.find(word); e != nil {
+		return e.r, true
 	}
-	r = e.r
-	return r, e.generation() == uint32(word>>32)
+	return r, word == requestNull || word == requestDone
 }
+
+// used is how many entries ever were.
+func (t *requestTable) used() uint32 { return min(t.next.Load(), 1<<requestBits) }
 
 func (e *request) generation() uint32 { return uint32(atomic.LoadUint64(&e.state) >> 32) }
 
-// find is the entry of a handle, or nil if that is stale or none.
+// find is the entry of a handle, or nil if that is stale or none. A program whose other
+// thread ends the handle meanwhile, which it must not, may get the next operation's.
 func (t *requestTable) find(word uint64) *request {
 	i := uint32(word) - uint32(kindRequest)<<27
-	if i >= t.next.Load() || word>>32&1 == 0 {
+	if i >= t.used() || word>>32&1 == 0 {
 		return nil
 	}
 	if e := t.at(i); e.generation() == uint32(word>>32) {
@@ -190,7 +191,7 @@ func (t *requestTable) whole(low uint32) uint64 {
 		return requestDone
 	}
 	i := low - uint32(kindRequest)<<27
-	if i >= t.next.Load() {
+	if i >= t.used() {
 		return 0
 	}
 	return uint64(t.at(i).generation())<<32 | uint64(low)
@@ -232,13 +233,10 @@ func (a *Args) setRequest(i int, r mpi.Request, err error) error {
 	return err
 }
 
-// ended is what becomes of the handle that argument i points to, when a call has left r of
-// its request.
-func (a *Args) ended(i int, r mpi.Request) { endHandle(a.handleAt(i), r) }
-
-// endHandle sets a handle to null if its request is.
-func endHandle(p *uint64, r mpi.Request) {
-	if *p != requestNull && r.Null() {
+// ended sets the handle that argument i points to to null, if a call has left r null of its
+// request.
+func (a *Args) ended(i int, r mpi.Request) {
+	if p := a.handleAt(i); *p != requestNull && r.Null() {
 		requests.drop(*p)
 		*p = requestNull
 	}

@@ -60,3 +60,20 @@ func TestRequestHandlesWhile8GoroutinesTakeThem(t *testing.T) {
 		}
 	}
 }
+
+// The error of a receive that is started late is that of its request.
+func TestARefusedReceiveFailsWhenItIsWaitedFor(t *testing.T) {
+	err := mpi.Run(1, func(w *mpi.World) error {
+		world = w
+		defer func() { world = nil }()
+		r := refused(fail(mpi.ErrComm, "it is over"))
+		_, err := r.Wait()
+		if mpi.ErrorClass(err) != mpi.ErrComm || !r.Null() {
+			t.Errorf("Wait: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

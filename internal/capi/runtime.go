@@ -21,6 +21,7 @@ func isGoProgram(file string) bool {
 // has called MPI_Init before. A program in Go has a runtime of its own. This library brings
 // another one, and of two each takes the signals and the threads for its own.
 func MayStart(again bool) int32 {
+	roomForHandlers()
 	switch {
 	case again:
 		return said.code(fail(mpi.ErrOther, "the process has called MPI_Init before, which it can once: begin a session instead, by MPI_Session_init"))

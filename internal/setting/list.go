@@ -70,7 +70,7 @@ var all = []Setting{
 	{Option: "WithLockedThreads", Default: "not locked", Reader: "mpi", PerRank: true,
 		What: "calls are made by goroutines that are locked to their threads"},
 	{Option: "WithLateReceives", Values: "LateReceives", Default: "none", Reader: "mpi", PerRank: true,
-		What: "a layer above starts several receives at once, later than it was asked to"},
+		What: "the progress thread has a layer above start receives that this has put off"},
 	{Option: "WithoutSIGQUIT", Default: "a report", Reader: "mpi", PerRank: true,
 		What: "a SIGQUIT is left alone"},
 	{Option: "WithLogger", Values: "*slog.Logger", Default: "slog.Default", Reader: "mpi", PerRank: true,

@@ -122,7 +122,7 @@ static void lists(void)
 	BAD(MPI_Buffer_attach(&x, -1));
 	BAD(MPI_Buffer_attach_c(&x, INT64_MAX));
 	BAD(MPI_Buffer_attach_c((void *)-4096, INT64_MAX));
-	BAD(MPI_Psend_init(&x, 4, -((MPI_Count)1 << 62), MPI_INT, 0, 1, MPI_COMM_SELF, MPI_INFO_NULL, r));
+	BAD(MPI_Psend_init(&x, 4, INT32_MIN, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_INFO_NULL, r));
 }
 
 static void null_pointers(void)
