@@ -341,6 +341,27 @@ MPI_API(Iprobe, int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
 	return weft_answer(&a, weft_fn_Iprobe, call);
 }
 
+MPI_API(Irecv, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	if (weft_quick_Irecv(buf, count, datatype, source, tag, comm, request))
+		return MPI_SUCCESS;
+	static const char call[] = "MPI_Irecv";
+	struct weft_args a;
+	weft_about(&a, WEFT_COMM, W(comm), 0);
+	WEFT_READY();
+	WEFT_ALIVE(WEFT_COMM, comm);
+	WEFT_ALIVE(WEFT_DATATYPE, datatype);
+	WEFT_GIVEN(request);
+	a.word[0] = W(buf);
+	a.word[1] = N(count);
+	a.word[2] = W(datatype);
+	a.word[3] = N(source);
+	a.word[4] = N(tag);
+	a.word[5] = W(comm);
+	a.word[6] = W(request);
+	return weft_answer(&a, weft_fn_Irecv, call);
+}
+
 MPI_API(Irecv_c, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	static const char call[] = "MPI_Irecv_c";
@@ -1154,6 +1175,34 @@ MPI_API(Testsome, int incount, MPI_Request array_of_requests[], int *outcount, i
 	a.word[3] = W(array_of_indices);
 	a.word[4] = W(array_of_statuses);
 	return weft_answer(&a, weft_fn_Testsome, call);
+}
+
+MPI_API(Wait, MPI_Request *request, MPI_Status *status)
+{
+	if (weft_quick_Wait(request, status))
+		return MPI_SUCCESS;
+	static const char call[] = "MPI_Wait";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	WEFT_GIVEN(request);
+	a.word[0] = W(request);
+	a.word[1] = W(status);
+	return weft_answer(&a, weft_fn_Wait, call);
+}
+
+MPI_API(Waitall, int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[])
+{
+	if (weft_quick_Waitall(count, array_of_requests, array_of_statuses))
+		return MPI_SUCCESS;
+	static const char call[] = "MPI_Waitall";
+	struct weft_args a;
+	weft_about(&a, WEFT_NONE, 0, 0);
+	WEFT_READY();
+	a.word[0] = N(count);
+	a.word[1] = W(array_of_requests);
+	a.word[2] = W(array_of_statuses);
+	return weft_answer(&a, weft_fn_Waitall, call);
 }
 
 MPI_API(Waitany, int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)

@@ -6,12 +6,10 @@
  * send may be said to be too early, if something else than MPI has told of the receive.)
  * Only where the program has one thread: otherwise capi leaves the limit at 0. */
 #include "weft.h"
-#include "check.h"
 
 struct weft_late weft_late;
 
-/* put_off writes the receive down, or reports that it is one for Go. */
-static int put_off(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+int weft_quick_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	const struct weft_slot *c = weft_find(WEFT_COMM, W(comm)), *t = weft_find(WEFT_DATATYPE, W(datatype));
 	uint32_t n = atomic_load_explicit(&weft_late.asked, memory_order_relaxed);
@@ -34,25 +32,4 @@ static int put_off(void *buf, int count, MPI_Datatype datatype, int source, int 
 	if (__builtin_expect(atomic_load(&weft_late.unexpected), 0))
 		weft_start_late();
 	return 1;
-}
-
-MPI_API(Irecv, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	static const char call[] = "MPI_Irecv";
-	struct weft_args a;
-	if (put_off(buf, count, datatype, source, tag, comm, request))
-		return MPI_SUCCESS;
-	weft_about(&a, WEFT_COMM, W(comm), 0);
-	WEFT_READY();
-	WEFT_ALIVE(WEFT_COMM, comm);
-	WEFT_ALIVE(WEFT_DATATYPE, datatype);
-	WEFT_GIVEN(request);
-	a.word[0] = W(buf);
-	a.word[1] = N(count);
-	a.word[2] = W(datatype);
-	a.word[3] = N(source);
-	a.word[4] = N(tag);
-	a.word[5] = W(comm);
-	a.word[6] = W(request);
-	return weft_answer(&a, weft_fn_Irecv, call);
 }

@@ -137,6 +137,11 @@ extern struct weft_late weft_late;
 /* weft_start_late starts what has been put off. */
 extern void weft_start_late(void);
 
+/* A generated body asks these first: they make the call, or return 0 and leave it to Go. */
+int weft_quick_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request);
+int weft_quick_Wait(MPI_Request *request, MPI_Status *status);
+int weft_quick_Waitall(int count, MPI_Request *requests, MPI_Status *statuses);
+
 /* weft_raise has the error handler see the error of a call, in C and behind the crossing: no
  * frame of Go is on the stack, so the handler may longjmp or exit. It returns the code.
  * weft_raise_on is for a call whose arguments are in no struct. Where a call makes an object,

@@ -149,12 +149,16 @@ func (a *Args) setString(i int, s string, room int) int {
 	return n
 }
 
+// inReach reports whether n small elements at an address need no closer look: it is one that
+// a program can have, and there are not so many that their bytes are past all memory.
+func inReach(at uint64, n int) bool { return at-firstSlot < room && uint(n) < 1<<28 }
+
 // memory is count elements of a type at an address. A Buf of memory that no program has is
 // refused by its call, with ErrBuffer.
 func (a *Args) memory(addr, count, typ int) mpi.Buf {
 	n, at := a.count(count), a.words[addr]
 	t := types.get(a.words[typ])
-	if t != nil && t.dense && at-firstSlot < room && uint(n) < 1<<28 {
+	if t != nil && t.dense && inReach(at, n) {
 		return mpi.Memory(t.t, unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(nil), at)), n*t.hi), n, 0)
 	}
 	if at == inPlace {
@@ -170,7 +174,7 @@ var signed bool
 // has looked whether the handle is one.
 func (a *Args) plain(i int) ([]byte, bool) {
 	n, at, size := a.count(i+1), a.words[i], int(slotOf(kindDatatype, a.words[i+2]).ints[1])
-	if size == 0 || signed || at-firstSlot >= room || uint(n) >= 1<<28 {
+	if size == 0 || signed || !inReach(at, n) {
 		return nil, false
 	}
 	return unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(nil), at)), n*size), true

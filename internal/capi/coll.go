@@ -134,12 +134,12 @@ func barrierInit(a *Args) error { return a.at(2).request(a.comm(0).BarrierInit()
 
 func bcast(a *Args) error {
 	if s := a.slices(2); s != nil {
-		if done, err := s.bcast(a); done {
-			return err
-		}
+		return s.bcast(a)
 	}
-	return (*mpi.Comm).Bcast(a.broadcast())
+	return a.bcastBufs()
 }
+
+func (a *Args) bcastBufs() error { return (*mpi.Comm).Bcast(a.broadcast()) }
 
 func ibcast(a *Args) error    { return a.at(5).request((*mpi.Comm).Ibcast(a.broadcast())) }
 func bcastInit(a *Args) error { return a.at(6).request((*mpi.Comm).BcastInit(a.broadcast())) }

@@ -4,12 +4,12 @@ import "github.com/weft-mpi/weft/mpi"
 
 func reduce(a *Args) error {
 	if s := a.slices(3); s != nil {
-		if done, err := s.reduce(a); done {
-			return err
-		}
+		return s.reduce(a)
 	}
-	return (*mpi.Comm).Reduce(a.reduced())
+	return a.reduceBufs()
 }
+
+func (a *Args) reduceBufs() error { return (*mpi.Comm).Reduce(a.reduced()) }
 
 func ireduce(a *Args) error    { return a.at(7).request((*mpi.Comm).Ireduce(a.reduced())) }
 func reduceInit(a *Args) error { return a.at(8).request((*mpi.Comm).ReduceInit(a.reduced())) }
@@ -31,12 +31,12 @@ func (a *Args) reduced() (c *mpi.Comm, o *mpi.Op, send, recv mpi.Buf, root int) 
 
 func allreduce(a *Args) error {
 	if s := a.slices(3); s != nil {
-		if done, err := s.allreduce(a); done {
-			return err
-		}
+		return s.allreduce(a)
 	}
-	return (*mpi.Comm).Allreduce(a.combined())
+	return a.allreduceBufs()
 }
+
+func (a *Args) allreduceBufs() error { return (*mpi.Comm).Allreduce(a.combined()) }
 
 func iallreduce(a *Args) error    { return a.at(6).request((*mpi.Comm).Iallreduce(a.combined())) }
 func allreduceInit(a *Args) error { return a.at(7).request((*mpi.Comm).AllreduceInit(a.combined())) }

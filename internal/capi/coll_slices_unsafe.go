@@ -7,10 +7,8 @@ import (
 )
 
 // sliceCalls are the collective calls that programs make most, on slices of a type: they
-// take half as long as those on Bufs. done is false where the memory is no slice.
-type sliceCalls struct {
-	bcast, reduce, allreduce func(a *Args) (done bool, err error)
-}
+// take half as long as those on Bufs, to which they leave memory that is no slice.
+type sliceCalls struct{ bcast, reduce, allreduce func(a *Args) error }
 
 // onSlices has the calls for the predefined types of numbers, by their handles.
 var onSlices [1024]*sliceCalls
@@ -33,7 +31,7 @@ func (a *Args) slices(i int) *sliceCalls {
 // slice is the memory of two arguments as a slice; ok is false if it is none.
 func slice[T mpi.Scalar](a *Args, addr, count int) (s []T, ok bool) {
 	at, n, align := a.words[addr], a.count(count), unsafe.Alignof(*new(T))
-	if at-firstSlot >= room || at%uint64(align) != 0 || uint(n) >= 1<<28 {
+	if !inReach(at, n) || at%uint64(align) != 0 {
 		return nil, false
 	}
 	return unsafe.Slice((*T)(unsafe.Add(unsafe.Pointer(nil), at)), n), true
@@ -49,34 +47,34 @@ func input[T mpi.Scalar](a *Args, addr, count int) (s []T, ok bool) {
 
 func sliceCallsOf[T mpi.Scalar]() *sliceCalls {
 	return &sliceCalls{
-		bcast: func(a *Args) (bool, error) {
+		bcast: func(a *Args) error {
 			buf, ok := slice[T](a, 0, 1)
 			if !ok || a.int(3) < 0 {
-				return false, nil
+				return a.bcastBufs()
 			}
-			return true, mpi.Bcast(a.comm(4), buf, a.int(3))
+			return mpi.Bcast(a.comm(4), buf, a.int(3))
 		},
-		reduce: func(a *Args) (bool, error) {
+		reduce: func(a *Args) error {
 			c, root := a.comm(6), a.int(5)
 			send, ok := input[T](a, 0, 2)
 			if !ok || c.TestInter() || a.words[4] >= firstSlot {
-				return false, nil
+				return a.reduceBufs()
 			}
 			var recv []T
 			if root == c.Rank() {
 				if recv, ok = slice[T](a, 1, 2); !ok {
-					return false, nil
+					return a.reduceBufs()
 				}
 			}
-			return true, mpi.Reduce(c, a.operator(4, 3), send, recv, root)
+			return mpi.Reduce(c, a.operator(4, 3), send, recv, root)
 		},
-		allreduce: func(a *Args) (bool, error) {
+		allreduce: func(a *Args) error {
 			send, given := input[T](a, 0, 2)
 			recv, ok := slice[T](a, 1, 2)
 			if !ok || !given || a.words[4] >= firstSlot {
-				return false, nil
+				return a.allreduceBufs()
 			}
-			return true, mpi.Allreduce(a.comm(5), a.operator(4, 3), send, recv)
+			return mpi.Allreduce(a.comm(5), a.operator(4, 3), send, recv)
 		},
 	}
 }

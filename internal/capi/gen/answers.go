@@ -13,16 +13,20 @@ import (
 
 // answers says where functions are answered: in C by hand, by a Go function, or nowhere.
 type answers struct {
-	inC  map[string]bool
-	inGo map[string]bool // by the name of the Go function
+	inC   map[string]bool
+	quick map[string]bool // in C where weft_quick_NAME can, else in Go
+	inGo  map[string]bool // by the name of the Go function
 }
 
 // answered is a line of a C file that defines a function by hand.
 var answered = regexp.MustCompile(`(?m)^MPI_API(?:_OF\([^,]+,\s*|\()(\w+)\s*[,)]`)
 
+// quick is a line of a C file that defines what a body asks first.
+var quick = regexp.MustCompile(`(?m)^int weft_quick_(\w+)\(`)
+
 // findAnswers looks for answers in the C files of the library, then in package capi.
 func findAnswers(root string, t *table) (a answers, err error) {
-	a = answers{inC: map[string]bool{}, inGo: map[string]bool{}}
+	a = answers{inC: map[string]bool{}, quick: map[string]bool{}, inGo: map[string]bool{}}
 	known := map[string]bool{}
 	for _, f := range t.functions {
 		known[f.Name] = true
@@ -45,6 +49,13 @@ func findAnswers(root string, t *table) (a answers, err error) {
 				return a, fmt.Errorf("%s: MPI_%s is no function of the table, or has a body already", path, name)
 			}
 			a.inC[name] = true
+		}
+		for _, m := range quick.FindAllSubmatch(text, -1) {
+			name := string(m[1])
+			if !known[name] || a.inC[name] {
+				return a, fmt.Errorf("%s: weft_quick_%s is for no generated body", path, name)
+			}
+			a.quick[name] = true
 		}
 	}
 	goFiles, err := filepath.Glob(filepath.Join(root, "internal/capi/*.go"))

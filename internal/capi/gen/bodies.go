@@ -84,7 +84,7 @@ func (t *table) bodies() []byte {
 	for i := range t.functions {
 		if f := &t.functions[i]; t.answeredInGo(f) {
 			w.line("")
-			writeCrossing(w, f)
+			t.writeCrossing(w, f)
 		}
 	}
 	w.line("\n/* Functions that nothing answers: they do not look at most of their arguments. */")
@@ -107,9 +107,16 @@ func define(w *writer, f *spec.Function) {
 	}
 }
 
-func writeCrossing(w *writer, f *spec.Function) {
+func (t *table) writeCrossing(w *writer, f *spec.Function) {
 	define(w, f)
 	w.line("{")
+	if t.answers.quick[f.Name] {
+		var names []string
+		for _, a := range f.Arguments {
+			names = append(names, a.Name)
+		}
+		w.line("\tif (weft_quick_%s(%s))\n\t\treturn MPI_SUCCESS;", f.Name, strings.Join(names, ", "))
+	}
 	if f.Tool() {
 		w.line("\tstruct weft_args a;")
 	} else {
